@@ -1,0 +1,100 @@
+// Everyone on the same servers in one run, each in a database and a process of its own.
+//   npm run bench -- [--only name,name] [--quick]
+
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { start as startPostgres } from "../test/support/postgres.ts";
+import type { Case, Setting } from "./case.ts";
+import { serverVersion } from "./database.ts";
+import { peerCases } from "./peer/cases.ts";
+import { startRedis } from "./redis.ts";
+import type { Row } from "./table.ts";
+import { rowsTable, writeJson } from "./table.ts";
+import type { Target } from "./targets.ts";
+import { targetsTable } from "./targets.ts";
+
+// ---------------------------------------------------------------------------------------------
+// OUR CASES GO HERE: import them from ./sluice/*.ts and add them to this list.
+const ourCases: Case[] = [];
+// ---------------------------------------------------------------------------------------------
+
+const targets: Target[] = [
+  { label: "24 slots over graphile-worker plain", row: "sluice-24", over: "graphile-plain", atLeast: 4 },
+  { label: "500 slots over graphile-worker tuned", row: "sluice-500", over: "graphile-tuned", atLeast: 1.3 },
+  { label: "50 slots over BullMQ", row: "sluice-50", over: "bullmq", atLeast: 1 },
+  { label: "24 slots over pg-boss", row: "sluice-24", over: "pg-boss", atLeast: 5 },
+  { label: "24 slots over pg-boss, one result per batch", row: "sluice-24", over: "pg-boss-one-result" },
+];
+
+const { values: flags } = parseArgs({
+  options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
+});
+const cases = chosen([...peerCases, ...ourCases], flags.only);
+
+const postgres = await startPostgres();
+try {
+  const redis = await startRedis();
+  try {
+    const machine = await described(postgres.url, redis?.version ?? "not found");
+    console.log(`${machine}\n`);
+    const rows = await measured({
+      postgresUrl: postgres.url,
+      redisUrl: redis?.url ?? null,
+      scaled: (tasks) => (flags.quick ? Math.ceil(tasks / 5) : tasks),
+      runs: flags.quick ? 1 : 3,
+    });
+    console.log(`\n${rowsTable(rows)}\n\n${targetsTable(targets, rows)}`);
+    const file = fileURLToPath(new URL("results/latest.json", import.meta.url));
+    await writeJson(file, { at: new Date().toISOString(), machine, quick: flags.quick, rows });
+    console.log(`\nwritten to ${file}`);
+  } finally {
+    await redis?.stop();
+  }
+} finally {
+  await postgres.stop();
+}
+
+function chosen(all: Case[], only: string | undefined): Case[] {
+  if (only === undefined) return all;
+  const names = only.split(",").map((name) => name.trim());
+  const unknown = names.filter((name) => !all.some((each) => each.name === name));
+  if (unknown.length > 0) {
+    console.error(`unknown: ${unknown.join(", ")}. There are: ${all.map((each) => each.name).join(", ")}`);
+    process.exit(2);
+  }
+  return all.filter((each) => names.includes(each.name));
+}
+
+async function measured(setting: Setting): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const each of cases) {
+    process.stdout.write(`${each.name} ... `);
+    const found = await rowsOf(each, setting);
+    console.log(
+      found.map((row) => (row.value === null ? row.note : `${row.value.toFixed(1)} ${row.unit}`)).join(", "),
+    );
+    rows.push(...found);
+  }
+  return rows;
+}
+
+/** One case that fails must not take the figures of the others with it. */
+async function rowsOf(each: Case, setting: Setting): Promise<Row[]> {
+  try {
+    return await each.run(setting);
+  } catch (error) {
+    return [{ name: each.name, value: null, unit: "", note: `not measured: ${(error as Error).message}` }];
+  }
+}
+
+async function described(postgresUrl: string, redisVersion: string): Promise<string> {
+  return [
+    `${availableParallelism()} CPUs (${cpus()[0]?.model.trim() ?? "unknown"})`,
+    `Node ${process.versions.node}`,
+    `PostgreSQL ${await serverVersion(postgresUrl)}`,
+    `Redis ${redisVersion}`,
+    // A machine that was already busy explains figures that nothing else does.
+    `load ${loadavg()[0]?.toFixed(1)} before the run`,
+  ].join(", ");
+}

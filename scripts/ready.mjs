@@ -1,0 +1,111 @@
+// Makes a clone ready to run: installs what the lockfile says, builds what src says, and does neither twice.
+// Both questions are answered by content, not by file times, which a checkout or a copy may set as they like.
+
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { node, npm } from "./run.mjs";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+export async function ready() {
+  await install(root);
+  if (!(await build())) fail("The build failed, see the errors of tsc above.");
+}
+
+/** Runs `npm ci` in `folder` unless its node_modules already holds what its lockfile asks for. */
+export async function install(folder) {
+  if (isInstalled(folder)) return;
+  console.log(`Installing dependencies in ${folder}`);
+  // The tools that build and test are dev dependencies, wanted even where NODE_ENV says production.
+  if ((await npm(["ci", "--include=dev"], { cwd: folder })) !== 0) fail("npm ci failed, see above.");
+}
+
+/** Compiles src into dist unless dist was made from exactly this source. False if the compiler refused. */
+export async function build({ force = false } = {}) {
+  const source = join(root, "src");
+  const dist = join(root, "dist");
+  const stamp = join(dist, ".built");
+  if (!existsSync(source)) return true;
+  const wanted = fingerprint();
+  if (!force && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
+
+  // Compiled aside and moved in one step: a failed build leaves the old dist, a good one leaves no stale file.
+  const next = join(root, `dist-next-${process.pid}`);
+  process.once("exit", () => rmSync(next, { recursive: true, force: true }));
+  if (
+    (await node(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", next])) !== 0
+  ) {
+    return false;
+  }
+  copyAssets(source, next);
+  const cli = join(next, "surface/cli/main.js");
+  if (existsSync(cli)) chmodSync(cli, 0o755);
+  writeFileSync(join(next, ".built"), wanted);
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
+  return true;
+}
+
+function isInstalled(folder) {
+  // npm keeps this second lockfile to say what is really there.
+  const there = join(folder, "node_modules/.package-lock.json");
+  if (!existsSync(there)) return false;
+  const wanted = packagesOf(join(folder, "package-lock.json"));
+  const present = packagesOf(there);
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (!path.startsWith("node_modules/") || entry.link) return true;
+    // Optional packages are mostly other platforms' binaries, and absent on purpose.
+    if (!present[path]) return entry.optional === true || entry.devOptional === true;
+    return present[path].version === entry.version;
+  });
+}
+
+function packagesOf(lockfile) {
+  return JSON.parse(readFileSync(lockfile, "utf8")).packages;
+}
+
+function fingerprint() {
+  const hash = createHash("sha256");
+  const files = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    ...sourceFiles(),
+  ];
+  for (const file of files)
+    hash
+      .update(file)
+      .update("\0")
+      .update(readFileSync(join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+function sourceFiles() {
+  return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
+    .sort();
+}
+
+function copyAssets(source, target) {
+  // tsc carries only what it compiles; anything else a room reads at run time goes along as it is.
+  cpSync(source, target, { recursive: true, filter: (path) => ![".ts", ".md"].includes(extname(path)) });
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

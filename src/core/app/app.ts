@@ -1,0 +1,80 @@
+/**
+ * An app with everything filled in: plain data, frozen, and the same for every process that loads the same file.
+ * Only `checkApp` makes one, so whoever holds an App need not ask again whether it makes sense.
+ */
+import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
+import { parseDuration } from "../time.ts";
+
+export interface AppQueue {
+  readonly name: string;
+  readonly rank: number;
+  readonly maxConcurrency: number | null;
+}
+
+export interface AppPool {
+  readonly name: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+  readonly perValue: boolean;
+}
+
+export interface App {
+  readonly tasks: ReadonlyMap<string, AnyTask>;
+  readonly queueMode: QueueMode;
+  readonly queues: readonly AppQueue[];
+  readonly clusterCap: number | null;
+  readonly prefetch: number;
+  readonly claimLeaseMs: number;
+  readonly pools: readonly AppPool[];
+  readonly session: { readonly leaseMs: number; readonly heartbeatMs: number };
+}
+
+export const APP_DEFAULTS = {
+  queue: "default",
+  rank: 100,
+  prefetch: 0,
+  claimLease: "60s",
+  poolLease: "5m",
+  sessionLease: "30s",
+  sessionHeartbeat: "10s",
+} as const;
+
+/** Queues that were declared make the mode custom, so that nobody has to say it twice. */
+export function queueModeOf({ queueMode, queues }: AppDefinition): QueueMode {
+  return queueMode ?? (queues ? "custom" : "default");
+}
+
+/** Fills in the defaults of a definition in which no problem was found. */
+export function resolveApp(definition: AppDefinition): App {
+  const { tasks, clusterCap, prefetch, claimLease, session } = definition;
+  return Object.freeze({
+    tasks: new Map(tasks.map((task) => [task.id, task])),
+    queueMode: queueModeOf(definition),
+    queues: Object.freeze(queuesOf(definition)),
+    clusterCap: clusterCap ?? null,
+    prefetch: prefetch ?? APP_DEFAULTS.prefetch,
+    claimLeaseMs: parseDuration(claimLease ?? APP_DEFAULTS.claimLease),
+    pools: Object.freeze(poolsOf(definition)),
+    session: Object.freeze({
+      leaseMs: parseDuration(session?.lease ?? APP_DEFAULTS.sessionLease),
+      heartbeatMs: parseDuration(session?.heartbeat ?? APP_DEFAULTS.sessionHeartbeat),
+    }),
+  });
+}
+
+function queuesOf({ queues }: AppDefinition): AppQueue[] {
+  return Object.entries(queues ?? { [APP_DEFAULTS.queue]: {} }).map(([name, { rank, maxConcurrency }]) =>
+    Object.freeze({ name, rank: rank ?? APP_DEFAULTS.rank, maxConcurrency: maxConcurrency ?? null }),
+  );
+}
+
+function poolsOf({ pools }: AppDefinition): AppPool[] {
+  return Object.entries(pools ?? {}).map(([name, { limit, lease, perValue }]) =>
+    Object.freeze({
+      name,
+      limit,
+      leaseMs: parseDuration(lease ?? APP_DEFAULTS.poolLease),
+      perValue: perValue ?? false,
+    }),
+  );
+}

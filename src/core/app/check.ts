@@ -1,0 +1,40 @@
+/**
+ * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
+ * The rules stand in queues.ts, leases.ts, pools.ts and tasks.ts; what they share in rule.ts.
+ */
+import { ConfigError } from "../error.ts";
+import type { AppDefinition } from "../task/definition.ts";
+import type { App } from "./app.ts";
+import { resolveApp } from "./app.ts";
+import { APP_FIELDS, mustKnowFields } from "./fields.ts";
+import { leaseProblems } from "./leases.ts";
+import { poolProblems } from "./pools.ts";
+import { queueProblems } from "./queues.ts";
+import type { Problems } from "./rule.ts";
+import { isRecord, shown } from "./rule.ts";
+import { taskProblems } from "./tasks.ts";
+
+export type { App, AppPool, AppQueue } from "./app.ts";
+
+/** The app with its defaults filled in, or a ConfigError with every problem it has. */
+export function checkApp(definition: AppDefinition): App {
+  const problems = [...problemsOf(definition)];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return resolveApp(definition);
+}
+
+function* problemsOf(definition: AppDefinition): Problems {
+  if (!isRecord(definition)) {
+    yield {
+      field: "app",
+      rule: `must be an object, but is ${shown(definition)}`,
+      cure: "Write { tasks: [ … ] }",
+    };
+    return;
+  }
+  yield* mustKnowFields("", definition, APP_FIELDS);
+  yield* queueProblems(definition);
+  yield* leaseProblems(definition);
+  yield* poolProblems(definition);
+  yield* taskProblems(definition);
+}

@@ -1,0 +1,65 @@
+/**
+ * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
+ * type-checked. So every field has to be one we know; the compiler keeps these lists complete.
+ */
+import type {
+  AnyTask,
+  AppDefinition,
+  PoolOptions,
+  QueueOptions,
+  SessionOptions,
+} from "../task/definition.ts";
+import type { RetryOptions } from "../task/retry.ts";
+import { nearest } from "./near.ts";
+import type { Problems } from "./rule.ts";
+import { isRecord } from "./rule.ts";
+
+type Fields<Of> = Readonly<Record<keyof Of, true>>;
+
+export const APP_FIELDS: Fields<AppDefinition> = {
+  tasks: true,
+  queueMode: true,
+  queues: true,
+  clusterCap: true,
+  prefetch: true,
+  claimLease: true,
+  pools: true,
+  session: true,
+};
+
+export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
+export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
+export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
+export const RETRY_FIELDS: Fields<RetryOptions> = {
+  attempts: true,
+  backoff: true,
+  delay: true,
+  maxDelay: true,
+  jitter: true,
+};
+
+export const TASK_FIELDS: Fields<AnyTask> = {
+  id: true,
+  queue: true,
+  priority: true,
+  input: true,
+  pools: true,
+  retry: true,
+  timeout: true,
+  goodUntil: true,
+  run: true,
+};
+
+export function* mustKnowFields(
+  prefix: string,
+  value: unknown,
+  fields: Readonly<Record<string, true>>,
+): Problems {
+  if (!isRecord(value)) return;
+  const known = Object.keys(fields);
+  for (const field of Object.keys(value).filter((each) => !known.includes(each))) {
+    const meant = nearest(field, known);
+    const cure = meant ? `Write "${meant}", if that is what it means` : `Use one of ${known.join(", ")}`;
+    yield { field: `${prefix}${field}`, rule: "is no field we know", cure };
+  }
+}

@@ -1,0 +1,40 @@
+/** Names that were not found: which are known, and which one was probably meant. */
+
+/** " (known: a, b; did you mean "a"?)", to be put behind the name that was not found. */
+export function unknownAmong(name: string, known: readonly string[]): string {
+  if (known.length === 0) return " (none is declared)";
+  const meant = nearest(name, known);
+  return ` (known: ${known.join(", ")}${meant === undefined ? "" : `; did you mean "${meant}"?`})`;
+}
+
+/** The closest name, when it is close enough to be a slip of the fingers. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+function editsBetween(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1];
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      row[j] = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + (same ? 0 : 1),
+        swapped ? (beforeLast[j - 2] as number) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[to.length] as number;
+}

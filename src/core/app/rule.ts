@@ -1,0 +1,71 @@
+/**
+ * The small rules that checks are made of. Each looks at one value and yields what is wrong with it, if
+ * anything; a value that was left out is never wrong here, because defaults are not checked.
+ */
+import type { Problem } from "../error.ts";
+import { SluiceError } from "../error.ts";
+import { parseDuration } from "../time.ts";
+
+export type Problems = Iterable<Problem>;
+
+/** Anything with fields: a definition comes from a file that nobody may have type-checked. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The fields of something that should have some; what is wrong with it is said by `mustBeRecord`. */
+export function entriesOf(value: unknown): [string, unknown][] {
+  return isRecord(value) ? Object.entries(value) : [];
+}
+
+export function* mustBeRecord(field: string, value: unknown, like: string): Problems {
+  if (value === undefined || isRecord(value)) return;
+  yield { field, rule: `must be an object, but is ${shown(value)}`, cure: `Write it like ${like}` };
+}
+
+export function* mustBeWhole(field: string, value: unknown, min: number, cure: string): Problems {
+  if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= min)) return;
+  const bound = min === Number.NEGATIVE_INFINITY ? "" : ` of at least ${min}`;
+  yield { field, rule: `must be a whole number${bound}, but is ${shown(value)}`, cure };
+}
+
+/** Letters and digits of ASCII, and . _ - / because names end up in keys, commands and addresses. */
+export function* mustBeName(field: string, name: unknown, what: string): Problems {
+  if (typeof name === "string" && /^[A-Za-z0-9._/-]+$/.test(name)) return;
+  const rule = name === "" ? `${what} must not be empty` : `${shown(name)} cannot be ${what}`;
+  yield { field, rule, cure: "Use letters, digits and . _ - / only" };
+}
+
+export function* mustBeDuration(field: string, value: unknown, { zero = false } = {}): Problems {
+  if (value === undefined) return;
+  try {
+    if (parseDuration(value as string) > 0 || zero) return;
+    yield { field, rule: "must be longer than 0ms", cure: "Set a duration, or leave it out for the default" };
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    const { rule, cure } = error.details as { rule: string; cure: string };
+    yield { field, rule, cure: cure.charAt(0).toUpperCase() + cure.slice(1) };
+  }
+}
+
+export function* mustBeOneOf(field: string, value: unknown, allowed: readonly string[]): Problems {
+  if (value === undefined || allowed.includes(value as string)) return;
+  const list = allowed.map((each) => `"${each}"`).join(" or ");
+  yield { field, rule: `must be ${list}, but is ${shown(value)}`, cure: `Write one of ${list}` };
+}
+
+/** Milliseconds of a duration that may be wrong: then there is nothing to compare, and its own rule says so. */
+export function millis(value: unknown, fallback: string): number | undefined {
+  try {
+    return parseDuration((value ?? fallback) as string);
+  } catch {
+    return undefined;
+  }
+}
+
+export function shown(value: unknown): string {
+  if (typeof value === "string") return `"${value}"`;
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "function") return "a function";
+  return isRecord(value) ? "an object" : String(value);
+}

@@ -1,0 +1,139 @@
+/**
+ * The one place where a reason becomes a sentence, and where it is known which command would change it. Command
+ * line, HTTP, gRPC and web all speak through here, so they never disagree.
+ */
+import { isoTime, sayDuration } from "../time.ts";
+import { draining } from "./gate.ts";
+import { kindOf, parseKey } from "./key.ts";
+import type { Holder, Reason } from "./reason.ts";
+
+export interface Telling {
+  readonly now: number;
+  /**
+   * Spaces before every line, with the reasons of the unit in front on lines of their own below, two further in.
+   * Without it everything is one line.
+   */
+  readonly indent?: number;
+}
+
+type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
+
+/** How a gate is called in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
+export function gateTitle(key: string): string {
+  const { kind, name } = parseKey(key);
+  if (key === "cluster") return "the cluster cap";
+  return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
+}
+
+/** Why a unit waits, in words. */
+export function describe(reason: Reason, telling: Telling): string {
+  const prefix = " ".repeat(telling.indent ?? 0);
+  return prefix + sentence(reason, telling);
+}
+
+function sentence(reason: Reason, telling: Telling): string {
+  switch (reason.kind) {
+    case "full":
+      return full(reason, telling.now);
+    case "behind":
+      return behind(reason, telling);
+    case "paused":
+      return `${gateTitle(reason.gate)} is paused${ahead(reason.ahead)}`;
+    case "unset":
+      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}`;
+    case "never":
+      return never(reason);
+    case "later":
+      return later(reason, telling.now);
+    case "needs":
+      return `${listed(reason.units, 5)} must finish first`;
+    case "busy":
+      return `every worker that serves it is busy: ${count(reason.workers, "worker")}, ${count(reason.slots, "slot")}${ahead(reason.ahead)}`;
+    case "noWorker":
+      return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"`;
+  }
+}
+
+/** The command that would change it; undefined where only time or other work can. */
+export function remedy(reason: Reason): string | undefined {
+  switch (reason.kind) {
+    case "full":
+      return setLimit(reason.gate, reason.held + reason.asked);
+    case "never":
+      return setLimit(reason.gate, reason.asked);
+    case "unset":
+      return setLimit(reason.gate, "<slots>");
+    case "paused":
+      return kindOf(reason.gate) === "queue"
+        ? `sluice queues resume ${quoted(parseKey(reason.gate).name)}`
+        : setLimit(reason.gate, "<slots>");
+    case "behind":
+      return reason.front.reasons.map(remedy).find((command) => command !== undefined);
+    case "busy":
+      return "sluice worker app.ts";
+    case "noWorker":
+      return `sluice worker app.ts${reason.queue && ` --queues=${quoted(reason.queue)}`}`;
+    default:
+      return undefined;
+  }
+}
+
+function full(reason: Of<"full">, now: number): string {
+  const title = gateTitle(reason.gate);
+  const use = `${reason.held} of ${reason.limit}`;
+  const rest = `${heldBy(reason.holders ?? [], now)}${ahead(reason.ahead)}`;
+  if (draining(reason)) return `${title} is draining: ${use} held${rest}`;
+  if (reason.asked > 1) return `${title} has no room for ${reason.asked} slots: ${use} held${rest}`;
+  return `${title} is full: ${use} slots held${rest}`;
+}
+
+function behind(reason: Of<"behind">, telling: Telling): string {
+  const { unit, reasons } = reason.front;
+  const start = `${gateTitle(reason.gate)}: ${reason.ahead} waiting ahead; ${unit} is in front`;
+  if (reasons.length === 0) return start;
+  if (telling.indent === undefined)
+    return `${start} and waits because ${reasons.map((each) => sentence(each, telling)).join(", and because ")}`;
+  const below = { ...telling, indent: telling.indent + 2 };
+  return [`${start} and waits because`, ...reasons.map((each) => describe(each, below))].join("\n");
+}
+
+function never({ gate, asked, limit }: Of<"never">): string {
+  const command = setLimit(gate, asked);
+  return `${gateTitle(gate)}: asked for ${count(asked, "slot")}, but its limit is ${limit}, so this can never start. Ask for fewer, or: ${command}`;
+}
+
+function later({ at, because }: Of<"later">, now: number): string {
+  const wait = at > now ? `in ${sayDuration(at - now)}` : "due";
+  return `not before ${isoTime(at)} (${wait}), ${because === "retry" ? "retry delay" : "start delay"}`;
+}
+
+function heldBy(holders: readonly Holder[], now: number): string {
+  if (holders.length === 0) return "";
+  const each = holders.map(({ unit, name, slots, since }) => {
+    const size = slots > 1 ? ` with ${slots} slots` : "";
+    return `${unit} ${name}${size} for ${sayDuration(now - since)}`;
+  });
+  return ` (by ${listed(each, 3)})`;
+}
+
+function ahead(waiting: number): string {
+  return waiting > 0 ? `, ${waiting} waiting ahead` : "";
+}
+
+function listed(items: readonly string[], most: number): string {
+  const hidden = items.length - most;
+  return hidden > 0 ? `${items.slice(0, most).join(", ")} and ${hidden} more` : items.join(", ");
+}
+
+function count(many: number, noun: string): string {
+  return many === 1 ? `1 ${noun}` : `${many} ${noun}s`;
+}
+
+function setLimit(gate: string, limit: number | string): string {
+  return `sluice limits set ${quoted(gate)} ${limit}`;
+}
+
+/** A value can hold anything, and the command is meant to be pasted into a shell. */
+function quoted(word: string): string {
+  return /^[\w:=.,/@+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,51 @@
+/**
+ * Keys of gates, "kind:name" or "kind:name=value". They are built and taken apart here; in the decision itself
+ * a key is only a name.
+ */
+export const clusterKey = "cluster";
+
+export function queueKey(name: string): string {
+  return `queue:${name}`;
+}
+
+/** A pool with a limit per value is named with its value, "tenant=acme". */
+export function poolKey(name: string): string {
+  return `pool:${name}`;
+}
+
+export interface KeyParts {
+  readonly kind: string;
+  /** Empty where there is only one gate of the kind, as with the cluster. */
+  readonly name: string;
+  /** What follows the first "=", which no name can contain. */
+  readonly value: string | null;
+}
+
+export function parseKey(key: string): KeyParts {
+  const colon = key.indexOf(":");
+  if (colon < 0) return { kind: key, name: "", value: null };
+  const kind = key.slice(0, colon);
+  const rest = key.slice(colon + 1);
+  const equals = rest.indexOf("=");
+  if (equals < 0) return { kind, name: rest, value: null };
+  return { kind, name: rest.slice(0, equals), value: rest.slice(equals + 1) };
+}
+
+export function formatKey({ kind, name, value }: KeyParts): string {
+  if (name === "" && value === null) return kind;
+  return value === null ? `${kind}:${name}` : `${kind}:${name}=${value}`;
+}
+
+export function kindOf(key: string): string {
+  return parseKey(key).kind;
+}
+
+/** Where the limit of a per-value gate comes from: "pool:tenant=*" for "pool:tenant=acme"; null for all others. */
+export function familyOf(key: string): string | null {
+  const parts = parseKey(key);
+  if (parts.value === null || parts.value === ANY) return null;
+  return formatKey({ ...parts, value: ANY });
+}
+
+/** The value that stands for each one; nothing can be asked under it. */
+export const ANY = "*";

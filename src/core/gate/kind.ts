@@ -1,0 +1,29 @@
+/**
+ * The kinds of gates. A kind is data: how its line is served and what holds before anybody sets a limit. To add
+ * one, add its row here and its sentence in describe.ts; nothing else in the decision knows about kinds.
+ */
+import { type Limit, type Line, UNLIMITED } from "./gate.ts";
+
+export interface Kind {
+  readonly line: Line;
+  /** The limit of a gate nobody has declared: unlimited for caps, unset where a number is required. */
+  readonly limit: Limit;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  cluster: { line: "skip", limit: UNLIMITED },
+  queue: { line: "skip", limit: UNLIMITED },
+  pool: { line: "bypass", limit: null },
+  mutex: { line: "strict", limit: 1 },
+  semaphore: { line: "strict", limit: null },
+};
+
+/** How a gate comes into the world when a unit first asks for it. An unknown kind must be set before it admits. */
+export function bornAs(key: string): Kind {
+  return KINDS[key.split(":", 1)[0] as string] ?? { line: "strict", limit: null };
+}
+
+/** Gates that every unit of a queue asks for: waiting for them says nothing about one lane, so none parks on them. */
+export function isWholeLine(key: string): boolean {
+  return key === "cluster" || key.startsWith("queue:");
+}

@@ -1,0 +1,61 @@
+import type { Limit } from "./gate.ts";
+
+/** Who holds slots of a gate, as far as the snapshot that was explained knows them. */
+export interface Holder {
+  readonly unit: string;
+  readonly name: string;
+  readonly slots: number;
+  readonly session: string;
+  readonly since: number;
+}
+
+/** The unit at the front of a line, and why it does not move itself. */
+export interface Front {
+  readonly unit: string;
+  readonly reasons: readonly Reason[];
+}
+
+/** Why a unit waits, as data. Sentences are made of it in describe.ts and nowhere else. */
+export type Reason =
+  | {
+      readonly kind: "full";
+      readonly gate: string;
+      readonly limit: number;
+      readonly held: number;
+      readonly asked: number;
+      readonly ahead: number;
+      readonly holders?: readonly Holder[];
+    }
+  | {
+      readonly kind: "behind";
+      readonly gate: string;
+      readonly limit: number;
+      readonly held: number;
+      readonly asked: number;
+      readonly ahead: number;
+      readonly front: Front;
+    }
+  | { readonly kind: "paused"; readonly gate: string; readonly ahead: number }
+  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number }
+  | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
+  | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
+  | { readonly kind: "needs"; readonly units: readonly string[] }
+  | { readonly kind: "busy"; readonly workers: number; readonly slots: number; readonly ahead: number }
+  | { readonly kind: "noWorker"; readonly queue: string; readonly name: string };
+
+export type GateReason = Extract<Reason, { gate: string }>;
+
+/** Every gate that a list of reasons names, following `behind` to what holds the front back. */
+export function gatesNamed(reasons: readonly Reason[]): Set<string> {
+  const named = new Set<string>();
+  const visit = (list: readonly Reason[]): void => {
+    for (const reason of list) {
+      if ("gate" in reason) named.add(reason.gate);
+      if (reason.kind === "behind") visit(reason.front.reasons);
+    }
+  };
+  visit(reasons);
+  return named;
+}
+
+export type { Limit };

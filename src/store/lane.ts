@@ -1,0 +1,30 @@
+/** A lane: all units of one task with the same asks. Its id is made of its content, so that an enqueue need not look. */
+import { createHash } from "node:crypto";
+import type { Ask } from "../core/gate/gate.ts";
+
+export interface LaneSpec {
+  readonly id: string;
+  readonly queue: string;
+  readonly task: string;
+  /** JSON text: [[gate, slots], …], sorted by gate. */
+  readonly asks: string;
+}
+
+export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneSpec {
+  const sorted = [...asks].sort((a, b) => (a.gate < b.gate ? -1 : 1)).map(({ gate, slots }) => [gate, slots]);
+  const text = JSON.stringify(sorted);
+  const id = createHash("sha256").update(JSON.stringify([queue, task, text])).digest("base64url").slice(0, 16);
+  return { id, queue, task, asks: text };
+}
+
+const parsed = new Map<string, readonly Ask[]>();
+
+/** Asks are read on every pass and never change: parsed once per distinct text. */
+export function asksOf(text: string): readonly Ask[] {
+  const known = parsed.get(text);
+  if (known) return known;
+  const asks = (JSON.parse(text) as [string, number][]).map(([gate, slots]) => ({ gate, slots }));
+  if (parsed.size > 50_000) parsed.clear();
+  parsed.set(text, asks);
+  return asks;
+}

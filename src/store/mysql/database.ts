@@ -1,0 +1,156 @@
+/**
+ * MySQL and MariaDB: a flight is one packet of several statements, READ COMMITTED. A lock that is waited for too
+ * long undoes only its own statement there, so every error ends the whole transaction by an explicit ROLLBACK.
+ * There is nothing like NOTIFY: wake-ups reach this process at once, and others by their poll.
+ */
+import mysql, { type Pool, type PoolConnection } from "mysql2/promise";
+import type { Flow, Row } from "../flow.ts";
+import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
+import type { Clocks, Sql } from "../sql.ts";
+import type { SqlDatabase } from "../sql-store.ts";
+import { migrateMysql, verifyMysql } from "./migrate.ts";
+
+export interface MysqlOptions {
+  readonly url: string;
+  readonly connections?: number;
+  /** For tests only: the instant that the database shall take for now. */
+  readonly now?: () => number;
+  readonly random?: () => number;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+const CLOCK = "COALESCE(@sluice_now, CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED))";
+const CLOCKS: Clocks = { wall: CLOCK, lease: CLOCK };
+
+const SETTINGS =
+  "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', SESSION innodb_lock_wait_timeout = 3; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
+export class MysqlDatabase implements SqlDatabase {
+  readonly dialect = "mysql";
+  readonly pool: Pool;
+  readonly #options: MysqlOptions;
+  readonly #listeners = new Set<(hint: string) => void>();
+
+  constructor(options: MysqlOptions) {
+    this.#options = options;
+    this.pool = mysql.createPool({
+      uri: options.url,
+      connectionLimit: options.connections ?? 8,
+      multipleStatements: true,
+      charset: "utf8mb4_bin",
+      connectTimeout: 10_000,
+      enableKeepAlive: true,
+    });
+    this.pool.pool.on("connection", (connection) => {
+      connection.query(SETTINGS);
+      // MariaDB ends a transaction whose client went silent; MySQL does not know the setting and says so.
+      connection.query("SET SESSION idle_transaction_timeout = 1", () => {});
+      connection.on("error", () => {});
+    });
+  }
+
+  migrate(): Promise<void> {
+    return migrateMysql(this.pool);
+  }
+
+  verify(): Promise<void> {
+    return verifyMysql(this.pool);
+  }
+
+  transact<T>(flow: () => Flow<T>): Promise<T> {
+    return this.#again("START TRANSACTION", flow);
+  }
+
+  read<T>(flow: () => Flow<T>): Promise<T> {
+    return this.#again("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT", flow);
+  }
+
+  async #again<T>(begin: string, flow: () => Flow<T>): Promise<T> {
+    const { random = Math.random, sleep = pause, now } = this.#options;
+    const opening = now ? `SET @sluice_now = ${Math.trunc(now())}; ${begin}` : begin;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#once(opening, flow());
+      } catch (error) {
+        const again = isLostRace(error) || isConnectionLoss(error);
+        if (!again || attempt >= ATTEMPTS) throw error;
+        await sleep(pauseMs(attempt, random()));
+      }
+    }
+  }
+
+  async #once<T>(begin: string, flow: Flow<T>): Promise<T> {
+    const connection = await this.pool.getConnection();
+    const transaction = new Transaction(connection, begin);
+    try {
+      let step = flow.next();
+      while (!step.done) step = flow.next(await transaction.send(step.value.statements, step.value.last === true));
+      await transaction.finish();
+      connection.release();
+      return step.value;
+    } catch (error) {
+      if (isConnectionLoss(error)) {
+        connection.destroy();
+        throw transaction.committing ? new AmbiguousCommit(error) : error;
+      }
+      await connection.query("ROLLBACK").then(
+        () => connection.release(),
+        () => connection.destroy(),
+      );
+      throw error;
+    }
+  }
+
+  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+    this.#listeners.add(hear);
+    return async () => {
+      this.#listeners.delete(hear);
+    };
+  }
+
+  hint(hint: string): void {
+    for (const hear of this.#listeners) hear(hint);
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}
+
+/** A transaction that opens with its first flight and commits with its last. */
+class Transaction {
+  readonly #connection: PoolConnection;
+  #begin: string | undefined;
+  #done = false;
+  committing = false;
+
+  constructor(connection: PoolConnection, begin: string) {
+    this.#connection = connection;
+    this.#begin = begin;
+  }
+
+  async send(statements: readonly Sql[], commit: boolean): Promise<Row[][]> {
+    const before = this.#begin === undefined ? 0 : this.#begin.split(";").length;
+    const texts = this.#begin === undefined ? [] : [this.#begin];
+    const values: unknown[] = [];
+    for (const statement of statements) {
+      const rendered = statement.render("mysql", CLOCKS);
+      texts.push(rendered.text);
+      values.push(...rendered.values);
+    }
+    if (commit) texts.push("COMMIT");
+    this.committing = commit;
+    this.#begin = undefined;
+    if (texts.length === 0) return [];
+    const [results] = await this.#connection.query(texts.join(";\n"), values);
+    this.#done = commit;
+    const answers = before + statements.length + (commit ? 1 : 0) === 1 ? [results] : (results as unknown[]);
+    return answers.slice(before, before + statements.length) as Row[][];
+  }
+
+  async finish(): Promise<void> {
+    if (!this.#done) await this.send([], true);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,44 @@
+import type pg from "pg";
+import { SluiceError } from "../../core/error.ts";
+import { migrations, SCHEMA_VERSION, versionTable } from "../schema.ts";
+
+/** One migrates, the others wait for it: a lock that lives as long as the transaction. */
+const LOCK = 7_305_401;
+
+export async function migratePostgres(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await client.query(versionTable("postgres"));
+    const known = await versionOf(client);
+    for (const [index, statements] of migrations("postgres").entries()) {
+      if (index < known) continue;
+      for (const statement of statements) await client.query(statement);
+      await client.query(
+        "INSERT INTO sluice_schema (version, applied_at) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
+        [index + 1],
+      );
+    }
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK").catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function versionOf(client: pg.ClientBase | pg.Pool): Promise<number> {
+  const { rows } = await client.query("SELECT MAX(version) AS version FROM sluice_schema");
+  return Number(rows[0]?.version ?? 0);
+}
+
+export async function verifyPostgres(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query("SELECT to_regclass('sluice_schema') AS found");
+  const version = rows[0]?.found ? await versionOf(pool) : 0;
+  if (version < SCHEMA_VERSION)
+    throw new SluiceError("SCHEMA_MISSING", `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`);
+  if (version > SCHEMA_VERSION)
+    throw new SluiceError("SCHEMA_NEWER", `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`);
+}

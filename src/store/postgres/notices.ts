@@ -1,0 +1,85 @@
+/**
+ * Wake-ups by NOTIFY: hints only, never facts. They are sent after the commit, from a connection of their own kind,
+ * the first at once and then at most one in ten milliseconds, because a notifying commit takes an instance-wide lock.
+ */
+import pg from "pg";
+
+const CHANNEL = "sluice";
+const COALESCE_MS = 10;
+const RECONNECT_MS = 1_000;
+
+export class Notices {
+  readonly #pool: pg.Pool;
+  readonly #url: string;
+  readonly #enabled: boolean;
+  readonly #listeners = new Set<(hint: string) => void>();
+  readonly #pending = new Set<string>();
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #reconnect: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(pool: pg.Pool, url: string, enabled: boolean) {
+    this.#pool = pool;
+    this.#url = url;
+    this.#enabled = enabled;
+  }
+
+  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+    this.#listeners.add(hear);
+    if (this.#enabled && !this.#client) await this.#connect();
+    return async () => {
+      this.#listeners.delete(hear);
+    };
+  }
+
+  tell(hint: string): void {
+    for (const hear of this.#listeners) hear(hint);
+    if (!this.#enabled || this.#closed) return;
+    this.#pending.add(hint);
+    if (!this.#timer) this.#send();
+  }
+
+  #send(): void {
+    const payload = [...this.#pending].join(",");
+    this.#pending.clear();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#pending.size > 0) this.#send();
+    }, COALESCE_MS).unref();
+    this.#pool.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.#url, keepAlive: true });
+    this.#client = client;
+    const lost = (): void => {
+      if (this.#client !== client || this.#closed) return;
+      this.#client = undefined;
+      client.end().catch(() => {});
+      this.#reconnect = setTimeout(() => void this.#connect(), RECONNECT_MS).unref();
+    };
+    client.on("error", lost);
+    client.on("end", lost);
+    client.on("notification", ({ payload }) => {
+      for (const hint of (payload ?? "").split(",")) for (const hear of this.#listeners) hear(hint);
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      // Whatever was said while we were away.
+      for (const hear of this.#listeners) hear("work");
+    } catch {
+      lost();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#reconnect);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => {});
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Arrivals: enqueue only inserts, so that a caller's open transaction blocks nobody. It leaves a row per lane
+ * here; the next pass takes them in, which is where lanes, queues and gates come into being.
+ */
+import { familyOf } from "../../core/gate/key.ts";
+import { bornAs } from "../../core/gate/kind.ts";
+import type { Row } from "../flow.ts";
+import { asksOf } from "../lane.ts";
+import { by, forUpdateSkipLocked, oneOf, raw, rows, type Sql, sql } from "../sql.ts";
+
+/**
+ * Announces the lanes of these waiting units. Places are copied from the waiting rows, never taken from the clock a
+ * second time: a lane's head must not be later than its first unit.
+ */
+export const insertArrivalsOf = (ids: readonly string[]): Sql =>
+  sql`INSERT INTO sluice_arrival (lane, queue, task, asks, precedence, at, unit)
+    SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id
+    FROM sluice_waiting w JOIN sluice_task t ON t.id = w.id WHERE w.id ${oneOf(ids)}`;
+
+export const selectArrivals = (): Sql =>
+  sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 500${forUpdateSkipLocked}`;
+
+export const deleteArrivals = (seqs: readonly number[]): Sql =>
+  sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
+
+/** One row per lane, with the best of its places. */
+export function bestPerLane(arrivals: readonly Row[]): Row[] {
+  const best = new Map<string, Row>();
+  for (const row of arrivals) {
+    const known = best.get(row.lane as string);
+    if (!known || isBefore(row, known)) best.set(row.lane as string, row);
+  }
+  // Sorted, so that two passes never wait for each other's lanes.
+  return [...best.values()].sort((a, b) => ((a.lane as string) < (b.lane as string) ? -1 : 1));
+}
+
+function isBefore(a: Row, b: Row): boolean {
+  const [pa, pb] = [Number(a.precedence), Number(b.precedence)];
+  const [ta, tb] = [Number(a.at), Number(b.at)];
+  return pa !== pb ? pa < pb : ta !== tb ? ta < tb : (a.unit as string) < (b.unit as string);
+}
+
+/** Gates and queues first, then lanes: the same order everywhere. */
+export function takeIn(lanes: readonly Row[]): Sql[] {
+  const keys = new Set<string>();
+  for (const lane of lanes) {
+    for (const { gate } of asksOf(lane.asks as string)) {
+      keys.add(gate);
+      const family = familyOf(gate);
+      if (family) keys.add(family);
+    }
+  }
+  return [insertGates([...keys].sort()), insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]), upsertLanes(lanes)];
+}
+
+const ignoreKnown = (column: string): Sql =>
+  by({
+    postgres: "ON CONFLICT DO NOTHING",
+    sqlite: "ON CONFLICT DO NOTHING",
+    mysql: `ON DUPLICATE KEY UPDATE ${column} = ${column}`,
+  });
+
+/** SQLite reads `SELECT … FROM … ON` as a join; a true condition ends the select before ON CONFLICT. */
+const endOfSelect = by({ postgres: "", sqlite: " WHERE true ", mysql: "" });
+
+function insertGates(keys: readonly string[]): Sql {
+  const born = keys.map((name) => {
+    const kind = bornAs(name);
+    // A gate of one value has no limit of its own: its family's holds until somebody sets one.
+    const capacity = familyOf(name) ? null : kind.limit;
+    return { name, capacity, line: kind.line };
+  });
+  const list = rows("g", { name: "text", capacity: "int", line: "text" }, born);
+  return sql`INSERT INTO sluice_gate (name, capacity, declared, line) SELECT g.name, g.capacity, g.capacity, g.line FROM ${list}${endOfSelect} ${ignoreKnown("sluice_gate.name")}`;
+}
+
+function insertQueues(names: readonly string[]): Sql {
+  const list = rows("q", { name: "text" }, [...names].sort().map((name) => ({ name })));
+  return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list}${endOfSelect} ${ignoreKnown("sluice_queue.name")}`;
+}
+
+/** Opens a lane that was idle, lowers its head where the newcomer stands before it; a parked one stays parked. */
+function upsertLanes(lanes: readonly Row[]): Sql {
+  const list = rows(
+    "a",
+    { lane: "text", queue: "text", task: "text", asks: "text", precedence: "int", at: "int", unit: "text" },
+    lanes as never,
+  );
+  return sql`INSERT INTO sluice_lane (id, queue, task, asks, state, head_precedence, head_at, head_id, blocked)
+    SELECT a.lane, a.queue, a.task, a.asks, 1, a.precedence, a.at, a.unit, '[]' FROM ${list}${endOfSelect} ${LOWER}`;
+}
+
+const lower = (fresh: (column: string) => string, old: string): string => {
+  const isLower = `(${fresh("head_precedence")} < ${old}head_precedence OR (${fresh("head_precedence")} = ${old}head_precedence AND (${fresh("head_at")} < ${old}head_at OR (${fresh("head_at")} = ${old}head_at AND ${fresh("head_id")} < ${old}head_id))))`;
+  const pick = (column: string): string => `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
+  return `head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
+};
+
+const LOWER = by({
+  postgres: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
+  sqlite: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
+  // MySQL assigns from left to right and sees what it has just assigned: the comparison is kept in a column first.
+  mysql: raw(
+    `ON DUPLICATE KEY UPDATE lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
+      `head_precedence = IF(sluice_lane.lowered, VALUES(head_precedence), sluice_lane.head_precedence), head_at = IF(sluice_lane.lowered, VALUES(head_at), sluice_lane.head_at), head_id = IF(sluice_lane.lowered, VALUES(head_id), sluice_lane.head_id), ` +
+      `state = IF(sluice_lane.state = 0, 1, sluice_lane.state), stamp = sluice_lane.stamp + 1`,
+  ),
+});

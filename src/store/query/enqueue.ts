@@ -1,0 +1,111 @@
+/** Enqueue: inserts only, so it waits for nobody and nobody waits for it (but for a twin with the same key). */
+import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
+import { by, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import type { Enqueued, NewTask } from "../store.ts";
+import { insertArrivalsOf } from "./arrival.ts";
+import { concat } from "./event.ts";
+
+export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
+  const keyed = tasks.filter(({ key }) => key !== null);
+  if (keyed.length === 0) {
+    yield* lastFlight(insertTasks(tasks), ...putInLine(tasks));
+    return tasks.map(({ id }) => ({ id, created: true }));
+  }
+  const [, mine = [], known = []] = yield* flight(insertTasks(tasks), selectIds(tasks), selectKeys(keyed));
+  const inserted = new Set(mine.map((row) => row.id as string));
+  const created = tasks.filter(({ id }) => inserted.has(id));
+  yield* lastFlight(...(created.length > 0 ? putInLine(created) : [selectIds([])]));
+  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
+}
+
+/** After an answer was lost: which of these made it. */
+export function* enqueued(tasks: readonly NewTask[]): Flow<ReadonlySet<string>> {
+  const [found = []] = yield* flight(selectIds(tasks));
+  return new Set(found.map((row) => row.id as string));
+}
+
+function twinOf(task: NewTask, known: readonly Row[]): Enqueued {
+  const twin = known.find((row) => row.name === task.name && row.idem_key === task.key);
+  return { id: (twin?.id as string | undefined) ?? task.id, created: false };
+}
+
+const selectIds = (tasks: readonly NewTask[]): Sql =>
+  sql`SELECT id FROM sluice_task WHERE id ${oneOf(tasks.map(({ id }) => id))}`;
+
+const selectKeys = (tasks: readonly NewTask[]): Sql =>
+  sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(tasks.map(({ name }) => name))])} AND idem_key ${oneOf(tasks.map(({ key }) => key as string))}`;
+
+const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
+
+function insertTasks(tasks: readonly NewTask[]): Sql {
+  const list = rows(
+    "t",
+    { id: "text", name: "text", queue: "text", lane: "text", asks: "text", priority: "int", input: "text", options: "text", idem_key: "text", good_until: "int", good_for: "int" },
+    tasks.map((task) => ({
+      id: task.id,
+      name: task.name,
+      queue: task.lane.queue,
+      lane: task.lane.id,
+      asks: task.lane.asks,
+      priority: task.priority,
+      input: task.input,
+      options: task.options,
+      idem_key: task.key,
+      good_until: task.goodUntil,
+      good_for: task.goodForMs,
+    })),
+  );
+  return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at)
+    SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now} FROM ${list} ${by({
+      postgres: "ON CONFLICT (name, idem_key) DO NOTHING",
+      sqlite: "WHERE true ON CONFLICT (name, idem_key) DO NOTHING",
+      mysql: "ON DUPLICATE KEY UPDATE sluice_task.id = sluice_task.id",
+    })}`;
+}
+
+function putInLine(tasks: readonly NewTask[]): Sql[] {
+  const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null);
+  const ready = tasks.filter(({ runAt, delayMs }) => runAt === null && delayMs === null);
+  const statements = [insertEnqueued(tasks)];
+  if (ready.length > 0) statements.push(insertWaiting(ready), insertArrivalsOf(firstOfEachLane(ready)));
+  if (delayed.length > 0) statements.push(insertLater(delayed));
+  if (tasks.some((task) => task.goodUntil !== null || task.goodForMs !== null)) statements.push(insertDeadlines(tasks));
+  return statements;
+}
+
+/** The event of being enqueued, from the body that was just written. */
+const insertEnqueued = (tasks: readonly NewTask[]): Sql =>
+  sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT t.id, 1, 'TaskEnqueued', t.created_at, ${concat('{"priority":', { column: "t.priority" }, "}")} FROM sluice_task t WHERE t.id ${oneOf(tasks.map(({ id }) => id))}`;
+
+const PLACE = { id: "text", lane: "text", precedence: "int", good_until: "int", good_for: "int", run_at: "int", delay: "int" } as const;
+
+const placeOf = (task: NewTask) => ({
+  id: task.id,
+  lane: task.lane.id,
+  precedence: 0 - task.priority,
+  good_until: task.goodUntil,
+  good_for: task.goodForMs,
+  run_at: task.runAt,
+  delay: task.delayMs,
+});
+
+const insertWaiting = (tasks: readonly NewTask[]): Sql =>
+  sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
+    SELECT t.id, t.lane, t.precedence, ${now}, 0, 0, ${goodUntil}, 1 FROM ${rows("t", PLACE, tasks.map(placeOf))}`;
+
+const insertLater = (tasks: readonly NewTask[]): Sql =>
+  sql`INSERT INTO sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)
+    SELECT t.id, t.lane, t.precedence, COALESCE(t.run_at, ${now} + t.delay), 0, 0, ${goodUntil}, 1, 'delay' FROM ${rows("t", PLACE, tasks.map(placeOf))}`;
+
+const insertDeadlines = (tasks: readonly NewTask[]): Sql =>
+  sql`INSERT INTO sluice_deadline (id, at) SELECT t.id, t.good_until FROM sluice_task t WHERE t.id ${oneOf(tasks.map(({ id }) => id))} AND t.good_until IS NOT NULL`;
+
+/** The unit that stands first in each lane among these. */
+function firstOfEachLane(tasks: readonly NewTask[]): string[] {
+  const best = new Map<string, NewTask>();
+  for (const task of tasks) {
+    const known = best.get(task.lane.id);
+    if (!known || task.priority > known.priority || (task.priority === known.priority && task.id < known.id)) best.set(task.lane.id, task);
+  }
+  return [...best.values()].map(({ id }) => id);
+}

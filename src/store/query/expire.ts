@@ -1,0 +1,27 @@
+/** Units whose time is over before they started: out of line and into an outcome. */
+import { forUpdate, now, oneOf, raw, type Sql, sql } from "../sql.ts";
+
+const EXPIRABLE = { waiting: "sluice_waiting", later: "sluice_later", prefetched: "sluice_running" } as const;
+
+function expireFrom(table: string, ids: readonly string[], only: Sql): Sql[] {
+  const from = sql`${raw(table)} u WHERE u.id ${oneOf(ids)}${only}`;
+  return [
+    sql`SELECT u.id FROM ${from}${forUpdate}`,
+    sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n) SELECT u.id, 'expired', NULL, u.attempt, u.losses, NULL, ${now}, u.n + 1 FROM ${from}`,
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT u.id, u.n + 1, 'TaskExpired', ${now}, NULL FROM ${from}`,
+    sql`DELETE FROM ${raw(table)} WHERE id ${oneOf(ids)}${only === NONE ? NONE : raw(" AND held = 0")}`,
+  ];
+}
+
+const NONE = raw("");
+
+export const expireWaiting = (ids: readonly string[]): Sql[] => expireFrom(EXPIRABLE.waiting, ids, NONE);
+
+/** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
+export function expireAnywhere(ids: readonly string[]): Sql[] {
+  return [
+    ...expireFrom(EXPIRABLE.waiting, ids, NONE),
+    ...expireFrom(EXPIRABLE.later, ids, NONE),
+    ...expireFrom(EXPIRABLE.prefetched, ids, raw(" AND u.held = 0")),
+  ];
+}

@@ -1,0 +1,136 @@
+/** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
+import { familyOf } from "../../core/gate/key.ts";
+import { bornAs } from "../../core/gate/kind.ts";
+import type { Limit } from "../../core/gate/gate.ts";
+import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
+import { by, forUpdate, now, rows, type Sql, sql } from "../sql.ts";
+import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
+import { insertArrivalsOf } from "./arrival.ts";
+import { insertEvents } from "./event.ts";
+import { insertOutcomes } from "./settle.ts";
+
+const PLACES = ["waiting", "later", "running"] as const;
+const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
+
+/**
+ * Takes the unit from wherever it is. A unit can move between two looks, so we look again; each look locks what it
+ * finds, and exactly one of cancel, claim and finish deletes the row.
+ */
+export function* cancel(id: string, who: string): Flow<{ was: TaskState } | undefined> {
+  for (let round = 0; round < 5; round += 1) {
+    const [waiting = [], later = [], running = [], outcome = []] = yield* flight(
+      selectPlace("waiting", id),
+      selectPlace("later", id),
+      sql`SELECT epoch, started_at, held, id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`,
+      sql`SELECT state FROM sluice_outcome WHERE id = ${id}`,
+    );
+    const found = [waiting[0], later[0], running[0]];
+    const index = found.findIndex((row) => row !== undefined);
+    const row = found[index];
+    if (row) {
+      const place = PLACES[index] as (typeof PLACES)[number];
+      yield* lastFlight(remove(place, id), ...cancelled(row, who));
+      return { was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place };
+    }
+    if (outcome[0]) return { was: outcome[0].state as FinalState };
+  }
+  return undefined;
+}
+
+const selectPlace = (place: "waiting" | "later", id: string): Sql =>
+  place === "waiting"
+    ? sql`SELECT ${text(ROW)} FROM sluice_waiting WHERE id = ${id}${forUpdate}`
+    : sql`SELECT ${text(ROW)} FROM sluice_later WHERE id = ${id}${forUpdate}`;
+
+const text = (sqlText: string): Sql => by({ postgres: sqlText, sqlite: sqlText, mysql: sqlText });
+
+const remove = (place: (typeof PLACES)[number], id: string): Sql =>
+  sql`DELETE FROM ${text(`sluice_${place}`)} WHERE id = ${id}`;
+
+function cancelled(claim: Row, who: string): Sql[] {
+  const body = JSON.stringify({ by: who });
+  const exit = { claim, to: "cancelled" as never, body, delayMs: 0, attempt: Number(claim.attempt), losses: Number(claim.losses), event: "" };
+  return [insertOutcomes([exit]), insertEvents([{ subject: claim.id as string, n: Number(claim.n) + 1, kind: "TaskCancelled", data: body }])];
+}
+
+/** A second life: attempts and losses begin anew, the history goes on. */
+export function* retry(id: string, who: string): Flow<{ was: TaskState } | undefined> {
+  const [outcome = [], task = []] = yield* flight(
+    sql`SELECT state, n FROM sluice_outcome WHERE id = ${id}${forUpdate}`,
+    sql`SELECT id FROM sluice_task WHERE id = ${id}`,
+  );
+  const found = outcome[0];
+  if (!found || !task[0]) return undefined;
+  yield* lastFlight(
+    sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
+    sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
+      SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${Number(found.n) + 1} FROM sluice_task WHERE id = ${id}`,
+    insertArrivalsOf([id]),
+    insertEvents([{ subject: id, n: Number(found.n) + 1, kind: "TaskRetried", data: JSON.stringify({ by: who, was: found.state }) }]),
+  );
+  return { was: found.state as FinalState };
+}
+
+/** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
+export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
+  const [found = []] = yield* flight(sql`SELECT capacity, declared, paused, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`);
+  const gate = found[0];
+  if (!gate && change.to !== "value") return undefined;
+  const from = gate ? limitOf(gate.capacity) : null;
+  const n = Number(gate?.n ?? 0) + 1;
+  const limit = change.to === "value" ? change.limit : change.to === "declared" ? limitOf(gate?.declared) : from;
+  yield* lastFlight(
+    gate ? update(change, limit, n) : insertGate(change.key, limit, change.by, n),
+    insertEvents([{ subject: change.key, n, kind: EVENT[change.to], data: JSON.stringify({ by: change.by, from, to: limit }) }]),
+  );
+  return { from, limit };
+}
+
+const EVENT = { value: "LimitChanged", declared: "LimitReset", paused: "GatePaused", resumed: "GateResumed" } as const;
+
+const limitOf = (value: unknown): Limit => (value === null || value === undefined ? null : Number(value));
+
+function update(change: LimitChange, limit: Limit, n: number): Sql {
+  const { key } = change;
+  if (change.to === "paused" || change.to === "resumed")
+    return sql`UPDATE sluice_gate SET paused = ${change.to === "paused" ? 1 : 0}, n = ${n} WHERE name = ${key}`;
+  const setBy = change.to === "value" ? change.by : null;
+  return sql`UPDATE sluice_gate SET capacity = ${limit}, set_by = ${setBy}, set_at = ${now}, n = ${n} WHERE name = ${key}`;
+}
+
+const insertGate = (key: string, limit: Limit, who: string, n: number): Sql =>
+  sql`INSERT INTO sluice_gate (name, capacity, declared, line, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.set_by, ${now}, g.n FROM ${rows(
+    "g",
+    { name: "text", capacity: "int", declared: "int", line: "text", set_by: "text", n: "int" },
+    [{ name: key, capacity: limit, declared: familyOf(key) ? null : bornAs(key).limit, line: bornAs(key).line, set_by: who, n }],
+  )}`;
+
+/** An app's limits: the value in force follows them until an operator, or a plain UPDATE, has set another one. */
+export function* declare(declaration: Declaration): Flow<void> {
+  const gates = [...declaration.gates].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const queues = [...declaration.queues].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const list = rows(
+    "g",
+    { name: "text", capacity: "int", line: "text", lease_ms: "int" },
+    gates.map(({ key, limit, line, leaseMs }) => ({ name: key, capacity: limit, line, lease_ms: leaseMs ?? null })),
+  );
+  const ranks = rows("q", { name: "text", queue_rank: "int" }, queues.map(({ name, rank }) => ({ name, queue_rank: rank })));
+  yield* lastFlight(
+    sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms) SELECT g.name, g.capacity, g.capacity, g.line, g.lease_ms FROM ${list} ${KEEP}`,
+    sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, q.queue_rank FROM ${ranks} ${RERANK}`,
+  );
+}
+
+const keep = (fresh: (column: string) => string): string =>
+  `capacity = CASE WHEN sluice_gate.set_by IS NULL AND (sluice_gate.capacity = sluice_gate.declared OR (sluice_gate.capacity IS NULL AND sluice_gate.declared IS NULL)) THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, lease_ms = ${fresh("lease_ms")}`;
+
+const KEEP = by({
+  postgres: `ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
+  sqlite: `WHERE true ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
+  mysql: `ON DUPLICATE KEY UPDATE ${keep((c) => `VALUES(${c})`)}`,
+});
+const RERANK = by({
+  postgres: "ON CONFLICT (name) DO UPDATE SET queue_rank = excluded.queue_rank",
+  sqlite: "WHERE true ON CONFLICT (name) DO UPDATE SET queue_rank = excluded.queue_rank",
+  mysql: "ON DUPLICATE KEY UPDATE queue_rank = VALUES(queue_rank)",
+});

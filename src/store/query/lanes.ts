@@ -1,0 +1,82 @@
+/** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
+import type { LaneMove, LaneRow, LaneState } from "../store.ts";
+import type { Row } from "../flow.ts";
+import { by, now, rows, type Sql, sql } from "../sql.ts";
+
+const STATES: readonly LaneState[] = ["idle", "open", "parked"];
+
+export function laneRow(row: Row): LaneRow {
+  return {
+    id: row.id as string,
+    queue: row.queue as string,
+    task: row.task as string,
+    asks: row.asks as string,
+    rank: Number(row.queue_rank),
+    state: STATES[Number(row.state)] as LaneState,
+    parked: row.parked as string | null,
+    head: { priority: 0 - Number(row.head_precedence), at: Number(row.head_at), id: row.head_id as string },
+    stamp: Number(row.stamp),
+    mark:
+      row.mark_unit === null
+        ? null
+        : { unit: row.mark_unit as string, passed: Number(row.mark_passed), since: Number(row.mark_since) },
+    blocked: row.blocked as string,
+  };
+}
+
+const COLUMNS = {
+  lane: "text",
+  seen: "int",
+  to_state: "int",
+  to_parked: "text",
+  to_unit: "text",
+  to_passed: "int",
+  to_since: "int",
+  to_blocked: "text",
+  to_precedence: "int",
+  to_at: "int",
+  to_head: "text",
+} as const;
+
+export function moveLanes(moves: readonly LaneMove[]): Sql[] {
+  const sorted = [...moves].sort((a, b) => (a.lane < b.lane ? -1 : 1));
+  const list = rows("m", COLUMNS, sorted.map(recordOf));
+  return [
+    by({
+      postgres: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane AND l.stamp = m.seen`,
+      sqlite: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane AND l.stamp = m.seen`,
+      mysql: sql`UPDATE sluice_lane l JOIN ${list} ON l.id = m.lane AND l.stamp = m.seen SET ${ASSIGN}`,
+    }),
+    recordWaits(sorted),
+  ];
+}
+
+/** n grows only when what the lane waits for has changed: each such change is one event. */
+const ASSIGN = sql`n = l.n + CASE WHEN l.blocked = m.to_blocked THEN 0 ELSE 1 END,
+  state = m.to_state, parked = m.to_parked, mark_unit = m.to_unit, mark_passed = m.to_passed, mark_since = m.to_since, blocked = m.to_blocked,
+  head_precedence = COALESCE(m.to_precedence, l.head_precedence), head_at = COALESCE(m.to_at, l.head_at), head_id = COALESCE(m.to_head, l.head_id), stamp = l.stamp + 1`;
+
+/** What a lane waited for and since when: a unit's own history is the part that falls into its wait. */
+function recordWaits(moves: readonly LaneMove[]): Sql {
+  const list = rows("m", { lane: "text", seen: "int" }, moves.map(({ lane, stamp }) => ({ lane, seen: stamp + 1 })));
+  return sql`INSERT INTO sluice_event (subject, n, kind, at, data)
+    SELECT l.id, l.n, 'LaneWaiting', ${now}, l.blocked FROM ${list} JOIN sluice_lane l ON l.id = m.lane AND l.stamp = m.seen WHERE l.n > 0 ${by({
+      postgres: "ON CONFLICT DO NOTHING",
+      sqlite: "ON CONFLICT DO NOTHING",
+      mysql: "ON DUPLICATE KEY UPDATE kind = kind",
+    })}`;
+}
+
+const recordOf = ({ lane, stamp, state, parked, mark, blocked, head }: LaneMove) => ({
+  lane,
+  seen: stamp,
+  to_state: STATES.indexOf(state),
+  to_parked: parked,
+  to_unit: mark?.unit ?? null,
+  to_passed: mark?.passed ?? 0,
+  to_since: mark?.since ?? 0,
+  to_blocked: blocked,
+  to_precedence: head ? 0 - head.priority : null,
+  to_at: head?.at ?? null,
+  to_head: head?.id ?? null,
+});

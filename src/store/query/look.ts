@@ -1,0 +1,72 @@
+/**
+ * What a pass reads, always in statements later than the one that took the locks: a statement that waited for a
+ * lock still sees the rows as they were before (READ COMMITTED takes its snapshot when a statement begins).
+ */
+import type { Scope } from "../store.ts";
+import { by, each, forNoKeyUpdate, forShare, forUpdateSkipLocked, leaseNow, noneOf, now, oneOf, raw, type Sql, sql } from "../sql.ts";
+
+export const selectNow = (): Sql => sql`SELECT ${now} AS now`;
+
+/** Gates in the order of their names, in one statement: two passes can never hold what the other wants next. */
+export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared"): Sql =>
+  sql`SELECT name, capacity, paused, line FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
+
+/** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
+const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
+
+/** The one query of usage: everything else is arithmetic on its rows. */
+export const selectUsage = (): Sql =>
+  sql`SELECT u.lane, u.session, u.held, u.lost, u.units, l.asks FROM (
+      SELECT r.lane, r.session, r.held, CASE WHEN ${LOST} THEN 1 ELSE 0 END AS lost, count(*) AS units
+      FROM sluice_running r LEFT JOIN sluice_session s ON s.id = r.session
+      GROUP BY 1, 2, 3, 4) AS u JOIN sluice_lane l ON l.id = u.lane`;
+
+const LANE = raw(
+  "l.id, l.queue, l.task, l.asks, l.state, l.parked, l.head_precedence, l.head_at, l.head_id, l.stamp, l.mark_unit, l.mark_passed, l.mark_since, l.blocked, COALESCE(q.queue_rank, 100) AS queue_rank",
+);
+const LANE_FROM = raw("sluice_lane l LEFT JOIN sluice_queue q ON q.name = l.queue");
+const BY_HEAD = raw("l.head_precedence, l.head_at, l.head_id");
+
+export const selectLanes = (ids: readonly string[]): Sql =>
+  sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.id ${oneOf(ids)}`;
+
+/** The best lanes parked on each of these gates. */
+export const selectParked = (gates: readonly string[]): Sql =>
+  each({ gate: "text" }, gates.map((gate) => ({ gate })), (of) =>
+    sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 4`,
+  );
+
+/** Open lanes that the scope does not name, the best of each queue first. */
+export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "aside" | "lookahead">): Sql =>
+  each({ queue: "text" }, scope.queues.map((queue) => ({ queue })), (of) =>
+    sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.queue = ${of("queue")} AND l.state = 1
+      AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.aside])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.lookahead))}`,
+  );
+
+/** Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the head. */
+const FROM_HEAD = by({
+  postgres:
+    "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id AND (w.precedence, w.at, w.id) >= (l.head_precedence, l.head_at, l.head_id)",
+  sqlite: "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id",
+  mysql: "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id",
+});
+
+export const selectHeads = (lanes: Scope["lanes"], skipLocked: boolean): Sql =>
+  each({ lane: "text", want: "int" }, lanes.map(({ id, want }) => ({ lane: id, want })), (of) =>
+    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${FROM_HEAD} WHERE l.id = ${of("lane")}
+      ORDER BY w.precedence, w.at, w.id LIMIT ${of("want")}${skipLocked ? lockingUnits : raw("")}`,
+  );
+
+const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
+
+export const selectPrefetched = (session: string): Sql =>
+  sql`SELECT epoch, id, lane, precedence, at, good_until FROM sluice_running
+    WHERE session = ${session} AND held = 0 AND until_at > ${leaseNow} ORDER BY precedence, at, id`;
+
+export const selectSessions = (): Sql =>
+  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow} ORDER BY id`;
+
+export const selectLost = (): Sql =>
+  sql`SELECT r.epoch, r.started_at, t.options
+    FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
+    WHERE ${LOST} ORDER BY r.id LIMIT 200`;

@@ -1,0 +1,183 @@
+/**
+ * The pass: lock, complete what finished, look, decide, write; two flights and one commit.
+ *
+ * The order of locks is the same everywhere: gates by name (shared ones first), then claims, then waiting units,
+ * then lanes by id. Nothing is awaited between the first lock and the commit but the database's own answers.
+ */
+import { familyOf } from "../../core/gate/key.ts";
+import type { Line } from "../../core/gate/gate.ts";
+import { type Flight, type Flow, flight, lastFlight, type Row } from "../flow.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import type { Claimed, GateRow, HeadRow, LostRow, Moves, Passed, Scope, Usage, View } from "../store.ts";
+import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
+import { claim, markStarted, startPrefetched } from "./claim.ts";
+import { expireWaiting } from "./expire.ts";
+import { laneRow, moveLanes } from "./lanes.ts";
+import * as look from "./look.ts";
+import { deleteClaims, type Exit, exitOf, exitOfLost, selectClaims, settle } from "./settle.ts";
+
+export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
+  const first = new Statements();
+  const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
+  const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
+  const epochs = scope.finished.map(({ epoch }) => epoch);
+  const finished = first.add(epochs.length > 0 && selectClaims(epochs));
+  first.add(epochs.length > 0 && deleteClaims(epochs));
+  first.add(scope.started.length > 0 && markStarted(scope.started.map(({ epoch }) => epoch)));
+  const clock = first.add(look.selectNow());
+  const arrivals = first.add(selectArrivals());
+  const usage = first.add(look.selectUsage());
+  const laneIds = scope.lanes.map(({ id }) => id);
+  const lanes = first.add(laneIds.length > 0 && look.selectLanes(laneIds));
+  const heads = first.add(laneIds.length > 0 && look.selectHeads(scope.lanes, scope.skipLocked));
+  const parked = first.add(scope.unpark.length > 0 && look.selectParked(scope.unpark));
+  const beyond = first.add(scope.queues.length > 0 && look.selectBeyond(scope));
+  const prefetched = first.add(scope.prefetching && look.selectPrefetched(scope.session));
+  const sessions = first.add(look.selectSessions());
+  const seen = yield* flight(...first.list);
+
+  const usageRows = seen[usage]?.map(usageRow) ?? [];
+  const more = yield* lookFurther(usageRows, (seen[parked] ?? []).map((row) => row.id as string), laneIds);
+  const view: View = {
+    now: Number(seen[clock]?.[0]?.now),
+    gates: gateRows(seen[shared] ?? [], seen[exclusive] ?? []),
+    usage: usageRows,
+    lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
+    heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
+    prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
+    sessions: (seen[sessions] ?? []).map((row) => ({ id: row.id as string, slots: Number(row.slots), serves: row.serves as string })),
+    lost: more.lost.map(lostRow),
+    beyond: (seen[beyond] ?? []).map(laneRow),
+  };
+  const moves = decide(view);
+
+  const second = new Statements();
+  const accepted = accept(scope, seen[finished] ?? []);
+  const recovered = recover(moves, more.lost);
+  if (recovered.length > 0) second.add(deleteClaims(recovered.map(({ claim }) => Number(claim.epoch))));
+  second.addAll(settle([...accepted, ...recovered]));
+  const arrived = seen[arrivals] ?? [];
+  const opened = bestPerLane(arrived);
+  if (arrived.length > 0) second.addAll([deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(opened)]);
+  if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire));
+  const claims = [true, false].map((held) => {
+    const ids = moves.claim.filter((each) => each.held === held).map(({ id }) => id);
+    const request = { ids, session: scope.session, held, leaseMs: moves.claimLeaseMs };
+    return ids.length > 0 ? second.addAll(claim(request, dialect)) : -1;
+  });
+  const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start.map(({ epoch }) => epoch))) : -1;
+  if (moves.lanes.length > 0) second.addAll(moveLanes(moves.lanes));
+  const written = yield* lastFlight(...second.list);
+  return {
+    now: view.now,
+    claimed: claims.flatMap((index) => (written[index] ?? []).map(claimedRow)),
+    started: (written[started] ?? []).map((row) => row.id as string),
+    accepted: new Set(accepted.map(({ claim }) => claim.id as string)),
+    arrived: opened.map((row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never),
+  };
+}
+
+/** Only where there is something to see: claims of lost holders, and the heads of lanes that were parked. */
+function* lookFurther(usage: readonly Usage[], parked: readonly string[], known: readonly string[]) {
+  const statements = new Statements();
+  const lost = statements.add(usage.some((row) => row.lost) && look.selectLost());
+  const fresh = parked.filter((id) => !known.includes(id)).map((id) => ({ id, want: 2 }));
+  const heads = statements.add(fresh.length > 0 && look.selectHeads(fresh, false));
+  if (statements.list.length === 0) return { lost: [] as Row[], heads: [] as Row[] };
+  const seen: Row[][] = yield* flight(...statements.list);
+  return { lost: yield* holdLost(seen[lost] ?? []), heads: seen[heads] ?? [] };
+}
+
+/** Its holder may still be alive and just reporting: what is gone or started by the time we hold it is not lost. */
+function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]> {
+  if (candidates.length === 0) return [];
+  const byEpoch = new Map(candidates.map((row) => [Number(row.epoch), row]));
+  const [held = []] = yield* flight(selectClaims([...byEpoch.keys()]));
+  return held.flatMap((row) => {
+    const seen = byEpoch.get(Number(row.epoch));
+    return seen && seen.started_at === row.started_at ? [{ ...row, options: seen.options }] : [];
+  });
+}
+
+function accept(scope: Scope, claims: readonly Row[]): Exit[] {
+  const reports = new Map(scope.finished.map((report) => [report.epoch, report]));
+  return claims.map((row) => exitOf(row, reports.get(Number(row.epoch)) as never));
+}
+
+/** A lost claim's own row is read in this transaction; `at` and `n` come from it. */
+function recover(moves: Moves, lost: readonly Row[]): Exit[] {
+  const rows = new Map(lost.map((row) => [Number(row.epoch), row]));
+  return moves.recover.flatMap((recovery) => {
+    const row = rows.get(recovery.epoch);
+    return row ? [exitOfLost(row, recovery)] : [];
+  });
+}
+
+function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] {
+  const capacity = new Map([...shared, ...exclusive].map((row) => [row.name as string, row.capacity]));
+  const read = (row: Row, locked: boolean): GateRow => {
+    const key = row.name as string;
+    const limit = row.capacity ?? capacity.get(familyOf(key) ?? "") ?? null;
+    return { key, limit: limit === null ? null : Number(limit), paused: Boolean(Number(row.paused)), line: row.line as Line, locked };
+  };
+  return [...shared.map((row) => read(row, false)), ...exclusive.map((row) => read(row, true))];
+}
+
+export const usageRow = (row: Row): Usage => ({
+  lane: row.lane as string,
+  asks: row.asks as string,
+  session: row.session as string,
+  held: Number(row.held) === 1,
+  lost: Number(row.lost) === 1,
+  units: Number(row.units),
+});
+
+export const headRow = (row: Row): HeadRow => ({
+  id: row.id as string,
+  lane: row.lane as string,
+  priority: 0 - Number(row.precedence),
+  at: Number(row.at),
+  goodUntil: row.good_until === null ? null : Number(row.good_until),
+});
+
+const lostRow = (row: Row): LostRow => ({
+  id: row.id as string,
+  epoch: Number(row.epoch),
+  lane: row.lane as string,
+  started: row.started_at !== null,
+  attempt: Number(row.attempt),
+  losses: Number(row.losses),
+  goodUntil: row.good_until === null ? null : Number(row.good_until),
+  options: row.options as string,
+});
+
+export const claimedRow = (row: Row): Claimed => ({
+  id: row.id as string,
+  name: row.name as string,
+  lane: row.lane as string,
+  epoch: Number(row.epoch),
+  attempt: Number(row.attempt),
+  held: Number(row.held) === 1,
+  input: row.input as string,
+  options: row.options as string,
+  goodUntil: row.good_until === null ? null : Number(row.good_until),
+});
+
+const dedupe = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];
+
+/** Collects the statements of a flight and remembers where each answer will stand. */
+class Statements {
+  readonly list: Sql[] = [];
+
+  /** The index of its answer; -1 for one that is not needed. */
+  add(statement: Sql | false): number {
+    return statement ? this.list.push(statement) - 1 : -1;
+  }
+
+  /** The index of the last one's answer. */
+  addAll(statements: readonly Sql[]): number {
+    for (const statement of statements) this.list.push(statement);
+    return this.list.length - 1;
+  }
+}
+

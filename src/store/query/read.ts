@@ -1,0 +1,141 @@
+/** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
+import { familyOf } from "../../core/gate/key.ts";
+import type { Line } from "../../core/gate/gate.ts";
+import { type Flow, flight, type Row } from "../flow.ts";
+import { asksOf } from "../lane.ts";
+import { raw, type Sql, sql } from "../sql.ts";
+import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState, Usage } from "../store.ts";
+import { selectEvents } from "./event.ts";
+import { selectNow, selectSessions, selectUsage } from "./look.ts";
+import { usageRow } from "./pass.ts";
+
+const STATE =
+  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE 'unknown' END";
+const TASK = raw(
+  `t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${STATE} AS state,
+   COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, r.session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.progress, o.body`,
+);
+const FROM = raw(
+  "sluice_task t LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id",
+);
+
+export function* clock(): Flow<number> {
+  const [rows = []] = yield* flight(selectNow());
+  return Number(rows[0]?.now);
+}
+
+export const selectTask = (id: string): Sql => sql`SELECT ${TASK} FROM ${FROM} WHERE t.id = ${id}`;
+
+export function* task(id: string): Flow<TaskRow | undefined> {
+  const [found = []] = yield* flight(selectTask(id));
+  return found[0] && taskRow(found[0]);
+}
+
+export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
+  const where = [sql`1 = 1`];
+  if (state) where.push(sql`${raw(STATE)} = ${state}`);
+  if (queue) where.push(sql`t.queue = ${queue}`);
+  if (name) where.push(sql`t.name = ${name}`);
+  if (before) where.push(sql`t.id < ${before}`);
+  const all = where.reduce((left, right) => sql`${left} AND ${right}`);
+  const [found = []] = yield* flight(sql`SELECT ${TASK} FROM ${FROM} WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`);
+  return found.map(taskRow);
+}
+
+export function* find(prefix: string): Flow<string[]> {
+  const end = `${prefix}~`;
+  const [found = []] = yield* flight(sql`SELECT id FROM sluice_task WHERE id >= ${prefix} AND id < ${end} ORDER BY id LIMIT 10`);
+  return found.map((row) => row.id as string);
+}
+
+export function* events(subject: string): Flow<EventRow[]> {
+  const [found = []] = yield* flight(selectEvents(subject));
+  return found.map((row) => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow);
+}
+
+export const selectGates = (): Sql =>
+  sql`SELECT name, capacity, declared, paused, line, lease_ms, set_by, set_at FROM sluice_gate ORDER BY name`;
+
+export function* gates(): Flow<(GateInfo & { held: number })[]> {
+  const [found = [], used = []] = yield* flight(selectGates(), selectUsage());
+  const held = heldPerGate(used.map(usageRow));
+  return gateInfos(found).map((gate) => ({ ...gate, held: held.get(gate.key) ?? 0 }));
+}
+
+/** Usage is derived: the units of each lane times what the lane asks of the gate. */
+export function heldPerGate(usage: readonly Usage[]): Map<string, number> {
+  const held = new Map<string, number>();
+  for (const row of usage) {
+    if (row.lost || !row.held) continue;
+    for (const { gate, slots } of asksOf(row.asks)) held.set(gate, (held.get(gate) ?? 0) + row.units * slots);
+  }
+  return held;
+}
+
+export function gateInfos(found: readonly Row[]): GateInfo[] {
+  const number = (value: unknown): number | null => (value === null || value === undefined ? null : Number(value));
+  const capacity = new Map(found.map((row) => [row.name as string, number(row.capacity)]));
+  return found.map((row) => ({
+    key: row.name as string,
+    limit: number(row.capacity) ?? capacity.get(familyOf(row.name as string) ?? "") ?? null,
+    declared: number(row.declared),
+    paused: Number(row.paused) === 1,
+    line: row.line as Line,
+    leaseMs: number(row.lease_ms),
+    setBy: row.set_by as string | null,
+    setAt: number(row.set_at),
+  }));
+}
+
+export function* queues(): Flow<QueueRow[]> {
+  const per = (table: string): Sql =>
+    sql`SELECT l.queue, count(*) AS units FROM ${raw(table)} u JOIN sluice_lane l ON l.id = u.lane GROUP BY l.queue`;
+  const [found = [], waiting = [], running = [], later = []] = yield* flight(
+    sql`SELECT name, queue_rank FROM sluice_queue ORDER BY queue_rank, name`,
+    per("sluice_waiting"),
+    per("sluice_running"),
+    sql`SELECT t.queue, count(*) AS units FROM sluice_later u JOIN sluice_task t ON t.id = u.id GROUP BY t.queue`,
+  );
+  const count = (rows: readonly Row[], queue: unknown): number => Number(rows.find((row) => row.queue === queue)?.units ?? 0);
+  return found.map((row) => ({
+    name: row.name as string,
+    rank: Number(row.queue_rank),
+    waiting: count(waiting, row.name),
+    running: count(running, row.name),
+    later: count(later, row.name),
+  }));
+}
+
+export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: number })[]> {
+  const [found = []] = yield* flight(selectSessions());
+  return found.map((row) => ({
+    id: row.id as string,
+    name: row.name as string,
+    slots: Number(row.slots),
+    serves: row.serves as string,
+    expiresAt: Number(row.expires_at),
+  }));
+}
+
+export const taskRow = (row: Row): TaskRow => ({
+  id: row.id as string,
+  name: row.name as string,
+  queue: row.queue as string,
+  lane: row.lane as string,
+  asks: row.asks as string,
+  priority: Number(row.priority),
+  state: row.state as TaskState,
+  input: row.input as string,
+  options: row.options as string,
+  key: row.idem_key as string | null,
+  attempt: Number(row.attempt),
+  losses: Number(row.losses),
+  createdAt: Number(row.created_at),
+  at: Number(row.at),
+  session: row.session as string | null,
+  epoch: row.epoch === null ? null : Number(row.epoch),
+  goodUntil: row.good_until === null ? null : Number(row.good_until),
+  progress: row.progress as string | null,
+  body: row.body as string | null,
+});

@@ -1,0 +1,63 @@
+/** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
+import { type Flow, flight, lastFlight } from "../flow.ts";
+import { forUpdate, leaseNow, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import type { Claimed, NewSession } from "../store.ts";
+import { selectClaimsOf } from "./claim.ts";
+import { insertEvents } from "./event.ts";
+import { claimedRow } from "./pass.ts";
+
+export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
+  const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [{ id, name, slots, serves, lease: leaseMs }]);
+  yield* lastFlight(
+    sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
+  );
+}
+
+/** A session that has ended stays ended: others may hold its claims by now. */
+export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
+  const [alive = []] = yield* flight(sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`);
+  if (alive.length === 0) return false;
+  yield* lastFlight(sql`UPDATE sluice_session SET expires_at = ${leaseNow} + ${leaseMs} WHERE id = ${id}`);
+  return true;
+}
+
+export function* closeSession(id: string): Flow<void> {
+  yield* lastFlight(sql`DELETE FROM sluice_session WHERE id = ${id}`);
+}
+
+export function* claimsOf(session: string): Flow<Claimed[]> {
+  const [found = []] = yield* flight(selectClaimsOf(session));
+  return found.map(claimedRow);
+}
+
+type Held = { readonly id: string; readonly epoch: number };
+
+export function* stale(claims: readonly Held[]): Flow<string[]> {
+  const [found = []] = yield* flight(selectEpochs(claims));
+  const alive = new Set(found.map((row) => Number(row.epoch)));
+  return claims.filter(({ epoch }) => !alive.has(epoch)).map(({ id }) => id);
+}
+
+const selectEpochs = (claims: readonly Held[]): Sql =>
+  sql`SELECT epoch, id, n FROM sluice_running WHERE epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
+
+export function* progress(entries: readonly (Held & { value: string })[]): Flow<void> {
+  yield* lastFlight(...entries.map(({ epoch, value }) => sql`UPDATE sluice_running SET progress = ${value} WHERE epoch = ${epoch}`));
+}
+
+/** Lines of a task's own log join its history, while its claim is current. */
+export function* note(entries: readonly (Held & { kind: string; data: string })[]): Flow<void> {
+  const [found = []] = yield* flight(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`);
+  const next = new Map(found.map((row) => [Number(row.epoch), Number(row.n)]));
+  const events = entries.flatMap(({ id, epoch, kind, data }) => {
+    const n = next.get(epoch);
+    if (n === undefined) return [];
+    next.set(epoch, n + 1);
+    return [{ subject: id, n: n + 1, kind, data }];
+  });
+  if (events.length === 0) return;
+  yield* lastFlight(
+    insertEvents(events),
+    ...[...next].map(([epoch, n]) => sql`UPDATE sluice_running SET n = ${n} WHERE epoch = ${epoch}`),
+  );
+}

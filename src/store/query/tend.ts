@@ -1,0 +1,49 @@
+/** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
+import { type Flow, flight, lastFlight } from "../flow.ts";
+import { forUpdateSkipLocked, leaseNow, now, oneOf, type Sql, sql } from "../sql.ts";
+import type { Tended } from "../store.ts";
+import { insertArrivalsOf } from "./arrival.ts";
+import { expireAnywhere } from "./expire.ts";
+import { selectNow } from "./look.ts";
+
+const BATCH = sql`500`;
+
+export function* tend(): Flow<Tended> {
+  const [clock = [], due = [], over = [], next = [], parked = []] = yield* flight(
+    selectNow(),
+    sql`SELECT id FROM sluice_later WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
+    sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
+    sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`,
+    sql`SELECT DISTINCT parked FROM sluice_lane WHERE parked IS NOT NULL LIMIT 1000`,
+  );
+  const dueIds = due.map((row) => row.id as string);
+  const overIds = over.map((row) => row.id as string);
+  yield* lastFlight(
+    ...(dueIds.length > 0 ? promote(dueIds) : []),
+    ...(overIds.length > 0 ? [...expireAnywhere(overIds), deleteDeadlines(overIds)] : []),
+    deleteEndedSessions(),
+  );
+  return {
+    now: Number(clock[0]?.now),
+    promoted: dueIds.length,
+    expired: overIds.length,
+    nextDueAt: next[0]?.at == null ? null : Number(next[0].at),
+    parkedOn: parked.map((row) => row.parked as string),
+  };
+}
+
+/** A unit that comes due stands in line since then, not since it was enqueued. */
+function promote(ids: readonly string[]): Sql[] {
+  return [
+    sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
+      SELECT id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_later WHERE id ${oneOf(ids)}`,
+    insertArrivalsOf(ids),
+    sql`DELETE FROM sluice_later WHERE id ${oneOf(ids)}`,
+  ];
+}
+
+const deleteDeadlines = (ids: readonly string[]): Sql => sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)}`;
+
+/** Long after their end, and only when recovery has nothing left to find through them. */
+const deleteEndedSessions = (): Sql =>
+  sql`DELETE FROM sluice_session WHERE expires_at < ${leaseNow} - 3600000 AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.session = sluice_session.id)`;

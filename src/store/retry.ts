@@ -1,0 +1,58 @@
+/**
+ * Which errors mean "you lost a race, do it all again", which mean "nobody knows whether it was committed", and
+ * how long to wait in between. Judged by code, never by message.
+ */
+import { SluiceError } from "../core/error.ts";
+
+const AGAIN = new Set([
+  // PostgreSQL: serialization failure, deadlock, lock not available, idle in transaction too long
+  "40001",
+  "40P01",
+  "55P03",
+  // MySQL and MariaDB: deadlock, lock wait timeout (which undoes only the statement), snapshot changed
+  "ER_LOCK_DEADLOCK",
+  "ER_LOCK_WAIT_TIMEOUT",
+  "ER_CHECKREAD",
+]);
+
+const CONNECTION = new Set([
+  "25P03",
+  "57P01",
+  "57P02",
+  "57P03",
+  "08000",
+  "08003",
+  "08006",
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOENT",
+  "PROTOCOL_CONNECTION_LOST",
+  "ER_SERVER_SHUTDOWN",
+  "4031",
+  "ER_CLIENT_INTERACTION_TIMEOUT",
+  "CONNECTION_LOST",
+]);
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
+
+export const isLostRace = (error: unknown): boolean => AGAIN.has(codeOf(error));
+
+export const isConnectionLoss = (error: unknown): boolean => CONNECTION.has(codeOf(error));
+
+/** Thrown when a connection died while its commit was on the way: the work may be done or not. */
+export class AmbiguousCommit extends SluiceError {
+  constructor(cause: unknown) {
+    super("AMBIGUOUS_COMMIT", "The connection to the store was lost during a commit; whether it happened is not known.", { cause });
+  }
+}
+
+export const isAmbiguous = (error: unknown): boolean => error instanceof AmbiguousCommit;
+
+export const ATTEMPTS = 12;
+
+/** Full jitter, growing from a few milliseconds to a quarter of a second. */
+export function pauseMs(attempt: number, random: number): number {
+  return Math.ceil(random * Math.min(250, 4 * 2 ** attempt));
+}

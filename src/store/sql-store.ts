@@ -1,0 +1,172 @@
+/** The store over any SQL database: each verb is a flow, the database runs it. */
+import { SluiceError } from "../core/error.ts";
+import type { Database, Flow } from "./flow.ts";
+import { enqueue, enqueued } from "./query/enqueue.ts";
+import * as hand from "./query/hand.ts";
+import { pass } from "./query/pass.ts";
+import * as read from "./query/read.ts";
+import * as session from "./query/session.ts";
+import { tend } from "./query/tend.ts";
+import { wait } from "./query/wait.ts";
+import { isAmbiguous } from "./retry.ts";
+import type { Dialect } from "./sql.ts";
+import type * as S from "./store.ts";
+
+/** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
+export interface SqlDatabase extends Database {
+  readonly dialect: Dialect;
+  migrate(): Promise<void>;
+  verify(): Promise<void>;
+  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
+  hint(hint: string): void;
+  /** Runs a flow inside a transaction of the caller's. */
+  within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
+  /** Housekeeping after so much work; must never fail the caller. */
+  upkeep?(): void;
+}
+
+export class SqlStore implements S.Store {
+  readonly #db: SqlDatabase;
+
+  constructor(db: SqlDatabase) {
+    this.#db = db;
+  }
+
+  get kind(): Dialect {
+    return this.#db.dialect;
+  }
+
+  migrate(): Promise<void> {
+    return this.#db.migrate();
+  }
+
+  verify(): Promise<void> {
+    return this.#db.verify();
+  }
+
+  now(): Promise<number> {
+    return this.#db.read(() => read.clock());
+  }
+
+  declare(declaration: S.Declaration): Promise<void> {
+    return this.#db.transact(() => hand.declare(declaration));
+  }
+
+  async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
+    if (tasks.length === 0) return [];
+    if (within !== undefined) return this.#enqueueWithin(tasks, within);
+    for (;;) {
+      try {
+        return await this.#db.transact(() => enqueue(tasks));
+      } catch (error) {
+        if (!isAmbiguous(error)) throw error;
+        // The commit may have happened: the ids are ours, so a look tells.
+        const there = await this.#db.read(() => enqueued(tasks));
+        if (tasks.every(({ id }) => there.has(id))) return tasks.map(({ id }) => ({ id, created: true }));
+      }
+    }
+  }
+
+  #enqueueWithin(tasks: readonly S.NewTask[], within: unknown): Promise<S.Enqueued[]> {
+    if (!this.#db.within)
+      throw new SluiceError(
+        "NO_CALLER_TRANSACTION",
+        `This ${this.kind} store cannot enqueue inside your own transaction; only PostgreSQL can. Enqueue after your commit, with an idempotency key.`,
+      );
+    return this.#db.within(within, () => enqueue(tasks));
+  }
+
+  async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {
+    const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect));
+    this.#db.upkeep?.();
+    return passed;
+  }
+
+  tend(): Promise<S.Tended> {
+    return this.#db.transact(() => tend());
+  }
+
+  cancel(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
+    return this.#db.transact(() => hand.cancel(id, by));
+  }
+
+  retry(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
+    return this.#db.transact(() => hand.retry(id, by));
+  }
+
+  changeLimit(change: S.LimitChange): ReturnType<S.Store["changeLimit"]> {
+    return this.#db.transact(() => hand.changeLimit(change));
+  }
+
+  openSession(opened: S.NewSession): Promise<void> {
+    return this.#db.transact(() => session.openSession(opened));
+  }
+
+  renewSession(id: string, leaseMs: number): Promise<boolean> {
+    return this.#db.transact(() => session.renewSession(id, leaseMs));
+  }
+
+  closeSession(id: string): Promise<void> {
+    return this.#db.transact(() => session.closeSession(id));
+  }
+
+  claimsOf(id: string): Promise<S.Claimed[]> {
+    return this.#db.read(() => session.claimsOf(id));
+  }
+
+  stale(claims: readonly { id: string; epoch: number }[]): Promise<string[]> {
+    return this.#db.read(() => session.stale(claims));
+  }
+
+  progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void> {
+    return this.#db.transact(() => session.progress(entries));
+  }
+
+  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
+    return this.#db.transact(() => session.note(entries));
+  }
+
+  task(id: string): Promise<S.TaskRow | undefined> {
+    return this.#db.read(() => read.task(id));
+  }
+
+  tasks(filter: S.TaskFilter): Promise<S.TaskRow[]> {
+    return this.#db.read(() => read.tasks(filter));
+  }
+
+  find(prefix: string): Promise<string[]> {
+    return this.#db.read(() => read.find(prefix));
+  }
+
+  wait(id: string): Promise<S.WaitView | undefined> {
+    return this.#db.read(() => wait(id));
+  }
+
+  events(subject: string): Promise<S.EventRow[]> {
+    return this.#db.read(() => read.events(subject));
+  }
+
+  gates(): Promise<(S.GateInfo & { held: number })[]> {
+    return this.#db.read(() => read.gates());
+  }
+
+  queues(): Promise<S.QueueRow[]> {
+    return this.#db.read(() => read.queues());
+  }
+
+  sessions(): ReturnType<S.Store["sessions"]> {
+    return this.#db.read(() => read.sessions());
+  }
+
+  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+    return this.#db.listen(hear);
+  }
+
+  hint(hint: string): void {
+    this.#db.hint(hint);
+  }
+
+  close(): Promise<void> {
+    return this.#db.close();
+  }
+}

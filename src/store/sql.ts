@@ -1,0 +1,209 @@
+/**
+ * SQL as a template that is written once and rendered for each dialect. Plain values become parameters; the few
+ * things on which the dialects differ are named fragments (`oneOf`, `rows`, `now`, …). Nothing here knows a table.
+ */
+export type Dialect = "sqlite" | "postgres" | "mysql";
+
+export type Value = string | number | null | boolean;
+
+export interface Rendered {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+class Writer {
+  text = "";
+  readonly values: unknown[] = [];
+  readonly dialect: Dialect;
+  readonly clock: Clocks;
+
+  constructor(dialect: Dialect, clock: Clocks) {
+    this.dialect = dialect;
+    this.clock = clock;
+  }
+
+  value(value: unknown): void {
+    this.values.push(typeof value === "boolean" && this.dialect !== "postgres" ? Number(value) : value);
+    this.text += this.dialect === "postgres" ? `$${this.values.length}` : "?";
+  }
+}
+
+/** What "now" is: SQL of the database's own clock, or values handed in where the process is the database. */
+export interface Clocks {
+  readonly wall: string | number;
+  readonly lease: string | number;
+}
+
+export class Sql {
+  readonly write: (writer: Writer) => void;
+
+  constructor(write: (writer: Writer) => void) {
+    this.write = write;
+  }
+
+  render(dialect: Dialect, clock: Clocks): Rendered {
+    const writer = new Writer(dialect, clock);
+    this.write(writer);
+    return writer;
+  }
+}
+
+export function sql(strings: TemplateStringsArray, ...parts: readonly unknown[]): Sql {
+  return new Sql((writer) => {
+    strings.forEach((text, index) => {
+      writer.text += text;
+      if (index >= parts.length) return;
+      const part = parts[index];
+      if (part instanceof Sql) part.write(writer);
+      else writer.value(part);
+    });
+  });
+}
+
+/** Text as it stands: table and column names written by us, never data. */
+export const raw = (text: string): Sql =>
+  new Sql((writer) => {
+    writer.text += text;
+  });
+
+/** Another text per dialect. */
+export const by = (variants: Readonly<Record<Dialect, Sql | string>>): Sql =>
+  new Sql((writer) => {
+    const chosen = variants[writer.dialect];
+    if (chosen instanceof Sql) chosen.write(writer);
+    else writer.text += chosen;
+  });
+
+const instant = (pick: keyof Clocks): Sql =>
+  new Sql((writer) => {
+    const clock = writer.clock[pick];
+    if (typeof clock === "number") writer.value(clock);
+    else writer.text += clock;
+  });
+
+/** Wall time in milliseconds: enqueue times, run-at, deadlines. */
+export const now = instant("wall");
+/** The clock of leases: cannot be set back; only ever compared with itself. */
+export const leaseNow = instant("lease");
+
+/** `column ${oneOf(list)}`: an equality with any of a list, as one parameter where that is possible. */
+export const oneOf = (list: readonly (string | number)[]): Sql =>
+  new Sql((writer) => {
+    if (writer.dialect === "postgres") {
+      writer.text += "= ANY(";
+      writer.value(list);
+      writer.text += list.length > 0 && typeof list[0] === "number" ? "::bigint[])" : "::text[])";
+    } else if (writer.dialect === "sqlite") {
+      writer.text += "IN (SELECT value FROM json_each(";
+      writer.value(JSON.stringify(list));
+      writer.text += "))";
+    } else if (list.length === 0) writer.text += "IN (NULL)";
+    else {
+      writer.text += "IN (";
+      list.forEach((item, index) => {
+        if (index > 0) writer.text += ",";
+        writer.value(item);
+      });
+      writer.text += ")";
+    }
+  });
+
+/** `column ${noneOf(list)}`. */
+export const noneOf = (list: readonly string[]): Sql =>
+  new Sql((writer) => {
+    if (writer.dialect === "postgres") {
+      writer.text += "<> ALL(";
+      writer.value(list);
+      writer.text += "::text[])";
+    } else if (list.length === 0 && writer.dialect === "mysql") writer.text += "IS NOT NULL";
+    else {
+      writer.text += "NOT ";
+      oneOf(list).write(writer);
+    }
+  });
+
+export type ColumnType = "text" | "int" | "bool";
+
+const PG_TYPE: Readonly<Record<ColumnType, string>> = { text: "text[]", int: "bigint[]", bool: "boolean[]" };
+
+/** `FROM ${rows("f", { id: "text" }, list)}`: a list of records as a table. An empty list is an empty table. */
+export function rows<C extends Record<string, ColumnType>>(
+  alias: string,
+  columns: C,
+  list: readonly Readonly<Record<keyof C, Value>>[],
+): Sql {
+  const names = Object.keys(columns);
+  return new Sql((writer) => {
+    if (writer.dialect === "postgres") {
+      writer.text += "unnest(";
+      names.forEach((name, index) => {
+        if (index > 0) writer.text += ", ";
+        writer.value(list.map((record) => record[name] ?? null));
+        writer.text += `::${PG_TYPE[columns[name] as ColumnType]}`;
+      });
+      writer.text += `) AS ${alias}(${names.join(", ")})`;
+    } else if (writer.dialect === "sqlite") {
+      const picks = names.map((name, index) => `value ->> ${index} AS ${name}`).join(", ");
+      writer.text += `(SELECT ${picks} FROM json_each(`;
+      writer.value(JSON.stringify(list.map((record) => names.map((name) => record[name] ?? null))));
+      writer.text += `)) AS ${alias}`;
+    } else writeUnion(writer, alias, names, list);
+  });
+}
+
+function writeUnion(
+  writer: Writer,
+  alias: string,
+  names: readonly string[],
+  list: readonly Readonly<Record<string, Value>>[],
+): void {
+  writer.text += "(";
+  if (list.length === 0) writer.text += `SELECT ${names.map((name) => `NULL AS ${name}`).join(", ")} LIMIT 0`;
+  list.forEach((record, row) => {
+    writer.text += row === 0 ? "SELECT " : " UNION ALL SELECT ";
+    names.forEach((name, index) => {
+      if (index > 0) writer.text += ", ";
+      writer.value(record[name] ?? null);
+      if (row === 0) writer.text += ` AS ${name}`;
+    });
+  });
+  writer.text += `) AS ${alias}`;
+}
+
+/**
+ * A small query once for each record, put together: lateral where there is such a thing, else a union. `of(name)`
+ * stands for the record's column inside the query. An empty list gives no rows.
+ */
+export function each<C extends Record<string, ColumnType>>(
+  columns: C,
+  list: readonly Readonly<Record<keyof C, Value>>[],
+  query: (of: (column: keyof C & string) => Sql) => Sql,
+): Sql {
+  return new Sql((writer) => {
+    if (writer.dialect === "postgres") {
+      writer.text += "SELECT x.* FROM ";
+      rows("i", columns, list).write(writer);
+      writer.text += ", LATERAL (";
+      query((column) => raw(`i.${column}`)).write(writer);
+      writer.text += ") AS x";
+    } else if (list.length === 0) writer.text += "SELECT 1 AS id LIMIT 0";
+    else {
+      list.forEach((record, index) => {
+        writer.text += index === 0 ? "SELECT * FROM (" : " UNION ALL SELECT * FROM (";
+        query((column) => new Sql((inner) => inner.value(record[column]))).write(writer);
+        writer.text += `) AS x${index}`;
+      });
+    }
+  });
+}
+
+/** Row locks; the write lock of a SQLite transaction is lock enough. */
+export const forUpdate = by({ postgres: " FOR UPDATE", mysql: " FOR UPDATE", sqlite: "" });
+export const forUpdateSkipLocked = by({
+  postgres: " FOR UPDATE SKIP LOCKED",
+  mysql: " FOR UPDATE SKIP LOCKED",
+  sqlite: "",
+});
+export const forShare = by({ postgres: " FOR SHARE", mysql: " LOCK IN SHARE MODE", sqlite: "" });
+/** Gates are only ever updated, so readers of foreign keys need not wait. */
+export const forNoKeyUpdate = by({ postgres: " FOR NO KEY UPDATE", mysql: " FOR UPDATE", sqlite: "" });

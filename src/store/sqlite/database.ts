@@ -1,0 +1,152 @@
+/**
+ * SQLite: the write lock is the lock of every gate. A flow runs from BEGIN IMMEDIATE to COMMIT without a single
+ * await, so within a process nothing interleaves; between processes the lock decides, and a process that has just
+ * held it leaves it alone for as long, because SQLite itself is not fair.
+ */
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
+import { SluiceError } from "../../core/error.ts";
+import type { Flow, Row } from "../flow.ts";
+import { SCHEMA_VERSION } from "../schema.ts";
+import type { Clocks, Rendered } from "../sql.ts";
+import type { SqlDatabase } from "../sql-store.ts";
+import { migrateSqlite, schemaVersion } from "./migrate.ts";
+import { Neighbours } from "./neighbours.ts";
+
+export interface SqliteTime {
+  /** Wall clock, milliseconds. */
+  wall(): number;
+  /** The host's clock that cannot be set back, shared by all its processes, milliseconds. */
+  lease(): number;
+  /** Tells one start of the host from the next: leases of an earlier one are void. */
+  readonly bootId: string;
+  sleep(ms: number): Promise<void>;
+}
+
+const BUSY_FOR_MS = 30_000;
+
+export class SqliteDatabase implements SqlDatabase {
+  readonly dialect = "sqlite";
+  readonly #db: DatabaseSyncInstance;
+  readonly #time: SqliteTime;
+  readonly #prepared = new Map<string, StatementSyncInstance>();
+  readonly #neighbours: Neighbours;
+  #closed = false;
+
+  constructor(path: string, time: SqliteTime) {
+    this.#db = new DatabaseSync(path);
+    this.#time = time;
+    // Waiting happens outside, where the event loop can go on.
+    this.#db.exec("PRAGMA busy_timeout = 0");
+    this.#neighbours = new Neighbours(this.#db, time);
+  }
+
+  async migrate(): Promise<void> {
+    await this.#whenFree(() => {
+      this.#db.exec("PRAGMA journal_mode = WAL");
+      this.#db.exec("PRAGMA synchronous = FULL");
+      const mode = this.#db.prepare("PRAGMA synchronous").get() as { synchronous: number };
+      if (mode.synchronous !== 2)
+        throw new SluiceError("NOT_DURABLE", `SQLite would not take synchronous = FULL (it says ${mode.synchronous}), so a commit could be lost with the power.`);
+    });
+    await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
+  }
+
+  async verify(): Promise<void> {
+    const version = schemaVersion(this.#db);
+    if (version === SCHEMA_VERSION) return;
+    if (version < SCHEMA_VERSION) throw new SluiceError("SCHEMA_MISSING", `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`);
+    throw new SluiceError("SCHEMA_NEWER", `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`);
+  }
+
+  async transact<T>(flow: () => Flow<T>): Promise<T> {
+    await this.#neighbours.giveWay();
+    return this.#whenFree(() => {
+      this.#exec("BEGIN IMMEDIATE");
+      const since = this.#time.lease();
+      try {
+        const result = this.#run(flow());
+        this.#exec("COMMIT");
+        return result;
+      } catch (error) {
+        if (this.#db.isTransaction) this.#exec("ROLLBACK");
+        throw error;
+      } finally {
+        this.#neighbours.held(this.#time.lease() - since);
+      }
+    });
+  }
+
+  async read<T>(flow: () => Flow<T>): Promise<T> {
+    return this.#whenFree(() => {
+      this.#exec("BEGIN");
+      try {
+        return this.#run(flow());
+      } finally {
+        this.#exec("COMMIT");
+      }
+    });
+  }
+
+  #run<T>(flow: Flow<T>): T {
+    const clocks: Clocks = { wall: this.#time.wall(), lease: Math.floor(this.#time.lease()) };
+    let step = flow.next();
+    while (!step.done) {
+      const answers = step.value.statements.map((statement) => this.#query(statement.render("sqlite", clocks)));
+      step = flow.next(answers);
+    }
+    return step.value;
+  }
+
+  #query({ text, values }: Rendered): Row[] {
+    const statement = this.#prepare(text);
+    return statement.all(...(values as never[])) as Row[];
+  }
+
+  #exec(text: string): void {
+    this.#prepare(text).run();
+  }
+
+  #prepare(text: string): StatementSyncInstance {
+    const known = this.#prepared.get(text);
+    if (known) return known;
+    const statement = this.#db.prepare(text);
+    if (this.#prepared.size > 500) this.#prepared.clear();
+    this.#prepared.set(text, statement);
+    return statement;
+  }
+
+  /** Tries again, asynchronously, while another process has the lock. */
+  async #whenFree<T>(work: () => T): Promise<T> {
+    const until = this.#time.lease() + BUSY_FOR_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || this.#time.lease() > until) throw error;
+        this.#neighbours.met();
+        await this.#time.sleep(attempt < 20 ? 1 : 5);
+      }
+    }
+  }
+
+  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+    return this.#neighbours.listen(hear);
+  }
+
+  hint(hint: string): void {
+    this.#neighbours.tell(hint);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#neighbours.stop();
+    this.#prepared.clear();
+    this.#db.close();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  return (errcode !== undefined && (errcode & 0xff) === 5) || /database is locked/.test(message ?? "");
+}

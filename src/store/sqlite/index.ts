@@ -1,0 +1,35 @@
+/** The embedded store: one file, several processes, nothing to install. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SqlStore } from "../sql-store.ts";
+import type { Store } from "../store.ts";
+import { SqliteDatabase, type SqliteTime } from "./database.ts";
+
+export type { SqliteTime } from "./database.ts";
+
+/** The clocks of this host. `hrtime` counts from the host's start in every process alike. */
+export function hostTime(): SqliteTime {
+  return {
+    wall: () => Date.now(),
+    lease: () => Number(process.hrtime.bigint()) / 1e6,
+    bootId: bootId(),
+    sleep: (ms) => sleep(ms),
+  };
+}
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    // Elsewhere: the instant the host started, to the minute.
+    return String(Math.round((Date.now() - Number(process.hrtime.bigint()) / 1e6) / 60_000));
+  }
+}
+
+export async function openSqlite(path: string, time: SqliteTime = hostTime()): Promise<Store> {
+  mkdirSync(dirname(path), { recursive: true });
+  const store = new SqlStore(new SqliteDatabase(path, time));
+  await store.migrate();
+  return store;
+}

@@ -1,0 +1,39 @@
+/** Migrations of the embedded store run by themselves when it is opened. */
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { migrations, versionTable } from "../schema.ts";
+import type { SqliteTime } from "./database.ts";
+
+export function schemaVersion(db: DatabaseSyncInstance): number {
+  const table = db.prepare("SELECT name FROM sqlite_master WHERE name = 'sluice_schema'").get();
+  if (!table) return 0;
+  return Number((db.prepare("SELECT MAX(version) AS version FROM sluice_schema").get() as { version: number | null }).version ?? 0);
+}
+
+export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    db.exec(versionTable("sqlite"));
+    db.exec("CREATE TABLE IF NOT EXISTS sluice_boot (boot_id TEXT NOT NULL)");
+    migrations("sqlite")
+      .slice(schemaVersion(db))
+      .forEach((statements, index, rest) => {
+        for (const statement of statements) db.exec(statement);
+        const version = migrations("sqlite").length - rest.length + index + 1;
+        db.prepare("INSERT INTO sluice_schema (version, applied_at) VALUES (?, ?)").run(version, time.wall());
+      });
+    voidLeasesOfEarlierBoots(db, time);
+    db.exec("COMMIT");
+  } catch (error) {
+    db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The clock of leases starts at zero with the host, so leases written before the last start mean nothing now. */
+function voidLeasesOfEarlierBoots(db: DatabaseSyncInstance, time: SqliteTime): void {
+  const known = db.prepare("SELECT boot_id FROM sluice_boot").get() as { boot_id: string } | undefined;
+  if (known?.boot_id === time.bootId) return;
+  db.exec("DELETE FROM sluice_session");
+  db.exec("DELETE FROM sluice_boot");
+  db.prepare("INSERT INTO sluice_boot (boot_id) VALUES (?)").run(time.bootId);
+}

@@ -1,0 +1,73 @@
+/**
+ * Other processes on the same file. Whether there are any shows in two ways: the lock was taken when we wanted it,
+ * or the file's data version moved without us. Both are also how a wake-up crosses processes.
+ */
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { SqliteTime } from "./database.ts";
+
+const WATCH_EVERY_MS = 4;
+/** How long after the last sign of a neighbour we still leave the lock free in turn. */
+const REMEMBERED_MS = 2_000;
+
+export class Neighbours {
+  readonly #version: StatementSyncInstance;
+  readonly #time: SqliteTime;
+  readonly #listeners = new Set<(hint: string) => void>();
+  #lastVersion: number;
+  #lastMet = Number.NEGATIVE_INFINITY;
+  #freeUntil = 0;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(db: DatabaseSyncInstance, time: SqliteTime) {
+    this.#version = db.prepare("PRAGMA data_version");
+    this.#time = time;
+    this.#lastVersion = this.#read();
+  }
+
+  /** The lock was somebody else's. */
+  met(): void {
+    this.#lastMet = this.#time.lease();
+  }
+
+  /** We held the lock for so long; it is now the others' turn for as long. */
+  held(ms: number): void {
+    this.#freeUntil = this.#time.lease() + ms;
+  }
+
+  async giveWay(): Promise<void> {
+    if (this.#time.lease() - this.#lastMet > REMEMBERED_MS) return;
+    const rest = this.#freeUntil - this.#time.lease();
+    if (rest > 0) await this.#time.sleep(Math.max(1, Math.ceil(rest)));
+  }
+
+  listen(hear: (hint: string) => void): () => Promise<void> {
+    this.#listeners.add(hear);
+    this.#watch ??= setInterval(() => this.#look(), WATCH_EVERY_MS).unref();
+    return async () => {
+      this.#listeners.delete(hear);
+      if (this.#listeners.size === 0) this.stop();
+    };
+  }
+
+  /** Within the process at once; other processes see the data version move. */
+  tell(hint: string): void {
+    for (const hear of this.#listeners) hear(hint);
+  }
+
+  stop(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+
+  #look(): void {
+    const version = this.#read();
+    if (version === this.#lastVersion) return;
+    this.#lastVersion = version;
+    this.met();
+    this.tell("work");
+  }
+
+  #read(): number {
+    return Number((this.#version.get() as { data_version: number }).data_version);
+  }
+}

@@ -1,0 +1,50 @@
+// A database of one's own for every test that asks, and a skip in words where a server cannot be had.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, inject } from "vitest";
+import { createMariadb, createPostgres } from "./create-database.ts";
+
+/** The URL of a new, empty database; it goes away with the server at the end of the run. */
+export function freshPostgres(): Promise<string> {
+  return createPostgres(given(inject("postgresUrl"), "PostgreSQL"), inject("databasePrefix"));
+}
+
+/** The URL of a new, empty database; it goes away with the server at the end of the run. */
+export function freshMariadb(): Promise<string> {
+  return createMariadb(given(inject("mariadbUrl"), "MariaDB"), inject("databasePrefix"));
+}
+
+/** The path of a file that does not exist yet, in a folder that goes away after this test file. */
+export async function freshSqlite(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-sqlite-"));
+  folders.push(folder);
+  return join(folder, "sluice.db");
+}
+
+/** `describe`, or one skipped line that says why. */
+export function describeWithPostgres(name: string, suite: () => void): void {
+  describeWith(name, suite, inject("postgresUrl") === null ? inject("postgresMissing") : undefined);
+}
+
+/** `describe`, or one skipped line that says why. */
+export function describeWithMariadb(name: string, suite: () => void): void {
+  describeWith(name, suite, inject("mariadbUrl") === null ? inject("mariadbMissing") : undefined);
+}
+
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function describeWith(name: string, suite: () => void, missing: string | undefined): void {
+  if (missing === undefined) describe(name, suite);
+  else describe.skip(`${name} (skipped: ${missing.split("\n")[0]})`, suite);
+}
+
+function given(url: string | null, name: string): string {
+  if (url === null) throw new Error(`${name} is not available here; put the test inside its describeWith`);
+  return url;
+}

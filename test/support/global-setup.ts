@@ -1,0 +1,67 @@
+// Starts the database servers once per test run, side by side, and tells the test files where they are.
+// SLUICE_TEST_POSTGRES and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does without.
+
+import { appendFileSync } from "node:fs";
+import type { TestProject } from "vitest/node";
+import { dropMariadbs, dropPostgreses } from "./create-database.ts";
+import { start as startMariadb } from "./mariadb.ts";
+import { start as startPostgres } from "./postgres.ts";
+import type { StartedServer } from "./server.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Null where PostgreSQL cannot be had; `postgresMissing` then says why. */
+    postgresUrl: string | null;
+    postgresMissing: string;
+    mariadbUrl: string | null;
+    mariadbMissing: string;
+    /** Begins the name of every database this run creates, so that it can remove them again. */
+    databasePrefix: string;
+  }
+}
+
+type Server =
+  | { readonly url: string; stop(): Promise<void> }
+  | { readonly url: null; readonly missing: string };
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const prefix = `sluice_test_${process.pid}_${Date.now().toString(36)}_`;
+  const [postgres, mariadb] = await Promise.all([
+    open("PostgreSQL", "SLUICE_TEST_POSTGRES", startPostgres, (url) => dropPostgreses(url, prefix)),
+    open("MariaDB", "SLUICE_TEST_MARIADB", startMariadb, (url) => dropMariadbs(url, prefix)),
+  ]);
+  project.provide("databasePrefix", prefix);
+  project.provide("postgresUrl", postgres.url);
+  project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
+  project.provide("mariadbUrl", mariadb.url);
+  project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
+  return async () => {
+    await Promise.all([postgres, mariadb].map((server) => (server.url === null ? undefined : server.stop())));
+  };
+}
+
+async function open(
+  name: string,
+  variable: string,
+  start: () => Promise<StartedServer>,
+  tidy: (url: string) => Promise<void>,
+): Promise<Server> {
+  const given = process.env[variable];
+  if (given === "off") return without(name, `switched off by ${variable}`);
+  // A server that is not ours is left running and left as it was found.
+  if (given) return { url: given, stop: () => tidy(given) };
+  try {
+    return await start();
+  } catch (error) {
+    return without(name, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function without(name: string, why: string): Server {
+  const note = `The ${name} suites were skipped: ${why}`;
+  console.log(note);
+  // scripts/test.mjs repeats these words at the very end, where they are read.
+  const notes = process.env.SLUICE_TEST_NOTES;
+  if (notes) appendFileSync(notes, `${note}\n`);
+  return { url: null, missing: why };
+}

@@ -1,0 +1,196 @@
+// What `admit` must say, written a second time the slow and obvious way: nothing is kept while the line is
+// walked but the list of what was decided, and every number is summed up anew from it. It shares no code with
+// src/core/gate, so that a mistake has to be made twice to go unseen.
+
+import type { Mark, Plan, Snapshot, Waiter } from "../../src/core/gate/admit.ts";
+import type { Ask, Gate } from "../../src/core/gate/gate.ts";
+import type { Place } from "../../src/core/gate/order.ts";
+import type { Reason } from "../../src/core/gate/reason.ts";
+
+interface Decided {
+  readonly unit: Waiter;
+  readonly verdict: "admitted" | "left" | "waits" | "noSlot";
+  /** The worker whose slot it takes. */
+  readonly worker?: number | undefined;
+  readonly reasons: readonly Reason[];
+  /** It reserves at its strict gates. */
+  readonly inLine: boolean;
+  readonly isHead: boolean;
+  /** It reserves at its pools. */
+  readonly gathers: boolean;
+}
+
+export function naiveAdmit(snapshot: Snapshot): Plan {
+  const gates = [...snapshot.gates];
+  const known = (key: string): Gate | undefined => gates.find((gate) => gate.key === key);
+  const decided: Decided[] = [];
+  let more = false;
+
+  for (const unit of sorted(snapshot.line)) {
+    if (snapshot.horizon && !isBefore(unit, snapshot.horizon)) {
+      more = true;
+      break;
+    }
+    const reasons = unit.asks.flatMap((ask) => inTheWay(ask, known(ask.gate), decided, known));
+    const worker = workerFor(unit, snapshot, decided);
+    if (reasons.length === 0 && unit.frontier && worker !== "none") {
+      more = true;
+      break;
+    }
+    if (reasons.length > 0) {
+      decided.push({
+        unit,
+        verdict: "waits",
+        reasons,
+        ...placeInLine(unit, reasons, snapshot, decided, known),
+      });
+    } else {
+      const none = { inLine: false, isHead: false, gathers: false };
+      if (worker === "none") {
+        decided.push({ unit, verdict: "noSlot", reasons: [noSlot(unit, snapshot)], ...none });
+      } else {
+        const mine = worker === undefined || snapshot.me === undefined || worker === snapshot.me;
+        decided.push({ unit, verdict: mine ? "admitted" : "left", worker, reasons: [], ...none });
+      }
+    }
+  }
+
+  const askedFor = decided.flatMap(({ unit }) => unit.asks.map(({ gate }) => gate));
+  const keys = [...new Set([...gates.map(({ key }) => key), ...askedFor])];
+  const waits = decided.filter(({ verdict, unit }) => /waits|noSlot/.test(verdict) && !unit.frontier);
+  return {
+    admitted: decided.filter(({ verdict }) => verdict === "admitted").map(({ unit }) => unit),
+    left: decided.filter(({ verdict }) => verdict === "left").map(({ unit }) => unit),
+    waiting: new Map(waits.map(({ unit, reasons }) => [unit.id, reasons])),
+    marks: newMarks(snapshot, decided, known),
+    held: new Map(keys.map((key) => [key, (known(key)?.held ?? 0) + taken(key, decided, ["admitted"])])),
+    more,
+  };
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  if (a.rank !== b.rank) return a.rank < b.rank;
+  if (a.priority !== b.priority) return a.priority > b.priority;
+  if (a.at !== b.at) return a.at < b.at;
+  return a.id < b.id;
+}
+
+function sorted(line: readonly Waiter[]): Waiter[] {
+  const rest = [...line];
+  const order: Waiter[] = [];
+  while (rest.length > 0) {
+    const first = rest.reduce((best, unit) => (isBefore(unit, best) ? unit : best));
+    order.push(...rest.splice(rest.indexOf(first), 1));
+  }
+  return order;
+}
+
+function asked(unit: Waiter, gate: string): number {
+  return unit.asks.find((ask) => ask.gate === gate)?.slots ?? 0;
+}
+
+function taken(gate: string, decided: readonly Decided[], verdicts: readonly Decided["verdict"][]): number {
+  return decided
+    .filter(({ verdict }) => verdicts.includes(verdict))
+    .reduce((sum, { unit }) => sum + asked(unit, gate), 0);
+}
+
+function inTheWay(
+  ask: Ask,
+  gate: Gate | undefined,
+  decided: readonly Decided[],
+  known: (key: string) => Gate | undefined,
+): Reason[] {
+  const key = ask.gate;
+  const ahead = decided.filter(({ unit, verdict }) => verdict === "waits" && asked(unit, key) > 0).length;
+  if (!gate || gate.limit === null) return [{ kind: "unset", gate: key, ahead }];
+  if (gate.paused || gate.limit === 0) return [{ kind: "paused", gate: key, ahead }];
+  if (gate.limit === -1) return [];
+  if (ask.slots > gate.limit) return [{ kind: "never", gate: key, limit: gate.limit, asked: ask.slots }];
+  const held = gate.held + taken(key, decided, ["admitted", "left"]);
+  const facts = { gate: key, limit: gate.limit, held, asked: ask.slots, ahead };
+  if (held + ask.slots > gate.limit) return [{ kind: "full", ...facts }];
+
+  const reserving = decided.filter((one) => asked(one.unit, key) > 0 && reservesAt(one, known(key)));
+  const shut = gate.line === "strict" && reserving.some(({ unit }) => unit.frontier);
+  const reserved = reserving.reduce((sum, { unit }) => sum + asked(unit, key), 0);
+  if (!shut && held + reserved + ask.slots <= gate.limit) return [];
+  const [front] = reserving as [Decided];
+  const reasons = front.unit.frontier ? [] : front.reasons;
+  return [{ kind: "behind", ...facts, front: { unit: front.unit.id, reasons } }];
+}
+
+function reservesAt(one: Decided, gate: Gate | undefined): boolean {
+  if (gate?.line === "strict") return one.inLine;
+  return gate?.line === "bypass" && one.gathers;
+}
+
+function placeInLine(
+  unit: Waiter,
+  reasons: readonly Reason[],
+  snapshot: Snapshot,
+  decided: readonly Decided[],
+  known: (key: string) => Gate | undefined,
+): Pick<Decided, "inLine" | "isHead" | "gathers"> {
+  const kinds = reasons.map((reason) => "gate" in reason && known(reason.gate)?.line);
+  const inLine = reasons.every(({ kind }) => kind === "full" || kind === "behind") && !kinds.includes("skip");
+  const mates = decided.filter((one) => one.unit.lane === unit.lane);
+  const isHead = inLine && !unit.frontier && !mates.some((mate) => mate.inLine) && kinds.includes("bypass");
+  const { mark } = unit;
+  const bypass = snapshot.bypass ?? { passes: 100, ms: 60_000 };
+  const isOver =
+    mark?.unit === unit.id
+      ? mark.passed >= bypass.passes || snapshot.now - mark.since >= bypass.ms
+      : bypass.passes <= 0 || bypass.ms <= 0;
+  const isFirst = !decided.some((one) => one.gathers && sharePool(one.unit, unit, known));
+  return { inLine, isHead, gathers: isHead && isOver && isFirst };
+}
+
+function sharePool(a: Waiter, b: Waiter, known: (key: string) => Gate | undefined): boolean {
+  return a.asks.some(({ gate }) => known(gate)?.line === "bypass" && asked(b, gate) > 0);
+}
+
+function newMarks(
+  snapshot: Snapshot,
+  decided: readonly Decided[],
+  known: (key: string) => Gate | undefined,
+): Map<string, Mark> {
+  const marks = new Map<string, Mark>();
+  decided.forEach(({ unit, isHead }, index) => {
+    if (!isHead) return;
+    const old = unit.mark?.unit === unit.id ? unit.mark : undefined;
+    const overtakes = decided
+      .slice(index + 1)
+      .filter((one) => /admitted|left/.test(one.verdict) && sharePool(one.unit, unit, known)).length;
+    if (old && overtakes === 0) return;
+    const { passed, since } = old ?? { passed: 0, since: snapshot.now };
+    marks.set(unit.lane, { unit: unit.id, passed: passed + overtakes, since });
+  });
+  return marks;
+}
+
+/** Undefined where workers play no part; "none" when nobody has a slot for it. */
+function workerFor(
+  unit: Waiter,
+  snapshot: Snapshot,
+  decided: readonly Decided[],
+): number | "none" | undefined {
+  const { workers, me } = snapshot;
+  if (!workers) return undefined;
+  const serving = unit.workers ?? [];
+  const first = serving.filter((index) => index === me);
+  const others = serving.filter((index) => index !== me);
+  const found = [...first, ...others].find((index) => {
+    const used = decided.filter(({ worker }) => worker === index).length;
+    const worker = workers[index];
+    return worker !== undefined && worker.used + used < worker.slots;
+  });
+  return found ?? "none";
+}
+
+function noSlot(unit: Waiter, { workers = [] }: Snapshot): Reason {
+  const serving = unit.workers ?? [];
+  if (serving.length === 0) return { kind: "noWorker", queue: unit.queue ?? "", name: unit.name ?? "" };
+  const slots = serving.map((index) => workers[index]?.slots ?? 0).reduce((sum, n) => sum + n, 0);
+  return { kind: "busy", workers: serving.length, slots, ahead: 0 };
+}

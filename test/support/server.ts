@@ -1,0 +1,101 @@
+// A private database server for tests and benchmarks: a fresh folder, a free port, an unprivileged user, a sure end.
+// What differs between the databases is in postgres.ts and mariadb.ts. No test runner is imported here.
+
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Account } from "./account.ts";
+import { accountFor, freshFolder } from "./account.ts";
+import { Keeper } from "./keeper.ts";
+
+export interface StartedServer {
+  readonly url: string;
+  /** Stops the server and removes its folder. Also happens by itself when the starting process ends. */
+  stop(): Promise<void>;
+}
+
+export interface ServerKind {
+  readonly name: string;
+  /** Whom root lets it run as. */
+  readonly user: string;
+  /** The signal that means: end now, but in order. */
+  readonly stopSignal: NodeJS.Signals;
+  /** How to make and serve a database in `folder`. */
+  plan(folder: string, account: Account | undefined): ServerPlan;
+}
+
+export interface ServerPlan {
+  readonly prepare: Program;
+  serve(port: number): Program;
+  url(port: number): string;
+  /** Resolves when the server answers, rejects while it does not. */
+  probe(url: string): Promise<unknown>;
+}
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const startTimeoutMs = 60_000;
+const portAttempts = 3;
+
+export async function startServer(kind: ServerKind): Promise<StartedServer> {
+  const account = accountFor(kind.user);
+  const folder = freshFolder(kind.name, account);
+  const keeper = new Keeper(folder, account, kind.stopSignal);
+  try {
+    const { prepare, ...plan } = kind.plan(folder, account);
+    const code = await keeper.run(prepare.command, prepare.args);
+    if (code !== "0") throw new Error(`${prepare.command} ended with ${code}:\n${keeper.complaint()}`);
+    const url = await serve(keeper, plan);
+    keeper.unref();
+    return { url, stop: () => keeper.stop() };
+  } catch (error) {
+    await keeper.stop();
+    throw error;
+  }
+}
+
+async function serve(keeper: Keeper, plan: Omit<ServerPlan, "prepare">): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const { command, args } = plan.serve(port);
+    const url = plan.url(port);
+    const end = keeper.run(command, args);
+    if (await answers(() => plan.probe(url), end)) return url;
+    const complaint = keeper.complaint();
+    // Somebody may take the port between our asking and the server's listening.
+    if (attempt === portAttempts || !/address already in use/i.test(complaint)) {
+      throw new Error(`${command} did not start:\n${complaint}`);
+    }
+  }
+}
+
+/** True once the probe succeeds, false if the server ends first or stays silent. */
+async function answers(probe: () => Promise<unknown>, end: Promise<unknown>): Promise<boolean> {
+  let ended = false;
+  void end.then(() => {
+    ended = true;
+  });
+  const deadline = Date.now() + startTimeoutMs;
+  while (!ended && Date.now() < deadline) {
+    try {
+      await probe();
+      return true;
+    } catch {
+      await sleep(50);
+    }
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
