@@ -150,6 +150,10 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => read.gates());
   }
 
+  limits(keys: readonly string[]): Promise<ReadonlyMap<string, S.GateInfo["limit"]>> {
+    return this.#db.read(() => read.limits(keys));
+  }
+
   queues(): Promise<S.QueueRow[]> {
     return this.#db.read(() => read.queues());
   }

@@ -372,6 +372,8 @@ export interface Store {
   wait(id: string): Promise<WaitView | undefined>;
   events(subject: string): Promise<EventRow[]>;
   gates(): Promise<(GateInfo & { readonly held: number })[]>;
+  /** The limits in force of these gates; a gate that does not exist yet is not listed. */
+  limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   queues(): Promise<QueueRow[]>;
   sessions(): Promise<(SessionRow & { readonly name: string; readonly expiresAt: number })[]>;
 

@@ -60,3 +60,9 @@ export function draining(gate: Pick<Gate, "held" | "limit">): boolean {
 export function bounded(gate: Pick<Gate, "limit" | "paused">): boolean {
   return gate.paused || gate.limit !== UNLIMITED;
 }
+
+/** How many units of such an ask could ever hold slots together: nobody needs to look at more of them at once. */
+export function most(gate: Pick<Gate, "limit" | "paused">, slots: number): number {
+  if (gate.limit === UNLIMITED && !gate.paused) return Number.POSITIVE_INFINITY;
+  return gate.paused || gate.limit === null ? 0 : Math.floor(gate.limit / slots);
+}

@@ -144,7 +144,8 @@ const lostRow = (row: Row): LostRow => ({
   id: row.id as string,
   epoch: Number(row.epoch),
   lane: row.lane as string,
-  started: row.started_at !== null,
+  // A claim with its slots may have begun even if nobody has said so yet.
+  started: row.started_at !== null || Number(row.held) === 1,
   attempt: Number(row.attempt),
   losses: Number(row.losses),
   goodUntil: row.good_until === null ? null : Number(row.good_until),

@@ -1,9 +1,9 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
 import { familyOf } from "../../core/gate/key.ts";
-import type { Line } from "../../core/gate/gate.ts";
+import type { Limit, Line } from "../../core/gate/gate.ts";
 import { type Flow, flight, type Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
-import { raw, type Sql, sql } from "../sql.ts";
+import { oneOf, raw, type Sql, sql } from "../sql.ts";
 import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState, Usage } from "../store.ts";
 import { selectEvents } from "./event.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
@@ -54,8 +54,9 @@ export function* events(subject: string): Flow<EventRow[]> {
   return found.map((row) => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow);
 }
 
-export const selectGates = (): Sql =>
-  sql`SELECT name, capacity, declared, paused, line, lease_ms, set_by, set_at FROM sluice_gate ORDER BY name`;
+const selectGateColumns = sql`SELECT name, capacity, declared, paused, line, lease_ms, set_by, set_at FROM sluice_gate`;
+
+export const selectGates = (): Sql => sql`${selectGateColumns} ORDER BY name`;
 
 export function* gates(): Flow<(GateInfo & { held: number })[]> {
   const [found = [], used = []] = yield* flight(selectGates(), selectUsage());
@@ -86,6 +87,12 @@ export function gateInfos(found: readonly Row[]): GateInfo[] {
     setBy: row.set_by as string | null,
     setAt: number(row.set_at),
   }));
+}
+
+export function* limits(keys: readonly string[]): Flow<ReadonlyMap<string, Limit>> {
+  const families = keys.flatMap((key) => familyOf(key) ?? []);
+  const [found = []] = yield* flight(sql`${selectGateColumns} WHERE name ${oneOf([...keys, ...families])}`);
+  return new Map(gateInfos(found).map(({ key, limit }) => [key, limit]));
 }
 
 export function* queues(): Flow<QueueRow[]> {

@@ -9,7 +9,7 @@ import { insertArrivalsOf } from "./arrival.ts";
 import { insertEvents, type NewEvent } from "./event.ts";
 
 export const selectClaims = (epochs: readonly number[]): Sql =>
-  sql`SELECT epoch, id, lane, started_at, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE epoch ${oneOf(epochs)} ORDER BY id${forUpdate}`;
+  sql`SELECT epoch, id, lane, held, started_at, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE epoch ${oneOf(epochs)} ORDER BY id${forUpdate}`;
 
 export const deleteClaims = (epochs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_running WHERE epoch ${oneOf(epochs)}`;

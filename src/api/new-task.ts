@@ -1,0 +1,96 @@
+/** From a call of `enqueue` to what the store keeps; everything that can be refused is refused here. */
+import { APP_DEFAULTS } from "../core/app/app.ts";
+import { SluiceError } from "../core/error.ts";
+import { type Ask, type Limit, obstacle } from "../core/gate/gate.ts";
+import { clusterKey, familyOf, poolKey, queueKey } from "../core/gate/key.ts";
+import { describe } from "../core/gate/describe.ts";
+import type { AnyTask } from "../core/task/definition.ts";
+import { retryPolicy } from "../core/task/retry.ts";
+import { type Duration, parseDuration } from "../core/time.ts";
+import { parseInput } from "../executor/function/function-executor.ts";
+import { laneOf } from "../store/lane.ts";
+import type { NewTask } from "../store/store.ts";
+
+export interface EnqueueOptions {
+  readonly queue?: string;
+  readonly priority?: number;
+  /** Start after so long, or not before this instant. */
+  readonly delay?: Duration;
+  readonly runAt?: Date;
+  /** The latest instant to start, or how long from now it is worth starting. */
+  readonly goodUntil?: Date | Duration;
+  /** A second enqueue of the same task with the same key returns the first one. */
+  readonly idempotencyKey?: string;
+}
+
+export async function newTask(task: AnyTask, input: unknown, options: EnqueueOptions, id: string): Promise<NewTask> {
+  const parsed = await parseInput(task, input);
+  const queue = options.queue ?? task.queue ?? APP_DEFAULTS.queue;
+  const priority = options.priority ?? task.priority ?? 0;
+  if (!Number.isSafeInteger(priority))
+    throw new SluiceError("BAD_PRIORITY", `task "${task.id}": priority must be a whole number, but is ${priority}.`);
+  if (options.delay !== undefined && options.runAt !== undefined)
+    throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
+  const good = options.goodUntil ?? task.goodUntil;
+  return {
+    id,
+    name: task.id,
+    priority,
+    lane: laneOf(queue, task.id, asksFor(task, parsed, queue)),
+    input: inputJson(task, input),
+    options: JSON.stringify({
+      retry: retryPolicy(task.retry),
+      timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
+    }),
+    key: options.idempotencyKey ?? null,
+    runAt: options.runAt ? instant(task, "runAt", options.runAt) : null,
+    delayMs: options.delay === undefined ? null : parseDuration(options.delay),
+    goodUntil: good instanceof Date ? instant(task, "goodUntil", good) : null,
+    goodForMs: typeof good === "string" ? parseDuration(good) : null,
+  };
+}
+
+function asksFor(task: AnyTask, parsed: unknown, queue: string): Ask[] {
+  const pools = typeof task.pools === "function" ? task.pools(parsed as never) : (task.pools ?? {});
+  return [
+    { gate: clusterKey, slots: 1 },
+    { gate: queueKey(queue), slots: 1 },
+    ...Object.entries(pools).map(([name, slots]) => ({ gate: poolKey(name), slots: checkedSlots(task, name, slots) })),
+  ];
+}
+
+function checkedSlots(task: AnyTask, pool: string, slots: number): number {
+  if (Number.isSafeInteger(slots) && slots >= 1) return slots;
+  throw new SluiceError("BAD_SLOTS", `task "${task.id}": asks pool "${pool}" for ${slots} slots; ask for a whole number of at least 1.`);
+}
+
+function inputJson(task: AnyTask, input: unknown): string {
+  try {
+    return JSON.stringify(input) ?? "null";
+  } catch (cause) {
+    throw new SluiceError("BAD_INPUT", `task "${task.id}": the input cannot be stored as JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function instant(task: AnyTask, field: string, date: Date): number {
+  const at = date.getTime();
+  if (Number.isNaN(at)) throw new SluiceError("BAD_OPTIONS", `task "${task.id}": ${field} is not a valid date.`);
+  return at;
+}
+
+/** Asks that could be larger than a limit: one slot fits wherever there is any. */
+export function largeAsks(asks: readonly Ask[]): Ask[] {
+  return asks.filter(({ slots }) => slots > 1);
+}
+
+/** Refuses what could never start; a gate without a limit yet is waited for. */
+export function refuseNever(asks: readonly Ask[], limits: ReadonlyMap<string, Limit>): void {
+  for (const { gate, slots } of asks) {
+    const limit = limits.get(gate) ?? limits.get(familyOf(gate) ?? "") ?? null;
+    const what = obstacle({ key: gate, limit, paused: false, line: "skip", held: 0 }, 0, 0, slots);
+    if (what !== "never") continue;
+    throw new SluiceError("ASKS_TOO_MUCH", describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 }), {
+      details: { gate, limit, asked: slots },
+    });
+  }
+}

@@ -1,0 +1,50 @@
+/** From a URL to a store. Drivers load only when they are used. */
+import { fileURLToPath } from "node:url";
+import { SluiceError } from "../core/error.ts";
+import type { Store } from "../store/store.ts";
+
+export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
+
+export interface OpenOptions {
+  /** Bring the schema up to date; the embedded store always does. */
+  readonly migrate?: boolean;
+}
+
+/** `file:…`, `postgres://…`, `mysql://…`, `memory:`; anything else is an error that says so. */
+export async function openStore(url: string, { migrate = false }: OpenOptions = {}): Promise<Store> {
+  const store = await open(url);
+  try {
+    if (migrate) await store.migrate();
+    else await store.verify();
+    return store;
+  } catch (error) {
+    await store.close().catch(() => {});
+    throw unreachable(url, error);
+  }
+}
+
+async function open(url: string): Promise<Store> {
+  const scheme = url.slice(0, url.indexOf(":"));
+  if (scheme === "memory") return (await import("../store/memory/index.ts")).openMemory();
+  if (scheme === "file") return (await import("../store/sqlite/index.ts")).openSqlite(pathOf(url));
+  if (scheme === "postgres" || scheme === "postgresql") return (await import("../store/postgres/index.ts")).openPostgres({ url });
+  if (scheme === "mysql" || scheme === "mariadb")
+    return (await import("../store/mysql/index.ts")).openMysql({ url: url.replace(/^mariadb:/, "mysql:") });
+  throw new SluiceError(
+    "BAD_STORE_URL",
+    `"${masked(url)}" is not a store. Write file:path/to/sluice.db, postgres://user@host/database or mysql://user@host/database.`,
+  );
+}
+
+const pathOf = (url: string): string => (url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
+
+/** A URL as it may be shown: without its password. */
+export function masked(url: string): string {
+  return url.replace(/(:\/\/[^:/@]*):[^@/]*@/, "$1:***@");
+}
+
+function unreachable(url: string, error: unknown): unknown {
+  if (error instanceof SluiceError) return error;
+  const message = (error as Error).message || String((error as { code?: string }).code ?? error);
+  return new SluiceError("STORE_UNREACHABLE", `The store ${masked(url)} could not be reached: ${message}`, { cause: error });
+}

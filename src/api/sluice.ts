@@ -1,0 +1,255 @@
+/**
+ * What every surface and every program calls: enqueue, look, explain, change, run a worker. Plain data in and out,
+ * no words of any transport.
+ */
+import { hostname } from "node:os";
+import type { App } from "../core/app/app.ts";
+import { SluiceError } from "../core/error.ts";
+import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import { type Duration, parseDuration } from "../core/time.ts";
+import { StoreClaims } from "../engine/claiming/store-claims.ts";
+import { type Env, hostEnv } from "../engine/env.ts";
+import { Tender } from "../engine/tending/tender.ts";
+import { Worker, type WorkerEvent } from "../engine/worker/worker.ts";
+import type { Executor } from "../executor/executor.ts";
+import { FunctionExecutor } from "../executor/function/function-executor.ts";
+import { asksOf } from "../store/lane.ts";
+import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
+import { declarationOf } from "./declaration.ts";
+import { type Explanation, explainWait, waitsOf } from "./explain.ts";
+import { Limits, Queues } from "./limits.ts";
+import { type EnqueueOptions, largeAsks, newTask, refuseNever } from "./new-task.ts";
+import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { type TaskView, taskView } from "./task-view.ts";
+
+export interface ConnectOptions {
+  /** A URL, or a store that is open already. */
+  readonly store?: string | Store;
+  /** Whose tasks are enqueued and run; without one, only looking and changing is possible. */
+  readonly app?: App;
+  /** Bring the schema up to date. The embedded store always does; others are only checked unless asked. */
+  readonly migrate?: boolean;
+  readonly env?: Env;
+}
+
+export interface WorkerSettings {
+  readonly name?: string;
+  /** How many tasks run at once in this process. */
+  readonly slots?: number;
+  /** Which queues to serve; all of the app's when not said. */
+  readonly queues?: readonly string[];
+  readonly grace?: Duration;
+  readonly poll?: Duration;
+  readonly pollJitter?: Duration;
+  readonly watch?: (event: WorkerEvent) => void;
+  readonly executor?: Executor;
+}
+
+export interface RunningWorker extends AsyncDisposable {
+  readonly session: string | undefined;
+  readonly running: number;
+  wake(): void;
+  /** Stops claiming, waits for what runs, aborts what takes longer than the grace period. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** One call of `enqueue` among many. */
+export interface Enqueuing<Task extends AnyTask = AnyTask> {
+  readonly task: Task;
+  readonly input: InputOf<Task>;
+  readonly options?: EnqueueOptions;
+}
+
+export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
+  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = options;
+  const opened = typeof store === "string" ? await openStore(store, { migrate }) : store;
+  if (app) await opened.declare(declarationOf(app));
+  return new Sluice(opened, app, env);
+}
+
+export class Sluice implements AsyncDisposable {
+  readonly store: Store;
+  readonly limits: Limits;
+  readonly queues: Queues;
+  readonly #app: App | undefined;
+  readonly #env: Env;
+  readonly #workers = new Set<RunningWorker>();
+
+  constructor(store: Store, app: App | undefined, env: Env) {
+    this.store = store;
+    this.#app = app;
+    this.#env = env;
+    this.limits = new Limits(store);
+    this.queues = new Queues(store);
+  }
+
+  /** Puts one task in line. `within`: your own PostgreSQL client, with its transaction open. */
+  async enqueue<Task extends AnyTask>(
+    task: Task | string,
+    input: InputOf<Task>,
+    { within, ...options }: EnqueueOptions & { readonly within?: unknown } = {},
+  ): Promise<{ id: string; created: boolean }> {
+    const [enqueued] = await this.#enqueue([{ task: this.#known(task), input, options }], within);
+    return enqueued as { id: string; created: boolean };
+  }
+
+  /** Many at once, in one transaction: all of them or none. */
+  enqueueMany(calls: readonly Enqueuing[], { within }: { readonly within?: unknown } = {}): Promise<{ id: string; created: boolean }[]> {
+    return this.#enqueue(calls.map((call) => ({ ...call, task: this.#known(call.task) })), within);
+  }
+
+  async #enqueue(calls: readonly Enqueuing[], within: unknown): Promise<{ id: string; created: boolean }[]> {
+    const tasks: NewTask[] = [];
+    for (const { task, input, options = {} } of calls) {
+      this.#checkQueue(task, options.queue);
+      tasks.push(await newTask(task, input, options, this.#env.newId()));
+    }
+    await this.#refuseNever(tasks);
+    const enqueued = await this.store.enqueue(tasks, within);
+    if (within === undefined) this.store.hint("work");
+    return enqueued;
+  }
+
+  async #refuseNever(tasks: readonly NewTask[]): Promise<void> {
+    const large = [...new Set(tasks.map(({ lane }) => lane.asks))].flatMap((asks) => largeAsks(asksOf(asks)));
+    if (large.length > 0) refuseNever(large, await this.store.limits(large.map(({ gate }) => gate)));
+  }
+
+  /** A task by its definition, or by its id where only the app knows it. */
+  #known(task: AnyTask | string): AnyTask {
+    const id = typeof task === "string" ? task : task.id;
+    const known = this.#app?.tasks.get(id);
+    if (known) return known;
+    throw new SluiceError("UNKNOWN_TASK", `task "${id}" is not part of this app. Add it to defineApp({ tasks: [ … ] }).`);
+  }
+
+  #checkQueue(task: AnyTask, queue: string | undefined): void {
+    if (queue === undefined || this.#app?.queues.some(({ name }) => name === queue)) return;
+    const known = this.#app?.queues.map(({ name }) => name).join(", ");
+    throw new SluiceError("UNKNOWN_QUEUE", `task "${task.id}": there is no queue "${queue}". The app declares: ${known}.`);
+  }
+
+  /** Why a task is not running: every gate in the way, who holds it, and what would change it. */
+  async explain(id: string): Promise<Explanation> {
+    const view = await this.store.wait(id);
+    if (!view) throw unknownTask(id);
+    const own = await this.store.events(id);
+    const claimed = own.find(({ kind }) => kind === "TaskClaimed");
+    const until = view.task.state === "waiting" ? view.now : (claimed?.at ?? view.now);
+    const waits = waitsOf(await this.store.events(view.task.lane), view.task.createdAt, until);
+    return { ...explainWait(view), waits };
+  }
+
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+    const row = await this.store.task(id);
+    return row && taskView(row);
+  }
+
+  async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
+    const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
+    return rows.map((row) => taskView(row));
+  }
+
+  events(id: string): Promise<EventRow[]> {
+    return this.store.events(id);
+  }
+
+  /** Wherever it is: what waits is taken out of line, what runs is aborted, and its slots are free at once. */
+  async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
+    const cancelled = await this.store.cancel(id, by);
+    if (!cancelled) throw unknownTask(id);
+    this.store.hint("cancel");
+    this.store.hint("work");
+    return cancelled;
+  }
+
+  /** Puts a finished task back in line, with all its attempts. */
+  async retry(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
+    const retried = await this.store.retry(id, by);
+    if (!retried) {
+      const task = await this.store.task(id);
+      if (!task) throw unknownTask(id);
+      throw new SluiceError("NOT_FINISHED", `task ${id} is ${task.state}; only a finished task can be put back in line.`);
+    }
+    this.store.hint("work");
+    return retried;
+  }
+
+  /** Tells workers to look: for work that came in through your own transaction. */
+  wake(): void {
+    this.store.hint("work");
+  }
+
+  /** Runs tasks in this process until it is stopped. */
+  async worker(settings: WorkerSettings = {}): Promise<RunningWorker> {
+    const app = this.#app;
+    if (!app) throw new SluiceError("NO_APP", "A worker needs an app: connect({ app }).");
+    const started = await startWorker(this.store, app, this.#env, settings);
+    this.#workers.add(started);
+    return started;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await this.store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+async function startWorker(store: Store, app: App, env: Env, settings: WorkerSettings): Promise<RunningWorker> {
+  const { slots = 10, queues = app.queues.map(({ name }) => name) } = settings;
+  checkServed(app, queues, slots);
+  const seat = {
+    name: settings.name ?? `${hostname()}:${process.pid}`,
+    slots,
+    prefetch: app.prefetch,
+    claimLeaseMs: app.claimLeaseMs,
+    queues,
+    tasks: [...app.tasks.keys()],
+  };
+  const claims = new StoreClaims(store, seat);
+  const executor = settings.executor ?? new FunctionExecutor(app.tasks);
+  const graceMs = parseDuration(settings.grace ?? "30s");
+  const worker = new Worker(claims, executor, env, { slots, prefetch: app.prefetch, lease: app.session, graceMs, watch: settings.watch });
+  const tender = new Tender(store, env, {
+    pollMs: parseDuration(settings.poll ?? "1s"),
+    jitterMs: parseDuration(settings.pollJitter ?? "500ms"),
+    looked: (parkedOn) => {
+      claims.lookAt(parkedOn);
+      worker.wake();
+    },
+    failed: (error) => settings.watch?.({ kind: "error", error }),
+  });
+  await worker.start();
+  await tender.start();
+  const stop = async (options?: { graceMs?: number }): Promise<void> => {
+    await tender.stop();
+    await worker.stop(options);
+  };
+  return {
+    get session() {
+      return worker.session;
+    },
+    get running() {
+      return worker.running;
+    },
+    wake: () => worker.wake(),
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function checkServed(app: App, queues: readonly string[], slots: number): void {
+  if (!Number.isSafeInteger(slots) || slots < 1)
+    throw new SluiceError("BAD_SLOTS", `A worker needs at least 1 slot, got ${slots}.`);
+  const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
+  if (unknown.length === 0) return;
+  const known = app.queues.map(({ name }) => name).join(", ");
+  throw new SluiceError("UNKNOWN_QUEUE", `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`);
+}
+
+const unknownTask = (id: string): SluiceError =>
+  new SluiceError("UNKNOWN_ID", `There is no task ${id} in this store. See: sluice tasks list`);

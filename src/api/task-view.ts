@@ -1,0 +1,47 @@
+/** A task as people and programs see it: JSON texts read, times as they are. */
+import type { StoredError } from "../executor/executor.ts";
+import { asksOf } from "../store/lane.ts";
+import type { TaskRow, TaskState } from "../store/store.ts";
+
+export interface TaskView<Output = unknown> {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly state: TaskState;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly input: unknown;
+  readonly result?: Output;
+  readonly error?: StoredError;
+  readonly progress?: unknown;
+  readonly asks: readonly { readonly gate: string; readonly slots: number }[];
+  readonly idempotencyKey: string | null;
+  readonly session: string | null;
+  readonly createdAt: number;
+  readonly at: number;
+  readonly goodUntil: number | null;
+}
+
+export function taskView<Output>(row: TaskRow): TaskView<Output> {
+  const { id, name, queue, state, priority, attempt, losses, session, createdAt, at, goodUntil } = row;
+  const body = row.body === null ? undefined : JSON.parse(row.body);
+  return {
+    id,
+    name,
+    queue,
+    state,
+    priority,
+    attempt,
+    losses,
+    input: JSON.parse(row.input),
+    asks: asksOf(row.asks),
+    idempotencyKey: row.key,
+    session,
+    createdAt,
+    at,
+    goodUntil,
+    ...(state === "succeeded" ? { result: body as Output } : body === undefined ? {} : { error: body as StoredError }),
+    ...(row.progress === null ? {} : { progress: JSON.parse(row.progress) }),
+  };
+}

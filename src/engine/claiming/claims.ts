@@ -1,0 +1,61 @@
+/**
+ * What a worker needs from wherever the work is: one port, so that a worker on the store and a worker far away are
+ * the same worker.
+ */
+import type { Claimed, Finished } from "../../store/store.ts";
+
+export type { Claimed, Finished };
+
+/** Who claims, and what it can run. */
+export interface Seat {
+  readonly name: string;
+  readonly slots: number;
+  /** Claims taken ahead of their slots; 0 is the hard cap. */
+  readonly prefetch: number;
+  readonly claimLeaseMs: number;
+  readonly queues: readonly string[];
+  readonly tasks: readonly string[];
+}
+
+export interface Report {
+  readonly finished: readonly Finished[];
+  readonly started: readonly { readonly id: string; readonly epoch: number }[];
+  /** Slots in use after what is reported here. */
+  readonly active: number;
+  /** Take no new work. */
+  readonly draining: boolean;
+  /** Do not leave slots to others this time: they had their turn. */
+  readonly ownTurn: boolean;
+}
+
+export interface Answer {
+  /** The store's own time, for deadlines. */
+  readonly now: number;
+  /** New claims; those not `held` wait for their slots. */
+  readonly claimed: readonly Claimed[];
+  /** Earlier claims that now have their slots. */
+  readonly started: readonly string[];
+  /** Reports that came too late: their claims were somebody else's. */
+  readonly refused: readonly string[];
+  /** Asking again at once may bring more. */
+  readonly more: boolean;
+  /** Slots were left for others; look again soon, in case nobody took them. */
+  readonly yielded: boolean;
+  /** This session has ended: nothing it holds is its own any more. */
+  readonly ended: boolean;
+}
+
+export interface Claims {
+  open(session: string, leaseMs: number): Promise<void>;
+  /** False when the session has ended. */
+  renew(leaseMs: number): Promise<boolean>;
+  exchange(report: Report): Promise<Answer>;
+  /** Everything this session holds, read again after an answer was lost. */
+  held(): Promise<readonly Claimed[]>;
+  /** Which of these claims are no longer ours. */
+  stale(claims: readonly { readonly id: string; readonly epoch: number }[]): Promise<readonly string[]>;
+  progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void>;
+  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void>;
+  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,137 @@
+/**
+ * The decision of one pass: builds the snapshot, asks `admit`, and turns the plan into moves. Pure: everything it
+ * knows is in the view, everything it wants is in the moves.
+ */
+import { admit, type Plan, type Waiter } from "../../core/gate/admit.ts";
+import { fairTake } from "../../core/gate/share.ts";
+import { inOrder } from "../../core/gate/order.ts";
+import type { Worker } from "../../core/gate/workers.ts";
+import { asksOf } from "../../store/lane.ts";
+import type { HeadRow, LaneRow, Moves, Scope, View } from "../../store/store.ts";
+import type { Report, Seat } from "./claims.ts";
+import { laneMoves } from "./lane-moves.ts";
+import { recoveries } from "./recovery.ts";
+import { gatesOf, horizonOf, isReadable, type Standing, waitersOf, workersOf } from "./snapshot.ts";
+
+export interface Decision {
+  readonly moves: Moves;
+  readonly plan: Plan;
+  readonly more: boolean;
+  readonly yielded: boolean;
+  /** Somebody else could start something now. */
+  readonly forOthers: boolean;
+  /** This session is not among the living. */
+  readonly ended: boolean;
+  /** Lanes that could not be decided because their gates were not locked. */
+  readonly unread: readonly LaneRow[];
+}
+
+export function decide(view: View, scope: Scope, seat: Seat, report: Report, rehead = false): Decision {
+  const me = view.sessions.findIndex(({ id }) => id === scope.session);
+  const gates = new Map(view.gates.map((gate) => [gate.key, gate]));
+  const unread = view.lanes.filter((lane) => lane.state !== "idle" && !isReadable(lane, gates));
+  const { standing, expire } = stand(view, scope, new Set(unread.map(({ id }) => id)));
+  const workers = workersOf(view.sessions, view.usage).map((worker, index) =>
+    index === me ? { ...worker, slots: report.draining ? 0 : seat.slots, used: report.active } : worker,
+  );
+  const line = [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)];
+  const plan = admit({
+    now: view.now,
+    gates: gatesOf(view.gates, view.usage),
+    line,
+    workers,
+    me,
+    // What lies beyond is served in its turn; lanes that nobody waits in hold nobody up.
+    horizon: horizonOf([...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)), ...view.beyond]),
+  });
+  const take = taken(plan, workers, me, report);
+  const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
+  const now = plan.admitted.slice(0, take);
+  const claimNow = now.filter(({ id }) => !prefetched.has(id));
+  const ahead = me < 0 || report.draining ? [] : aheadOfTime(plan, line, new Set(now), seat.prefetch, me);
+  const moves: Moves = {
+    claim: [...claimNow.map(({ id }) => ({ id, held: true })), ...ahead.map((id) => ({ id, held: false }))],
+    claimLeaseMs: seat.claimLeaseMs,
+    start: now.flatMap(({ id }) => (prefetched.has(id) ? [{ id, epoch: prefetched.get(id) as number }] : [])),
+    expire,
+    recover: recoveries(view),
+    lanes: laneMoves({ view, scope, plan, standing, unread, rehead, gone: new Set([...claimNow.map(({ id }) => id), ...ahead, ...expire]) }),
+  };
+  return {
+    moves,
+    plan,
+    more: plan.more || moves.recover.length > 0 || unread.length > 0,
+    yielded: take < plan.admitted.length,
+    forOthers: plan.left.length > 0 || take < plan.admitted.length,
+    ended: me < 0,
+    unread,
+  };
+}
+
+/** The units of each lane, without those whose time is over. */
+function stand(view: View, scope: Scope, unread: ReadonlySet<string>): { standing: Standing[]; expire: string[] } {
+  const want = new Map(scope.lanes.map(({ id, want: count }) => [id, count]));
+  const heads = new Map<string, HeadRow[]>();
+  for (const head of view.heads) {
+    const list = heads.get(head.lane);
+    if (list) list.push(head);
+    else heads.set(head.lane, [head]);
+  }
+  const expire: string[] = [];
+  const standing = view.lanes.flatMap((lane): Standing[] => {
+    if (unread.has(lane.id)) return [];
+    const all = heads.get(lane.id) ?? [];
+    const units = all.filter(({ id, goodUntil }) => {
+      const over = goodUntil !== null && goodUntil <= view.now;
+      if (over) expire.push(id);
+      return !over;
+    });
+    const last = all.at(-1);
+    const cut = all.length >= (want.get(lane.id) ?? 2) && units.at(-1) === last;
+    return [{ lane, units, cut }];
+  });
+  return { standing, expire };
+}
+
+/** Our own prefetched claims stand in line for their slots at the place they always had. */
+function prefetchedWaiters(view: View, standing: readonly Standing[], me: number): Waiter[] {
+  const lanes = new Map(standing.map(({ lane }) => [lane.id, lane]));
+  return view.prefetched.flatMap((row): Waiter[] => {
+    const lane = lanes.get(row.lane);
+    if (!lane || (row.goodUntil !== null && row.goodUntil <= view.now)) return [];
+    const { id, priority, at } = row;
+    return [{ id, lane: `${lane.id}${CLAIMED}`, rank: lane.rank, priority, at, asks: asksOf(lane.asks), workers: [me] }];
+  });
+}
+
+/** Tells the line of prefetched claims from the lane itself, whose head they no longer are. */
+const CLAIMED = "!";
+
+function taken(plan: Plan, workers: readonly Worker[], me: number, report: Report): number {
+  const wanted = plan.admitted.length;
+  const mine = workers[me];
+  if (!mine || wanted === 0 || report.ownTurn || !isScarce(plan)) return wanted;
+  const serving = new Set(plan.admitted.flatMap((unit) => unit.workers ?? []));
+  const hungry = workers.filter((worker, index) => index !== me && serving.has(index) && worker.slots > worker.used);
+  return fairTake({ wanted, left: plan.left.length, me: mine, hungry });
+}
+
+/** Somebody waits because gates bind, not because the work or the workers have run out. */
+function isScarce(plan: Plan): boolean {
+  for (const reasons of plan.waiting.values()) {
+    if (reasons.some(({ kind }) => kind === "full" || kind === "behind")) return true;
+  }
+  return false;
+}
+
+/** In soft mode: the next units in order that we could run, claimed before they have their slots. */
+function aheadOfTime(plan: Plan, line: readonly Waiter[], now: ReadonlySet<Waiter>, prefetch: number, me: number): string[] {
+  const claimed = line.filter((unit) => unit.lane.endsWith(CLAIMED) && !now.has(unit)).length;
+  if (prefetch <= claimed) return [];
+  const mayComeSoon = (unit: Waiter): boolean =>
+    (plan.waiting.get(unit.id) ?? []).every(({ kind }) => kind === "full" || kind === "behind" || kind === "busy");
+  const next = inOrder(line).filter(
+    (unit) => !now.has(unit) && !unit.lane.endsWith(CLAIMED) && unit.workers?.includes(me) && mayComeSoon(unit),
+  );
+  return next.slice(0, prefetch - claimed).map(({ id }) => id);
+}

@@ -1,0 +1,37 @@
+/** Who serves what: a session says which queues and tasks it runs. */
+import type { SessionRow } from "../../store/store.ts";
+
+interface Serves {
+  readonly queues: ReadonlySet<string>;
+  readonly tasks: ReadonlySet<string>;
+}
+
+export function servesText(queues: readonly string[], tasks: readonly string[]): string {
+  return JSON.stringify({ queues, tasks });
+}
+
+const parsed = new Map<string, Serves>();
+
+function servesOf(text: string): Serves {
+  const known = parsed.get(text);
+  if (known) return known;
+  const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
+  const serves = { queues: new Set(queues), tasks: new Set(tasks) };
+  if (parsed.size > 1_000) parsed.clear();
+  parsed.set(text, serves);
+  return serves;
+}
+
+export function doesServe(serves: string, lane: { readonly queue: string; readonly task: string }): boolean {
+  const { queues, tasks } = servesOf(serves);
+  return queues.has(lane.queue) && tasks.has(lane.task);
+}
+
+/** The positions of the sessions that serve a lane. */
+export function serving(sessions: readonly SessionRow[], lane: { readonly queue: string; readonly task: string }): number[] {
+  const found: number[] = [];
+  sessions.forEach((session, index) => {
+    if (doesServe(session.serves, lane)) found.push(index);
+  });
+  return found;
+}

@@ -1,0 +1,117 @@
+/** Claiming on a store: each exchange is one pass, decided here and written there. */
+import type { LaneSpec } from "../../store/lane.ts";
+import type { Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import type { Answer, Claimed, Claims, Report, Seat } from "./claims.ts";
+import { type Decision, decide } from "./decide.ts";
+import { doesServe, servesText } from "./serving.ts";
+import { Sight } from "./sight.ts";
+
+/** Between two of these, PostgreSQL may walk over a few thousand dead index entries; that costs little. */
+const REHEAD_EVERY = 32;
+
+export class StoreClaims implements Claims {
+  readonly #store: Store;
+  readonly #seat: Seat;
+  readonly #sight: Sight;
+  /** The lanes of our own claims, so that what they free is looked at first. */
+  readonly #laneOf = new Map<string, LaneSpec>();
+  readonly #serves: string;
+  #session = "";
+  #passes = 0;
+
+  constructor(store: Store, seat: Seat) {
+    this.#store = store;
+    this.#seat = seat;
+    this.#serves = servesText(seat.queues, seat.tasks);
+    this.#sight = new Sight(seat.queues, (lane) => doesServe(this.#serves, lane));
+  }
+
+  async open(session: string, leaseMs: number): Promise<void> {
+    const { name, slots } = this.#seat;
+    await this.#store.openSession({ id: session, name, slots, serves: this.#serves, leaseMs });
+    this.#session = session;
+    this.#laneOf.clear();
+  }
+
+  renew(leaseMs: number): Promise<boolean> {
+    return this.#store.renewSession(this.#session, leaseMs);
+  }
+
+  async exchange(report: Report): Promise<Answer> {
+    const scope = this.#scopeFor(report);
+    let seen: { view: View; decision: Decision } | undefined;
+    const look = (view: View): Moves => {
+      const decision = decide(view, scope, this.#seat, report, this.#passes % REHEAD_EVERY === 0);
+      seen = { view, decision };
+      return decision.moves;
+    };
+    const passed = await this.#store.pass(scope, look);
+    return this.#settle(report, scope, passed, seen as { view: View; decision: Decision });
+  }
+
+  #scopeFor(report: Report): Scope {
+    this.#passes += 1;
+    const finished = report.finished.flatMap(({ id }) => this.#laneOf.get(id) ?? []);
+    // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
+    const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
+    this.#sight.notice(always);
+    const budget = report.draining ? 0 : Math.max(0, this.#seat.slots - report.active) + this.#seat.prefetch;
+    const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
+    return {
+      ...sight,
+      session: this.#session,
+      finished: report.finished,
+      started: report.started,
+      skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
+      prefetching: this.#seat.prefetch > 0,
+    };
+  }
+
+  #settle(report: Report, scope: Scope, passed: Passed, { view, decision }: { view: View; decision: Decision }): Answer {
+    this.#sight.learn(view, scope, decision);
+    this.#sight.notice(passed.arrived);
+    for (const { id } of report.finished) this.#laneOf.delete(id);
+    const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
+    for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
+    if (decision.forOthers || passed.arrived.length > 0) this.#store.hint("work");
+    return {
+      now: passed.now,
+      claimed: passed.claimed,
+      started: passed.started,
+      refused: report.finished.filter(({ id }) => !passed.accepted.has(id)).map(({ id }) => id),
+      more: decision.more || passed.arrived.length > 0 || passed.claimed.length < decision.moves.claim.length,
+      yielded: decision.yielded,
+      ended: decision.ended,
+    };
+  }
+
+  /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
+  lookAt(parkedOn: readonly string[]): void {
+    this.#sight.parkedOn(parkedOn);
+  }
+
+  held(): Promise<readonly Claimed[]> {
+    return this.#store.claimsOf(this.#session);
+  }
+
+  stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
+    return this.#store.stale(claims);
+  }
+
+  progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void> {
+    return this.#store.progress(entries);
+  }
+
+  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
+    return this.#store.note(entries);
+  }
+
+  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+    return this.#store.listen(hear);
+  }
+
+  close(): Promise<void> {
+    return this.#store.closeSession(this.#session);
+  }
+}
+

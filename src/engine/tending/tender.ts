@@ -1,0 +1,78 @@
+/** The poll: the safety net under every wake-up, and the clock of everything delayed. */
+import type { Store } from "../../store/store.ts";
+import type { Env } from "../env.ts";
+import type { Service } from "../service.ts";
+
+export interface TenderOptions {
+  readonly pollMs: number;
+  readonly jitterMs: number;
+  /** Called after each look, with the gates that lanes are parked on. */
+  readonly looked: (parkedOn: readonly string[]) => void;
+  readonly failed?: (error: unknown) => void;
+}
+
+export class Tender implements Service {
+  readonly #store: Store;
+  readonly #env: Env;
+  readonly #options: TenderOptions;
+  #cancel: (() => void) | undefined;
+  #looking: Promise<void> | undefined;
+  #stopped = false;
+  #again = false;
+
+  constructor(store: Store, env: Env, options: TenderOptions) {
+    this.#store = store;
+    this.#env = env;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#stopped = false;
+    await this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel?.();
+    await this.#looking;
+  }
+
+  /** Something with a time was added: look sooner than planned. */
+  hurry(inMs: number): void {
+    if (!this.#stopped) this.#plan(Math.min(inMs, this.#options.pollMs));
+  }
+
+  look(): Promise<void> {
+    if (this.#looking) {
+      this.#again = true;
+      return this.#looking;
+    }
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined;
+      if (this.#again) {
+        this.#again = false;
+        if (!this.#stopped) void this.look();
+      }
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { pollMs, jitterMs, looked, failed } = this.#options;
+    let next = pollMs + this.#env.random() * jitterMs;
+    try {
+      const tended = await this.#store.tend();
+      if (tended.nextDueAt !== null) next = Math.min(next, Math.max(0, tended.nextDueAt - tended.now));
+      if (tended.promoted > 0) this.#store.hint("work");
+      looked(tended.parkedOn);
+    } catch (error) {
+      failed?.(error);
+    }
+    if (!this.#stopped) this.#plan(next);
+  }
+
+  #plan(ms: number): void {
+    this.#cancel?.();
+    this.#cancel = this.#env.after(Math.ceil(ms), () => void this.look());
+  }
+}

@@ -1,0 +1,57 @@
+/** What running tasks say about themselves, gathered for a moment and written together. */
+import type { Claims } from "../claiming/claims.ts";
+import type { Env } from "../env.ts";
+
+const GATHER_MS = 50;
+
+export class Journal {
+  readonly #claims: Claims;
+  readonly #env: Env;
+  #progress = new Map<number, { id: string; epoch: number; value: string }>();
+  #lines: { id: string; epoch: number; kind: string; data: string }[] = [];
+  #planned = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(claims: Claims, env: Env) {
+    this.#claims = claims;
+    this.#env = env;
+  }
+
+  /** Only the newest value counts. */
+  progress(id: string, epoch: number, value: unknown): void {
+    this.#progress.set(epoch, { id, epoch, value: JSON.stringify(value) ?? "null" });
+    this.#plan();
+  }
+
+  log(id: string, epoch: number, message: string, data: unknown): void {
+    this.#lines.push({ id, epoch, kind: "TaskLog", data: JSON.stringify(data === undefined ? { message } : { message, data }) });
+    this.#plan();
+  }
+
+  /** Whether something of this claim is still to be written. */
+  has(epoch: number): boolean {
+    return this.#progress.has(epoch) || this.#lines.some((line) => line.epoch === epoch);
+  }
+
+  /** Writes what was gathered. A store that is away costs a line of a log, never a task. */
+  flush(): Promise<void> {
+    const progress = [...this.#progress.values()];
+    const lines = this.#lines;
+    this.#progress = new Map();
+    this.#lines = [];
+    this.#writing = this.#writing.then(async () => {
+      if (lines.length > 0) await this.#claims.note(lines).catch(() => {});
+      if (progress.length > 0) await this.#claims.progress(progress).catch(() => {});
+    });
+    return this.#writing;
+  }
+
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    this.#env.after(GATHER_MS, () => {
+      this.#planned = false;
+      void this.flush();
+    });
+  }
+}

@@ -1,0 +1,21 @@
+/** A flag that can be waited for; setting it twice before it is seen is the same as once. */
+export class Signal {
+  #set = false;
+  #waiting: (() => void) | undefined;
+
+  set(): void {
+    this.#set = true;
+    this.#waiting?.();
+    this.#waiting = undefined;
+  }
+
+  /** Resolves when the flag is set, and takes it down. */
+  async wait(): Promise<void> {
+    if (!this.#set) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    this.#set = false;
+  }
+}

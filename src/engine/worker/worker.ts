@@ -1,0 +1,310 @@
+/**
+ * The worker: claims, runs, reports. One exchange at a time with its Claims port; what finished rides on the next
+ * exchange, which brings new work in the same breath.
+ *
+ *   idle ── start ──▶ working ── stop ──▶ draining ── all done or grace over ──▶ stopped
+ *
+ * A session that ends (its lease could not be renewed) aborts everything it ran and a new one begins; nothing the
+ * old one still reports is taken by the store.
+ */
+import { SluiceError } from "../../core/error.ts";
+import { nextAttempt } from "../../core/task/retry.ts";
+import type { Ending, Executor } from "../../executor/executor.ts";
+import type { Answer, Claimed, Claims, Finished } from "../claiming/claims.ts";
+import { storedOptions } from "../claiming/recovery.ts";
+import type { Env } from "../env.ts";
+import type { Service } from "../service.ts";
+import { Journal } from "./journal.ts";
+import { type Lease, SessionKeeper } from "./session-keeper.ts";
+import { Signal } from "./signal.ts";
+
+export interface WorkerOptions {
+  readonly slots: number;
+  readonly prefetch: number;
+  readonly lease: Lease;
+  /** How long a stop waits for running tasks before it aborts them. */
+  readonly graceMs: number;
+  /** Told of what happens, for logs and tests. */
+  readonly watch?: ((event: WorkerEvent) => void) | undefined;
+}
+
+export type WorkerEvent =
+  | { readonly kind: "claimed"; readonly id: string; readonly held: boolean }
+  | { readonly kind: "started"; readonly id: string; readonly name: string; readonly epoch: number }
+  | { readonly kind: "finished"; readonly id: string; readonly to: Finished["to"] }
+  | { readonly kind: "refused"; readonly id: string }
+  | { readonly kind: "sessionEnded" }
+  | { readonly kind: "error"; readonly error: unknown };
+
+interface Active {
+  readonly claim: Claimed;
+  readonly abort: AbortController;
+  marked: boolean;
+}
+
+const IMMEDIATE_RETRY_MS = 50;
+const MOST_BACKOFF_MS = 5_000;
+
+export class Worker implements Service {
+  readonly #claims: Claims;
+  readonly #executor: Executor;
+  readonly #env: Env;
+  readonly #options: WorkerOptions;
+  readonly #keeper: SessionKeeper;
+  readonly #journal: Journal;
+  readonly #wake = new Signal();
+  readonly #active = new Map<string, Active>();
+  readonly #prefetched = new Map<string, Claimed>();
+  #finished: Finished[] = [];
+  #session: string | undefined;
+  #draining = false;
+  #stopped = true;
+  #ownTurn = false;
+  #failures = 0;
+  #clock = { storeNow: 0, at: 0 };
+  #loop: Promise<void> | undefined;
+  #unlisten: (() => Promise<void>) | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
+    this.#claims = claims;
+    this.#executor = executor;
+    this.#env = env;
+    this.#options = options;
+    this.#keeper = new SessionKeeper(claims, env, options.lease, () => this.#sessionEnded());
+    this.#journal = new Journal(claims, env);
+  }
+
+  get session(): string | undefined {
+    return this.#session;
+  }
+
+  /** How many tasks run right now. */
+  get running(): number {
+    return this.#active.size;
+  }
+
+  async start(): Promise<void> {
+    this.#stopped = false;
+    this.#draining = false;
+    this.#session = await this.#keeper.open();
+    this.#unlisten = await this.#claims.listen((hint) => this.#hear(hint));
+    this.#loop = this.#run();
+    this.wake();
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    this.#wake.set();
+  }
+
+  async stop({ graceMs = this.#options.graceMs }: { graceMs?: number } = {}): Promise<void> {
+    if (this.#stopped) return;
+    this.#draining = true;
+    this.#returnPrefetched();
+    this.wake();
+    await this.#drained(graceMs);
+    this.#abortAll(new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done."));
+    await this.#drained(1_000);
+    this.#stopped = true;
+    this.wake();
+    await this.#loop;
+    await this.#keeper.stop();
+    await this.#unlisten?.();
+    await this.#claims.close().catch(() => {});
+    this.#session = undefined;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#wake.wait();
+      if (this.#stopped && this.#finished.length === 0) return;
+      await immediate();
+      await this.#exchange();
+    }
+  }
+
+  async #exchange(): Promise<void> {
+    const finished = this.#finished;
+    this.#finished = [];
+    const started = this.#unmarked();
+    try {
+      if (!this.#session) this.#session = await this.#keeper.open();
+      const session = this.#session;
+      const ownTurn = this.#ownTurn;
+      this.#ownTurn = false;
+      const answer = await this.#claims.exchange({ finished, started, active: this.#active.size, draining: this.#draining, ownTurn });
+      this.#failures = 0;
+      if (session === this.#session) this.#take(answer);
+    } catch (error) {
+      await this.#recover(error, finished);
+    }
+    if (this.#stopped) this.wake();
+    if (this.#active.size === 0 && this.#finished.length === 0 && this.#draining) this.#idle?.();
+  }
+
+  /** Claims whose code has been running since the last exchange: said once, so that their claim lease ends. */
+  #unmarked(): { id: string; epoch: number }[] {
+    const list: { id: string; epoch: number }[] = [];
+    for (const active of this.#active.values()) {
+      if (active.marked) continue;
+      active.marked = true;
+      list.push({ id: active.claim.id, epoch: active.claim.epoch });
+    }
+    return list;
+  }
+
+  #take(answer: Answer): void {
+    this.#clock = { storeNow: answer.now, at: this.#env.monotonic() };
+    for (const id of answer.refused) this.#tell({ kind: "refused", id });
+    if (answer.ended) return this.#sessionEnded();
+    for (const claim of answer.claimed) {
+      this.#tell({ kind: "claimed", id: claim.id, held: claim.held });
+      if (claim.held) this.#begin(claim, false);
+      else this.#prefetched.set(claim.id, claim);
+    }
+    for (const id of answer.started) {
+      const claim = this.#prefetched.get(id);
+      this.#prefetched.delete(id);
+      if (claim) this.#begin(claim, true);
+    }
+    if (answer.more && !this.#draining) this.wake();
+    if (answer.yielded) this.#lookAgainSoon();
+  }
+
+  /** Slots were left to others; if nobody took them by then, they are ours. */
+  #lookAgainSoon(): void {
+    this.#env.after(IMMEDIATE_RETRY_MS, () => {
+      this.#ownTurn = true;
+      this.wake();
+    });
+  }
+
+  #begin(claim: Claimed, marked: boolean): void {
+    if (!this.#keeper.isTrusted()) return this.#sessionEnded();
+    const active: Active = { claim, abort: new AbortController(), marked };
+    this.#active.set(claim.id, active);
+    this.#tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
+    void this.#execute(active);
+  }
+
+  async #execute(active: Active): Promise<void> {
+    const { claim, abort } = active;
+    const { id, name, input, attempt, epoch } = claim;
+    const { timeoutMs } = storedOptions(claim.options);
+    const ending = await this.#executor.run({
+      id,
+      name,
+      input,
+      attempt,
+      fence: epoch,
+      timeoutMs,
+      signal: abort.signal,
+      progress: (value) => this.#journal.progress(id, epoch, value),
+      log: (message, data) => this.#journal.log(id, epoch, message, data),
+    });
+    if (this.#journal.has(epoch)) await this.#journal.flush();
+    this.#ended(active, ending);
+  }
+
+  #ended(active: Active, ending: Ending): void {
+    const { claim } = active;
+    // Aborted and forgotten: its claim is no longer ours, so there is nothing to report.
+    if (this.#active.get(claim.id) !== active) return;
+    this.#active.delete(claim.id);
+    const report = this.#reportOf(claim, ending);
+    this.#finished.push(report);
+    this.#tell({ kind: "finished", id: claim.id, to: report.to });
+    this.wake();
+  }
+
+  #reportOf(claim: Claimed, ending: Ending): Finished {
+    const { id, epoch } = claim;
+    if (ending.ok) return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0 };
+    const body = JSON.stringify(ending.error);
+    const { retry: policy } = storedOptions(claim.options);
+    const now = this.#clock.storeNow + (this.#env.monotonic() - this.#clock.at);
+    const next = nextAttempt({ policy, attempt: claim.attempt, now, goodUntil: claim.goodUntil, random: this.#env.random() });
+    if (!ending.retryable || !next.retry) return { id, epoch, to: "failed", body, delayMs: 0 };
+    return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)) };
+  }
+
+  /** The answer was lost or the store is away: report again, and ask what is ours before believing anything. */
+  async #recover(error: unknown, finished: readonly Finished[]): Promise<void> {
+    this.#tell({ kind: "error", error });
+    this.#finished = [...finished, ...this.#finished];
+    const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
+    this.#failures += 1;
+    await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
+    if (!this.#keeper.isTrusted()) this.#sessionEnded();
+    else await this.#adopt().catch(() => {});
+    this.wake();
+  }
+
+  /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
+  async #adopt(): Promise<void> {
+    const reported = new Set(this.#finished.map(({ epoch }) => epoch));
+    for (const claim of await this.#claims.held()) {
+      if (reported.has(claim.epoch) || this.#active.has(claim.id) || this.#prefetched.has(claim.id)) continue;
+      if (claim.held) this.#begin(claim, false);
+      else this.#prefetched.set(claim.id, claim);
+    }
+  }
+
+  #hear(hint: string): void {
+    if (hint === "cancel") void this.#dropStale();
+    else this.wake();
+  }
+
+  async #dropStale(): Promise<void> {
+    const claims = [...this.#active.values()].map(({ claim: { id, epoch } }) => ({ id, epoch }));
+    if (claims.length === 0) return;
+    const stale = await this.#claims.stale(claims).catch(() => []);
+    for (const id of stale) this.#abort(id, new SluiceError("CANCELLED", "The task was cancelled."));
+    if (stale.length > 0) this.wake();
+  }
+
+  #abort(id: string, reason: SluiceError): void {
+    const active = this.#active.get(id);
+    this.#active.delete(id);
+    active?.abort.abort(reason);
+  }
+
+  #abortAll(reason: SluiceError): void {
+    for (const active of this.#active.values()) active.abort.abort(reason);
+  }
+
+  #sessionEnded(): void {
+    if (!this.#session) return;
+    this.#session = undefined;
+    this.#tell({ kind: "sessionEnded" });
+    const reason = new SluiceError("LEASE_LOST", "The worker could not renew its lease in time; the task may run elsewhere by now.");
+    for (const id of [...this.#active.keys()]) this.#abort(id, reason);
+    this.#prefetched.clear();
+    void this.#keeper.stop().then(() => this.wake());
+  }
+
+  #returnPrefetched(): void {
+    for (const { id, epoch } of this.#prefetched.values()) {
+      this.#finished.push({ id, epoch, to: "returned", body: null, delayMs: 0 });
+    }
+    this.#prefetched.clear();
+  }
+
+  #drained(graceMs: number): Promise<void> {
+    if (this.#active.size === 0 && this.#finished.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      this.#idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #tell(event: WorkerEvent): void {
+    this.#options.watch?.(event);
+  }
+}
+
+const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

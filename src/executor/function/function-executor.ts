@@ -1,0 +1,105 @@
+/** Runs a task's function in this process. */
+import { SluiceError } from "../../core/error.ts";
+import type { AnyTask } from "../../core/task/definition.ts";
+import type { Ending, Executor, Job, StoredError } from "../executor.ts";
+
+/** After a timeout the code is asked to stop; this long it may take before the attempt is over anyway. */
+const GRACE_MS = 1_000;
+
+export class FunctionExecutor implements Executor {
+  readonly #tasks: ReadonlyMap<string, AnyTask>;
+
+  constructor(tasks: ReadonlyMap<string, AnyTask>) {
+    this.#tasks = tasks;
+  }
+
+  async run(job: Job): Promise<Ending> {
+    const task = this.#tasks.get(job.name);
+    if (!task) return failed(new SluiceError("UNKNOWN_TASK", `No task "${job.name}" is defined in this worker's app.`), false);
+    let input: unknown;
+    try {
+      input = await parseInput(task, JSON.parse(job.input));
+    } catch (error) {
+      return failed(error, false);
+    }
+    return job.timeoutMs === null ? call(task, input, job, job.signal) : callInTime(task, input, job, job.timeoutMs);
+  }
+}
+
+/** The schema's view of the input; a violation is an error that no retry can mend. */
+export async function parseInput(task: AnyTask, value: unknown): Promise<unknown> {
+  if (!task.input) return value;
+  const parsed = await task.input["~standard"].validate(value);
+  if (!parsed.issues) return parsed.value;
+  const issues = parsed.issues.map(({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`);
+  throw new SluiceError("BAD_INPUT", `task "${task.id}": the input does not fit its schema: ${issues.join("; ")}`, {
+    details: { task: task.id, issues },
+  });
+}
+
+const stepOf = (step: unknown): string =>
+  String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
+
+async function call(task: AnyTask, input: unknown, job: Job, signal: AbortSignal): Promise<Ending> {
+  const { id, attempt, fence } = job;
+  try {
+    const value: unknown = await task.run(input as never, {
+      id,
+      attempt,
+      fence,
+      signal,
+      progress: (progress) => job.progress(progress),
+      log: (message, data) => job.log(message, data),
+    });
+    return { ok: true, result: toJson(task.id, value) };
+  } catch (error) {
+    return failed(error, (error as { retryable?: unknown } | null)?.retryable !== false);
+  }
+}
+
+async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: number): Promise<Ending> {
+  const timeout = new SluiceError("TIMEOUT", `task "${task.id}" took longer than its timeout of ${timeoutMs}ms.`);
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  const over = new Promise<Ending>((resolve) => {
+    timer = setTimeout(() => {
+      abort.abort(timeout);
+      grace = setTimeout(() => resolve(failed(timeout, true)), GRACE_MS);
+    }, timeoutMs);
+  });
+  const ending = call(task, input, job, AbortSignal.any([job.signal, abort.signal]));
+  try {
+    const first = await Promise.race([ending, over]);
+    return abort.signal.aborted && !first.ok ? failed(timeout, true) : first;
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(grace);
+  }
+}
+
+function toJson(task: string, value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    throw Object.assign(
+      new SluiceError("RESULT_NOT_JSON", `task "${task}": its result cannot be stored as JSON: ${(cause as Error).message}`, { cause }),
+      { retryable: false },
+    );
+  }
+}
+
+function failed(error: unknown, retryable: boolean): Ending {
+  return { ok: false, error: storedError(error), retryable };
+}
+
+function storedError(error: unknown): StoredError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const code = (error as { code?: unknown }).code;
+  return {
+    name: error.name,
+    message: error.message,
+    ...(typeof code === "string" ? { code } : {}),
+    ...(error.stack ? { stack: error.stack } : {}),
+  };
+}

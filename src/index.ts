@@ -1,0 +1,14 @@
+/** The public face. */
+export { defineApp } from "./api/app.ts";
+export type { Explanation, Wait } from "./api/explain.ts";
+export type { LimitView } from "./api/limits.ts";
+export type { EnqueueOptions } from "./api/new-task.ts";
+export { type ConnectOptions, connect, type RunningWorker, type Sluice, type WorkerSettings } from "./api/sluice.ts";
+export type { TaskView } from "./api/task-view.ts";
+export type { App } from "./core/app/app.ts";
+export { ConfigError, SluiceError } from "./core/error.ts";
+export { describe, remedy } from "./core/gate/describe.ts";
+export type { Holder, Reason } from "./core/gate/reason.ts";
+export { type AppDefinition, type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
+export type { WorkerEvent } from "./engine/worker/worker.ts";
+export type { Store, TaskState } from "./store/store.ts";

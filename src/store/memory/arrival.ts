@@ -1,0 +1,82 @@
+/** Arrivals: what was put in line since the last pass; taking them in is where lanes, queues and gates begin. */
+import { familyOf } from "../../core/gate/key.ts";
+import { bornAs } from "../../core/gate/kind.ts";
+import type { LaneSpec } from "../lane.ts";
+import { asksOf } from "../lane.ts";
+import type { ArrivalRecord, Spot, Tables } from "./tables.ts";
+import { headOf, inLine } from "./tables.ts";
+
+const BATCH = 500;
+
+const spotOf = ({ precedence, at, unit }: ArrivalRecord): Spot => ({ precedence, at, id: unit });
+
+/** Units that are in line already announce themselves again. */
+export function announce(tables: Tables, ids: Iterable<string>): void {
+  for (const id of [...new Set(ids)].sort()) {
+    const unit = tables.waiting.get(id);
+    const task = tables.task.get(id);
+    if (!unit || !task) continue;
+    const { lane, queue, name, asks } = task;
+    const { precedence, at } = unit;
+    tables.arrival.insert({ seq: tables.nextSeq(), lane, queue, task: name, asks, precedence, at, unit: id });
+  }
+}
+
+export function arrivals(tables: Tables): ArrivalRecord[] {
+  return tables.arrival.all().slice(0, BATCH);
+}
+
+/** Lanes that came in, in the order of their ids. */
+export function takeIn(tables: Tables, arrived: readonly ArrivalRecord[]): LaneSpec[] {
+  for (const { seq } of arrived) tables.arrival.delete(seq);
+  const best = [...bestPerLane(arrived).values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
+  for (const arrival of best) {
+    for (const { gate } of asksOf(arrival.asks)) beget(tables, gate);
+    if (!tables.queue.has(arrival.queue)) tables.queue.insert({ name: arrival.queue, queueRank: 100 });
+    open(tables, arrival);
+  }
+  return best.map(({ lane, queue, task, asks }) => ({ id: lane, queue, task, asks }));
+}
+
+function bestPerLane(arrived: readonly ArrivalRecord[]): Map<string, ArrivalRecord> {
+  const best = new Map<string, ArrivalRecord>();
+  for (const arrival of arrived) {
+    const known = best.get(arrival.lane);
+    if (!known || inLine(spotOf(arrival), spotOf(known)) < 0) best.set(arrival.lane, arrival);
+  }
+  return best;
+}
+
+/** A gate, and the family from which it has its limit. */
+function beget(tables: Tables, name: string): void {
+  const family = familyOf(name);
+  if (family !== null) beget(tables, family);
+  if (tables.gate.has(name)) return;
+  const { line, limit } = bornAs(name);
+  const capacity = family === null ? limit : null;
+  const unset = { paused: false, leaseMs: null, setBy: null, setAt: null, n: 0 };
+  tables.gate.insert({ name, capacity, declared: capacity, line, ...unset });
+}
+
+function open(tables: Tables, arrival: ArrivalRecord): void {
+  const { lane: id, queue, task, asks } = arrival;
+  const spot = spotOf(arrival);
+  const head = { headPrecedence: spot.precedence, headAt: spot.at, headId: spot.id };
+  const lane = tables.lane.get(id);
+  if (!lane) {
+    const blank = {
+      parked: null,
+      stamp: 0,
+      markUnit: null,
+      markPassed: 0,
+      markSince: 0,
+      blocked: "[]",
+      n: 0,
+    };
+    tables.lane.insert({ id, queue, task, asks, state: "open", ...head, ...blank });
+    return;
+  }
+  const comesFirst = lane.state === "idle" || inLine(spot, headOf(lane)) < 0;
+  const state = lane.state === "idle" ? "open" : lane.state;
+  tables.lane.put({ ...lane, ...(comesFirst ? head : {}), state, stamp: lane.stamp + 1 });
+}

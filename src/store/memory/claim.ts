@@ -1,0 +1,69 @@
+/** Waiting units become claims, and claims begin. */
+import type { Claimed, Moves } from "../store.ts";
+import type { RunningRecord, Tables } from "./tables.ts";
+import { inLine } from "./tables.ts";
+
+export interface Claimer {
+  readonly session: string;
+  readonly leaseMs: number;
+}
+
+/** Those that take their slots now come before those that are claimed ahead of time. */
+export function claim(tables: Tables, now: number, units: Moves["claim"], claimer: Claimer): Claimed[] {
+  return [true, false].flatMap((held) => {
+    const ids = new Set(units.filter((unit) => unit.held === held).map(({ id }) => id));
+    const waiting = [...ids].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
+    return waiting.map((unit) => {
+      const { session, leaseMs } = claimer;
+      const row: RunningRecord = {
+        ...unit,
+        epoch: tables.nextEpoch(),
+        session,
+        held,
+        untilAt: now + leaseMs,
+        claimedAt: now,
+        startedAt: null,
+        progress: null,
+        // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
+        attempt: unit.attempt + 1,
+        n: unit.n + 1,
+      };
+      tables.waiting.delete(unit.id);
+      tables.running.insert(row);
+      const data = JSON.stringify({ attempt: row.attempt, epoch: row.epoch, session });
+      tables.event.insert({ subject: row.id, n: row.n, kind: "TaskClaimed", at: now, data });
+      return claimedRow(tables, row);
+    });
+  });
+}
+
+export function claimedRow(
+  tables: Tables,
+  { id, lane, epoch, attempt, held, goodUntil }: RunningRecord,
+): Claimed {
+  const task = tables.task.get(id);
+  if (!task) throw new Error(`a claim of ${id}, which is no task`);
+  const { name, input, options } = task;
+  return { id, name, lane, epoch, attempt, held, input, options, goodUntil };
+}
+
+/** Claims whose code runs: from now on only the session's lease counts for them. */
+export function markStarted(tables: Tables, now: number, epochs: readonly number[]): void {
+  for (const epoch of epochs) {
+    const row = tables.running.get(epoch);
+    if (row && row.startedAt === null) tables.running.put({ ...row, startedAt: now, untilAt: null });
+  }
+}
+
+/** Prefetched claims take their slots: only where they are still there and their claim lease has not run out. */
+export function startPrefetched(tables: Tables, now: number, epochs: readonly number[]): string[] {
+  const ordered = [...new Set(epochs)].sort((a, b) => a - b);
+  return ordered.flatMap((epoch) => {
+    const row = tables.running.get(epoch);
+    if (!row || row.held || row.untilAt === null || row.untilAt <= now) return [];
+    const n = row.n + 1;
+    tables.running.put({ ...row, held: true, startedAt: now, untilAt: null, n });
+    tables.event.insert({ subject: row.id, n, kind: "TaskStarted", at: now, data: null });
+    return [row.id];
+  });
+}

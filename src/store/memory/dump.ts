@@ -1,0 +1,39 @@
+/** Everything the store knows as plain rows, named and sorted as the SQL tables are, so that tests can compare. */
+import type { LaneState } from "../store.ts";
+import type { Tables } from "./tables.ts";
+
+export type Dump = Readonly<Record<TableName, readonly Readonly<Record<string, unknown>>[]>>;
+
+const NAMES = [
+  "gate",
+  "queue",
+  "lane",
+  "arrival",
+  "task",
+  "waiting",
+  "later",
+  "deadline",
+  "running",
+  "outcome",
+  "event",
+  "session",
+] as const;
+
+type TableName = (typeof NAMES)[number];
+
+const STATES: readonly LaneState[] = ["idle", "open", "parked"];
+
+export function dump(tables: Tables): Dump {
+  const all = NAMES.map((name) => [name, tables[name].all().map((row) => columns(name, row))]);
+  return Object.fromEntries(all) as Dump;
+}
+
+function columns(table: TableName, row: object): Record<string, unknown> {
+  const entries = Object.entries(row).map(([field, value]): [string, unknown] => {
+    const column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (typeof value === "boolean") return [column, Number(value)];
+    if (table === "lane" && field === "state") return [column, STATES.indexOf(value as LaneState)];
+    return [column, value];
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,102 @@
+/** What people do by hand: cancel a task, put a finished one back in line, change and declare limits. */
+import type { Limit } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import { bornAs } from "../../core/gate/kind.ts";
+import type { Declaration, LimitChange, TaskState } from "../store.ts";
+import { announce } from "./arrival.ts";
+import { finish } from "./settle.ts";
+import type { GateRecord, Tables } from "./tables.ts";
+import { negated } from "./tables.ts";
+
+type Was = { readonly was: TaskState };
+
+export function cancel(tables: Tables, now: number, id: string, by: string): Was | undefined {
+  const waiting = tables.waiting.get(id);
+  const later = tables.later.get(id);
+  const [running] = tables.running.of(id);
+  const unit = waiting ?? later ?? running;
+  if (!unit) {
+    const outcome = tables.outcome.get(id);
+    return outcome && { was: outcome.state };
+  }
+  tables.waiting.delete(id);
+  tables.later.delete(id);
+  if (running) tables.running.delete(running.epoch);
+  const data = JSON.stringify({ by });
+  finish(tables, now, unit, "cancelled", data);
+  tables.event.insert({ subject: id, n: unit.n + 1, kind: "TaskCancelled", at: now, data });
+  if (waiting || later) return { was: waiting ? "waiting" : "later" };
+  return { was: running && running.startedAt === null && !running.held ? "claimed" : "running" };
+}
+
+/** A second life: attempts and losses begin anew, the history goes on. */
+export function retry(tables: Tables, now: number, id: string, by: string): Was | undefined {
+  const outcome = tables.outcome.get(id);
+  const task = tables.task.get(id);
+  if (!outcome || !task) return undefined;
+  const n = outcome.n + 1;
+  const life = { attempt: 0, losses: 0, goodUntil: null, n };
+  tables.outcome.delete(id);
+  tables.waiting.insert({ id, lane: task.lane, precedence: negated(task.priority), at: now, ...life });
+  announce(tables, [id]);
+  const data = JSON.stringify({ by, was: outcome.state });
+  tables.event.insert({ subject: id, n, kind: "TaskRetried", at: now, data });
+  return { was: outcome.state };
+}
+
+const CHANGED = {
+  value: "LimitChanged",
+  declared: "LimitReset",
+  paused: "GatePaused",
+  resumed: "GateResumed",
+} as const;
+
+export function changeLimit(
+  tables: Tables,
+  now: number,
+  change: LimitChange,
+): { readonly from: Limit; readonly limit: Limit } | undefined {
+  const known = tables.gate.get(change.key);
+  if (!known && change.to !== "value") return undefined;
+  const from = known?.capacity ?? null;
+  const gate = changed(known ?? unborn(change.key), now, change);
+  tables.gate.put(gate);
+  const data = JSON.stringify({ by: change.by, from, to: gate.capacity });
+  tables.event.insert({ subject: change.key, n: gate.n, kind: CHANGED[change.to], at: now, data });
+  return { from, limit: gate.capacity };
+}
+
+function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord {
+  const next = { ...gate, n: gate.n + 1 };
+  if (change.to === "value") return { ...next, capacity: change.limit, setBy: change.by, setAt: now };
+  if (change.to === "declared") return { ...next, capacity: gate.declared, setBy: null, setAt: now };
+  return { ...next, paused: change.to === "paused" };
+}
+
+/** A gate whose limit is set before anybody has asked for it. */
+function unborn(name: string): GateRecord {
+  const { line, limit } = bornAs(name);
+  const declared = familyOf(name) === null ? limit : null;
+  return {
+    name,
+    capacity: null,
+    declared,
+    paused: false,
+    line,
+    leaseMs: null,
+    setBy: null,
+    setAt: null,
+    n: 0,
+  };
+}
+
+/** The value in force follows what is declared until an operator has set another one. */
+export function declare(tables: Tables, { gates, queues }: Declaration): void {
+  for (const { key, limit, line, leaseMs = null } of gates) {
+    const known = tables.gate.get(key);
+    const follows = !known || (known.setBy === null && known.capacity === known.declared);
+    const capacity = follows ? limit : known.capacity;
+    tables.gate.put({ ...(known ?? unborn(key)), capacity, declared: limit, line, leaseMs });
+  }
+  for (const { name, rank } of queues) tables.queue.put({ name, queueRank: rank });
+}

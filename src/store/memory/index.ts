@@ -1,0 +1,89 @@
+/**
+ * The store in memory: an independent, plain implementation of the contract, against which the others are tested.
+ * Each verb runs from its first line to its last without a pause, so nothing ever interleaves.
+ */
+import { SluiceError } from "../../core/error.ts";
+import type * as S from "../store.ts";
+import type { Dump } from "./dump.ts";
+import { dump } from "./dump.ts";
+import { enqueue } from "./enqueue.ts";
+import * as hand from "./hand.ts";
+import { pass } from "./pass.ts";
+import * as read from "./read.ts";
+import * as session from "./session.ts";
+import { Tables } from "./tables.ts";
+import { tend } from "./tend.ts";
+import { wait } from "./wait.ts";
+
+export type { Dump } from "./dump.ts";
+
+export interface MemoryStore extends S.Store {
+  readonly kind: "memory";
+  /** All rows, named and sorted as the SQL tables are. */
+  dump(): Dump;
+}
+
+export interface MemoryOptions {
+  /** The one clock, of waiting and of leases. */
+  readonly now?: () => number;
+}
+
+export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore {
+  const tables = new Tables();
+  const listeners = new Set<(hint: string) => void>();
+  const write = async <T>(verb: (now: number) => T): Promise<T> => tables.transact(() => verb(now()));
+  const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
+  return {
+    kind: "memory",
+    migrate: async () => {},
+    verify: async () => {},
+    now: () => look((at) => at),
+    declare: (declaration) => write(() => hand.declare(tables, declaration)),
+
+    enqueue: async (tasks, within) => {
+      if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
+      return write((at) => enqueue(tables, at, tasks));
+    },
+    pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
+    tend: () => write((at) => tend(tables, at)),
+    cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
+    retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
+    changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
+
+    openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
+    renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
+    closeSession: (id) => write(() => tables.session.delete(id)),
+    claimsOf: (id) => look(() => session.claimsOf(tables, id)),
+    stale: (claims) => look(() => session.stale(tables, claims)),
+    progress: (entries) => write(() => session.progress(tables, entries)),
+    note: (entries) => write((at) => session.note(tables, at, entries)),
+
+    task: (id) => look(() => read.task(tables, id)),
+    tasks: (filter) => look(() => read.tasks(tables, filter)),
+    find: (prefix) => look(() => read.find(tables, prefix)),
+    wait: (id) => look((at) => wait(tables, at, id)),
+    events: (subject) => look(() => read.events(tables, subject)),
+    gates: () => look((at) => read.gates(tables, at)),
+    limits: (keys) => look(() => read.limits(tables, keys)),
+    queues: () => look(() => read.queues(tables)),
+    sessions: () => look((at) => read.sessions(tables, at)),
+
+    listen: async (hear) => {
+      listeners.add(hear);
+      return async () => {
+        listeners.delete(hear);
+      };
+    },
+    hint: (hint) => {
+      for (const hear of listeners) queueMicrotask(() => listeners.has(hear) && hear(hint));
+    },
+    close: async () => listeners.clear(),
+    dump: () => dump(tables),
+  };
+}
+
+const noCallerTransaction = (): SluiceError =>
+  new SluiceError(
+    "NO_CALLER_TRANSACTION",
+    "This memory store cannot enqueue inside your own transaction; only PostgreSQL can. Enqueue after your commit, with an idempotency key.",
+  );

@@ -1,0 +1,113 @@
+/** What a pass and an explanation see: usage, lanes, heads, sessions, and the claims of those who are gone. */
+import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
+import type { LaneRecord, RunningRecord, Tables, WaitingRecord } from "./tables.ts";
+import { headOf, inLine, negated } from "./tables.ts";
+
+const PARKED_PER_GATE = 4;
+const LOST_AT_ONCE = 200;
+
+/** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
+function isLost(tables: Tables, now: number, { session, untilAt }: RunningRecord): boolean {
+  const holder = tables.session.get(session);
+  return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
+}
+
+export function usage(tables: Tables, now: number): Usage[] {
+  const found = new Map<string, Usage>();
+  for (const claim of tables.running.all()) {
+    const asks = tables.lane.get(claim.lane)?.asks;
+    if (asks === undefined) continue;
+    const { lane, session, held } = claim;
+    const lost = isLost(tables, now, claim);
+    const key = [lane, session, Number(held), Number(lost)].join("\0");
+    found.set(key, { lane, asks, session, held, lost, units: (found.get(key)?.units ?? 0) + 1 });
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+export function lost(tables: Tables, now: number): LostRow[] {
+  const claims = tables.running.all().filter((claim) => isLost(tables, now, claim));
+  const byId = claims.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, LOST_AT_ONCE);
+  return byId.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
+    // A claim with its slots may have begun even if nobody has said so yet.
+    const started = held || startedAt !== null;
+    const options = tables.task.get(id)?.options ?? "";
+    return { id, epoch, lane, started, attempt, losses, goodUntil, options };
+  });
+}
+
+export function laneRow(tables: Tables, lane: LaneRecord): LaneRow {
+  const { id, queue, task, asks, state, parked, stamp, blocked } = lane;
+  const head = { priority: negated(lane.headPrecedence), at: lane.headAt, id: lane.headId };
+  const mark =
+    lane.markUnit === null ? null : { unit: lane.markUnit, passed: lane.markPassed, since: lane.markSince };
+  return { id, queue, task, asks, rank: rankOf(tables, queue), state, parked, head, stamp, mark, blocked };
+}
+
+export const rankOf = (tables: Tables, queue: string): number => tables.queue.get(queue)?.queueRank ?? 100;
+
+export const byHead = (a: LaneRecord, b: LaneRecord): number => inLine(headOf(a), headOf(b));
+
+export function lanesNamed(tables: Tables, ids: readonly string[]): LaneRow[] {
+  const named = new Set(ids);
+  return [...named].sort().flatMap((id) => {
+    const lane = tables.lane.get(id);
+    return lane ? [laneRow(tables, lane)] : [];
+  });
+}
+
+/** The best lanes parked on each of these gates. */
+export function parkedOn(tables: Tables, gates: readonly string[]): LaneRow[] {
+  const lanes = tables.lane.all().sort(byHead);
+  return gates.flatMap((gate) =>
+    lanes
+      .filter(({ parked }) => parked === gate)
+      .slice(0, PARKED_PER_GATE)
+      .map((lane) => laneRow(tables, lane)),
+  );
+}
+
+/** The best open lanes of each queue, without those that are spoken of elsewhere. */
+export function openBeyond(
+  tables: Tables,
+  queues: readonly string[],
+  without: ReadonlySet<string>,
+  lookahead: number,
+): LaneRow[] {
+  const lanes = tables.lane.all().sort(byHead);
+  return queues.flatMap((queue) =>
+    lanes
+      .filter((lane) => lane.queue === queue && lane.state === "open" && !without.has(lane.id))
+      .slice(0, lookahead)
+      .map((lane) => laneRow(tables, lane)),
+  );
+}
+
+export function heads(tables: Tables, lanes: readonly { id: string; want: number }[]): HeadRow[] {
+  return lanes.flatMap(({ id, want }) =>
+    tables.lane.has(id) ? tables.waiting.of(id).sort(inLine).slice(0, want).map(headRow) : [],
+  );
+}
+
+const headRow = ({ id, lane, precedence, at, goodUntil }: WaitingRecord): HeadRow => ({
+  id,
+  lane,
+  priority: negated(precedence),
+  at,
+  goodUntil,
+});
+
+export function prefetched(tables: Tables, now: number, session: string): PrefetchedRow[] {
+  return tables.running
+    .all()
+    .filter(
+      (claim) => claim.session === session && !claim.held && claim.untilAt !== null && claim.untilAt > now,
+    )
+    .sort(inLine)
+    .map((claim) => ({ ...headRow(claim), epoch: claim.epoch }));
+}
+
+export function alive(tables: Tables, now: number): SessionRow[] {
+  const sessions = tables.session.all().filter(({ expiresAt }) => expiresAt > now);
+  return sessions.map(({ id, slots, serves }) => ({ id, slots, serves }));
+}

@@ -1,0 +1,122 @@
+/** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
+import { familyOf } from "../../core/gate/key.ts";
+import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
+import { arrivals, takeIn } from "./arrival.ts";
+import { claim, markStarted, startPrefetched } from "./claim.ts";
+import * as look from "./look.ts";
+import type { Exit } from "./settle.ts";
+import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
+import type { Tables } from "./tables.ts";
+import { eventKey, negated } from "./tables.ts";
+
+const HEADS_OF_PARKED = 2;
+
+export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
+  const accepted = takeReports(tables, scope);
+  markStarted(
+    tables,
+    now,
+    scope.started.map(({ epoch }) => epoch),
+  );
+  const arrived = arrivals(tables);
+  const view = lookAround(tables, now, scope);
+  const moves = decide(view);
+
+  settle(tables, now, [...accepted, ...takeLost(tables, view, moves)]);
+  const opened = takeIn(tables, arrived);
+  dropExpired(tables, now, moves.expire);
+  const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
+  const claimed = claim(tables, now, moves.claim, claimer);
+  const started = startPrefetched(
+    tables,
+    now,
+    moves.start.map(({ epoch }) => epoch),
+  );
+  for (const move of moves.lanes) moveLane(tables, now, move);
+  return { now, claimed, started, accepted: new Set(accepted.map(({ claim }) => claim.id)), arrived: opened };
+}
+
+/** Reports with a current epoch end their claims before anything is counted; the others change nothing. */
+function takeReports(tables: Tables, scope: Scope): Exit[] {
+  const reports = new Map(scope.finished.map((report) => [report.epoch, report]));
+  const exits = [...reports.values()].flatMap((report) => {
+    const row = tables.running.get(report.epoch);
+    return row ? [exitOf(row, report)] : [];
+  });
+  for (const { claim } of exits) tables.running.delete(claim.epoch);
+  return exits.sort((a, b) => (a.claim.id < b.claim.id ? -1 : 1));
+}
+
+function lookAround(tables: Tables, now: number, scope: Scope): View {
+  const named = scope.lanes.map(({ id }) => id);
+  const parked = look.parkedOn(tables, scope.unpark);
+  const fresh = parked.filter(({ id }) => !named.includes(id));
+  const lanes = new Map<string, LaneRow>();
+  for (const lane of [...look.lanesNamed(tables, named), ...parked]) lanes.set(lane.id, lane);
+  const known = new Set([...named, ...scope.aside]);
+  return {
+    now,
+    gates: gatesOf(tables, scope),
+    usage: look.usage(tables, now),
+    lanes: [...lanes.values()],
+    heads: look.heads(tables, [...scope.lanes, ...fresh.map(({ id }) => ({ id, want: HEADS_OF_PARKED }))]),
+    prefetched: scope.prefetching ? look.prefetched(tables, now, scope.session) : [],
+    sessions: look.alive(tables, now),
+    lost: look.lost(tables, now),
+    beyond: look.openBeyond(tables, scope.queues, known, scope.lookahead),
+  };
+}
+
+/** A gate of one value has its family's limit, where the scope names the family too. */
+function gatesOf(tables: Tables, { shared, exclusive }: Scope): GateRow[] {
+  const named = new Set([...shared, ...exclusive]);
+  const rows = (keys: readonly string[], locked: boolean): GateRow[] =>
+    [...new Set(keys)].sort().flatMap((key): GateRow[] => {
+      const gate = tables.gate.get(key);
+      if (!gate) return [];
+      const family = familyOf(key);
+      const inherited =
+        family !== null && named.has(family) ? (tables.gate.get(family)?.capacity ?? null) : null;
+      return [{ key, limit: gate.capacity ?? inherited, paused: gate.paused, line: gate.line, locked }];
+    });
+  return [...rows(shared, false), ...rows(exclusive, true)];
+}
+
+/** Only what the view has shown as lost can be recovered. */
+function takeLost(tables: Tables, view: View, moves: Moves): Exit[] {
+  const seen = new Set(view.lost.map(({ epoch }) => epoch));
+  const exits = moves.recover.flatMap((recovery) => {
+    const row = seen.has(recovery.epoch) ? tables.running.get(recovery.epoch) : undefined;
+    return row ? [exitOfLost(row, recovery)] : [];
+  });
+  for (const { claim } of exits) tables.running.delete(claim.epoch);
+  return exits;
+}
+
+function dropExpired(tables: Tables, now: number, ids: readonly string[]): void {
+  const units = [...new Set(ids)].flatMap((id) => tables.waiting.get(id) ?? []);
+  expire(tables, now, units);
+  for (const { id } of units) tables.waiting.delete(id);
+}
+
+/** Dropped when the lane has changed since it was seen. A change of what it waits for is an event of its own. */
+function moveLane(tables: Tables, now: number, move: LaneMove): void {
+  const lane = tables.lane.get(move.lane);
+  if (!lane || lane.stamp !== move.stamp) return;
+  const { state, parked, mark, blocked, head } = move;
+  const n = blocked === lane.blocked ? lane.n : lane.n + 1;
+  tables.lane.put({
+    ...lane,
+    state,
+    parked,
+    blocked,
+    n,
+    markUnit: mark?.unit ?? null,
+    markPassed: mark?.passed ?? 0,
+    markSince: mark?.since ?? 0,
+    ...(head && { headPrecedence: negated(head.priority), headAt: head.at, headId: head.id }),
+    stamp: lane.stamp + 1,
+  });
+  if (n > 0 && !tables.event.has(eventKey(lane.id, n)))
+    tables.event.insert({ subject: lane.id, n, kind: "LaneWaiting", at: now, data: blocked });
+}

@@ -1,0 +1,115 @@
+/** What people ask: one task, lists, limits, queues, history. */
+import type { Limit } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import { asksOf } from "../lane.ts";
+import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
+import { usage } from "./look.ts";
+import type { Tables, TaskRecord } from "./tables.ts";
+
+const FOUND = 10;
+
+export function task(tables: Tables, id: string): TaskRow | undefined {
+  const found = tables.task.get(id);
+  return found && taskRow(tables, found);
+}
+
+export function tasks(tables: Tables, { state, queue, name, before, limit }: TaskFilter): TaskRow[] {
+  const found = tables.task
+    .all()
+    .reverse()
+    .filter(
+      (row) =>
+        (!queue || row.queue === queue) && (!name || row.name === name) && (!before || row.id < before),
+    )
+    .map((row) => taskRow(tables, row))
+    .filter((row) => !state || row.state === state);
+  return found.slice(0, Math.trunc(limit));
+}
+
+function taskRow(tables: Tables, { idemKey, goodUntil, ...body }: TaskRecord): TaskRow {
+  const outcome = tables.outcome.get(body.id);
+  const [running] = tables.running.of(body.id);
+  const unit = running ?? tables.waiting.get(body.id) ?? tables.later.get(body.id);
+  const at = outcome?.finishedAt ?? running?.claimedAt ?? unit?.at ?? 0;
+  return {
+    ...body,
+    state: stateOf(tables, body.id),
+    key: idemKey,
+    attempt: outcome?.attempt ?? unit?.attempt ?? 0,
+    losses: outcome?.losses ?? unit?.losses ?? 0,
+    at,
+    session: running?.session ?? null,
+    epoch: running?.epoch ?? outcome?.epoch ?? null,
+    goodUntil,
+    progress: running?.progress ?? null,
+    body: outcome?.body ?? null,
+  };
+}
+
+function stateOf(tables: Tables, id: string): TaskState {
+  const outcome = tables.outcome.get(id);
+  if (outcome) return outcome.state;
+  const [running] = tables.running.of(id);
+  if (running) return running.held ? "running" : "claimed";
+  if (tables.waiting.has(id)) return "waiting";
+  if (tables.later.has(id)) return "later";
+  throw new Error(`task ${id} is nowhere`);
+}
+
+export function find(tables: Tables, prefix: string): string[] {
+  const ids = tables.task.all().map(({ id }) => id);
+  return ids.filter((id) => id >= prefix && id < `${prefix}~`).slice(0, FOUND);
+}
+
+export function events(tables: Tables, subject: string): EventRow[] {
+  return tables.event.of(subject).sort((a, b) => a.n - b.n);
+}
+
+export function gateInfos(tables: Tables): GateInfo[] {
+  return tables.gate.all().map(({ name: key, capacity, declared, paused, line, leaseMs, setBy, setAt }) => {
+    const limit = capacity ?? tables.gate.get(familyOf(key) ?? "")?.capacity ?? null;
+    return { key, limit, declared, paused, line, leaseMs, setBy, setAt };
+  });
+}
+
+/** Of these gates, and of the families they have their limit from. */
+export function limits(tables: Tables, keys: readonly string[]): ReadonlyMap<string, Limit> {
+  const named = new Set(keys.flatMap((key) => [key, familyOf(key) ?? key]));
+  const found = gateInfos(tables).filter(({ key }) => named.has(key));
+  return new Map(found.map(({ key, limit }) => [key, limit]));
+}
+
+/** Usage is derived: the units of each lane times what the lane asks of the gate. */
+export function gates(tables: Tables, now: number): (GateInfo & { readonly held: number })[] {
+  const slots = new Map<string, number>();
+  for (const { asks, units, held, lost } of usage(tables, now)) {
+    if (lost || !held) continue;
+    for (const ask of asksOf(asks)) slots.set(ask.gate, (slots.get(ask.gate) ?? 0) + units * ask.slots);
+  }
+  return gateInfos(tables).map((gate) => ({ ...gate, held: slots.get(gate.key) ?? 0 }));
+}
+
+export function queues(tables: Tables): QueueRow[] {
+  const waiting = tally(tables.waiting.all().map(({ lane }) => tables.lane.get(lane)?.queue));
+  const running = tally(tables.running.all().map(({ lane }) => tables.lane.get(lane)?.queue));
+  const later = tally(tables.later.all().map(({ id }) => tables.task.get(id)?.queue));
+  const ordered = tables.queue.all().sort((a, b) => a.queueRank - b.queueRank || (a.name < b.name ? -1 : 1));
+  return ordered.map(({ name, queueRank: rank }) => ({
+    name,
+    rank,
+    waiting: waiting.get(name) ?? 0,
+    running: running.get(name) ?? 0,
+    later: later.get(name) ?? 0,
+  }));
+}
+
+function tally(queues: readonly (string | undefined)[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const queue of queues) if (queue !== undefined) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  return counts;
+}
+
+export function sessions(tables: Tables, now: number): Awaited<ReturnType<Store["sessions"]>> {
+  const living = tables.session.all().filter(({ expiresAt }) => expiresAt > now);
+  return living.map(({ id, name, slots, serves, expiresAt }) => ({ id, name, slots, serves, expiresAt }));
+}

@@ -1,0 +1,53 @@
+/** Sessions, and what their holders report while they run. */
+import type { Claimed, NewSession } from "../store.ts";
+import { claimedRow } from "./claim.ts";
+import type { Tables } from "./tables.ts";
+
+type Held = { readonly id: string; readonly epoch: number };
+
+export function openSession(
+  tables: Tables,
+  now: number,
+  { id, name, slots, serves, leaseMs }: NewSession,
+): void {
+  tables.session.insert({ id, name, slots, serves, expiresAt: now + leaseMs, startedAt: now });
+}
+
+/** A session that has ended stays ended: others may hold its claims by now. */
+export function renewSession(tables: Tables, now: number, id: string, leaseMs: number): boolean {
+  const session = tables.session.get(id);
+  if (!session || session.expiresAt <= now) return false;
+  tables.session.put({ ...session, expiresAt: now + leaseMs });
+  return true;
+}
+
+export function claimsOf(tables: Tables, session: string): Claimed[] {
+  const claims = tables.running.all().filter((claim) => claim.session === session);
+  return claims.map((claim) => claimedRow(tables, claim));
+}
+
+export function stale(tables: Tables, claims: readonly Held[]): string[] {
+  return claims.filter(({ epoch }) => !tables.running.has(epoch)).map(({ id }) => id);
+}
+
+export function progress(tables: Tables, entries: readonly (Held & { readonly value: string })[]): void {
+  for (const { epoch, value } of entries) {
+    const claim = tables.running.get(epoch);
+    if (claim) tables.running.put({ ...claim, progress: value });
+  }
+}
+
+/** Lines of a task's own log join its history, while its claim is current. */
+export function note(
+  tables: Tables,
+  now: number,
+  entries: readonly (Held & { readonly kind: string; readonly data: string })[],
+): void {
+  for (const { id, epoch, kind, data } of entries) {
+    const claim = tables.running.get(epoch);
+    if (!claim) continue;
+    const n = claim.n + 1;
+    tables.running.put({ ...claim, n });
+    tables.event.insert({ subject: id, n, kind, at: now, data });
+  }
+}

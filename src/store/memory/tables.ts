@@ -1,0 +1,193 @@
+/** The records of the memory store: the tables of the schema, as plain values. */
+import type { Limit, Line } from "../../core/gate/gate.ts";
+import type { FinalState, LaneState } from "../store.ts";
+import { Journal, Table } from "./table.ts";
+
+export interface GateRecord {
+  readonly name: string;
+  readonly capacity: Limit;
+  readonly declared: Limit;
+  readonly paused: boolean;
+  readonly line: Line;
+  readonly leaseMs: number | null;
+  readonly setBy: string | null;
+  readonly setAt: number | null;
+  readonly n: number;
+}
+
+export interface QueueRecord {
+  readonly name: string;
+  readonly queueRank: number;
+}
+
+export interface LaneRecord {
+  readonly id: string;
+  readonly queue: string;
+  readonly task: string;
+  readonly asks: string;
+  readonly state: LaneState;
+  readonly parked: string | null;
+  readonly headPrecedence: number;
+  readonly headAt: number;
+  readonly headId: string;
+  readonly stamp: number;
+  readonly markUnit: string | null;
+  readonly markPassed: number;
+  readonly markSince: number;
+  readonly blocked: string;
+  readonly n: number;
+}
+
+export interface ArrivalRecord {
+  readonly seq: number;
+  readonly lane: string;
+  readonly queue: string;
+  readonly task: string;
+  readonly asks: string;
+  readonly precedence: number;
+  readonly at: number;
+  readonly unit: string;
+}
+
+export interface TaskRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly lane: string;
+  readonly asks: string;
+  readonly priority: number;
+  readonly input: string;
+  readonly options: string;
+  readonly idemKey: string | null;
+  readonly goodUntil: number | null;
+  readonly createdAt: number;
+}
+
+/** Where a unit stands, smaller first: its priority turned round, its time, its id. */
+export interface Spot {
+  readonly precedence: number;
+  readonly at: number;
+  readonly id: string;
+}
+
+export interface WaitingRecord extends Spot {
+  readonly lane: string;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly goodUntil: number | null;
+  readonly n: number;
+}
+
+export interface LaterRecord extends WaitingRecord {
+  readonly because: "delay" | "retry";
+}
+
+export interface RunningRecord extends WaitingRecord {
+  readonly epoch: number;
+  readonly session: string;
+  readonly held: boolean;
+  /** The end of the claim lease; null once it has started. */
+  readonly untilAt: number | null;
+  readonly claimedAt: number;
+  readonly startedAt: number | null;
+  readonly progress: string | null;
+}
+
+export interface OutcomeRecord {
+  readonly id: string;
+  readonly state: FinalState;
+  readonly epoch: number | null;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly body: string | null;
+  readonly finishedAt: number;
+  readonly n: number;
+}
+
+export interface EventRecord {
+  readonly subject: string;
+  readonly n: number;
+  readonly kind: string;
+  readonly at: number;
+  readonly data: string | null;
+}
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly slots: number;
+  readonly serves: string;
+  readonly expiresAt: number;
+  readonly startedAt: number;
+}
+
+const byId = (row: { readonly id: string }): string => row.id;
+const byName = (row: { readonly name: string }): string => row.name;
+
+export const eventKey = (subject: string, n: number): string => `${subject}\0${String(n).padStart(12, "0")}`;
+export const twinKey = (name: string, key: string): string => JSON.stringify([name, key]);
+
+export class Tables {
+  readonly #journal = new Journal();
+  readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
+  readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
+  readonly lane = new Table<LaneRecord>(this.#journal, { name: "lane", key: byId });
+  readonly arrival = new Table<ArrivalRecord>(this.#journal, { name: "arrival", key: ({ seq }) => seq });
+  readonly task = new Table<TaskRecord>(this.#journal, {
+    name: "task",
+    key: byId,
+    group: ({ name, idemKey }) => (idemKey === null ? null : twinKey(name, idemKey)),
+  });
+  readonly waiting = new Table<WaitingRecord>(this.#journal, {
+    name: "waiting",
+    key: byId,
+    group: ({ lane }) => lane,
+  });
+  readonly later = new Table<LaterRecord>(this.#journal, { name: "later", key: byId });
+  readonly deadline = new Table<{ readonly id: string; readonly at: number }>(this.#journal, {
+    name: "deadline",
+    key: byId,
+  });
+  readonly running = new Table<RunningRecord>(this.#journal, {
+    name: "running",
+    key: ({ epoch }) => epoch,
+    group: byId,
+  });
+  readonly outcome = new Table<OutcomeRecord>(this.#journal, { name: "outcome", key: byId });
+  readonly event = new Table<EventRecord>(this.#journal, {
+    name: "event",
+    key: ({ subject, n }) => eventKey(subject, n),
+    group: ({ subject }) => subject,
+  });
+  readonly session = new Table<SessionRecord>(this.#journal, { name: "session", key: byId });
+  #lastEpoch = 0;
+  #lastSeq = 0;
+
+  transact<T>(work: () => T): T {
+    return this.#journal.transact(work);
+  }
+
+  /** Grows for ever; a number that was handed out in vain is not used again. */
+  nextEpoch(): number {
+    this.#lastEpoch += 1;
+    return this.#lastEpoch;
+  }
+
+  nextSeq(): number {
+    this.#lastSeq += 1;
+    return this.#lastSeq;
+  }
+}
+
+/** The order of a lane. */
+export const inLine = (a: Spot, b: Spot): number =>
+  a.precedence - b.precedence || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+export const headOf = ({ headPrecedence, headAt, headId }: LaneRecord): Spot => ({
+  precedence: headPrecedence,
+  at: headAt,
+  id: headId,
+});
+
+/** Zero has one sign only: what is written as 0 must not be read back as -0. */
+export const negated = (value: number): number => 0 - value;

@@ -1,0 +1,64 @@
+/** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
+import type { Tended } from "../store.ts";
+import { announce } from "./arrival.ts";
+import { expire } from "./settle.ts";
+import type { Tables } from "./tables.ts";
+
+const BATCH = 500;
+const GATES_AT_ONCE = 1000;
+const REMEMBERED_MS = 3_600_000;
+
+export function tend(tables: Tables, now: number): Tended {
+  const due = dueBy(tables.later.all(), now);
+  const over = dueBy(tables.deadline.all(), now);
+  const ahead = tables.later.all().flatMap(({ at }) => (at > now ? [at] : []));
+  const parkedOn = new Set(tables.lane.all().flatMap(({ parked }) => parked ?? []));
+  promote(tables, due);
+  expireAnywhere(tables, now, over);
+  forgetSessions(tables, now);
+  return {
+    now,
+    promoted: due.length,
+    expired: over.length,
+    nextDueAt: ahead.length > 0 ? ahead.reduce((a, b) => Math.min(a, b)) : null,
+    parkedOn: [...parkedOn].sort().slice(0, GATES_AT_ONCE),
+  };
+}
+
+function dueBy(rows: readonly { readonly id: string; readonly at: number }[], now: number): string[] {
+  const due = rows.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return due.slice(0, BATCH).map(({ id }) => id);
+}
+
+/** A unit that comes due stands in line since then, not since it was enqueued. */
+function promote(tables: Tables, ids: readonly string[]): void {
+  for (const id of ids) {
+    const delayed = tables.later.get(id);
+    if (!delayed) continue;
+    const { because: _, ...unit } = delayed;
+    tables.later.delete(id);
+    tables.waiting.insert(unit);
+  }
+  announce(tables, ids);
+}
+
+/** In line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
+function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): void {
+  for (const id of ids) {
+    const waiting = tables.waiting.get(id) ?? tables.later.get(id);
+    const claimed = tables.running.of(id).filter(({ held }) => !held);
+    expire(tables, now, waiting ? [waiting] : claimed);
+    tables.waiting.delete(id);
+    tables.later.delete(id);
+    for (const { epoch } of claimed) tables.running.delete(epoch);
+    tables.deadline.delete(id);
+  }
+}
+
+/** Long after their end, and only when recovery has nothing left to find through them. */
+function forgetSessions(tables: Tables, now: number): void {
+  const holding = new Set(tables.running.all().map(({ session }) => session));
+  for (const { id, expiresAt } of tables.session.all()) {
+    if (expiresAt < now - REMEMBERED_MS && !holding.has(id)) tables.session.delete(id);
+  }
+}
