@@ -223,9 +223,14 @@ async function startWorker(store: Store, app: App, env: Env, settings: WorkerSet
     },
     failed: (error) => settings.watch?.({ kind: "error", error }),
   });
+  // A lane that another worker parked is ours to wake when we free its gate: learn of it at once.
+  const unlisten = await store.listen((hint) => {
+    if (hint === "parked") void tender.look();
+  });
   await worker.start();
   await tender.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
+    await unlisten();
     await tender.stop();
     await worker.stop(options);
   };

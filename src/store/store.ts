@@ -84,6 +84,8 @@ export interface Scope {
   /** Every gate of those lanes: locked alone where it can bind, shared where it is thought to be unlimited. */
   readonly exclusive: readonly string[];
   readonly shared: readonly string[];
+  /** Take in what was enqueued, and look for lanes beyond these. */
+  readonly intake: boolean;
   /** The queues to look for further open lanes in, and how many of them to report for each. */
   readonly queues: readonly string[];
   readonly lookahead: number;

@@ -24,6 +24,8 @@ export interface Report {
   readonly active: number;
   /** Take no new work. */
   readonly draining: boolean;
+  /** Somebody said that there may be something new. */
+  readonly hinted: boolean;
   /** Do not leave slots to others this time: they had their turn. */
   readonly ownTurn: boolean;
 }

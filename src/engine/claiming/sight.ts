@@ -9,12 +9,15 @@ import { compare, type Place } from "../../core/gate/order.ts";
 import { asksOf, type LaneSpec } from "../../store/lane.ts";
 import type { GateRow, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
+import { CROWDED } from "./lane-moves.ts";
 import { placeOf } from "./snapshot.ts";
 
 /** More lanes than this are not looked at in one pass; the best stand first. */
 const MOST_LANES = 64;
 const LOOKAHEAD = 32;
 const FEW_LANES = 4;
+/** So many parked gates are looked at in one poll. */
+const MOST_PARKED = 200;
 /** What is forgotten here is only read again. */
 const MOST_GATES = 10_000;
 const ANY = { limit: UNLIMITED, paused: false } as const;
@@ -34,7 +37,9 @@ export class Sight {
   readonly #queues: Set<string>;
   /** Gates as last seen: those that could not bind are shared, all others are locked alone. */
   readonly #gates = new Map<string, GateRow>();
+  /** Gates that lanes are parked on. */
   readonly #parkedOn = new Set<string>();
+  #lookAtParked = false;
 
   constructor(queues: readonly string[], serves: (lane: LaneSpec) => boolean) {
     this.#queues = new Set(queues);
@@ -50,9 +55,16 @@ export class Sight {
     }
   }
 
-  /** Gates that lanes are parked on: the next look includes them. */
+  /** Gates that lanes are parked on, as far as the store told: the next look includes them. */
   parkedOn(keys: readonly string[]): void {
-    for (const key of keys) this.#parkedOn.add(key);
+    this.#parkedOn.clear();
+    for (const key of keys.slice(0, MOST_PARKED)) this.#parkedOn.add(key);
+    this.#lookAtParked = keys.length > 0;
+  }
+
+  /** More lanes wait than one look shows. */
+  get isCrowded(): boolean {
+    return this.#lanes.size > CROWDED;
   }
 
   /** What to look at now; lanes in `always` come first. */
@@ -67,7 +79,7 @@ export class Sight {
       shared,
       queues: [...this.#queues],
       lookahead: LOOKAHEAD,
-      unpark: exclusive.filter((key) => !isWholeLine(key)),
+      unpark: this.#parkedOn.size > 0 ? exclusive.filter((key) => !isWholeLine(key)) : [],
       skipLocked: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
@@ -89,7 +101,9 @@ export class Sight {
   }
 
   #locks(lanes: readonly Known[]): { exclusive: string[]; shared: string[] } {
-    const keys = new Set([...lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)), ...this.#parkedOn]);
+    const keys = new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)));
+    if (this.#lookAtParked) for (const key of this.#parkedOn) keys.add(key);
+    this.#lookAtParked = false;
     const exclusive: string[] = [];
     const shared = new Set<string>();
     for (const key of keys) {
@@ -98,7 +112,6 @@ export class Sight {
       const family = familyOf(key);
       if (family && !keys.has(family)) shared.add(family);
     }
-    this.#parkedOn.clear();
     return { exclusive: exclusive.sort(), shared: [...shared].sort() };
   }
 
@@ -109,6 +122,7 @@ export class Sight {
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id } of scope.lanes) if (!seen.has(id)) this.#lanes.delete(id);
     const moved = new Map(decision.moves.lanes.map((move) => [move.lane, move.state]));
+    for (const { parked } of decision.moves.lanes) if (parked) this.#parkedOn.add(parked);
     const flowing = new Set([...decision.plan.admitted, ...decision.plan.left].map(({ lane }) => lane));
     const waiting = new Set(view.heads.map(({ lane }) => lane));
     for (const lane of view.lanes) {

@@ -9,6 +9,8 @@ import { Sight } from "./sight.ts";
 /** Between two of these, PostgreSQL may walk over a few thousand dead index entries; that costs little. */
 const REHEAD_EVERY = 32;
 
+const INTAKE_EVERY = 16;
+
 export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
@@ -64,6 +66,8 @@ export class StoreClaims implements Claims {
       started: report.started,
       skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0,
+      // Without a hint nothing new can be in line; now and then we look anyway.
+      intake: report.hinted || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
     };
   }
 
@@ -73,6 +77,8 @@ export class StoreClaims implements Claims {
     for (const { id } of report.finished) this.#laneOf.delete(id);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
+    const parked = decision.moves.lanes.some((move) => move.parked !== null);
+    if (parked) this.#store.hint("parked");
     if (decision.forOthers || passed.arrived.length > 0) this.#store.hint("work");
     return {
       now: passed.now,

@@ -60,6 +60,7 @@ export class Worker implements Service {
   #draining = false;
   #stopped = true;
   #ownTurn = false;
+  #hinted = true;
   #failures = 0;
   #clock = { storeNow: 0, at: 0 };
   #loop: Promise<void> | undefined;
@@ -93,8 +94,9 @@ export class Worker implements Service {
     this.wake();
   }
 
-  /** There may be something to do. */
+  /** There may be something new to do. */
   wake(): void {
+    this.#hinted = true;
     this.#wake.set();
   }
 
@@ -133,7 +135,9 @@ export class Worker implements Service {
       const session = this.#session;
       const ownTurn = this.#ownTurn;
       this.#ownTurn = false;
-      const answer = await this.#claims.exchange({ finished, started, active: this.#active.size, draining: this.#draining, ownTurn });
+      const hinted = this.#hinted;
+      this.#hinted = false;
+      const answer = await this.#claims.exchange({ finished, started, active: this.#active.size, draining: this.#draining, hinted, ownTurn });
       this.#failures = 0;
       if (session === this.#session) this.#take(answer);
     } catch (error) {
@@ -168,7 +172,7 @@ export class Worker implements Service {
       this.#prefetched.delete(id);
       if (claim) this.#begin(claim, true);
     }
-    if (answer.more && !this.#draining) this.wake();
+    if (answer.more && !this.#draining) this.#wake.set();
     if (answer.yielded) this.#lookAgainSoon();
   }
 
@@ -215,7 +219,7 @@ export class Worker implements Service {
     const report = this.#reportOf(claim, ending);
     this.#finished.push(report);
     this.#tell({ kind: "finished", id: claim.id, to: report.to });
-    this.wake();
+    this.#wake.set();
   }
 
   #reportOf(claim: Claimed, ending: Ending): Finished {

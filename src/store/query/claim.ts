@@ -33,7 +33,7 @@ const EVENT = sql`r.id, r.n, 'TaskClaimed', ${now}, ${concat(
 
 /** The statements of a claim; the rows of the last one are what was claimed. */
 export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"): Sql[] {
-  return dialect === "postgres" ? [claimAtOnce(request)] : claimInSteps(request);
+  return dialect === "postgres" ? [claimAtOnce(request)] : claimInSteps(request, dialect);
 }
 
 function claimAtOnce(request: Claim): Sql {
@@ -44,11 +44,11 @@ function claimAtOnce(request: Claim): Sql {
     SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id ORDER BY r.epoch`;
 }
 
-function claimInSteps(request: Claim): Sql[] {
+function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
   const { ids, session } = request;
   return [
     // MySQL's INSERT … SELECT reads without locks: hold the rows first, or a cancel slips in between.
-    sql`SELECT id FROM sluice_waiting WHERE id ${oneOf(ids)}${forUpdate}`,
+    ...(dialect === "mysql" ? [sql`SELECT id FROM sluice_waiting WHERE id ${oneOf(ids)}${forUpdate}`] : []),
     sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id`,
     sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT ${EVENT} FROM sluice_running r WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,

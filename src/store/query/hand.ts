@@ -7,7 +7,6 @@ import { by, forUpdate, now, rows, type Sql, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { insertEvents } from "./event.ts";
-import { insertOutcomes } from "./settle.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
@@ -47,10 +46,15 @@ const text = (sqlText: string): Sql => by({ postgres: sqlText, sqlite: sqlText, 
 const remove = (place: (typeof PLACES)[number], id: string): Sql =>
   sql`DELETE FROM ${text(`sluice_${place}`)} WHERE id = ${id}`;
 
-function cancelled(claim: Row, who: string): Sql[] {
+function cancelled(unit: Row, who: string): Sql[] {
   const body = JSON.stringify({ by: who });
-  const exit = { claim, to: "cancelled" as never, body, delayMs: 0, attempt: Number(claim.attempt), losses: Number(claim.losses), event: "" };
-  return [insertOutcomes([exit]), insertEvents([{ subject: claim.id as string, n: Number(claim.n) + 1, kind: "TaskCancelled", data: body }])];
+  const n = Number(unit.n) + 1;
+  const outcome = { id: unit.id as string, epoch: (unit.epoch as number | undefined) ?? null, attempt: Number(unit.attempt), losses: Number(unit.losses), body, n };
+  const list = rows("o", { id: "text", epoch: "int", attempt: "int", losses: "int", body: "text", n: "int" }, [outcome]);
+  return [
+    sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n) SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, ${now}, o.n FROM ${list}`,
+    insertEvents([{ subject: unit.id as string, n, kind: "TaskCancelled", data: body }]),
+  ];
 }
 
 /** A second life: attempts and losses begin anew, the history goes on. */

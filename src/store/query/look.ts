@@ -66,6 +66,10 @@ export const selectPrefetched = (session: string): Sql =>
 export const selectSessions = (): Sql =>
   sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow} ORDER BY id`;
 
+/** The store's time, and who is alive by it, in one answer that is never empty. */
+export const selectClockAndSessions = (): Sql =>
+  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON s.expires_at > ${leaseNow} ORDER BY s.id`;
+
 export const selectLost = (): Sql =>
   sql`SELECT r.epoch, r.started_at, t.options
     FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session

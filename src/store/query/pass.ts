@@ -8,54 +8,48 @@ import { familyOf } from "../../core/gate/key.ts";
 import type { Line } from "../../core/gate/gate.ts";
 import { type Flight, type Flow, flight, lastFlight, type Row } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import type { Claimed, GateRow, HeadRow, LostRow, Moves, Passed, Scope, Usage, View } from "../store.ts";
+import type { Claimed, GateRow, HeadRow, LostRow, Moves, Passed, Scope, SessionRow, Usage, View } from "../store.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
 import { laneRow, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
-import { deleteClaims, type Exit, exitOf, exitOfLost, selectClaims, settle } from "./settle.ts";
+import { exitOf, exitOfLost, lockClaims, type Settling, settle } from "./settle.ts";
 
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
   const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
   const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
-  const epochs = scope.finished.map(({ epoch }) => epoch);
-  const finished = first.add(epochs.length > 0 && selectClaims(epochs));
-  first.add(epochs.length > 0 && deleteClaims(epochs));
+  const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
   first.add(scope.started.length > 0 && markStarted(scope.started.map(({ epoch }) => epoch)));
-  const clock = first.add(look.selectNow());
-  const arrivals = first.add(selectArrivals());
+  const arrivals = first.add(scope.intake && selectArrivals());
   const usage = first.add(look.selectUsage());
   const laneIds = scope.lanes.map(({ id }) => id);
   const lanes = first.add(laneIds.length > 0 && look.selectLanes(laneIds));
   const heads = first.add(laneIds.length > 0 && look.selectHeads(scope.lanes, scope.skipLocked));
   const parked = first.add(scope.unpark.length > 0 && look.selectParked(scope.unpark));
-  const beyond = first.add(scope.queues.length > 0 && look.selectBeyond(scope));
+  const beyond = first.add(scope.intake && scope.queues.length > 0 && look.selectBeyond(scope));
   const prefetched = first.add(scope.prefetching && look.selectPrefetched(scope.session));
-  const sessions = first.add(look.selectSessions());
+  const sessions = first.add(look.selectClockAndSessions());
   const seen = yield* flight(...first.list);
 
   const usageRows = seen[usage]?.map(usageRow) ?? [];
   const more = yield* lookFurther(usageRows, (seen[parked] ?? []).map((row) => row.id as string), laneIds);
   const view: View = {
-    now: Number(seen[clock]?.[0]?.now),
+    now: Number(seen[sessions]?.[0]?.now),
     gates: gateRows(seen[shared] ?? [], seen[exclusive] ?? []),
     usage: usageRows,
     lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
     heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
     prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
-    sessions: (seen[sessions] ?? []).map((row) => ({ id: row.id as string, slots: Number(row.slots), serves: row.serves as string })),
+    sessions: (seen[sessions] ?? []).flatMap(sessionRow),
     lost: more.lost.map(lostRow),
     beyond: (seen[beyond] ?? []).map(laneRow),
   };
   const moves = decide(view);
 
   const second = new Statements();
-  const accepted = accept(scope, seen[finished] ?? []);
-  const recovered = recover(moves, more.lost);
-  if (recovered.length > 0) second.add(deleteClaims(recovered.map(({ claim }) => Number(claim.epoch))));
-  second.addAll(settle([...accepted, ...recovered]));
+  second.settle(settle(moves.recover.map(exitOfLost), dialect));
   const arrived = seen[arrivals] ?? [];
   const opened = bestPerLane(arrived);
   if (arrived.length > 0) second.addAll([deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(opened)]);
@@ -72,7 +66,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     now: view.now,
     claimed: claims.flatMap((index) => (written[index] ?? []).map(claimedRow)),
     started: (written[started] ?? []).map((row) => row.id as string),
-    accepted: new Set(accepted.map(({ claim }) => claim.id as string)),
+    accepted: acceptedOf(scope, settled.flatMap((index) => seen[index] ?? [])),
     arrived: opened.map((row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never),
   };
 }
@@ -92,25 +86,16 @@ function* lookFurther(usage: readonly Usage[], parked: readonly string[], known:
 function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]> {
   if (candidates.length === 0) return [];
   const byEpoch = new Map(candidates.map((row) => [Number(row.epoch), row]));
-  const [held = []] = yield* flight(selectClaims([...byEpoch.keys()]));
+  const [held = []] = yield* flight(lockClaims([...byEpoch.keys()]));
   return held.flatMap((row) => {
     const seen = byEpoch.get(Number(row.epoch));
     return seen && seen.started_at === row.started_at ? [{ ...row, options: seen.options }] : [];
   });
 }
 
-function accept(scope: Scope, claims: readonly Row[]): Exit[] {
-  const reports = new Map(scope.finished.map((report) => [report.epoch, report]));
-  return claims.map((row) => exitOf(row, reports.get(Number(row.epoch)) as never));
-}
-
-/** A lost claim's own row is read in this transaction; `at` and `n` come from it. */
-function recover(moves: Moves, lost: readonly Row[]): Exit[] {
-  const rows = new Map(lost.map((row) => [Number(row.epoch), row]));
-  return moves.recover.flatMap((recovery) => {
-    const row = rows.get(recovery.epoch);
-    return row ? [exitOfLost(row, recovery)] : [];
-  });
+function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
+  const epochs = new Set(current.map((row) => Number(row.epoch)));
+  return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
 
 function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] {
@@ -152,6 +137,10 @@ const lostRow = (row: Row): LostRow => ({
   options: row.options as string,
 });
 
+/** The clock's row has no session when none is alive. */
+const sessionRow = (row: Row): SessionRow[] =>
+  row.id === null ? [] : [{ id: row.id as string, slots: Number(row.slots), serves: row.serves as string }];
+
 export const claimedRow = (row: Row): Claimed => ({
   id: row.id as string,
   name: row.name as string,
@@ -173,6 +162,13 @@ class Statements {
   /** The index of its answer; -1 for one that is not needed. */
   add(statement: Sql | false): number {
     return statement ? this.list.push(statement) - 1 : -1;
+  }
+
+  /** Where the answers stand that name what was still current. */
+  settle({ statements, accepted }: Settling): number[] {
+    const base = this.list.length;
+    this.addAll(statements);
+    return accepted.map((index) => base + index);
   }
 
   /** The index of the last one's answer. */

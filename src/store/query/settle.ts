@@ -1,112 +1,113 @@
 /**
  * Where a claim goes when it ends: to an outcome, to later (a retry that waits), or back in line. Used for what
- * holders report, for what recovery decides and for what people cancel, so that there is one way out of `running`.
+ * holders report and for what recovery decides, so that there is one way out of `running`. A claim that is gone, or
+ * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
-import type { Row } from "../flow.ts";
 import type { Finished, Recovery } from "../store.ts";
-import { forUpdate, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import { type Dialect, forUpdate, now, oneOf, raw, rows, type Sql, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
-import { insertEvents, type NewEvent } from "./event.ts";
 
-export const selectClaims = (epochs: readonly number[]): Sql =>
-  sql`SELECT epoch, id, lane, held, started_at, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE epoch ${oneOf(epochs)} ORDER BY id${forUpdate}`;
-
-export const deleteClaims = (epochs: readonly number[]): Sql =>
-  sql`DELETE FROM sluice_running WHERE epoch ${oneOf(epochs)}`;
-
-/** A claim row together with where it goes. */
+/** A claim's way out. */
 export interface Exit {
-  readonly claim: Row;
-  readonly to: Finished["to"] | Recovery["to"];
+  readonly id: string;
+  readonly epoch: number;
+  readonly to: "outcome" | "later" | "again" | "back";
+  readonly state: string;
+  readonly kind: string;
   readonly body: string | null;
-  readonly delayMs: number;
-  readonly attempt: number;
-  readonly losses: number;
-  readonly event: string;
+  /** What the history says beside the kind. */
+  readonly data: string | null;
+  readonly delay: number;
+  /** 1 gives the attempt back: it never began. */
+  readonly unburnt: number;
+  /** 1 counts a lost lease. */
+  readonly loss: number;
 }
 
-export function exitOf(claim: Row, report: Finished): Exit {
-  const attempt = Number(claim.attempt) - (report.to === "returned" ? 1 : 0);
-  const losses = Number(claim.losses);
-  return { claim, to: report.to, body: report.body, delayMs: report.delayMs, attempt, losses, event: EVENT[report.to] };
-}
+const FINISHED = {
+  succeeded: { to: "outcome", kind: "TaskSucceeded" },
+  failed: { to: "outcome", kind: "TaskFailed" },
+  retry: { to: "later", kind: "TaskRetried" },
+  returned: { to: "back", kind: "TaskReturned" },
+} as const;
 
-export function exitOfLost(claim: Row, { to, body, attempt, losses }: Recovery): Exit {
-  return { claim, to, body, delayMs: 0, attempt, losses, event: to === "waiting" ? "TaskReturned" : LOST_EVENT[to] };
-}
-
-const EVENT: Readonly<Record<Finished["to"], string>> = {
-  succeeded: "TaskSucceeded",
-  failed: "TaskFailed",
-  retry: "TaskRetried",
-  returned: "TaskReturned",
-};
-
-const LOST_EVENT = { retry: "TaskLost", failed: "TaskFailed", quarantined: "TaskQuarantined", expired: "TaskExpired" } as const;
-
-export function settle(exits: readonly Exit[]): Sql[] {
-  const final = exits.filter(({ to }) => to !== "retry" && to !== "returned" && to !== "waiting");
-  const delayed = exits.filter(({ to, delayMs }) => to === "retry" && delayMs > 0);
-  const again = exits.filter(({ to, delayMs }) => to === "retry" && delayMs === 0);
-  const back = exits.filter(({ to }) => to === "returned" || to === "waiting");
-  const statements: Sql[] = [];
-  if (final.length > 0) statements.push(insertOutcomes(final));
-  if (delayed.length > 0) statements.push(insertLater(delayed));
-  if (again.length > 0) statements.push(insertWaiting(again, "now"));
-  if (back.length > 0) statements.push(insertWaiting(back, "keep"));
-  const inLine = [...again, ...back].map(({ claim }) => claim.id as string);
-  if (inLine.length > 0) statements.push(insertArrivalsOf(inLine));
-  if (exits.length > 0) statements.push(insertEvents(exits.map(eventOf)));
-  return statements;
-}
-
-const eventOf = ({ claim, event, body, to, delayMs }: Exit): NewEvent => ({
-  subject: claim.id as string,
-  n: Number(claim.n) + 1,
-  kind: event,
+export function exitOf({ id, epoch, to, body, delayMs }: Finished): Exit {
+  const way = to === "retry" && delayMs === 0 ? "again" : FINISHED[to].to;
   // A result is kept once, in the outcome; an error is part of the history of every attempt.
-  data: to === "succeeded" ? null : to === "retry" ? JSON.stringify({ delayMs, error: parse(body) }) : body,
-});
-
-const parse = (body: string | null): unknown => (body === null ? null : JSON.parse(body));
-
-export function insertOutcomes(exits: readonly Exit[]): Sql {
-  const list = exits.map(({ claim, to, body, attempt, losses }) => ({
-    id: claim.id as string,
-    state: to,
-    epoch: (claim.epoch as number | undefined) ?? null,
-    attempt,
-    losses,
-    body,
-    n: Number(claim.n) + 1,
-  }));
-  return sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n)
-    SELECT o.id, o.state, o.epoch, o.attempt, o.losses, o.body, ${now}, o.n
-    FROM ${rows("o", { id: "text", state: "text", epoch: "int", attempt: "int", losses: "int", body: "text", n: "int" }, list)}`;
+  const data = to === "succeeded" ? null : to === "retry" ? `{"delayMs":${delayMs},"error":${body ?? "null"}}` : body;
+  return { id, epoch, to: way, state: to, kind: FINISHED[to].kind, body, data, delay: delayMs, unburnt: to === "returned" ? 1 : 0, loss: 0 };
 }
 
-const LIFE = { id: "text", lane: "text", precedence: "int", at: "int", attempt: "int", losses: "int", good_until: "int", n: "int", delay: "int" } as const;
+const LOST = {
+  waiting: { to: "back", kind: "TaskReturned" },
+  retry: { to: "again", kind: "TaskLost" },
+  failed: { to: "outcome", kind: "TaskFailed" },
+  quarantined: { to: "outcome", kind: "TaskQuarantined" },
+  expired: { to: "outcome", kind: "TaskExpired" },
+} as const;
 
-const lifeOf = ({ claim, attempt, losses, delayMs }: Exit) => ({
-  id: claim.id as string,
-  lane: claim.lane as string,
-  precedence: Number(claim.precedence),
-  at: Number(claim.at),
-  attempt,
-  losses,
-  good_until: claim.good_until === null ? null : Number(claim.good_until),
-  n: Number(claim.n) + 1,
-  delay: delayMs,
-});
-
-function insertLater(exits: readonly Exit[]): Sql {
-  return sql`INSERT INTO sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)
-    SELECT w.id, w.lane, w.precedence, ${now} + w.delay, w.attempt, w.losses, w.good_until, w.n, 'retry' FROM ${rows("w", LIFE, exits.map(lifeOf))}`;
+export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
+  const began = to !== "waiting";
+  return { id, epoch, ...LOST[to], state: to, body, data: body, delay: 0, unburnt: began ? 0 : 1, loss: began ? 1 : 0 };
 }
+
+const COLUMNS = { epoch: "int", state: "text", kind: "text", body: "text", data: "text", delay: "int", unburnt: "int", loss: "int" } as const;
+
+/** Statements per way out; the answer of the one at `accepted` names the epochs that were still current. */
+export interface Settling {
+  readonly statements: readonly Sql[];
+  readonly accepted: readonly number[];
+}
+
+export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
+  const statements: Sql[] = [];
+  const accepted: number[] = [];
+  for (const way of ["outcome", "later", "again", "back"] as const) {
+    const group = exits.filter(({ to }) => to === way);
+    if (group.length === 0) continue;
+    accepted.push(statements.length);
+    statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
+    if (way === "again" || way === "back") statements.push(insertArrivalsOf(group.map(({ id }) => id)));
+  }
+  return { statements, accepted };
+}
+
+const TABLES = {
+  outcome: "sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n)",
+  later: "sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)",
+  again: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
+  back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
+} as const;
 
 /** A unit that never ran keeps its place; one that is tried again goes behind those who came in the meantime. */
-function insertWaiting(exits: readonly Exit[], at: "now" | "keep"): Sql {
-  const since = at === "now" ? now : sql`w.at`;
-  return sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
-    SELECT w.id, w.lane, w.precedence, ${since}, w.attempt, w.losses, w.good_until, w.n FROM ${rows("w", LIFE, exits.map(lifeOf))}`;
+function values(way: Exit["to"]): Sql {
+  if (way === "outcome") return sql`r.id, f.state, r.epoch, r.attempt, r.losses + f.loss, f.body, ${now}, r.n + 1`;
+  const at = way === "later" ? sql`${now} + f.delay` : way === "again" ? now : sql`r.at`;
+  const life = sql`r.id, r.lane, r.precedence, ${at}, r.attempt - f.unburnt, r.losses + f.loss, r.good_until, r.n + 1`;
+  return way === "later" ? sql`${life}, 'retry'` : life;
 }
+
+const EVENT = raw("sluice_event (subject, n, kind, at, data)");
+
+function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
+  return sql`WITH f AS (SELECT * FROM ${rows("x", COLUMNS, group)}),
+    r AS (DELETE FROM sluice_running WHERE epoch ${oneOf(group.map(({ epoch }) => epoch))} RETURNING *),
+    o AS (INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM f JOIN r ON r.epoch = f.epoch),
+    e AS (INSERT INTO ${EVENT} SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM f JOIN r ON r.epoch = f.epoch)
+    SELECT epoch FROM r`;
+}
+
+function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
+  const epochs = oneOf(group.map(({ epoch }) => epoch));
+  const list = rows("f", COLUMNS, group);
+  return [
+    sql`SELECT epoch FROM sluice_running WHERE epoch ${epochs} ORDER BY epoch${forUpdate}`,
+    sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${list} JOIN sluice_running r ON r.epoch = f.epoch`,
+    sql`INSERT INTO ${EVENT} SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM ${list} JOIN sluice_running r ON r.epoch = f.epoch`,
+    sql`DELETE FROM sluice_running WHERE epoch ${epochs}`,
+  ];
+}
+
+/** Holds lost claims while they are decided on. */
+export const lockClaims = (epochs: readonly number[]): Sql =>
+  sql`SELECT epoch, id, lane, held, started_at, attempt, losses, good_until FROM sluice_running WHERE epoch ${oneOf(epochs)} ORDER BY epoch${forUpdate}`;
