@@ -17,7 +17,7 @@ export function hostEnv(): Env {
     monotonic: () => performance.now(),
     wall: () => Date.now(),
     random: () => Math.random(),
-    newId: () => ids.next(Date.now(), randomBytes(8)),
+    newId: () => ids.next(Date.now(), () => randomBytes(8)),
     after: (ms, call) => {
       const timer = setTimeout(call, ms);
       timer.unref();
@@ -34,11 +34,11 @@ export class Ids {
   #time = -1;
   #tail = 0n;
 
-  next(time: number, random: Uint8Array): string {
+  next(time: number, random: () => Uint8Array): string {
     if (time > this.#time) {
       this.#time = time;
       // The top bit stays free, so that counting up within a millisecond never overflows.
-      this.#tail = random.subarray(0, 8).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) & ((1n << 59n) - 1n);
+      this.#tail = random().reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) & ((1n << 59n) - 1n);
     } else this.#tail += 1n;
     return encode(BigInt(this.#time), 10) + encode(this.#tail, RANDOM_DIGITS);
   }

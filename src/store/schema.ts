@@ -11,6 +11,8 @@ interface Words {
   readonly identity: string;
   readonly hot: string;
   readonly cold: string;
+  /** Rows stored in the order of their key. */
+  readonly clustered: string;
 }
 
 const WORDS: Readonly<Record<Dialect, Words>> = {
@@ -21,6 +23,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     // Rows live for milliseconds: vacuum early, and leave room on the page.
     hot: " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)",
     cold: "",
+    clustered: "",
   },
   sqlite: {
     name: "TEXT",
@@ -28,6 +31,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
     hot: "",
     cold: "",
+    clustered: " WITHOUT ROWID",
   },
   mysql: {
     name: "VARCHAR(191)",
@@ -35,6 +39,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     identity: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
     hot: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     cold: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    clustered: "",
   },
 };
 
@@ -49,32 +54,32 @@ export function versionTable(dialect: Dialect): string {
   return `CREATE TABLE IF NOT EXISTS sluice_schema (version INT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)${WORDS[dialect].cold}`;
 }
 
-function first({ name, text, identity, hot, cold }: Words): string[] {
+function first({ name, text, identity, hot, cold, clustered }: Words): string[] {
   const place = `precedence BIGINT NOT NULL, at BIGINT NOT NULL`;
   const life = `attempt BIGINT NOT NULL, losses BIGINT NOT NULL, good_until BIGINT, n BIGINT NOT NULL`;
   return [
     // Limits. capacity is the one in force: -1 unlimited, 0 paused, NULL not set. Changing it by SQL is allowed.
-    `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}`,
-    `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}`,
+    `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}${clustered}`,
+    `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}${clustered}`,
     // Lanes. state: 0 idle, 1 open, 2 parked. head_* is a lower bound of the first place. stamp guards every move.
-    `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${text} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${text} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}`,
+    `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${text} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${text} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}${clustered}`,
     `CREATE INDEX sluice_lane_view ON sluice_lane (queue, state, head_precedence, head_at, head_id)`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, head_precedence, head_at, head_id)`,
     // What was enqueued since the last pass looked: tells it which lanes to open. One row per call and lane.
     `CREATE TABLE sluice_arrival (seq ${identity}, lane ${name} NOT NULL, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${text} NOT NULL, ${place}, unit ${name} NOT NULL)${hot}`,
     `CREATE TABLE sluice_task (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, queue ${name} NOT NULL, lane ${name} NOT NULL, asks ${text} NOT NULL, priority BIGINT NOT NULL, input ${text} NOT NULL, options ${text} NOT NULL, idem_key ${name}, good_until BIGINT, created_at BIGINT NOT NULL)${cold}`,
     `CREATE UNIQUE INDEX sluice_task_key ON sluice_task (name, idem_key)`,
-    `CREATE TABLE sluice_waiting (id ${name} NOT NULL PRIMARY KEY, lane ${name} NOT NULL, ${place}, ${life})${hot}`,
-    `CREATE INDEX sluice_waiting_line ON sluice_waiting (lane, precedence, at, id)`,
-    `CREATE TABLE sluice_later (id ${name} NOT NULL PRIMARY KEY, lane ${name} NOT NULL, ${place}, ${life}, because ${name} NOT NULL)${hot}`,
+    `CREATE TABLE sluice_waiting (id ${name} NOT NULL PRIMARY KEY, lane ${name} NOT NULL, ${place}, ${life})${hot}${clustered}`,
+    `CREATE INDEX sluice_waiting_line ON sluice_waiting (lane, precedence, at, id, good_until)`,
+    `CREATE TABLE sluice_later (id ${name} NOT NULL PRIMARY KEY, lane ${name} NOT NULL, ${place}, ${life}, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_later_due ON sluice_later (at)`,
-    `CREATE TABLE sluice_deadline (id ${name} NOT NULL PRIMARY KEY, at BIGINT NOT NULL)${hot}`,
+    `CREATE TABLE sluice_deadline (id ${name} NOT NULL PRIMARY KEY, at BIGINT NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_deadline_due ON sluice_deadline (at)`,
     // One row per claim. Its number is the epoch: it grows with every claim and is never used again.
     `CREATE TABLE sluice_running (epoch ${identity}, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, held SMALLINT NOT NULL, until_at BIGINT, claimed_at BIGINT NOT NULL, started_at BIGINT, progress ${text}, ${place}, ${life})${hot}`,
     `CREATE UNIQUE INDEX sluice_running_id ON sluice_running (id)`,
-    `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}`,
-    `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}`,
-    `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}`,
+    `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
+    `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}${clustered}`,
+    `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }

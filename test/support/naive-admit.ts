@@ -13,12 +13,17 @@ interface Decided {
   /** The worker whose slot it takes. */
   readonly worker?: number | undefined;
   readonly reasons: readonly Reason[];
+  /** It waits for slots, and nothing else. */
+  readonly stands: boolean;
   /** It reserves at its strict gates. */
   readonly inLine: boolean;
-  readonly isHead: boolean;
+  /** It is the head of its lane, and its overtakes count from this mark on. */
+  readonly counts: Mark | undefined;
   /** It reserves at its pools. */
   readonly gathers: boolean;
 }
+
+type Standing = Pick<Decided, "stands" | "inLine" | "counts" | "gathers">;
 
 export function naiveAdmit(snapshot: Snapshot): Plan {
   const gates = [...snapshot.gates];
@@ -45,9 +50,9 @@ export function naiveAdmit(snapshot: Snapshot): Plan {
         ...placeInLine(unit, reasons, snapshot, decided, known),
       });
     } else {
-      const none = { inLine: false, isHead: false, gathers: false };
+      const none: Standing = { stands: false, inLine: false, counts: undefined, gathers: false };
       if (worker === "none") {
-        decided.push({ unit, verdict: "noSlot", reasons: [noSlot(unit, snapshot)], ...none });
+        decided.push({ unit, verdict: "noSlot", reasons: [noSlot(unit, snapshot, decided)], ...none });
       } else {
         const mine = worker === undefined || snapshot.me === undefined || worker === snapshot.me;
         decided.push({ unit, verdict: mine ? "admitted" : "left", worker, reasons: [], ...none });
@@ -64,8 +69,31 @@ export function naiveAdmit(snapshot: Snapshot): Plan {
     waiting: new Map(waits.map(({ unit, reasons }) => [unit.id, reasons])),
     marks: newMarks(snapshot, decided, known),
     held: new Map(keys.map((key) => [key, (known(key)?.held ?? 0) + taken(key, decided, ["admitted"])])),
-    more,
+    more: more || decided.some((one) => isOutdated(one, decided, known)),
   };
+}
+
+/** It held somebody back, but would not any more, since a gate that had room for it has none now. */
+function isOutdated(
+  one: Decided,
+  decided: readonly Decided[],
+  known: (key: string) => Gate | undefined,
+): boolean {
+  const named = one.reasons.map((reason) => "gate" in reason && reason.gate);
+  const filled = one.unit.asks
+    .filter(({ gate }) => !named.includes(gate))
+    .filter(({ gate, slots }) => {
+      const { limit, held } = known(gate) as Gate & { limit: number };
+      return limit > 0 && held + taken(gate, decided, ["admitted"]) + slots > limit;
+    })
+    .map(({ gate }) => known(gate)?.line);
+  const heldBack = decided
+    .flatMap(({ reasons }) => reasons)
+    .filter((reason) => reason.kind === "behind" && asked(one.unit, reason.gate) > 0)
+    .map((reason) => "gate" in reason && known(reason.gate)?.line);
+  const strictly = one.inLine && heldBack.includes("strict") && filled.includes("skip");
+  const gathering = filled.includes("skip") || filled.includes("strict");
+  return strictly || (one.gathers && heldBack.includes("bypass") && gathering);
 }
 
 function isBefore(a: Place, b: Place): boolean {
@@ -131,19 +159,34 @@ function placeInLine(
   snapshot: Snapshot,
   decided: readonly Decided[],
   known: (key: string) => Gate | undefined,
-): Pick<Decided, "inLine" | "isHead" | "gathers"> {
-  const kinds = reasons.map((reason) => "gate" in reason && known(reason.gate)?.line);
-  const inLine = reasons.every(({ kind }) => kind === "full" || kind === "behind") && !kinds.includes("skip");
-  const mates = decided.filter((one) => one.unit.lane === unit.lane);
-  const isHead = inLine && !unit.frontier && !mates.some((mate) => mate.inLine) && kinds.includes("bypass");
-  const { mark } = unit;
-  const bypass = snapshot.bypass ?? { passes: 100, ms: 60_000 };
-  const isOver =
-    mark?.unit === unit.id
-      ? mark.passed >= bypass.passes || snapshot.now - mark.since >= bypass.ms
-      : bypass.passes <= 0 || bypass.ms <= 0;
+): Standing {
+  const lines = reasons.map((reason) => "gate" in reason && known(reason.gate)?.line);
+  const stands = reasons.every(({ kind }) => kind === "full" || kind === "behind");
+  const inLine = stands && !lines.includes("skip");
+  const isHead =
+    stands && !unit.frontier && !decided.some((one) => one.stands && one.unit.lane === unit.lane);
+  const isBlocked = lines.includes("bypass");
+  const old = unit.mark?.unit === unit.id ? unit.mark : undefined;
+  const mark = old ?? { unit: unit.id, passed: 0, since: snapshot.now };
+  const over = isOver(mark, snapshot);
+  const keeps = old !== undefined && lines.every((line) => line === "skip");
   const isFirst = !decided.some((one) => one.gathers && sharePool(one.unit, unit, known));
-  return { inLine, isHead, gathers: isHead && isOver && isFirst };
+  const fullSkips = reasons.flatMap((reason) =>
+    "gate" in reason && known(reason.gate)?.line === "skip" ? [reason.gate] : [],
+  );
+  const goesFirst = decided.some(
+    (one) =>
+      one.stands &&
+      one.reasons.every((reason) => "gate" in reason && known(reason.gate)?.line === "skip") &&
+      (!snapshot.workers || (one.unit.workers ?? []).length > 0) &&
+      fullSkips.some((gate) => asked(one.unit, gate) > 0),
+  );
+  return {
+    stands,
+    inLine,
+    counts: isHead && isBlocked && !(old && over) ? mark : undefined,
+    gathers: isHead && (isBlocked || keeps) && over && isFirst && !goesFirst,
+  };
 }
 
 function sharePool(a: Waiter, b: Waiter, known: (key: string) => Gate | undefined): boolean {
@@ -156,17 +199,21 @@ function newMarks(
   known: (key: string) => Gate | undefined,
 ): Map<string, Mark> {
   const marks = new Map<string, Mark>();
-  decided.forEach(({ unit, isHead }, index) => {
-    if (!isHead) return;
-    const old = unit.mark?.unit === unit.id ? unit.mark : undefined;
-    const overtakes = decided
-      .slice(index + 1)
-      .filter((one) => /admitted|left/.test(one.verdict) && sharePool(one.unit, unit, known)).length;
-    if (old && overtakes === 0) return;
-    const { passed, since } = old ?? { passed: 0, since: snapshot.now };
-    marks.set(unit.lane, { unit: unit.id, passed: passed + overtakes, since });
+  decided.forEach(({ unit, counts }, index) => {
+    if (!counts) return;
+    const overtakes = isOver(counts, snapshot)
+      ? 0
+      : decided
+          .slice(index + 1)
+          .filter((one) => /admitted|left/.test(one.verdict) && sharePool(one.unit, unit, known)).length;
+    if (unit.mark === counts && overtakes === 0) return;
+    marks.set(unit.lane, { ...counts, passed: counts.passed + overtakes });
   });
   return marks;
+}
+
+function isOver(mark: Mark, { now, bypass = { passes: 100, ms: 60_000 } }: Snapshot): boolean {
+  return mark.passed >= bypass.passes || now - mark.since >= bypass.ms;
 }
 
 /** Undefined where workers play no part; "none" when nobody has a slot for it. */
@@ -188,9 +235,13 @@ function workerFor(
   return found ?? "none";
 }
 
-function noSlot(unit: Waiter, { workers = [] }: Snapshot): Reason {
+function noSlot(unit: Waiter, { workers = [] }: Snapshot, decided: readonly Decided[]): Reason {
   const serving = unit.workers ?? [];
   if (serving.length === 0) return { kind: "noWorker", queue: unit.queue ?? "", name: unit.name ?? "" };
   const slots = serving.map((index) => workers[index]?.slots ?? 0).reduce((sum, n) => sum + n, 0);
-  return { kind: "busy", workers: serving.length, slots, ahead: 0 };
+  const ahead = decided.filter(
+    ({ unit: other, verdict }) =>
+      verdict === "noSlot" && other.workers?.some((index) => serving.includes(index)),
+  ).length;
+  return { kind: "busy", workers: serving.length, slots, ahead };
 }

@@ -7,10 +7,19 @@
  * too long. What is reserved is out of reach for those behind. The oldest reserving unit is first at each of its
  * gates, so two reserving units never wait for each other.
  *
+ * A full skip gate keeps nobody out of the line of its pools. A unit that needs a slot of its queue and slots of a
+ * pool would starve otherwise, since they come free at different moments: it gathers the pool first, and keeps it
+ * until the queue has a slot for it. The price is that slots of a pool may idle for one turn of the queue; for no
+ * more than one, since it gathers only when nobody ahead of it would take the queue's next slot.
+ *
  * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line: no slot that
  * comes free could end its wait, so nobody is held back for it.
  */
-import type { Ask, Gate, Line, Obstacle } from "./gate.ts";
+import type { Bypass, Mark } from "./bypass.ts";
+import { BYPASS, Overtakes } from "./bypass.ts";
+import type { Entry } from "./door.ts";
+import { Doors } from "./door.ts";
+import type { Ask, Gate, Obstacle } from "./gate.ts";
 import { obstacle } from "./gate.ts";
 import type { Place } from "./order.ts";
 import { compare, inOrder } from "./order.ts";
@@ -18,12 +27,8 @@ import type { Reason } from "./reason.ts";
 import type { Slots, Worker } from "./workers.ts";
 import { slotsOf } from "./workers.ts";
 
-/** How often the head of a lane was overtaken at a pool, and since when; it lapses when another unit is head. */
-export interface Mark {
-  readonly unit: string;
-  readonly passed: number;
-  readonly since: number;
-}
+export type { Bypass, Mark };
+export { BYPASS };
 
 /** A unit that asks for admission. */
 export interface Waiter extends Place {
@@ -37,16 +42,9 @@ export interface Waiter extends Place {
   readonly workers?: readonly number[];
   readonly queue?: string;
   readonly name?: string;
-  /** Waiting units ahead of it per gate, where the snapshot does not hold them all. */
+  /** Waiting units ahead of it per gate, and under "" for a worker, where the snapshot does not hold them all. */
   readonly ahead?: Readonly<Record<string, number>>;
 }
-
-export interface Bypass {
-  readonly passes: number;
-  readonly ms: number;
-}
-
-export const BYPASS: Bypass = { passes: 100, ms: 60_000 };
 
 export interface Snapshot {
   readonly now: number;
@@ -75,32 +73,14 @@ export interface Plan {
   readonly more: boolean;
 }
 
-/** The head of a lane while those behind it take from its pools. */
-interface Watch {
-  readonly lane: string;
-  readonly mark: Mark;
-  readonly isNew: boolean;
-  overtakes: number;
-  /** The last that overtook it: a unit that takes from several of its pools counts once. */
-  last: Waiter | undefined;
-}
-
-/** A gate while the line walks past it. */
-interface Door {
-  readonly gate: Gate;
-  taken: number;
-  left: number;
-  ahead: number;
-  waiting: number;
-  front: Waiter | undefined;
-  reserved: boolean;
-  readonly watching: Watch[];
-}
-
-interface Hurdle {
-  readonly ask: Ask;
-  readonly door: Door;
+interface Hurdle extends Entry {
   readonly what: Obstacle;
+}
+
+interface Reservation {
+  readonly at: readonly Entry[];
+  /** Gates that had room for the unit, and must have it for the reservation to stand. */
+  readonly needs: readonly Entry[];
 }
 
 export function admit(snapshot: Snapshot): Plan {
@@ -109,21 +89,21 @@ export function admit(snapshot: Snapshot): Plan {
 
 class Walk {
   readonly #snapshot: Snapshot;
-  readonly #doors = new Map<string, Door>();
+  readonly #doors: Doors;
   readonly #slots: Slots | undefined;
-  readonly #bypass: Bypass;
+  readonly #overtakes: Overtakes;
   readonly #headsSeen = new Set<string>();
   readonly #admitted: Waiter[] = [];
   readonly #left: Waiter[] = [];
   readonly #waiting = new Map<string, readonly Reason[]>();
-  readonly #watches: Watch[] = [];
+  readonly #reserved: Reservation[] = [];
   #more = false;
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
-    this.#bypass = snapshot.bypass ?? BYPASS;
+    this.#doors = new Doors(snapshot.gates);
     this.#slots = snapshot.workers && slotsOf(snapshot.workers, snapshot.me);
-    for (const gate of snapshot.gates) this.#doors.set(gate.key, open(gate));
+    this.#overtakes = new Overtakes(snapshot.bypass ?? BYPASS, snapshot.now);
   }
 
   run(): Plan {
@@ -135,130 +115,110 @@ class Walk {
       }
       if (!this.#decide(unit)) break;
     }
-    const held = new Map<string, number>();
-    for (const [key, door] of this.#doors) held.set(key, door.taken);
     return {
       admitted: this.#admitted,
       left: this.#left,
       waiting: this.#waiting,
-      marks: this.#marks(),
-      held,
-      more: this.#more,
+      marks: this.#overtakes.marks(),
+      held: this.#doors.taken(),
+      more: this.#more || this.#isOutdated(),
     };
   }
 
   /** False when the walk must end here: a unit that the snapshot cannot show could start now. */
   #decide(unit: Waiter): boolean {
-    const hurdles = this.#hurdles(unit);
+    const entries = this.#doors.of(unit);
+    const hurdles = hurdlesAt(entries);
     if (hurdles.length > 0) {
       if (!unit.frontier) this.#waiting.set(unit.id, this.#reasons(unit, hurdles));
-      this.#standInLine(unit, hurdles);
+      this.#standInLine(unit, entries, hurdles);
       return true;
     }
     const taker = this.#slots ? this.#slots.takerOf(unit) : "me";
     if (taker === undefined) {
-      if (!unit.frontier) this.#waiting.set(unit.id, [this.#slots?.reason(unit) as Reason]);
+      const reason = this.#slots?.refuse(unit) as Reason;
+      if (!unit.frontier) this.#waiting.set(unit.id, [reason]);
       return true;
     }
     if (unit.frontier) {
       this.#more = true;
       return false;
     }
-    this.#take(unit, taker);
+    this.#take(unit, entries, taker);
     return true;
   }
 
-  #hurdles(unit: Waiter): Hurdle[] {
-    const hurdles: Hurdle[] = [];
-    for (const ask of unit.asks) {
-      const door = this.#doorOf(ask.gate);
-      const what = obstacle(door.gate, door.taken + door.left, door.ahead, ask.slots);
-      if (what) hurdles.push({ ask, door, what });
-    }
-    return hurdles;
-  }
-
-  #take(unit: Waiter, taker: "me" | "other"): void {
+  #take(unit: Waiter, entries: readonly Entry[], taker: "me" | "other"): void {
     (taker === "me" ? this.#admitted : this.#left).push(unit);
-    for (const ask of unit.asks) {
-      const door = this.#doorOf(ask.gate);
+    for (const { ask, door } of entries) {
       if (taker === "me") door.taken += ask.slots;
       else door.left += ask.slots;
-      for (const watch of door.watching) {
-        if (watch.last !== unit) watch.overtakes += 1;
-        watch.last = unit;
-      }
+      this.#overtakes.count(unit.id, door);
     }
   }
 
-  #standInLine(unit: Waiter, hurdles: readonly Hurdle[]): void {
-    for (const ask of unit.asks) this.#doorOf(ask.gate).waiting += 1;
+  #standInLine(unit: Waiter, entries: readonly Entry[], hurdles: readonly Hurdle[]): void {
+    for (const { door } of entries) door.waiting += 1;
     if (hurdles.some(({ what }) => what === "unset" || what === "paused" || what === "never")) return;
-    if (hurdles.some(({ door }) => door.gate.line === "skip")) return;
-    this.#reserve(unit, "strict");
-    if (unit.frontier) this.#close(unit);
-    else this.#countOvertakes(unit, hurdles);
+    if (!hurdles.some(atSkip)) this.#reserveStrict(unit, entries);
+    if (!unit.frontier) this.#standAtPools(unit, entries, hurdles);
+    if (hurdles.every(atSkip) && this.#isServed(unit)) {
+      for (const { door } of entries.filter(atSkip)) door.awaited = true;
+    }
   }
 
-  #countOvertakes(unit: Waiter, hurdles: readonly Hurdle[]): void {
+  #reserveStrict(unit: Waiter, entries: readonly Entry[]): void {
+    const strict = entries.filter(atStrict);
+    this.#reserve(unit, strict, entries.filter(atSkip));
+    // Behind the frontier of a lane stand units nobody counted.
+    if (unit.frontier) for (const { door } of strict) door.ahead = Number.POSITIVE_INFINITY;
+  }
+
+  /** The head of a lane counts who overtakes it while a pool is in its way. Over the bound, it reserves. */
+  #standAtPools(unit: Waiter, entries: readonly Entry[], hurdles: readonly Hurdle[]): void {
     const isHead = !this.#headsSeen.has(unit.lane);
     this.#headsSeen.add(unit.lane);
-    if (!isHead || !hurdles.some(({ door }) => door.gate.line === "bypass")) return;
-    const known = unit.mark?.unit === unit.id;
-    const mark = known ? (unit.mark as Mark) : { unit: unit.id, passed: 0, since: this.#snapshot.now };
-    if (this.#isOver(mark) && this.#isFirstToReserve(unit)) this.#reserve(unit, "bypass");
-    // Taking from any of its pools counts: what still had room for it now may lack it in the next pass.
-    const watch: Watch = { lane: unit.lane, mark, isNew: !known, overtakes: 0, last: undefined };
-    this.#watches.push(watch);
-    for (const { door } of this.#doorsOf(unit, "bypass")) door.watching.push(watch);
-  }
-
-  #marks(): Map<string, Mark> {
-    const marks = new Map<string, Mark>();
-    for (const { lane, mark, isNew, overtakes } of this.#watches) {
-      if (isNew || overtakes > 0) marks.set(lane, { ...mark, passed: mark.passed + overtakes });
+    const isBlocked = hurdles.some(atPool);
+    const known = unit.mark?.unit === unit.id ? unit.mark : undefined;
+    // What it gathered is kept while skip gates alone are in its way. Strict gates are kept for it, so not for them.
+    const keeps = known && hurdles.every(atSkip);
+    if (!isHead || !(isBlocked || keeps)) return;
+    const mark = known ?? this.#overtakes.begin(unit.lane, unit.id);
+    const pools = entries.filter(atPool);
+    if (!this.#overtakes.isOver(mark)) {
+      if (isBlocked) this.#overtakes.watch(unit.lane, mark, pools);
+    } else if (!pools.some(({ door }) => door.front) && !hurdles.some(({ door }) => door.awaited)) {
+      const open = entries.filter(({ door }) => !hurdles.some((hurdle) => hurdle.door === door));
+      this.#reserve(
+        unit,
+        pools,
+        open.filter((entry) => !atPool(entry)),
+      );
     }
-    return marks;
   }
 
-  #isOver(mark: Mark): boolean {
-    return mark.passed >= this.#bypass.passes || this.#snapshot.now - mark.since >= this.#bypass.ms;
-  }
-
-  #isFirstToReserve(unit: Waiter): boolean {
-    return this.#doorsOf(unit, "bypass").every(({ door }) => !door.reserved);
-  }
-
-  #reserve(unit: Waiter, line: Line): void {
-    for (const { door, ask } of this.#doorsOf(unit, line)) {
+  #reserve(unit: Waiter, at: readonly Entry[], needs: readonly Entry[]): void {
+    for (const { door, ask } of at) {
       door.ahead += ask.slots;
       door.front ??= unit;
-      door.reserved = true;
     }
+    if (at.length > 0 && needs.length > 0) this.#reserved.push({ at, needs });
   }
 
-  /** Behind the frontier of a lane that reserves stand units nobody counted: its strict gates are shut. */
-  #close(unit: Waiter): void {
-    for (const { door } of this.#doorsOf(unit, "strict")) door.ahead = Number.POSITIVE_INFINITY;
+  #isServed({ workers = [] }: Waiter): boolean {
+    return this.#slots === undefined || workers.length > 0;
   }
 
-  #doorsOf(unit: Waiter, line: Line): { ask: Ask; door: Door }[] {
-    const found: { ask: Ask; door: Door }[] = [];
-    for (const ask of unit.asks) {
-      const door = this.#doorOf(ask.gate);
-      if (door.gate.line === line) found.push({ ask, door });
-    }
-    return found;
-  }
-
-  /** A gate that the snapshot does not know has no limit yet. */
-  #doorOf(key: string): Door {
-    let door = this.#doors.get(key);
-    if (!door) {
-      door = open({ key, limit: null, paused: false, line: "skip", held: 0 });
-      this.#doors.set(key, door);
-    }
-    return door;
+  /**
+   * Those behind a unit that reserves may fill gates that had room for it, and then it would reserve no more. Whom
+   * it held back is for the next pass to decide. That took something away each time, so the passes come to an end.
+   */
+  #isOutdated(): boolean {
+    return this.#reserved.some(
+      ({ at, needs }) =>
+        at.some(({ door }) => door.holdsBack) &&
+        needs.some(({ ask, door }) => obstacle(door.gate, door.taken, 0, ask.slots)),
+    );
   }
 
   #reasons(unit: Waiter, hurdles: readonly Hurdle[]): Reason[] {
@@ -285,15 +245,16 @@ class Walk {
   }
 }
 
-function open(gate: Gate): Door {
-  return {
-    gate,
-    taken: gate.held,
-    left: 0,
-    ahead: 0,
-    waiting: 0,
-    front: undefined,
-    reserved: false,
-    watching: [],
-  };
+function hurdlesAt(entries: readonly Entry[]): Hurdle[] {
+  const hurdles: Hurdle[] = [];
+  for (const { ask, door } of entries) {
+    const what = obstacle(door.gate, door.taken + door.left, door.ahead, ask.slots);
+    if (what) hurdles.push({ ask, door, what });
+    if (what === "behind") door.holdsBack = true;
+  }
+  return hurdles;
 }
+
+const atSkip = ({ door }: Entry): boolean => door.gate.line === "skip";
+const atStrict = ({ door }: Entry): boolean => door.gate.line === "strict";
+const atPool = ({ door }: Entry): boolean => door.gate.line === "bypass";

@@ -6,6 +6,7 @@ import { isoTime, sayDuration } from "../time.ts";
 import { draining } from "./gate.ts";
 import { kindOf, parseKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
+import { eachFrontOnce } from "./reason.ts";
 
 export interface Telling {
   readonly now: number;
@@ -25,10 +26,14 @@ export function gateTitle(key: string): string {
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
 }
 
-/** Why a unit waits, in words. */
+/** Why a unit waits, in words. What holds a front back is told where that front comes first. */
 export function describe(reason: Reason, telling: Telling): string {
-  const prefix = " ".repeat(telling.indent ?? 0);
-  return prefix + sentence(reason, telling);
+  const [once] = eachFrontOnce([reason]) as [Reason];
+  return line(once, telling);
+}
+
+function line(reason: Reason, telling: Telling): string {
+  return " ".repeat(telling.indent ?? 0) + sentence(reason, telling);
 }
 
 function sentence(reason: Reason, telling: Telling): string {
@@ -56,6 +61,11 @@ function sentence(reason: Reason, telling: Telling): string {
 
 /** The command that would change it; undefined where only time or other work can. */
 export function remedy(reason: Reason): string | undefined {
+  const [once] = eachFrontOnce([reason]) as [Reason];
+  return command(once);
+}
+
+function command(reason: Reason): string | undefined {
   switch (reason.kind) {
     case "full":
       return setLimit(reason.gate, reason.held + reason.asked);
@@ -68,7 +78,7 @@ export function remedy(reason: Reason): string | undefined {
         ? `sluice queues resume ${quoted(parseKey(reason.gate).name)}`
         : setLimit(reason.gate, "<slots>");
     case "behind":
-      return reason.front.reasons.map(remedy).find((command) => command !== undefined);
+      return reason.front.reasons.map(command).find((found) => found !== undefined);
     case "busy":
       return "sluice worker app.ts";
     case "noWorker":
@@ -94,12 +104,12 @@ function behind(reason: Of<"behind">, telling: Telling): string {
   if (telling.indent === undefined)
     return `${start} and waits because ${reasons.map((each) => sentence(each, telling)).join(", and because ")}`;
   const below = { ...telling, indent: telling.indent + 2 };
-  return [`${start} and waits because`, ...reasons.map((each) => describe(each, below))].join("\n");
+  return [`${start} and waits because`, ...reasons.map((each) => line(each, below))].join("\n");
 }
 
 function never({ gate, asked, limit }: Of<"never">): string {
-  const command = setLimit(gate, asked);
-  return `${gateTitle(gate)}: asked for ${count(asked, "slot")}, but its limit is ${limit}, so this can never start. Ask for fewer, or: ${command}`;
+  const larger = setLimit(gate, asked);
+  return `${gateTitle(gate)}: asked for ${count(asked, "slot")}, but its limit is ${limit}, so this can never start. Ask for fewer, or: ${larger}`;
 }
 
 function later({ at, because }: Of<"later">, now: number): string {

@@ -2,7 +2,8 @@
  * The kinds of gates. A kind is data: how its line is served and what holds before anybody sets a limit. To add
  * one, add its row here and its sentence in describe.ts; nothing else in the decision knows about kinds.
  */
-import { type Limit, type Line, UNLIMITED } from "./gate.ts";
+import type { Limit, Line } from "./gate.ts";
+import { UNLIMITED } from "./gate.ts";
 
 export interface Kind {
   readonly line: Line;

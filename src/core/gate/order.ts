@@ -10,7 +10,9 @@ export interface Place {
 }
 
 export function compare(a: Place, b: Place): number {
-  return a.rank - b.rank || b.priority - a.priority || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return (
+    a.rank - b.rank || b.priority - a.priority || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  );
 }
 
 /** The line in order. The input is left as it was. */

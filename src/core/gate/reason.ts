@@ -40,10 +40,27 @@ export type Reason =
   | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }
+  /** `ahead` are units in front that are refused as busy too and could run on one of its workers. */
   | { readonly kind: "busy"; readonly workers: number; readonly slots: number; readonly ahead: number }
   | { readonly kind: "noWorker"; readonly queue: string; readonly name: string };
 
 export type GateReason = Extract<Reason, { gate: string }>;
+
+/**
+ * Many reasons share a front, and fronts stand behind others, so walking them as if they were a tree takes for ever.
+ * Here each front is expanded only where it occurs first, in reading order; later it is only named.
+ */
+export function eachFrontOnce(reasons: readonly Reason[]): Reason[] {
+  const seen = new Set<string>();
+  const prune = (reason: Reason): Reason => {
+    if (reason.kind !== "behind") return reason;
+    const { unit } = reason.front;
+    const isFirst = !seen.has(unit);
+    seen.add(unit);
+    return { ...reason, front: { unit, reasons: isFirst ? reason.front.reasons.map(prune) : [] } };
+  };
+  return reasons.map(prune);
+}
 
 /** Every gate that a list of reasons names, following `behind` to what holds the front back. */
 export function gatesNamed(reasons: readonly Reason[]): Set<string> {
@@ -54,7 +71,7 @@ export function gatesNamed(reasons: readonly Reason[]): Set<string> {
       if (reason.kind === "behind") visit(reason.front.reasons);
     }
   };
-  visit(reasons);
+  visit(eachFrontOnce(reasons));
   return named;
 }
 

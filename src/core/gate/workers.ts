@@ -15,31 +15,47 @@ export interface Worker {
 
 /** The slots of all workers while a line is walked. */
 export interface Slots {
-  /** Takes one slot for the unit: the claimer's if it serves it and has one, else another's. */
+  /**
+   * Takes one slot for the unit: the claimer's if it serves it and has one, else another's. A frontier only asks
+   * whether somebody could start it, and takes nothing.
+   */
   takerOf(unit: Waiter): "me" | "other" | undefined;
-  reason(unit: Waiter): Reason;
+  /** Why nobody takes it. Counts it as waiting for its workers. */
+  refuse(unit: Waiter): Reason;
+}
+
+/** Units that were refused, by the workers that serve them. */
+interface Refused {
+  readonly workers: readonly number[];
+  units: number;
 }
 
 export function slotsOf(workers: readonly Worker[], me: number | undefined): Slots {
   const free = workers.map((worker) => Math.max(0, worker.slots - worker.used));
-  const takeFrom = (index: number): boolean => {
-    const has = free[index] ?? 0;
-    if (has > 0) free[index] = has - 1;
-    return has > 0;
-  };
+  const refused = new Map<string, Refused>();
+  const has = (index: number): boolean => (free[index] ?? 0) > 0;
   return {
     takerOf(unit) {
       const serving = unit.workers ?? [];
-      if (me !== undefined && serving.includes(me) && takeFrom(me)) return "me";
-      // A frontier only asks whether somebody could start it; it takes nothing.
-      for (const index of serving) if (index !== me && takeFrom(index)) return me === undefined ? "me" : "other";
-      return undefined;
+      const mine = me !== undefined && serving.includes(me) && has(me);
+      const index = mine ? me : serving.find(has);
+      if (index === undefined) return undefined;
+      if (!unit.frontier) free[index] = (free[index] as number) - 1;
+      return mine || me === undefined ? "me" : "other";
     },
-    reason(unit) {
+    refuse(unit) {
       const serving = unit.workers ?? [];
       if (serving.length === 0) return { kind: "noWorker", queue: unit.queue ?? "", name: unit.name ?? "" };
       const slots = serving.reduce((sum, index) => sum + (workers[index]?.slots ?? 0), 0);
-      return { kind: "busy", workers: serving.length, slots, ahead: unit.ahead?.[""] ?? 0 };
+      let ahead = 0;
+      for (const other of refused.values()) {
+        if (other.workers.some((index) => serving.includes(index))) ahead += other.units;
+      }
+      const same = String(serving);
+      const alike = refused.get(same) ?? { workers: serving, units: 0 };
+      alike.units += 1;
+      refused.set(same, alike);
+      return { kind: "busy", workers: serving.length, slots, ahead: unit.ahead?.[""] ?? ahead };
     },
   };
 }

@@ -6,8 +6,8 @@ import { type Decision, decide } from "./decide.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { Sight } from "./sight.ts";
 
-/** Between two of these, PostgreSQL may walk over a few thousand dead index entries; that costs little. */
-const REHEAD_EVERY = 32;
+/** Between two of these, PostgreSQL may walk over some hundred dead index entries; that costs little. */
+const REHEAD_EVERY = 8;
 
 const INTAKE_EVERY = 16;
 

@@ -36,10 +36,31 @@ export type WorkerEvent =
   | { readonly kind: "sessionEnded" }
   | { readonly kind: "error"; readonly error: unknown };
 
-interface Active {
+/** A claim whose code runs here. Most tasks never look at their signal, so it is made when they do. */
+class Active {
   readonly claim: Claimed;
-  readonly abort: AbortController;
+  /** The store knows that it began. */
   marked: boolean;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+  #aborted = false;
+
+  constructor(claim: Claimed, marked: boolean) {
+    this.claim = claim;
+    this.marked = marked;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
 }
 
 const IMMEDIATE_RETRY_MS = 50;
@@ -186,14 +207,14 @@ export class Worker implements Service {
 
   #begin(claim: Claimed, marked: boolean): void {
     if (!this.#keeper.isTrusted()) return this.#sessionEnded();
-    const active: Active = { claim, abort: new AbortController(), marked };
+    const active = new Active(claim, marked);
     this.#active.set(claim.id, active);
     this.#tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
     void this.#execute(active);
   }
 
   async #execute(active: Active): Promise<void> {
-    const { claim, abort } = active;
+    const { claim } = active;
     const { id, name, input, attempt, epoch } = claim;
     const { timeoutMs } = storedOptions(claim.options);
     const ending = await this.#executor.run({
@@ -203,7 +224,9 @@ export class Worker implements Service {
       attempt,
       fence: epoch,
       timeoutMs,
-      signal: abort.signal,
+      get signal() {
+        return active.signal;
+      },
       progress: (value) => this.#journal.progress(id, epoch, value),
       log: (message, data) => this.#journal.log(id, epoch, message, data),
     });
@@ -271,11 +294,11 @@ export class Worker implements Service {
   #abort(id: string, reason: SluiceError): void {
     const active = this.#active.get(id);
     this.#active.delete(id);
-    active?.abort.abort(reason);
+    active?.abort(reason);
   }
 
   #abortAll(reason: SluiceError): void {
-    for (const active of this.#active.values()) active.abort.abort(reason);
+    for (const active of this.#active.values()) active.abort(reason);
   }
 
   #sessionEnded(): void {

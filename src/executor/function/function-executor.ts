@@ -22,7 +22,7 @@ export class FunctionExecutor implements Executor {
     } catch (error) {
       return failed(error, false);
     }
-    return job.timeoutMs === null ? call(task, input, job, job.signal) : callInTime(task, input, job, job.timeoutMs);
+    return job.timeoutMs === null ? call(task, input, job, () => job.signal) : callInTime(task, input, job, job.timeoutMs);
   }
 }
 
@@ -40,14 +40,17 @@ export async function parseInput(task: AnyTask, value: unknown): Promise<unknown
 const stepOf = (step: unknown): string =>
   String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
 
-async function call(task: AnyTask, input: unknown, job: Job, signal: AbortSignal): Promise<Ending> {
+/** The signal is made only for code that asks for it. */
+async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
   const { id, attempt, fence } = job;
   try {
     const value: unknown = await task.run(input as never, {
       id,
       attempt,
       fence,
-      signal,
+      get signal() {
+        return signal();
+      },
       progress: (progress) => job.progress(progress),
       log: (message, data) => job.log(message, data),
     });
@@ -68,7 +71,8 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
       grace = setTimeout(() => resolve(failed(timeout, true)), GRACE_MS);
     }, timeoutMs);
   });
-  const ending = call(task, input, job, AbortSignal.any([job.signal, abort.signal]));
+  const either = AbortSignal.any([job.signal, abort.signal]);
+  const ending = call(task, input, job, () => either);
   try {
     const first = await Promise.race([ending, over]);
     return abort.signal.aborted && !first.ok ? failed(timeout, true) : first;

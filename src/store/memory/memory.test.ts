@@ -33,6 +33,7 @@ const scope: Scope = {
   aside: [],
   exclusive: ["pool:smtp", "queue:mail"],
   shared: [],
+  intake: true,
   queues: ["mail"],
   lookahead: 4,
   unpark: [],
@@ -149,7 +150,7 @@ describe("a claim in the memory store", () => {
     expect(await store.task("a")).toMatchObject({ state: "waiting", attempt: 1, losses: 1, at: 11_000 });
     expect((await store.events("a")).at(-1)).toMatchObject({
       kind: "TaskLost",
-      data: '{"delayMs":0,"error":{"code":"LEASE_LOST"}}',
+      data: '{"code":"LEASE_LOST"}',
     });
   });
 

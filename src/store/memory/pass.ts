@@ -4,7 +4,6 @@ import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import * as look from "./look.ts";
-import type { Exit } from "./settle.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
 import type { Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
@@ -12,17 +11,16 @@ import { eventKey, negated } from "./tables.ts";
 const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
-  const accepted = takeReports(tables, scope);
+  const settled = settle(tables, now, scope.finished.map(exitOf));
   markStarted(
     tables,
     now,
     scope.started.map(({ epoch }) => epoch),
   );
-  const arrived = arrivals(tables);
-  const view = lookAround(tables, now, scope);
-  const moves = decide(view);
+  const arrived = scope.intake ? arrivals(tables) : [];
+  const moves = decide(lookAround(tables, now, scope));
 
-  settle(tables, now, [...accepted, ...takeLost(tables, view, moves)]);
+  settle(tables, now, moves.recover.map(exitOfLost));
   const opened = takeIn(tables, arrived);
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
@@ -33,18 +31,8 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
     moves.start.map(({ epoch }) => epoch),
   );
   for (const move of moves.lanes) moveLane(tables, now, move);
-  return { now, claimed, started, accepted: new Set(accepted.map(({ claim }) => claim.id)), arrived: opened };
-}
-
-/** Reports with a current epoch end their claims before anything is counted; the others change nothing. */
-function takeReports(tables: Tables, scope: Scope): Exit[] {
-  const reports = new Map(scope.finished.map((report) => [report.epoch, report]));
-  const exits = [...reports.values()].flatMap((report) => {
-    const row = tables.running.get(report.epoch);
-    return row ? [exitOf(row, report)] : [];
-  });
-  for (const { claim } of exits) tables.running.delete(claim.epoch);
-  return exits.sort((a, b) => (a.claim.id < b.claim.id ? -1 : 1));
+  const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch)).map(({ id }) => id);
+  return { now, claimed, started, accepted: new Set(accepted), arrived: opened };
 }
 
 function lookAround(tables: Tables, now: number, scope: Scope): View {
@@ -63,7 +51,7 @@ function lookAround(tables: Tables, now: number, scope: Scope): View {
     prefetched: scope.prefetching ? look.prefetched(tables, now, scope.session) : [],
     sessions: look.alive(tables, now),
     lost: look.lost(tables, now),
-    beyond: look.openBeyond(tables, scope.queues, known, scope.lookahead),
+    beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.lookahead),
   };
 }
 
@@ -80,17 +68,6 @@ function gatesOf(tables: Tables, { shared, exclusive }: Scope): GateRow[] {
       return [{ key, limit: gate.capacity ?? inherited, paused: gate.paused, line: gate.line, locked }];
     });
   return [...rows(shared, false), ...rows(exclusive, true)];
-}
-
-/** Only what the view has shown as lost can be recovered. */
-function takeLost(tables: Tables, view: View, moves: Moves): Exit[] {
-  const seen = new Set(view.lost.map(({ epoch }) => epoch));
-  const exits = moves.recover.flatMap((recovery) => {
-    const row = seen.has(recovery.epoch) ? tables.running.get(recovery.epoch) : undefined;
-    return row ? [exitOfLost(row, recovery)] : [];
-  });
-  for (const { claim } of exits) tables.running.delete(claim.epoch);
-  return exits;
 }
 
 function dropExpired(tables: Tables, now: number, ids: readonly string[]): void {

@@ -3,66 +3,83 @@ import type { FinalState, Finished, Recovery } from "../store.ts";
 import { announce } from "./arrival.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
+/** A claim's way out. */
 export interface Exit {
-  readonly claim: RunningRecord;
-  readonly to: Finished["to"] | Recovery["to"];
-  readonly body: string | null;
-  readonly delayMs: number;
-  readonly attempt: number;
-  readonly losses: number;
+  readonly id: string;
+  readonly epoch: number;
+  readonly to: "outcome" | "later" | "again" | "back";
+  readonly state: Finished["to"] | Recovery["to"];
   readonly event: string;
+  readonly body: string | null;
+  readonly data: string | null;
+  readonly delayMs: number;
+  /** Gives the attempt back: it never began. */
+  readonly unburnt: boolean;
+  readonly lost: boolean;
 }
 
-const REPORTED: Readonly<Record<Finished["to"], string>> = {
-  succeeded: "TaskSucceeded",
-  failed: "TaskFailed",
-  retry: "TaskRetried",
-  returned: "TaskReturned",
-};
+const REPORTED = {
+  succeeded: { to: "outcome", event: "TaskSucceeded" },
+  failed: { to: "outcome", event: "TaskFailed" },
+  retry: { to: "later", event: "TaskRetried" },
+  returned: { to: "back", event: "TaskReturned" },
+} as const;
 
-const LOST: Readonly<Record<Recovery["to"], string>> = {
-  waiting: "TaskReturned",
-  retry: "TaskLost",
-  failed: "TaskFailed",
-  quarantined: "TaskQuarantined",
-  expired: "TaskExpired",
-};
+const LOST = {
+  waiting: { to: "back", event: "TaskReturned" },
+  retry: { to: "again", event: "TaskLost" },
+  failed: { to: "outcome", event: "TaskFailed" },
+  quarantined: { to: "outcome", event: "TaskQuarantined" },
+  expired: { to: "outcome", event: "TaskExpired" },
+} as const;
 
-export function exitOf(claim: RunningRecord, { to, body, delayMs }: Finished): Exit {
-  const attempt = to === "returned" ? claim.attempt - 1 : claim.attempt;
-  return { claim, to, body, delayMs, attempt, losses: claim.losses, event: REPORTED[to] };
+export function exitOf({ id, epoch, to: state, body, delayMs }: Finished): Exit {
+  const { to, event } = REPORTED[state];
+  const rest = { id, epoch, state, event, body, delayMs, unburnt: state === "returned", lost: false };
+  // A result is kept once, in the outcome; an error is part of the history of every attempt.
+  if (state !== "retry") return { ...rest, to, data: state === "succeeded" ? null : body };
+  const data = `{"delayMs":${delayMs},"error":${body ?? "null"}}`;
+  return { ...rest, to: delayMs === 0 ? "again" : to, data };
 }
 
-export function exitOfLost(claim: RunningRecord, { to, body, attempt, losses }: Recovery): Exit {
-  return { claim, to, body, delayMs: 0, attempt, losses, event: LOST[to] };
+/** What never began has neither used an attempt nor lost anything. */
+export function exitOfLost({ id, epoch, to: state, body }: Recovery): Exit {
+  const unburnt = state === "waiting";
+  return { id, epoch, ...LOST[state], state, body, data: body, delayMs: 0, unburnt, lost: !unburnt };
 }
 
-export function settle(tables: Tables, now: number, exits: readonly Exit[]): void {
-  for (const exit of exits) leave(tables, now, exit);
-  announce(
-    tables,
-    exits.flatMap(({ claim }) => (tables.waiting.has(claim.id) ? [claim.id] : [])),
-  );
+/** Ends claims that are still there with this epoch, and says which; the others are stale and change nothing. */
+export function settle(tables: Tables, now: number, exits: readonly Exit[]): ReadonlySet<number> {
+  const settled = new Set<number>();
+  for (const way of ["outcome", "later", "again", "back"] as const) {
+    const group = exits.filter(({ to }) => to === way);
+    for (const exit of group) {
+      const claim = tables.running.get(exit.epoch);
+      if (!claim) continue;
+      leave(tables, now, claim, exit);
+      settled.add(exit.epoch);
+    }
+    if (way === "again" || way === "back")
+      announce(
+        tables,
+        group.map(({ id }) => id),
+      );
+  }
+  return settled;
 }
 
-function leave(tables: Tables, now: number, exit: Exit): void {
-  const { claim, to, body, delayMs, attempt, losses } = exit;
-  const { id, lane, precedence, at, goodUntil } = claim;
+function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): void {
+  const { id, lane, precedence, at, goodUntil, epoch } = claim;
   const n = claim.n + 1;
+  const attempt = claim.attempt - Number(exit.unburnt);
+  const losses = claim.losses + Number(exit.lost);
   const life: WaitingRecord = { id, lane, precedence, at, attempt, losses, goodUntil, n };
-  if (to === "returned" || to === "waiting") tables.waiting.insert(life);
-  else if (to !== "retry") finish(tables, now, { ...claim, attempt, losses }, to, body);
-  else if (delayMs > 0) tables.later.insert({ ...life, at: now + delayMs, because: "retry" });
+  tables.running.delete(epoch);
+  tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: exit.data });
+  if (exit.to === "outcome") finish(tables, now, { ...claim, losses }, exit.state as FinalState, exit.body);
+  else if (exit.to === "later") tables.later.insert({ ...life, at: now + exit.delayMs, because: "retry" });
   // One that is tried again goes behind those who came in the meantime.
-  else tables.waiting.insert({ ...life, at: now });
-  tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: dataOf(exit) });
-}
-
-/** A result is kept once, in the outcome; an error is part of the history of every attempt. */
-function dataOf({ to, body, delayMs }: Exit): string | null {
-  if (to === "succeeded") return null;
-  if (to !== "retry") return body;
-  return JSON.stringify({ delayMs, error: body === null ? null : JSON.parse(body) });
+  else tables.waiting.insert(exit.to === "again" ? { ...life, at: now } : life);
 }
 
 type Ending = WaitingRecord & { readonly epoch?: number };

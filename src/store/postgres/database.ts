@@ -15,10 +15,8 @@ export interface PostgresOptions {
   readonly url: string;
   /** Connections kept at most. */
   readonly connections?: number;
-  /** Named prepared statements; off behind a pooler that does not know them. */
-  readonly prepare?: boolean;
-  /** LISTEN and NOTIFY for wake-ups; off behind a pooler in transaction mode. */
-  readonly notify?: boolean;
+  /** A pooler in transaction mode stands in between: no prepared statements, no LISTEN, settings per transaction. */
+  readonly pooler?: boolean;
   /** For tests only: the instant that the database shall take for now. */
   readonly now?: () => number;
   readonly random?: () => number;
@@ -29,8 +27,21 @@ const CLOCK =
   "(SELECT COALESCE(NULLIF(current_setting('sluice.now', true), '')::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))";
 const CLOCKS: Clocks = { wall: CLOCK, lease: CLOCK };
 
-/** A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over. */
-const LIMITS = "SET LOCAL idle_in_transaction_session_timeout = '1s'; SET LOCAL lock_timeout = '3s'";
+/**
+ * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over. The hot tables
+ * are small or empty when plans are made and large or full of dead rows when they run: always by index, planned once.
+ */
+const SETTINGS = {
+  idle_in_transaction_session_timeout: "1000",
+  lock_timeout: "3000",
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+};
+const AT_CONNECT = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`).join(" ");
+const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join("; ");
+
+/** Passes between two looks at the dead rows they leave behind. */
+const VACUUM_EVERY = 128;
 
 export class PostgresDatabase implements SqlDatabase {
   readonly dialect = "postgres";
@@ -50,10 +61,11 @@ export class PostgresDatabase implements SqlDatabase {
       keepAlive: true,
       types: { getTypeParser },
       pipeline: true,
+      ...(options.pooler ? {} : { options: AT_CONNECT }),
     } as pg.PoolConfig);
     // An idle connection that dies must not take the process with it.
     this.pool.on("error", () => {});
-    this.#notices = new Notices(this.pool, options.url, options.notify ?? true);
+    this.#notices = new Notices(this.pool, options.url, !options.pooler);
   }
 
   migrate(): Promise<void> {
@@ -65,11 +77,11 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(`BEGIN; ${LIMITS}`, flow);
+    return this.#again(this.#options.pooler ? `BEGIN; ${PER_TRANSACTION}` : "BEGIN", flow);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", flow);
+    return this.#again("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = on", flow);
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
@@ -138,7 +150,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   #render(statement: Sql): Rendered & { name?: string } {
     const rendered = statement.render("postgres", CLOCKS);
-    if (this.#options.prepare === false) return rendered;
+    if (this.#options.pooler) return rendered;
     let name = this.#names.get(rendered.text);
     if (!name) {
       name = `sluice_${this.#names.size}`;
@@ -158,8 +170,7 @@ export class PostgresDatabase implements SqlDatabase {
   /** Claims live for milliseconds and leave dead rows; autovacuum looks once a minute, which is too late here. */
   upkeep(): void {
     this.#passes += 1;
-    if (this.#passes < 1_000 || this.#vacuuming) return;
-    this.#passes = 0;
+    if (this.#passes % VACUUM_EVERY !== 0 || this.#vacuuming) return;
     this.#vacuuming = true;
     this.pool
       .query("VACUUM (SKIP_LOCKED, TRUNCATE OFF) sluice_running, sluice_lane, sluice_arrival")

@@ -1,0 +1,70 @@
+/** The gates of a snapshot while a line walks past them. */
+import type { Waiter } from "./admit.ts";
+import type { Watch } from "./bypass.ts";
+import type { Ask, Gate } from "./gate.ts";
+
+export interface Door {
+  readonly gate: Gate;
+  /** Slots held, with what this walk gave to the claimer; `left` is what it left to other workers. */
+  taken: number;
+  left: number;
+  /** Slots reserved by those in front, and the first of them. */
+  ahead: number;
+  front: Waiter | undefined;
+  /** Somebody would fit here but for what is reserved. */
+  holdsBack: boolean;
+  /** How many wait for it, for whatever reason. */
+  waiting: number;
+  /** Somebody waits for slots of skip gates alone, this one among them: the next slot here is not for those behind. */
+  awaited: boolean;
+  /** Heads of lanes that are overtaken by whoever takes from here. */
+  readonly watching: Watch[];
+}
+
+/** An ask, and the door it stands before. */
+export interface Entry {
+  readonly ask: Ask;
+  readonly door: Door;
+}
+
+export class Doors {
+  readonly #doors = new Map<string, Door>();
+
+  constructor(gates: Iterable<Gate>) {
+    for (const gate of gates) this.#doors.set(gate.key, open(gate));
+  }
+
+  of(unit: Waiter): Entry[] {
+    return unit.asks.map((ask) => ({ ask, door: this.#get(ask.gate) }));
+  }
+
+  /** A gate that the snapshot does not know has no limit yet. */
+  #get(key: string): Door {
+    let door = this.#doors.get(key);
+    if (!door) {
+      door = open({ key, limit: null, paused: false, line: "skip", held: 0 });
+      this.#doors.set(key, door);
+    }
+    return door;
+  }
+
+  taken(): Map<string, number> {
+    const taken = new Map<string, number>();
+    for (const [key, door] of this.#doors) taken.set(key, door.taken);
+    return taken;
+  }
+}
+
+function open(gate: Gate): Door {
+  return {
+    gate,
+    taken: gate.held,
+    left: 0,
+    ahead: 0,
+    front: undefined,
+    holdsBack: false,
+    waiting: 0,
+    awaited: false,
+    watching: [],
+  };
+}
