@@ -9,6 +9,9 @@ interface Words {
   readonly name: string;
   readonly text: string;
   readonly identity: string;
+  /** The number of a claim, and what identifies its row beside it. */
+  readonly epoch: string;
+  readonly claimKey: string;
   readonly hot: string;
   readonly cold: string;
   /** Rows stored in the order of their key. */
@@ -20,6 +23,9 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     name: 'text COLLATE "C"',
     text: "text",
     identity: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    // No index on the epoch: a claim is always looked for together with its unit.
+    epoch: "bigint GENERATED ALWAYS AS IDENTITY",
+    claimKey: "PRIMARY KEY",
     // Rows live for milliseconds: vacuum early, and leave room on the page.
     hot: " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)",
     cold: "",
@@ -29,6 +35,8 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     name: "TEXT",
     text: "TEXT",
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    epoch: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    claimKey: "UNIQUE",
     hot: "",
     cold: "",
     clustered: " WITHOUT ROWID",
@@ -37,6 +45,8 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     name: "VARCHAR(191)",
     text: "LONGTEXT",
     identity: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+    epoch: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+    claimKey: "UNIQUE",
     hot: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     cold: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     clustered: "",
@@ -54,7 +64,7 @@ export function versionTable(dialect: Dialect): string {
   return `CREATE TABLE IF NOT EXISTS sluice_schema (version INT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)${WORDS[dialect].cold}`;
 }
 
-function first({ name, text, identity, hot, cold, clustered }: Words): string[] {
+function first({ name, text, identity, epoch, claimKey, hot, cold, clustered }: Words): string[] {
   const place = `precedence BIGINT NOT NULL, at BIGINT NOT NULL`;
   const life = `attempt BIGINT NOT NULL, losses BIGINT NOT NULL, good_until BIGINT, n BIGINT NOT NULL`;
   return [
@@ -76,9 +86,9 @@ function first({ name, text, identity, hot, cold, clustered }: Words): string[] 
     `CREATE TABLE sluice_deadline (id ${name} NOT NULL PRIMARY KEY, at BIGINT NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_deadline_due ON sluice_deadline (at)`,
     // One row per claim. Its number is the epoch: it grows with every claim and is never used again.
-    `CREATE TABLE sluice_running (epoch ${identity}, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, held SMALLINT NOT NULL, until_at BIGINT, claimed_at BIGINT NOT NULL, started_at BIGINT, progress ${text}, ${place}, ${life})${hot}`,
-    `CREATE UNIQUE INDEX sluice_running_id ON sluice_running (id)`,
-    `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
+    `CREATE TABLE sluice_running (epoch ${epoch}, id ${name} NOT NULL ${claimKey}, lane ${name} NOT NULL, session ${name} NOT NULL, held SMALLINT NOT NULL, until_at BIGINT, claimed_at BIGINT NOT NULL, claimed_n BIGINT NOT NULL, started_at BIGINT, progress ${text}, ${place}, ${life})${hot}`,
+    `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, session ${name}, claimed_at BIGINT, claimed_n BIGINT, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
+    // What cannot be read off a task, its claim or its outcome: retries, losses, logs, limits, what lanes waited for.
     `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}${clustered}`,
     `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}${clustered}`,
   ];

@@ -21,8 +21,8 @@ export interface SqlDatabase extends Database {
   hint(hint: string): void;
   /** Runs a flow inside a transaction of the caller's. */
   within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
-  /** Housekeeping after so much work; must never fail the caller. */
-  upkeep?(): void;
+  /** Housekeeping after so many claims; must never fail the caller. */
+  upkeep?(claims: number): void;
 }
 
 export class SqlStore implements S.Store {
@@ -78,7 +78,7 @@ export class SqlStore implements S.Store {
 
   async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {
     const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect));
-    this.#db.upkeep?.();
+    this.#db.upkeep?.(passed.claimed.length);
     return passed;
   }
 

@@ -19,6 +19,8 @@ export interface Shape {
   readonly workers?: boolean;
   /** Some snapshots are not complete from some place on. */
   readonly horizon?: boolean;
+  /** Limits are small and lanes many, so that units are in each other's way at more than one gate. */
+  readonly tight?: boolean;
 }
 
 const NOW = 10_000;
@@ -33,25 +35,36 @@ const limit = fc.constantFrom<Limit>(
   ...[1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, -1, -1],
   ...[0, null],
 );
+const smallLimit = fc.constantFrom<Limit>(1, 1, 2, 2, 3);
 const kind = fc.constantFrom<Line>("skip", "strict", "strict", "bypass", "bypass");
 const seldom = fc.nat(39).map((n) => n === 39);
 const gateShape = fc.tuple(limit, kind, fc.nat(19), seldom);
+const smallGateShape = fc.tuple(smallLimit, kind, fc.nat(18), fc.constant(false));
 const slots = fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 4);
-const laneShape = fc.tuple(
-  fc.tuple(slots, slots, slots, slots),
-  fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)),
-  fc.nat(7),
-);
-const unitShape = fc.tuple(fc.nat(3), fc.nat(1), fc.nat(1), fc.nat(3), fc.nat(7));
+const smallSlots = fc.constantFrom(0, 0, 1, 1, 1, 2);
+const laneShape = lanesOf(slots);
+const smallLaneShape = lanesOf(smallSlots);
+const unitShape = fc.tuple(fc.nat(7), fc.nat(1), fc.nat(1), fc.nat(3), fc.nat(7));
 const workerShape = fc.tuple(fc.nat(9), fc.nat(2));
+
+function lanesOf(asked: fc.Arbitrary<number>) {
+  return fc.tuple(
+    fc.tuple(asked, asked, asked, asked),
+    fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)),
+    fc.nat(7),
+  );
+}
 
 /** Snapshots in which everything may happen: unset, paused and draining gates, unknown gates, marks old and new. */
 export function snapshots(shape: Shape = {}): fc.Arbitrary<Case> {
+  const gate = shape.tight ? smallGateShape : gateShape;
   return fc
     .tuple(
-      fc.tuple(gateShape, gateShape, gateShape, gateShape),
-      seldom,
-      fc.array(laneShape, { minLength: 1, maxLength: 4 }),
+      fc.tuple(gate, gate, gate, gate),
+      shape.tight ? fc.constant(false) : seldom,
+      shape.tight
+        ? fc.array(smallLaneShape, { minLength: 4, maxLength: 8 })
+        : fc.array(laneShape, { minLength: 1, maxLength: 4 }),
       fc.array(unitShape, { minLength: 2, maxLength: 12 }),
       shape.workers ? fc.array(workerShape, { maxLength: 3 }) : fc.constant([]),
       fc.tuple(fc.nat(3), fc.nat(29), fc.nat(1)),

@@ -16,6 +16,7 @@ import { gatesNamed } from "./reason.ts";
 const CASES = 10_000;
 
 const plain = snapshots();
+const tight = snapshots({ tight: true });
 const everything = snapshots({ frontiers: true, workers: true, horizon: true });
 
 /**
@@ -279,7 +280,7 @@ describe("pass after pass, while nothing ends", () => {
   }
 
   it("there is soon no more to admit, and then there is indeed no more", () => {
-    const again = always(plain, (snapshot) => {
+    const again = always(tight, (snapshot) => {
       const { plan, of, before } = lastOf(snapshot);
       assert.deepEqual(admit(after(of, plan)).admitted, []);
       return before > 0;
@@ -288,8 +289,9 @@ describe("pass after pass, while nothing ends", () => {
   });
 
   it("there is soon no more to admit for one of several workers, even if the others do not take their part", () => {
-    const cases = snapshots({ workers: true }).filter(({ me }) => me !== undefined);
-    always(cases, (snapshot) => lastOf(snapshot).before > 0);
+    const cases = snapshots({ tight: true, workers: true }).filter(({ me }) => me !== undefined);
+    const again = always(cases, (snapshot) => lastOf(snapshot).before > 0);
+    console.log(again);
   });
 });
 

@@ -40,8 +40,8 @@ const SETTINGS = {
 const AT_CONNECT = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`).join(" ");
 const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join("; ");
 
-/** Passes between two looks at the dead rows they leave behind. */
-const VACUUM_EVERY = 128;
+/** So many claims leave their dead rows before they are cleared away. */
+const VACUUM_AFTER = 4_000;
 
 export class PostgresDatabase implements SqlDatabase {
   readonly dialect = "postgres";
@@ -49,7 +49,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #options: PostgresOptions;
   readonly #notices: Notices;
   readonly #names = new Map<string, string>();
-  #passes = 0;
+  #claims = 0;
   #vacuuming = false;
 
   constructor(options: PostgresOptions) {
@@ -168,9 +168,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** Claims live for milliseconds and leave dead rows; autovacuum looks once a minute, which is too late here. */
-  upkeep(): void {
-    this.#passes += 1;
-    if (this.#passes % VACUUM_EVERY !== 0 || this.#vacuuming) return;
+  upkeep(claims: number): void {
+    this.#claims += claims;
+    if (this.#claims < VACUUM_AFTER || this.#vacuuming) return;
+    this.#claims = 0;
     this.#vacuuming = true;
     this.pool
       .query("VACUUM (SKIP_LOCKED, TRUNCATE OFF) sluice_running, sluice_lane, sluice_arrival")

@@ -1,6 +1,5 @@
 /** Waiting units become claims. The delete of the waiting row decides: who finds it gone has lost the race. */
 import { by, forUpdate, leaseNow, now, oneOf, raw, type Sql, sql } from "../sql.ts";
-import { concat } from "./event.ts";
 
 export interface Claim {
   readonly ids: readonly string[];
@@ -9,27 +8,17 @@ export interface Claim {
   readonly leaseMs: number;
 }
 
-const MOVED = "id, lane, session, held, until_at, claimed_at, precedence, at, attempt, losses, good_until, n";
+const MOVED = "id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
 const CLAIMED = raw(
   "r.id, r.lane, r.epoch, r.attempt, r.held, r.good_until, t.name, t.input, t.options",
 );
 
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
 const source = ({ session, held, leaseMs }: Claim): Sql =>
-  sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(leaseMs)}, ${now}, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
+  sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(leaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
 const text = (value: string): Sql => by({ postgres: sql`${value}::text`, sqlite: sql`${value}`, mysql: sql`${value}` });
 const int = (value: number): Sql => by({ postgres: sql`${value}::bigint`, sqlite: sql`${value}`, mysql: sql`${value}` });
-
-const EVENT = sql`r.id, r.n, 'TaskClaimed', ${now}, ${concat(
-  '{"attempt":',
-  { column: "r.attempt" },
-  ',"epoch":',
-  { column: "r.epoch" },
-  ',"session":"',
-  { column: "r.session" },
-  '"}',
-)}`;
 
 /** The statements of a claim; the rows of the last one are what was claimed. */
 export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"): Sql[] {
@@ -39,8 +28,7 @@ export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"):
 function claimAtOnce(request: Claim): Sql {
   return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
-      RETURNING epoch, id, lane, session, held, attempt, good_until, n),
-    e AS (INSERT INTO sluice_event (subject, n, kind, at, data) SELECT ${EVENT} FROM r)
+      RETURNING epoch, id, lane, held, attempt, good_until)
     SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id ORDER BY r.epoch`;
 }
 
@@ -51,21 +39,29 @@ function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
     ...(dialect === "mysql" ? [sql`SELECT id FROM sluice_waiting WHERE id ${oneOf(ids)}${forUpdate}`] : []),
     sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id`,
     sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
-    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT ${EVENT} FROM sluice_running r WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
     sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session} ORDER BY r.epoch`,
   ];
 }
 
+export interface Held {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** Exactly these claims: their units, and no other epoch. */
+export const among = (claims: readonly Held[]): Sql =>
+  sql`id ${oneOf(claims.map(({ id }) => id))} AND epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
+
 /** Claims whose code runs: from now on only the session's lease counts for them. */
-export const markStarted = (epochs: readonly number[]): Sql =>
-  sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE epoch ${oneOf(epochs)} AND started_at IS NULL`;
+export const markStarted = (claims: readonly Held[]): Sql =>
+  sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE ${among(claims)} AND started_at IS NULL`;
 
 /** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
-export function startPrefetched(epochs: readonly number[]): Sql[] {
+export function startPrefetched(claims: readonly Held[]): Sql[] {
   return [
-    sql`UPDATE sluice_running SET held = 1, started_at = ${now}, until_at = NULL, n = n + 1 WHERE epoch ${oneOf(epochs)} AND held = 0 AND until_at > ${leaseNow}`,
-    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT id, n, 'TaskStarted', ${now}, NULL FROM sluice_running WHERE epoch ${oneOf(epochs)} AND held = 1`,
-    sql`SELECT id FROM sluice_running WHERE epoch ${oneOf(epochs)} AND held = 1`,
+    sql`UPDATE sluice_running SET held = 1, started_at = ${now}, until_at = NULL, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT id, n, 'TaskStarted', ${now}, NULL FROM sluice_running WHERE ${among(claims)} AND held = 1`,
+    sql`SELECT id FROM sluice_running WHERE ${among(claims)} AND held = 1`,
   ];
 }
 

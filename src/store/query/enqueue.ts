@@ -3,7 +3,6 @@ import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
 import { by, now, oneOf, rows, type Sql, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
-import { concat } from "./event.ts";
 
 export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
@@ -66,16 +65,12 @@ function insertTasks(tasks: readonly NewTask[]): Sql {
 function putInLine(tasks: readonly NewTask[]): Sql[] {
   const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null);
   const ready = tasks.filter(({ runAt, delayMs }) => runAt === null && delayMs === null);
-  const statements = [insertEnqueued(tasks)];
+  const statements: Sql[] = [];
   if (ready.length > 0) statements.push(insertWaiting(ready), insertArrivalsOf(firstOfEachLane(ready)));
   if (delayed.length > 0) statements.push(insertLater(delayed));
   if (tasks.some((task) => task.goodUntil !== null || task.goodForMs !== null)) statements.push(insertDeadlines(tasks));
   return statements;
 }
-
-/** The event of being enqueued, from the body that was just written. */
-const insertEnqueued = (tasks: readonly NewTask[]): Sql =>
-  sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT t.id, 1, 'TaskEnqueued', t.created_at, ${concat('{"priority":', { column: "t.priority" }, "}")} FROM sluice_task t WHERE t.id ${oneOf(tasks.map(({ id }) => id))}`;
 
 const PLACE = { id: "text", lane: "text", precedence: "int", good_until: "int", good_for: "int", run_at: "int", delay: "int" } as const;
 

@@ -1,5 +1,11 @@
-/** The history: one row per transition, numbered without gaps within its subject (a task, a lane, a gate). */
+/**
+ * The history of a subject (a task, a lane, a gate): one event per transition, numbered without gaps. What a task's
+ * own rows tell is not written a second time: that it was enqueued stands in its body, its last claim and its end in
+ * its claim and its outcome. Everything else is a row here.
+ */
+import type { Row } from "../flow.ts";
 import { by, now, raw, rows, type Sql, sql } from "../sql.ts";
+import type { EventRow } from "../store.ts";
 
 export interface NewEvent {
   readonly subject: string;
@@ -14,14 +20,71 @@ export function insertEvents(events: readonly NewEvent[]): Sql {
 }
 
 /** JSON text built from columns: only for values that need no escaping, such as numbers and our own ids. */
-export function concat(...parts: readonly (string | { readonly column: string })[]): Sql {
-  const terms = parts.map((part) => (typeof part === "string" ? `'${part}'` : part.column));
-  return by({
-    postgres: raw(terms.join(" || ")),
-    sqlite: raw(terms.join(" || ")),
-    mysql: raw(`CONCAT(${terms.join(", ")})`),
-  });
+function concat(...terms: readonly string[]): Sql {
+  const joined = raw(terms.join(" || "));
+  return by({ postgres: joined, sqlite: joined, mysql: raw(`CONCAT(${terms.join(", ")})`) });
 }
 
-export const selectEvents = (subject: string): Sql =>
-  sql`SELECT subject, n, kind, at, data FROM sluice_event WHERE subject = ${subject} ORDER BY n`;
+/** The data of a claim's event, from its row `r`. */
+export const CLAIMED_DATA = concat(`'{"attempt":'`, "r.attempt", `',"epoch":'`, "r.epoch", `',"session":"'`, "r.session", `'"}'`);
+
+/** What an outcome tells is written down before the outcome goes. */
+export function archiveOutcome(id: string): Sql[] {
+  return [
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${CLAIMED_DATA} FROM sluice_outcome r WHERE r.id = ${id} AND r.claimed_n IS NOT NULL`,
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n, ${KIND}, r.finished_at, CASE WHEN r.state = 'succeeded' THEN NULL ELSE r.body END FROM sluice_outcome r WHERE r.id = ${id}`,
+  ];
+}
+
+const FINAL = {
+  succeeded: "TaskSucceeded",
+  failed: "TaskFailed",
+  cancelled: "TaskCancelled",
+  expired: "TaskExpired",
+  quarantined: "TaskQuarantined",
+} as const;
+
+const KIND = raw(
+  `CASE r.state ${Object.entries(FINAL)
+    .map(([state, kind]) => `WHEN '${state}' THEN '${kind}'`)
+    .join(" ")} ELSE r.state END`,
+);
+
+export const selectHistory = (subject: string): Sql[] => [
+  sql`SELECT subject, n, kind, at, data FROM sluice_event WHERE subject = ${subject} ORDER BY n`,
+  sql`SELECT id, priority, created_at FROM sluice_task WHERE id = ${subject}`,
+  sql`SELECT id, attempt, epoch, session, claimed_at, claimed_n FROM sluice_running WHERE id = ${subject}`,
+  sql`SELECT id, state, attempt, epoch, session, claimed_at, claimed_n, body, finished_at, n FROM sluice_outcome WHERE id = ${subject}`,
+];
+
+/** The whole history, from its rows and from what the task's own rows tell. */
+export function history([written = [], task = [], running = [], outcome = []]: readonly Row[][]): EventRow[] {
+  const events = [...written.map(eventRow), ...task.map(enqueued), ...running.map(claimed), ...outcome.filter((row) => row.claimed_n !== null).map(claimed), ...outcome.map(ended)];
+  return events.sort((a, b) => a.n - b.n);
+}
+
+const eventRow = (row: Row): EventRow => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow;
+
+const enqueued = (row: Row): EventRow => ({
+  subject: row.id as string,
+  n: 1,
+  kind: "TaskEnqueued",
+  at: Number(row.created_at),
+  data: `{"priority":${Number(row.priority)}}`,
+});
+
+const claimed = (row: Row): EventRow => ({
+  subject: row.id as string,
+  n: Number(row.claimed_n),
+  kind: "TaskClaimed",
+  at: Number(row.claimed_at),
+  data: `{"attempt":${Number(row.attempt)},"epoch":${Number(row.epoch)},"session":"${row.session}"}`,
+});
+
+const ended = (row: Row): EventRow => ({
+  subject: row.id as string,
+  n: Number(row.n),
+  kind: FINAL[row.state as keyof typeof FINAL] ?? String(row.state),
+  at: Number(row.finished_at),
+  data: row.state === "succeeded" ? null : (row.body as string | null),
+});

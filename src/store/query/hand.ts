@@ -6,7 +6,7 @@ import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
 import { by, forUpdate, now, rows, type Sql, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
-import { insertEvents } from "./event.ts";
+import { archiveOutcome, insertEvents } from "./event.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
@@ -20,7 +20,7 @@ export function* cancel(id: string, who: string): Flow<{ was: TaskState } | unde
     const [waiting = [], later = [], running = [], outcome = []] = yield* flight(
       selectPlace("waiting", id),
       selectPlace("later", id),
-      sql`SELECT epoch, started_at, held, id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`,
+      sql`SELECT epoch, session, claimed_at, claimed_n, started_at, held, id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`,
       sql`SELECT state FROM sluice_outcome WHERE id = ${id}`,
     );
     const found = [waiting[0], later[0], running[0]];
@@ -28,7 +28,7 @@ export function* cancel(id: string, who: string): Flow<{ was: TaskState } | unde
     const row = found[index];
     if (row) {
       const place = PLACES[index] as (typeof PLACES)[number];
-      yield* lastFlight(remove(place, id), ...cancelled(row, who));
+      yield* lastFlight(remove(place, id), cancelled(row, who));
       return { was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place };
     }
     if (outcome[0]) return { was: outcome[0].state as FinalState };
@@ -46,15 +46,22 @@ const text = (sqlText: string): Sql => by({ postgres: sqlText, sqlite: sqlText, 
 const remove = (place: (typeof PLACES)[number], id: string): Sql =>
   sql`DELETE FROM ${text(`sluice_${place}`)} WHERE id = ${id}`;
 
-function cancelled(unit: Row, who: string): Sql[] {
-  const body = JSON.stringify({ by: who });
-  const n = Number(unit.n) + 1;
-  const outcome = { id: unit.id as string, epoch: (unit.epoch as number | undefined) ?? null, attempt: Number(unit.attempt), losses: Number(unit.losses), body, n };
-  const list = rows("o", { id: "text", epoch: "int", attempt: "int", losses: "int", body: "text", n: "int" }, [outcome]);
-  return [
-    sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n) SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, ${now}, o.n FROM ${list}`,
-    insertEvents([{ subject: unit.id as string, n, kind: "TaskCancelled", data: body }]),
-  ];
+function cancelled(unit: Row, who: string): Sql {
+  const number = (value: unknown): number | null => (value === undefined || value === null ? null : Number(value));
+  const outcome = {
+    id: unit.id as string,
+    epoch: number(unit.epoch),
+    attempt: Number(unit.attempt),
+    losses: Number(unit.losses),
+    body: JSON.stringify({ by: who }),
+    session: (unit.session as string | undefined) ?? null,
+    claimed_at: number(unit.claimed_at),
+    claimed_n: number(unit.claimed_n),
+    n: Number(unit.n) + 1,
+  };
+  const columns = { id: "text", epoch: "int", attempt: "int", losses: "int", body: "text", session: "text", claimed_at: "int", claimed_n: "int", n: "int" } as const;
+  return sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)
+    SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", columns, [outcome])}`;
 }
 
 /** A second life: attempts and losses begin anew, the history goes on. */
@@ -66,6 +73,7 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
   const found = outcome[0];
   if (!found || !task[0]) return undefined;
   yield* lastFlight(
+    ...archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
       SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${Number(found.n) + 1} FROM sluice_task WHERE id = ${id}`,

@@ -21,7 +21,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
   const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
-  first.add(scope.started.length > 0 && markStarted(scope.started.map(({ epoch }) => epoch)));
+  first.add(scope.started.length > 0 && markStarted(scope.started));
   const arrivals = first.add(scope.intake && selectArrivals());
   const usage = first.add(look.selectUsage());
   const laneIds = scope.lanes.map(({ id }) => id);
@@ -59,7 +59,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     const request = { ids, session: scope.session, held, leaseMs: moves.claimLeaseMs };
     return ids.length > 0 ? second.addAll(claim(request, dialect)) : -1;
   });
-  const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start.map(({ epoch }) => epoch))) : -1;
+  const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   if (moves.lanes.length > 0) second.addAll(moveLanes(moves.lanes));
   const written = yield* lastFlight(...second.list);
   return {
@@ -86,7 +86,7 @@ function* lookFurther(usage: readonly Usage[], parked: readonly string[], known:
 function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]> {
   if (candidates.length === 0) return [];
   const byEpoch = new Map(candidates.map((row) => [Number(row.epoch), row]));
-  const [held = []] = yield* flight(lockClaims([...byEpoch.keys()]));
+  const [held = []] = yield* flight(lockClaims(candidates.map((row) => ({ id: row.id as string, epoch: Number(row.epoch) }))));
   return held.flatMap((row) => {
     const seen = byEpoch.get(Number(row.epoch));
     return seen && seen.started_at === row.started_at ? [{ ...row, options: seen.options }] : [];

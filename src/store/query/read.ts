@@ -5,7 +5,7 @@ import { type Flow, flight, type Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
 import { oneOf, raw, type Sql, sql } from "../sql.ts";
 import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState, Usage } from "../store.ts";
-import { selectEvents } from "./event.ts";
+import { history, selectHistory } from "./event.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 
@@ -14,7 +14,7 @@ const STATE =
 const TASK = raw(
   `t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${STATE} AS state,
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
-   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, r.session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.progress, o.body`,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.progress, o.body`,
 );
 const FROM = raw(
   "sluice_task t LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id",
@@ -50,8 +50,7 @@ export function* find(prefix: string): Flow<string[]> {
 }
 
 export function* events(subject: string): Flow<EventRow[]> {
-  const [found = []] = yield* flight(selectEvents(subject));
-  return found.map((row) => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow);
+  return history(yield* flight(...selectHistory(subject)));
 }
 
 const selectGateColumns = sql`SELECT name, capacity, declared, paused, line, lease_ms, set_by, set_at FROM sluice_gate`;

@@ -1,8 +1,8 @@
 /** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
 import { type Flow, flight, lastFlight } from "../flow.ts";
-import { forUpdate, leaseNow, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import { forUpdate, leaseNow, now, rows, type Sql, sql } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
-import { selectClaimsOf } from "./claim.ts";
+import { among, type Held, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
 import { claimedRow } from "./pass.ts";
 
@@ -30,8 +30,6 @@ export function* claimsOf(session: string): Flow<Claimed[]> {
   return found.map(claimedRow);
 }
 
-type Held = { readonly id: string; readonly epoch: number };
-
 export function* stale(claims: readonly Held[]): Flow<string[]> {
   const [found = []] = yield* flight(selectEpochs(claims));
   const alive = new Set(found.map((row) => Number(row.epoch)));
@@ -39,10 +37,10 @@ export function* stale(claims: readonly Held[]): Flow<string[]> {
 }
 
 const selectEpochs = (claims: readonly Held[]): Sql =>
-  sql`SELECT epoch, id, n FROM sluice_running WHERE epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
+  sql`SELECT epoch, id, n FROM sluice_running WHERE ${among(claims)}`;
 
 export function* progress(entries: readonly (Held & { value: string })[]): Flow<void> {
-  yield* lastFlight(...entries.map(({ epoch, value }) => sql`UPDATE sluice_running SET progress = ${value} WHERE epoch = ${epoch}`));
+  yield* lastFlight(...entries.map(({ id, epoch, value }) => sql`UPDATE sluice_running SET progress = ${value} WHERE id = ${id} AND epoch = ${epoch}`));
 }
 
 /** Lines of a task's own log join its history, while its claim is current. */
@@ -58,6 +56,6 @@ export function* note(entries: readonly (Held & { kind: string; data: string })[
   if (events.length === 0) return;
   yield* lastFlight(
     insertEvents(events),
-    ...[...next].map(([epoch, n]) => sql`UPDATE sluice_running SET n = ${n} WHERE epoch = ${epoch}`),
+    ...found.map((row) => sql`UPDATE sluice_running SET n = ${next.get(Number(row.epoch))} WHERE id = ${row.id} AND epoch = ${row.epoch}`),
   );
 }

@@ -4,8 +4,10 @@
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
 import type { Finished, Recovery } from "../store.ts";
-import { type Dialect, forUpdate, now, oneOf, raw, rows, type Sql, sql } from "../sql.ts";
+import { type Dialect, forUpdate, now, raw, rows, type Sql, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { among } from "./claim.ts";
+import { CLAIMED_DATA } from "./event.ts";
 
 /** A claim's way out. */
 export interface Exit {
@@ -73,7 +75,7 @@ export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
 }
 
 const TABLES = {
-  outcome: "sluice_outcome (id, state, epoch, attempt, losses, body, finished_at, n)",
+  outcome: "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
   later: "sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)",
   again: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
@@ -81,33 +83,41 @@ const TABLES = {
 
 /** A unit that never ran keeps its place; one that is tried again goes behind those who came in the meantime. */
 function values(way: Exit["to"]): Sql {
-  if (way === "outcome") return sql`r.id, f.state, r.epoch, r.attempt, r.losses + f.loss, f.body, ${now}, r.n + 1`;
+  if (way === "outcome") return sql`r.id, f.state, r.epoch, r.attempt, r.losses + f.loss, f.body, r.session, r.claimed_at, r.claimed_n, ${now}, r.n + 1`;
   const at = way === "later" ? sql`${now} + f.delay` : way === "again" ? now : sql`r.at`;
   const life = sql`r.id, r.lane, r.precedence, ${at}, r.attempt - f.unburnt, r.losses + f.loss, r.good_until, r.n + 1`;
   return way === "later" ? sql`${life}, 'retry'` : life;
 }
 
-const EVENT = raw("sluice_event (subject, n, kind, at, data)");
+/** An outcome tells its own end and its last claim; what goes back in line leaves both in the history. */
+const events = (way: Exit["to"], joined: Sql): Sql[] =>
+  way === "outcome"
+    ? []
+    : [
+        sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${CLAIMED_DATA} FROM ${joined}`,
+        sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM ${joined}`,
+      ];
 
 function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
+  const written = [sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${JOINED}`, ...events(way, JOINED)];
+  const parts = written.map((statement, index) => sql`, w${raw(String(index))} AS (${statement})`);
   return sql`WITH f AS (SELECT * FROM ${rows("x", COLUMNS, group)}),
-    r AS (DELETE FROM sluice_running WHERE epoch ${oneOf(group.map(({ epoch }) => epoch))} RETURNING *),
-    o AS (INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM f JOIN r ON r.epoch = f.epoch),
-    e AS (INSERT INTO ${EVENT} SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM f JOIN r ON r.epoch = f.epoch)
-    SELECT epoch FROM r`;
+    r AS (DELETE FROM sluice_running WHERE ${among(group)} RETURNING *)
+    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM r`;
 }
 
+const JOINED = raw("f JOIN r ON r.epoch = f.epoch");
+
 function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
-  const epochs = oneOf(group.map(({ epoch }) => epoch));
-  const list = rows("f", COLUMNS, group);
+  const joined = sql`${rows("f", COLUMNS, group)} JOIN sluice_running r ON r.epoch = f.epoch`;
   return [
-    sql`SELECT epoch FROM sluice_running WHERE epoch ${epochs} ORDER BY epoch${forUpdate}`,
-    sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${list} JOIN sluice_running r ON r.epoch = f.epoch`,
-    sql`INSERT INTO ${EVENT} SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM ${list} JOIN sluice_running r ON r.epoch = f.epoch`,
-    sql`DELETE FROM sluice_running WHERE epoch ${epochs}`,
+    sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
+    sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${joined}`,
+    ...events(way, joined),
+    sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];
 }
 
 /** Holds lost claims while they are decided on. */
-export const lockClaims = (epochs: readonly number[]): Sql =>
-  sql`SELECT epoch, id, lane, held, started_at, attempt, losses, good_until FROM sluice_running WHERE epoch ${oneOf(epochs)} ORDER BY epoch${forUpdate}`;
+export const lockClaims = (claims: readonly { id: string; epoch: number }[]): Sql =>
+  sql`SELECT epoch, id, lane, held, started_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdate}`;

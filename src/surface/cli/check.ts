@@ -1,0 +1,75 @@
+/** `sluice check app.ts`: what an app file comes to, or everything that is wrong with it. */
+import type { Command } from "commander";
+import type { App } from "../../core/app/app.ts";
+import { ConfigError } from "../../core/error.ts";
+import type { AnyTask } from "../../core/task/definition.ts";
+import { retryPolicy } from "../../core/task/retry.ts";
+import { formatDuration } from "../../core/time.ts";
+import { loadApp } from "./load-app.ts";
+import { print } from "./output.ts";
+import { count } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { table } from "./table.ts";
+
+export function addCheck(program: Command): void {
+  program
+    .command("check")
+    .description("load an app file and print what it comes to, without running anything")
+    .argument("<app>", "the app file, TypeScript or JavaScript")
+    .action((file: string, _, command: Command) => check(file, command.optsWithGlobals()));
+}
+
+async function check(file: string, options: GlobalOptions): Promise<void> {
+  try {
+    const { app } = await loadApp(file);
+    print(options, resolved(app), () => summary(file, app));
+  } catch (error) {
+    const { problems } = error as Partial<ConfigError>;
+    if (options.json && problems) print(options, { problems }, () => "");
+    throw error;
+  }
+}
+
+function resolved({ tasks, ...app }: App): object {
+  return { ...app, tasks: [...tasks.values()].map(taskData) };
+}
+
+function taskData({ run: _run, input, pools, ...task }: AnyTask): object {
+  return { ...task, input: input !== undefined, pools: typeof pools === "function" ? "by input" : (pools ?? {}) };
+}
+
+function summary(file: string, app: App): string {
+  const { queues, pools, tasks } = app;
+  return [
+    `${file} is right: ${count(tasks.size, "task")}, ${count(queues.length, "queue")}, ${count(pools.length, "pool")}\n${concurrency(app)}\n`,
+    table(
+      ["queue", "rank", "max concurrency"],
+      queues.map(({ name, rank, maxConcurrency }) => [name, String(rank), String(maxConcurrency ?? "∞")]),
+    ),
+    ...(pools.length > 0 ? [poolTable(app)] : []),
+    table(["task", "queue", "pools", "attempts", "timeout"], [...tasks.values()].map(taskRow)),
+  ].join("\n");
+}
+
+/** The levels above the queues, as the worker says them when it starts. */
+export function concurrency({ clusterCap, prefetch, claimLeaseMs }: App): string {
+  const mode = prefetch > 0 ? "soft cap" : "hard cap";
+  return `Concurrency: cluster cap ${clusterCap ?? "∞"}, prefetch ${prefetch} (${mode}), claim lease ${formatDuration(claimLeaseMs)}`;
+}
+
+function poolTable({ pools }: App): string {
+  return table(
+    ["pool", "limit", "lease"],
+    pools.map(({ name, limit, leaseMs, perValue }) => [name, perValue ? `${limit} per value` : String(limit), formatDuration(leaseMs)]),
+  );
+}
+
+function taskRow({ id, queue = "default", pools, retry, timeout = "-" }: AnyTask): string[] {
+  return [id, queue, sayPools(pools), String(retryPolicy(retry).attempts), timeout];
+}
+
+function sayPools(pools: AnyTask["pools"]): string {
+  if (typeof pools === "function") return "by input";
+  const asks = Object.entries(pools ?? {}).map(([name, slots]) => `${name} ${slots}`);
+  return asks.join(", ") || "-";
+}

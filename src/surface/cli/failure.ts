@@ -1,0 +1,41 @@
+/** How every failure ends: one sentence on stderr, a code that scripts can trust, a stack only when asked for. */
+import { CommanderError } from "commander";
+import { SluiceError } from "../../core/error.ts";
+import { safeLines } from "./text.ts";
+
+/** Something the person at the keyboard wrote wrongly. */
+export class UsageError extends Error {}
+
+/** Writes what went wrong to stderr and returns the exit code. */
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) return reportUsage(error);
+  if (error instanceof UsageError) return say("USAGE", error.message, error, 2);
+  // Not instanceof: the app may have loaded another copy of the package than ours.
+  const { code, message, name } = error as Partial<SluiceError>;
+  const known = name === "SluiceError" || name === "ConfigError";
+  return say(known && code ? code : "UNEXPECTED", message || String(code ?? error), error, 1);
+}
+
+function reportUsage(error: CommanderError): number {
+  // Help and version have been printed already; a group without a command has printed its help.
+  if (error.exitCode === 0) return 0;
+  if (error.code === "commander.help") return 2;
+  return say("USAGE", `${error.message.replace(/^error: /, "")}\nSee: sluice --help`, error, 2);
+}
+
+function say(code: string, message: string, error: unknown, exitCode: number): number {
+  process.stderr.write(`error ${code}: ${safeLines(message)}\n`);
+  if (process.env.SLUICE_DEBUG) process.stderr.write(`${stackOf(error)}\n`);
+  return exitCode;
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+/** Ends the process once everything it has printed is out. */
+export function endWith(exitCode: number): void {
+  process.stdout.write("", () => process.exit(exitCode));
+}

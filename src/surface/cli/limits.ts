@@ -1,0 +1,104 @@
+/** `sluice limits list|set|reset` */
+import type { Command } from "commander";
+import type { LimitView } from "../../api/limits.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { SluiceError } from "../../core/error.ts";
+import type { Limit } from "../../core/gate/gate.ts";
+import { poolKey, queueKey } from "../../core/gate/key.ts";
+import { limitNumber } from "./numbers.ts";
+import { print } from "./output.ts";
+import { ago, count, sayLimit, sayUse } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste, whoever, withStore } from "./settings.ts";
+import { table } from "./table.ts";
+
+type Options = GlobalOptions & { readonly by?: string };
+
+export function addLimits(program: Command): void {
+  const limits = program.command("limits").description("see and change limits while everything runs");
+  limits
+    .command("list", { isDefault: true })
+    .description("every gate: how much is held, its limit, and who set it")
+    .action((_, command: Command) => listLimits(command.optsWithGlobals()));
+  limits
+    .command("set")
+    .description("set a limit; it survives restarts until it is reset")
+    .argument("<key>", "the gate, as in the list: cluster, queue:stripe, pool:database")
+    .argument("<limit>", "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs", limitNumber)
+    .option("--by <name>", "who changes it (default: $USER)")
+    .action((key: string, limit: number, _, command: Command) => setLimit(key, limit, command.optsWithGlobals()));
+  limits
+    .command("reset")
+    .description("back to what the app declares")
+    .argument("<key>", "the gate, as in the list")
+    .option("--by <name>", "who changes it (default: $USER)")
+    .action((key: string, _, command: Command) => resetLimit(key, command.optsWithGlobals()));
+}
+
+function listLimits(options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [views, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
+    print(options, views, () => {
+      if (views.length === 0) return `No limits yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+      const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
+      return table(["gate", "held/limit", "line", "source"], rows);
+    });
+  });
+}
+
+function saySource({ source, setBy, setAt, declared }: LimitView, now: number): string {
+  if (source === "app" || source === "default") return source;
+  const who = setBy === null ? "" : ` ${setBy}`;
+  const time = setAt === null ? "" : ` ${ago(setAt, now)}`;
+  return `${source}${who}${time}${declared === null ? "" : ` (app: ${sayLimit(declared)})`}`;
+}
+
+function setLimit(key: string, limit: number, options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const known = await sluice.limits.list();
+    const isNew = !known.some((view) => view.key === key);
+    if (isNew) refuseBareName(key, known);
+    const changed = await sluice.limits.set(key, limit, whoever(options.by));
+    const note = isNew ? "\nNo app declared this gate and nothing has asked for it yet. If the name is a slip, see: " : "";
+    await tell(sluice, key, changed, options, note && note + toPaste(options, "sluice limits list"));
+  });
+}
+
+function resetLimit(key: string, options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const changed = await sluice.limits.reset(key, whoever(options.by));
+    await tell(sluice, key, changed, options, "");
+  });
+}
+
+/** "stripe" is not a gate; "queue:stripe" is. Setting it anyway would change nothing that anybody sees. */
+function refuseBareName(key: string, known: readonly LimitView[]): void {
+  if (key.includes(":")) return;
+  const meant = known.find((view) => view.key === queueKey(key) || view.key === poolKey(key));
+  const hint = meant ? `Did you mean ${meant.key}?` : "See: sluice limits list";
+  throw new SluiceError("UNKNOWN_GATE", `There is no gate "${key}" in this store. ${hint}`);
+}
+
+async function tell(
+  sluice: Sluice,
+  key: string,
+  { from, limit }: { from: Limit; limit: Limit },
+  options: Options,
+  note: string,
+): Promise<void> {
+  const view = (await sluice.limits.list()).find((each) => each.key === key);
+  const data = { key, from, limit, held: view?.held ?? 0, draining: view?.draining ?? false, paused: view?.paused ?? false };
+  print(options, data, () => {
+    const change = from === limit ? `${key} stays at ${sayLimit(limit)}` : `${key}: ${sayLimit(from)} → ${sayLimit(limit)}`;
+    const back = limit === 0 ? ` To go on: ${toPaste(options, `sluice limits reset ${key}`)}` : "";
+    return `${change}${consequence(data)}${back}${note}`;
+  });
+}
+
+function consequence({ held, limit, draining, paused }: { held: number; limit: Limit; draining: boolean; paused: boolean }): string {
+  const running = held === 0 ? "" : ` ${count(held, "slot")} still held; what runs goes on.`;
+  if (limit === 0) return `, paused: nothing new starts.${running}`;
+  if (paused) return `, but it is paused: nothing starts until it is resumed.${running}`;
+  if (draining) return `, draining: ${held} held. What runs goes on; nothing new starts until enough of it has ended.`;
+  return "";
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/** The command `sluice`. */
+import { endWith, reportError } from "./failure.ts";
+import { createProgram } from "./program.ts";
+
+// `sluice tasks list | head` closes our output early; that is not an error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+process.on("uncaughtException", (error) => endWith(reportError(error)));
+
+try {
+  await createProgram().parseAsync(process.argv);
+} catch (error) {
+  process.exitCode = reportError(error);
+}

@@ -1,0 +1,27 @@
+/** Arguments that are numbers, refused as wrong usage before anything is opened. */
+import { InvalidArgumentError } from "commander";
+
+export function wholeNumber(text: string): number {
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text)))
+    throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+export function atLeastOne(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError("It must be 1 or more.");
+  return value;
+}
+
+/** What may be written for a limit: a number, or what the numbers 0 and -1 mean. */
+export function limitNumber(text: string): number {
+  if (text === "unlimited" || text === "∞") return -1;
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < -1)
+    throw new InvalidArgumentError("It must be 1 or more, 0 to pause, or -1 (unlimited).");
+  return value;
+}
+
+export function list(text: string): string[] {
+  return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+}

@@ -1,0 +1,11 @@
+/** Everything that goes to stdout goes through here: text for people, or data for scripts. */
+import type { GlobalOptions } from "./settings.ts";
+
+/** Prints `data` with --json, else what `text` says. */
+export function print(options: GlobalOptions, data: unknown, text: () => string): void {
+  process.stdout.write(options.json ? `${JSON.stringify(data, null, 2)}\n` : withNewline(text()));
+}
+
+function withNewline(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
+}

@@ -1,0 +1,72 @@
+/** `sluice queues list|pause|resume` */
+import type { Command } from "commander";
+import type { LimitView } from "../../api/limits.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { UNLIMITED } from "../../core/gate/gate.ts";
+import { queueKey } from "../../core/gate/key.ts";
+import type { QueueRow } from "../../store/store.ts";
+import { print } from "./output.ts";
+import { count, sayUse } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste, whoever, withStore } from "./settings.ts";
+import { table } from "./table.ts";
+
+type Options = GlobalOptions & { readonly by?: string };
+type QueueView = QueueRow & Pick<LimitView, "held" | "limit" | "paused" | "draining">;
+
+export function addQueues(program: Command): void {
+  const queues = program.command("queues").description("see, pause and resume queues");
+  queues
+    .command("list", { isDefault: true })
+    .description("every queue in the order it is served, with what waits and runs")
+    .action((_, command: Command) => listQueues(command.optsWithGlobals()));
+  for (const verb of ["pause", "resume"] as const)
+    queues
+      .command(verb)
+      .description(verb === "pause" ? "start nothing more from it; what runs goes on" : "let it go on")
+      .argument("<name>", "the queue")
+      .option("--by <name>", "who changes it (default: $USER)")
+      .action((name: string, _, command: Command) => change(verb, name, command.optsWithGlobals()));
+}
+
+function listQueues(options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const views = await queueViews(sluice);
+    print(options, views, () => {
+      if (views.length === 0) return `No queues yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+      const rows = views.map((view) => [
+        view.name,
+        String(view.rank),
+        sayUse({ ...view, key: queueKey(view.name) }),
+        String(view.waiting),
+        String(view.later),
+      ]);
+      return table(["queue", "rank", "running/limit", "waiting", "later"], rows);
+    });
+  });
+}
+
+async function queueViews(sluice: Sluice): Promise<QueueView[]> {
+  const [queues, limits] = await Promise.all([sluice.queues.list(), sluice.limits.list()]);
+  return queues.map((queue) => {
+    const gate = limits.find(({ key }) => key === queueKey(queue.name));
+    const { held = queue.running, limit = UNLIMITED, paused = false, draining = false } = gate ?? {};
+    return { ...queue, held, limit, paused, draining };
+  });
+}
+
+function change(verb: "pause" | "resume", name: string, options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    await sluice.queues[verb](name, whoever(options.by));
+    const view = (await queueViews(sluice)).find((queue) => queue.name === name);
+    print(options, view ?? { name, paused: verb === "pause" }, () => {
+      const waiting = count(view?.waiting ?? 0, "task");
+      if (verb === "resume") return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `sluice limits reset ${queueKey(name)}`)}` : "."}`;
+      return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `sluice queues resume ${name}`)}`;
+    });
+  });
+}
+
+function isPausedByLimit(view: QueueView | undefined): boolean {
+  return view?.limit === 0;
+}

@@ -1,0 +1,83 @@
+/** Where the state is: flag before environment before default; and how to say so in a command to paste. */
+import { existsSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { userInfo } from "node:os";
+import { fileURLToPath } from "node:url";
+import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
+import { connect, type Sluice } from "../../api/sluice.ts";
+import { SluiceError } from "../../core/error.ts";
+import { UsageError } from "./failure.ts";
+
+export interface GlobalOptions {
+  readonly store?: string;
+  readonly storagePath?: string;
+  readonly json?: boolean;
+}
+
+export function storeUrl({ store, storagePath }: GlobalOptions): string {
+  if (store !== undefined && storagePath !== undefined)
+    throw new UsageError("give either --store or --storage-path, not both");
+  if (store !== undefined) return store;
+  if (storagePath !== undefined) return `file:${join(storagePath, "sluice.db")}`;
+  return process.env.SLUICE_STORE || DEFAULT_STORE;
+}
+
+/** The path behind a `file:` URL; undefined for all others. */
+export function fileOf(url: string): string | undefined {
+  if (!url.startsWith("file:")) return undefined;
+  return resolve(url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
+}
+
+/** Where the state is, as people read it: without a password, and as a path where it is one. */
+export function sayStore(url: string): string {
+  const file = fileOf(url);
+  if (file === undefined) return masked(url);
+  const near = relative(process.cwd(), file);
+  return near.startsWith("..") ? file : near;
+}
+
+/** Opens the store to look at it or change it. Unlike `dev`, looking never creates one. */
+export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice) => Promise<T>): Promise<T> {
+  const url = storeUrl(options);
+  const file = fileOf(url);
+  if (file !== undefined && !existsSync(file))
+    throw new SluiceError(
+      "NO_STORE",
+      `There is no store at ${sayStore(url)} yet. Start one with: ${toPaste(options, "sluice dev app.ts")}, or say where yours is with --store or --storage-path.`,
+    );
+  const sluice = await connect({ store: url });
+  try {
+    return await use(sluice);
+  } finally {
+    await sluice.close();
+  }
+}
+
+/** A command as it works when pasted into the shell that ran this one. */
+export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
+  const named = store ? ` --store ${quoted(masked(store))}` : storagePath ? ` --storage-path ${quoted(storagePath)}` : "";
+  return `${command.replace(/^sluice\b/, invocation())}${named}`;
+}
+
+/** `sluice` is on the path only when it was found there: not under npm, and not when the file was run by name. */
+function invocation(): string {
+  const byName = basename(process.argv[1] ?? "") === "sluice";
+  return byName && process.env.npm_command === undefined ? "sluice" : "npx sluice";
+}
+
+function quoted(word: string): string {
+  return /^[\w:=.,/@+*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Who a change is put down to. */
+export function whoever(by: string | undefined): string {
+  return by || process.env.USER || nameOfUser() || "cli";
+}
+
+function nameOfUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+/** Text that is safe and straight on a terminal. What users stored may hold anything, also escape sequences. */
+import pc from "picocolors";
+
+const UNSAFE = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{2028}\u{2029}]/gu;
+
+/** One line, without anything a terminal would obey. */
+export function safe(text: string): string {
+  return text.replace(/[\r\n\t]+/g, " ").replace(UNSAFE, "");
+}
+
+/** The same with its line breaks kept. */
+export function safeLines(text: string): string {
+  return text.split(/\r?\n/).map(safe).join("\n");
+}
+
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}/u;
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** How many columns of a terminal it takes. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
+  return width;
+}
+
+export function padTo(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** Cut to so many columns, with a sign that something is missing. */
+export function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = "";
+  for (const { segment } of graphemes.segment(text)) {
+    if (widthOf(kept + segment) > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Colours for people at a terminal; none in pipes, files and CI logs. */
+export const colours = pc.createColors(process.stdout.isTTY === true && !process.env.NO_COLOR);
