@@ -90,6 +90,9 @@ function first({ name, text, identity, epoch, claimKey, hot, cold, clustered }: 
     `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, session ${name}, claimed_at BIGINT, claimed_n BIGINT, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
     // What cannot be read off a task, its claim or its outcome: retries, losses, logs, limits, what lanes waited for.
     `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}${clustered}`,
+    // How often somebody said that there may be work: what MySQL has instead of NOTIFY.
+    `CREATE TABLE sluice_hint (id INT NOT NULL PRIMARY KEY, n BIGINT NOT NULL)${cold}`,
+    `INSERT INTO sluice_hint (id, n) VALUES (1, 0)`,
     `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }

@@ -48,11 +48,7 @@ const unitShape = fc.tuple(fc.nat(7), fc.nat(1), fc.nat(1), fc.nat(3), fc.nat(7)
 const workerShape = fc.tuple(fc.nat(9), fc.nat(2));
 
 function lanesOf(asked: fc.Arbitrary<number>) {
-  return fc.tuple(
-    fc.tuple(asked, asked, asked, asked),
-    fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)),
-    fc.nat(7),
-  );
+  return fc.tuple(fc.tuple(asked, asked, asked, asked), fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)), fc.nat(7));
 }
 
 /** Snapshots in which everything may happen: unset, paused and draining gates, unknown gates, marks old and new. */

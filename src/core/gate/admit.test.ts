@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Mark, Plan, Snapshot, Waiter } from "./admit.ts";
+import type { Bypass, Mark, Plan, Snapshot, Waiter } from "./admit.ts";
 import { admit, BYPASS } from "./admit.ts";
 import type { Gate, Limit, Line } from "./gate.ts";
 import type { Reason } from "./reason.ts";
@@ -204,6 +204,55 @@ describe("a strict line", () => {
   });
 });
 
+describe("a plan after which another pass would admit more", () => {
+  const gates = (held: number): Gate[] => [
+    gate("s", "strict", 1),
+    gate("k", "skip", 1, held),
+    gate("t", "strict", 1, 1),
+  ];
+  const v = unit("v", { s: 1, k: 1, t: 1 });
+  const u = unit("u", { s: 1 });
+
+  it("says so: a unit that reserved finds its skip gate filled by those behind it", () => {
+    const first = decide(gates(0), [v, u, unit("x", { k: 1 })]);
+    expect(started(first)).toEqual(["x"]);
+    expect(kinds(first, "u")).toEqual(["behind s"]);
+    expect(first.more).toBe(true);
+    const second = decide(gates(1), [v, u]);
+    expect(started(second)).toEqual(["u"]);
+    expect(second.more).toBe(false);
+  });
+
+  it("says nothing when the unit that reserved holds nobody back", () => {
+    const plan = decide(gates(0), [v, unit("x", { k: 1 })]);
+    expect(started(plan)).toEqual(["x"]);
+    expect(plan.more).toBe(false);
+  });
+
+  it("says nothing when the skip gate is filled only by what is left to others, as it would do so for ever", () => {
+    const workers = ["me", "other"].map((id) => ({ id, slots: 5, used: 0 }));
+    const line = [v, u, unit("x", { k: 1 }, { workers: [1] })];
+    const plan = decide(gates(0), line, { workers, me: 0 });
+    expect(left(plan)).toEqual(["x"]);
+    expect(plan.more).toBe(false);
+  });
+
+  it("says so when what was gathered at a pool is kept no longer, since a strict gate was filled", () => {
+    const mark = { unit: "large", passed: 100, since: 0 };
+    const large = unit("large", { db: 2, k: 1, s: 1 }, { mark });
+    const small = unit("small", { db: 1 });
+    const all = (held: number): Gate[] => [
+      gate("db", "bypass", 2),
+      gate("k", "skip", 1, 1),
+      gate("s", "strict", 1, held),
+    ];
+    const first = decide(all(0), [large, small, u]);
+    expect(started(first)).toEqual(["u"]);
+    expect(first.more).toBe(true);
+    expect(started(decide(all(1), [large, small]))).toEqual(["small"]);
+  });
+});
+
 describe("a lane that is longer than the snapshot shows", () => {
   it("ends the walk before a unit nobody could see, when its last known unit could start", () => {
     const frontier = unit("last", { db: 1 }, { frontier: true });
@@ -296,6 +345,23 @@ describe("the worker that claims", () => {
     expect(started(plan)).toEqual(["a"]);
     expect(left(plan)).toEqual(["b"]);
     expect(kinds(plan, "c")).toEqual(["busy"]);
+  });
+
+  it("tells how many wait ahead for one of the same workers", () => {
+    const by = (...workers: number[]): Partial<Waiter> => ({ workers });
+    const units = [
+      unit("a", {}, by(1)),
+      unit("b", {}, by(2)),
+      unit("c", {}, { ...by(1), frontier: true }),
+      unit("d", {}, by(1, 2)),
+      unit("e", {}, by(2)),
+      unit("f", {}, { ...by(2), ahead: { "": 7_000 } }),
+    ];
+    const plan = decide([], units, { workers: [free, full, full], me: 0 });
+    const ahead = units.map(({ id }) =>
+      plan.waiting.get(id)?.map((reason) => "ahead" in reason && reason.ahead),
+    );
+    expect(ahead).toEqual([[0], [0], undefined, [3], [2], [7_000]]);
   });
 
   it("passes a unit whose every worker is full: it says `busy` and holds nobody back", () => {
@@ -425,10 +491,55 @@ describe("a pool", () => {
     expect(plan.waiting.get("b")).toMatchObject([{ kind: "behind", front: { unit: "large" } }]);
   });
 
-  it("is not reserved by a unit whose skip gate is full", () => {
+  it("is reserved by a unit whose skip gate is full, too, and says so", () => {
     const gates = [gate("db", "bypass", 4, 2), gate("queue", "skip", 1, 1)];
     const plan = decide(gates, [unit("large", { db: 3, queue: 1 }, mark(100)), unit("s", { db: 1 })]);
+    expect(started(plan)).toEqual([]);
+    expect([...gatesNamed(plan.waiting.get("s") as Reason[])]).toEqual(["db", "queue"]);
+  });
+
+  it("stays reserved once it is gathered and the skip gate alone is in the way", () => {
+    const gates = [gate("db", "bypass", 3), gate("queue", "skip", 1, 1)];
+    const both: Asks = { db: 3, queue: 1 };
+    expect(started(decide(gates, [unit("large", both, mark(100)), unit("s", { db: 1 })]))).toEqual([]);
+    expect(started(decide(gates, [unit("large", both, mark(99)), unit("s", { db: 1 })]))).toEqual(["s"]);
+  });
+
+  it("that has room counts nobody who passes a unit at its skip gate", () => {
+    const gates = [gate("db", "bypass", 4), gate("queue", "skip", 1, 1)];
+    const both: Asks = { db: 3, queue: 1 };
+    expect(decide(gates, [unit("large", both), unit("s", { db: 1 })]).marks.size).toBe(0);
+    expect(decide(gates, [unit("large", both, mark(7)), unit("s", { db: 1 })]).marks.size).toBe(0);
+  });
+
+  it("is not kept idle for a unit at a full skip gate while others ahead take the next slots there", () => {
+    const gates = [gate("db", "bypass", 4, 2), gate("queue", "skip", 1, 1), gate("lock", "strict", 1, 1)];
+    const large = unit("large", { db: 3, queue: 1 }, mark(100));
+    const small = unit("s", { db: 1 });
+    const next = unit("next", { queue: 1 });
+    expect(started(decide(gates, [next, large, small]))).toEqual(["s"]);
+    expect(started(decide(gates, [{ ...next, frontier: true }, large, small]))).toEqual(["s"]);
+    expect(started(decide(gates, [large, next, small]))).toEqual([]);
+    // One that waits for something else beside does not take the next slot, nor does one that nobody serves.
+    expect(started(decide(gates, [unit("other", { queue: 1, lock: 1 }), large, small]))).toEqual([]);
+    const workers = [{ id: "w", slots: 9, used: 0 }];
+    const served = (one: Waiter, by: number[]): Waiter => ({ ...one, workers: by });
+    const line = [served(next, []), served(large, [0]), served(small, [0])];
+    expect(started(decide(gates, line, { workers, me: 0 }))).toEqual([]);
+  });
+
+  it("is not kept for a unit that waits for a strict gate alone: that one waits for it", () => {
+    const gates = [gate("db", "bypass", 3), gate("lock", "strict", 1, 1)];
+    const large = unit("large", { db: 3, lock: 1 }, mark(100));
+    expect(started(decide(gates, [large, unit("s", { db: 1 })]))).toEqual(["s"]);
+  });
+
+  it("counts no more once the bound is reached", () => {
+    const gates = [gate("db", "bypass", 4, 2), gate("gpu", "bypass", 4)];
+    const units = [unit("large", { db: 3, gpu: 1 }, mark(100)), unit("s", { gpu: 1 })];
+    const plan = decide(gates, units);
     expect(started(plan)).toEqual(["s"]);
+    expect(plan.marks.size).toBe(0);
   });
 
   it("lets those behind a reservation take what is left beyond it", () => {
@@ -444,4 +555,48 @@ describe("a pool", () => {
     expect(started(decide([gate("db", "bypass", 4, 1)], line))).toEqual(["large"]);
     expect(started(decide([gate("db", "bypass", 4, 0)], line))).toEqual(["large", "s1"]);
   });
+});
+
+describe("a unit that needs its queue and a pool, which come free at different moments", () => {
+  const limits = [gate("queue:q", "skip", 1), gate("queue:other", "skip", -1), gate("pool", "bypass", 2)];
+  const QUEUE_TASK = 10;
+  const POOL_TASK = 4;
+
+  /** Seconds until it starts. Everybody else comes behind it: 10 s tasks of its queue, 4 s tasks of its pool. */
+  function secondsUntilStart(queueFreeAt: number, bypass: Bypass): number {
+    const pool = unit("pool", { "queue:other": 1, pool: 1 });
+    const queue = unit("queue", { "queue:q": 1 });
+    const big = unit("big", { "queue:q": 1, pool: 2 });
+    let running = [
+      { unit: queue, end: queueFreeAt },
+      { unit: pool, end: POOL_TASK / 2 },
+      { unit: pool, end: POOL_TASK },
+    ];
+    let mark: Mark | undefined;
+    for (let second = 0; second < 1_000; second++) {
+      running = running.filter(({ end }) => end > second);
+      const held = (key: string): number =>
+        running.reduce((sum, one) => sum + (one.unit.asks.find(({ gate }) => gate === key)?.slots ?? 0), 0);
+      const gates = limits.map((one) => ({ ...one, held: held(one.key) }));
+      const line = [{ ...big, mark }, queue, pool, { ...pool, id: "pool 2" }];
+      const plan = decide(gates, line, { now: second * 1_000, bypass });
+      if (started(plan).includes("big")) return second;
+      mark = plan.marks.get(big.lane) ?? mark;
+      for (const one of plan.admitted) {
+        running.push({ unit: one, end: second + (one.id === "queue" ? QUEUE_TASK : POOL_TASK) });
+      }
+    }
+    throw new Error("it starves");
+  }
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    "starts after the bound, as soon as the pool is gathered and one holder of the queue ends (first after %i s)",
+    (queueFreeAt) => {
+      const most = (bound: number): number => bound + POOL_TASK + QUEUE_TASK;
+      expect(secondsUntilStart(queueFreeAt, BYPASS)).toBeLessThanOrEqual(most(60));
+      // One overtakes it every two seconds.
+      const often = { passes: 100, ms: Number.POSITIVE_INFINITY };
+      expect(secondsUntilStart(queueFreeAt, often)).toBeLessThanOrEqual(most(200));
+    },
+  );
 });

@@ -65,6 +65,7 @@ class Active {
 
 const IMMEDIATE_RETRY_MS = 50;
 const MOST_BACKOFF_MS = 5_000;
+const CANCEL_LOOK_MS = 50;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -83,6 +84,7 @@ export class Worker implements Service {
   #ownTurn = false;
   #hinted = true;
   #failures = 0;
+  #lookingForCancelled = false;
   #clock = { storeNow: 0, at: 0 };
   #loop: Promise<void> | undefined;
   #unlisten: (() => Promise<void>) | undefined;
@@ -279,8 +281,18 @@ export class Worker implements Service {
   }
 
   #hear(hint: string): void {
-    if (hint === "cancel") void this.#dropStale();
+    if (hint === "cancel") this.#lookForCancelled();
     else this.wake();
+  }
+
+  /** Where hints are not told apart there may be very many; a twentieth of a second is soon enough. */
+  #lookForCancelled(): void {
+    if (this.#lookingForCancelled || this.#active.size === 0) return;
+    this.#lookingForCancelled = true;
+    this.#env.after(CANCEL_LOOK_MS, () => {
+      this.#lookingForCancelled = false;
+      void this.#dropStale();
+    });
   }
 
   async #dropStale(): Promise<void> {

@@ -3,6 +3,11 @@ import type { Claimed, Moves } from "../store.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
+export interface Held {
+  readonly id: string;
+  readonly epoch: number;
+}
+
 export interface Claimer {
   readonly session: string;
   readonly leaseMs: number;
@@ -22,6 +27,7 @@ export function claim(tables: Tables, now: number, units: Moves["claim"], claime
         held,
         untilAt: now + leaseMs,
         claimedAt: now,
+        claimedN: unit.n + 1,
         startedAt: null,
         progress: null,
         // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
@@ -47,19 +53,25 @@ export function claimedRow(
   return { id, name, lane, epoch, attempt, held, input, options, goodUntil };
 }
 
+/** A claim by what its holder knows of it; none when another epoch is current. */
+export function current(tables: Tables, { id, epoch }: Held): RunningRecord | undefined {
+  const row = tables.running.get(epoch);
+  return row?.id === id ? row : undefined;
+}
+
 /** Claims whose code runs: from now on only the session's lease counts for them. */
-export function markStarted(tables: Tables, now: number, epochs: readonly number[]): void {
-  for (const epoch of epochs) {
-    const row = tables.running.get(epoch);
+export function markStarted(tables: Tables, now: number, claims: readonly Held[]): void {
+  for (const held of claims) {
+    const row = current(tables, held);
     if (row && row.startedAt === null) tables.running.put({ ...row, startedAt: now, untilAt: null });
   }
 }
 
 /** Prefetched claims take their slots: only where they are still there and their claim lease has not run out. */
-export function startPrefetched(tables: Tables, now: number, epochs: readonly number[]): string[] {
-  const ordered = [...new Set(epochs)].sort((a, b) => a - b);
-  return ordered.flatMap((epoch) => {
-    const row = tables.running.get(epoch);
+export function startPrefetched(tables: Tables, now: number, claims: readonly Held[]): string[] {
+  const ordered = [...claims].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return ordered.flatMap((held) => {
+    const row = current(tables, held);
     if (!row || row.held || row.untilAt === null || row.untilAt <= now) return [];
     const n = row.n + 1;
     tables.running.put({ ...row, held: true, startedAt: now, untilAt: null, n });

@@ -1,4 +1,7 @@
-/** Everything the store knows as plain rows, named and sorted as the SQL tables are, so that tests can compare. */
+/**
+ * Everything the store knows as plain rows, named and sorted as the SQL tables are, so that tests can compare. Only
+ * the history is whole here, while SQL leaves out what other rows tell: compare it by `events`.
+ */
 import type { LaneState } from "../store.ts";
 import type { Tables } from "./tables.ts";
 

@@ -28,8 +28,7 @@ export function usage(tables: Tables, now: number): Usage[] {
 export function lost(tables: Tables, now: number): LostRow[] {
   const claims = tables.running.all().filter((claim) => isLost(tables, now, claim));
   const first = claims.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, LOST_AT_ONCE);
-  const byEpoch = first.sort((a, b) => a.epoch - b.epoch);
-  return byEpoch.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
+  return first.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
     // A claim with its slots may have begun even if nobody has said so yet.
     const started = held || startedAt !== null;
     const options = tables.task.get(id)?.options ?? "";

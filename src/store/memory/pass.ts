@@ -12,11 +12,7 @@ const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
   const settled = settle(tables, now, scope.finished.map(exitOf));
-  markStarted(
-    tables,
-    now,
-    scope.started.map(({ epoch }) => epoch),
-  );
+  markStarted(tables, now, scope.started);
   const arrived = scope.intake ? arrivals(tables) : [];
   const moves = decide(lookAround(tables, now, scope));
 
@@ -25,11 +21,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
-  const started = startPrefetched(
-    tables,
-    now,
-    moves.start.map(({ epoch }) => epoch),
-  );
+  const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch)).map(({ id }) => id);
   return { now, claimed, started, accepted: new Set(accepted), arrived: opened };

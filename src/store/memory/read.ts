@@ -38,7 +38,7 @@ function taskRow(tables: Tables, { idemKey, goodUntil, ...body }: TaskRecord): T
     attempt: outcome?.attempt ?? unit?.attempt ?? 0,
     losses: outcome?.losses ?? unit?.losses ?? 0,
     at,
-    session: running?.session ?? null,
+    session: running?.session ?? outcome?.session ?? null,
     epoch: running?.epoch ?? outcome?.epoch ?? null,
     goodUntil,
     progress: running?.progress ?? null,

@@ -1,9 +1,8 @@
 /** Sessions, and what their holders report while they run. */
 import type { Claimed, NewSession } from "../store.ts";
-import { claimedRow } from "./claim.ts";
+import type { Held } from "./claim.ts";
+import { claimedRow, current } from "./claim.ts";
 import type { Tables } from "./tables.ts";
-
-type Held = { readonly id: string; readonly epoch: number };
 
 export function openSession(
   tables: Tables,
@@ -27,12 +26,12 @@ export function claimsOf(tables: Tables, session: string): Claimed[] {
 }
 
 export function stale(tables: Tables, claims: readonly Held[]): string[] {
-  return claims.filter(({ epoch }) => !tables.running.has(epoch)).map(({ id }) => id);
+  return claims.filter((held) => !current(tables, held)).map(({ id }) => id);
 }
 
 export function progress(tables: Tables, entries: readonly (Held & { readonly value: string })[]): void {
-  for (const { epoch, value } of entries) {
-    const claim = tables.running.get(epoch);
+  for (const { value, ...held } of entries) {
+    const claim = current(tables, held);
     if (claim) tables.running.put({ ...claim, progress: value });
   }
 }
@@ -44,7 +43,7 @@ export function note(
   entries: readonly (Held & { readonly kind: string; readonly data: string })[],
 ): void {
   for (const { id, epoch, kind, data } of entries) {
-    const claim = tables.running.get(epoch);
+    const claim = current(tables, { id, epoch });
     if (!claim) continue;
     const n = claim.n + 1;
     tables.running.put({ ...claim, n });

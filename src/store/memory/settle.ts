@@ -1,6 +1,7 @@
 /** Where units go when they leave a claim or the line: an outcome, later, or back in line; each with its event. */
 import type { FinalState, Finished, Recovery } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { current } from "./claim.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
 /** A claim's way out. */
@@ -54,7 +55,7 @@ export function settle(tables: Tables, now: number, exits: readonly Exit[]): Rea
   for (const way of ["outcome", "later", "again", "back"] as const) {
     const group = exits.filter(({ to }) => to === way);
     for (const exit of group) {
-      const claim = tables.running.get(exit.epoch);
+      const claim = current(tables, exit);
       if (!claim) continue;
       leave(tables, now, claim, exit);
       settled.add(exit.epoch);
@@ -82,9 +83,9 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   else tables.waiting.insert(exit.to === "again" ? { ...life, at: now } : life);
 }
 
-type Ending = WaitingRecord & { readonly epoch?: number };
+type Ending = WaitingRecord & Partial<RunningRecord>;
 
-/** The outcome alone; its event is the caller's. */
+/** An outcome, with its last claim if it ended in one. Its event is the caller's. */
 export function finish(
   tables: Tables,
   now: number,
@@ -92,14 +93,15 @@ export function finish(
   state: FinalState,
   body: string | null,
 ): void {
-  const { id, epoch = null, attempt, losses, n } = unit;
-  tables.outcome.insert({ id, state, epoch, attempt, losses, body, finishedAt: now, n: n + 1 });
+  const { id, attempt, losses, n, epoch = null, session = null, claimedAt = null, claimedN = null } = unit;
+  const claim = { epoch, session, claimedAt, claimedN };
+  tables.outcome.insert({ id, state, attempt, losses, body, ...claim, finishedAt: now, n: n + 1 });
 }
 
 /** Their time is over before they started. */
-export function expire(tables: Tables, now: number, units: readonly WaitingRecord[]): void {
-  for (const { id, lane, precedence, at, attempt, losses, goodUntil, n } of units) {
-    finish(tables, now, { id, lane, precedence, at, attempt, losses, goodUntil, n }, "expired", null);
-    tables.event.insert({ subject: id, n: n + 1, kind: "TaskExpired", at: now, data: null });
+export function expire(tables: Tables, now: number, units: readonly Ending[]): void {
+  for (const unit of units) {
+    finish(tables, now, unit, "expired", null);
+    tables.event.insert({ subject: unit.id, n: unit.n + 1, kind: "TaskExpired", at: now, data: null });
   }
 }

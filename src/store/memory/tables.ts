@@ -89,6 +89,8 @@ export interface RunningRecord extends WaitingRecord {
   /** The end of the claim lease; null once it has started. */
   readonly untilAt: number | null;
   readonly claimedAt: number;
+  /** The number of its claim in the task's history. */
+  readonly claimedN: number;
   readonly startedAt: number | null;
   readonly progress: string | null;
 }
@@ -100,6 +102,9 @@ export interface OutcomeRecord {
   readonly attempt: number;
   readonly losses: number;
   readonly body: string | null;
+  readonly session: string | null;
+  readonly claimedAt: number | null;
+  readonly claimedN: number | null;
   readonly finishedAt: number;
   readonly n: number;
 }

@@ -1,13 +1,14 @@
 /**
  * MySQL and MariaDB: a flight is one packet of several statements, READ COMMITTED. A lock that is waited for too
  * long undoes only its own statement there, so every error ends the whole transaction by an explicit ROLLBACK.
- * There is nothing like NOTIFY: wake-ups reach this process at once, and others by their poll.
+ * There is nothing like NOTIFY: see hints.ts.
  */
 import mysql, { type Pool, type PoolConnection } from "mysql2/promise";
 import type { Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { Hints } from "./hints.ts";
 import { migrateMysql, verifyMysql } from "./migrate.ts";
 
 export interface MysqlOptions {
@@ -29,7 +30,7 @@ export class MysqlDatabase implements SqlDatabase {
   readonly dialect = "mysql";
   readonly pool: Pool;
   readonly #options: MysqlOptions;
-  readonly #listeners = new Set<(hint: string) => void>();
+  readonly #hints: Hints;
 
   constructor(options: MysqlOptions) {
     this.#options = options;
@@ -41,6 +42,7 @@ export class MysqlDatabase implements SqlDatabase {
       connectTimeout: 10_000,
       enableKeepAlive: true,
     });
+    this.#hints = new Hints(this.pool);
     this.pool.pool.on("connection", (connection) => {
       connection.query(SETTINGS);
       // MariaDB ends a transaction whose client went silent; MySQL does not know the setting and says so.
@@ -102,17 +104,15 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
-    this.#listeners.add(hear);
-    return async () => {
-      this.#listeners.delete(hear);
-    };
+    return this.#hints.listen(hear);
   }
 
   hint(hint: string): void {
-    for (const hear of this.#listeners) hear(hint);
+    this.#hints.tell(hint);
   }
 
   async close(): Promise<void> {
+    this.#hints.close();
     await this.pool.end();
   }
 }

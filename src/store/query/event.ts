@@ -25,13 +25,14 @@ function concat(...terms: readonly string[]): Sql {
   return by({ postgres: joined, sqlite: joined, mysql: raw(`CONCAT(${terms.join(", ")})`) });
 }
 
-/** The data of a claim's event, from its row `r`. */
-export const CLAIMED_DATA = concat(`'{"attempt":'`, "r.attempt", `',"epoch":'`, "r.epoch", `',"session":"'`, "r.session", `'"}'`);
+/** The data of a claim's event, from its row. */
+export const claimedData = (row: string): Sql =>
+  concat(`'{"attempt":'`, `${row}.attempt`, `',"epoch":'`, `${row}.epoch`, `',"session":"'`, `${row}.session`, `'"}'`);
 
 /** What an outcome tells is written down before the outcome goes. */
 export function archiveOutcome(id: string): Sql[] {
   return [
-    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${CLAIMED_DATA} FROM sluice_outcome r WHERE r.id = ${id} AND r.claimed_n IS NOT NULL`,
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${claimedData("r")} FROM sluice_outcome r WHERE r.id = ${id} AND r.claimed_n IS NOT NULL`,
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n, ${KIND}, r.finished_at, CASE WHEN r.state = 'succeeded' THEN NULL ELSE r.body END FROM sluice_outcome r WHERE r.id = ${id}`,
   ];
 }

@@ -7,7 +7,7 @@ import type { Finished, Recovery } from "../store.ts";
 import { type Dialect, forUpdate, now, raw, rows, type Sql, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { among } from "./claim.ts";
-import { CLAIMED_DATA } from "./event.ts";
+import { claimedData } from "./event.ts";
 
 /** A claim's way out. */
 export interface Exit {
@@ -53,7 +53,7 @@ export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
   return { id, epoch, ...LOST[to], state: to, body, data: body, delay: 0, unburnt: began ? 0 : 1, loss: began ? 1 : 0 };
 }
 
-const COLUMNS = { epoch: "int", state: "text", kind: "text", body: "text", data: "text", delay: "int", unburnt: "int", loss: "int" } as const;
+const COLUMNS = { id: "text", epoch: "int", state: "text", kind: "text", body: "text", data: "text", delay: "int", unburnt: "int", loss: "int" } as const;
 
 /** Statements per way out; the answer of the one at `accepted` names the epochs that were still current. */
 export interface Settling {
@@ -81,39 +81,48 @@ const TABLES = {
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
 } as const;
 
+/** Where the columns of a claim and of its report are found. */
+interface Names {
+  readonly r: string;
+  readonly f: string;
+}
+
 /** A unit that never ran keeps its place; one that is tried again goes behind those who came in the meantime. */
-function values(way: Exit["to"]): Sql {
-  if (way === "outcome") return sql`r.id, f.state, r.epoch, r.attempt, r.losses + f.loss, f.body, r.session, r.claimed_at, r.claimed_n, ${now}, r.n + 1`;
-  const at = way === "later" ? sql`${now} + f.delay` : way === "again" ? now : sql`r.at`;
-  const life = sql`r.id, r.lane, r.precedence, ${at}, r.attempt - f.unburnt, r.losses + f.loss, r.good_until, r.n + 1`;
-  return way === "later" ? sql`${life}, 'retry'` : life;
+function values(way: Exit["to"], { r, f }: Names): Sql {
+  const losses = `${r}.losses + ${f}.loss`;
+  if (way === "outcome")
+    return sql`${raw(`${r}.id, ${f}.state, ${r}.epoch, ${r}.attempt, ${losses}, ${f}.body, ${r}.session, ${r}.claimed_at, ${r}.claimed_n`)}, ${now}, ${raw(`${r}.n + 1`)}`;
+  const at = way === "later" ? sql`${now} + ${raw(`${f}.delay`)}` : way === "again" ? now : raw(`${r}.at`);
+  const because = way === "later" ? ", 'retry'" : "";
+  return sql`${raw(`${r}.id, ${r}.lane, ${r}.precedence`)}, ${at}, ${raw(`${r}.attempt - ${f}.unburnt, ${losses}, ${r}.good_until, ${r}.n + 1${because}`)}`;
 }
 
 /** An outcome tells its own end and its last claim; what goes back in line leaves both in the history. */
-const events = (way: Exit["to"], joined: Sql): Sql[] =>
-  way === "outcome"
-    ? []
-    : [
-        sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${CLAIMED_DATA} FROM ${joined}`,
-        sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n + 1, f.kind, ${now}, f.data FROM ${joined}`,
-      ];
-
-function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
-  const written = [sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${JOINED}`, ...events(way, JOINED)];
-  const parts = written.map((statement, index) => sql`, w${raw(String(index))} AS (${statement})`);
-  return sql`WITH f AS (SELECT * FROM ${rows("x", COLUMNS, group)}),
-    r AS (DELETE FROM sluice_running WHERE ${among(group)} RETURNING *)
-    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM r`;
+function inserts(way: Exit["to"], names: Names, from: Sql): Sql[] {
+  const { r, f } = names;
+  const moved = sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way, names)} FROM ${from}`;
+  if (way === "outcome") return [moved];
+  const event = raw("INSERT INTO sluice_event (subject, n, kind, at, data)");
+  return [
+    moved,
+    sql`${event} SELECT ${raw(`${r}.id, ${r}.claimed_n, 'TaskClaimed', ${r}.claimed_at`)}, ${claimedData(r)} FROM ${from}`,
+    sql`${event} SELECT ${raw(`${r}.id, ${r}.n + 1, ${f}.kind`)}, ${now}, ${raw(`${f}.data`)} FROM ${from}`,
+  ];
 }
 
-const JOINED = raw("f JOIN r ON r.epoch = f.epoch");
+/** One statement: the delete finds each claim by its key and carries its report along. */
+function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
+  const parts = inserts(way, { r: "g", f: "g" }, raw("g")).map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
+  return sql`WITH g AS (DELETE FROM sluice_running r USING ${rows("f", COLUMNS, group)} WHERE r.id = f.id AND r.epoch = f.epoch
+      RETURNING r.*, f.state, f.kind, f.body, f.data, f.delay, f.unburnt, f.loss)
+    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`;
+}
 
 function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
   const joined = sql`${rows("f", COLUMNS, group)} JOIN sluice_running r ON r.epoch = f.epoch`;
   return [
     sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
-    sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way)} FROM ${joined}`,
-    ...events(way, joined),
+    ...inserts(way, { r: "r", f: "f" }, joined),
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];
 }

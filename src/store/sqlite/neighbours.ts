@@ -64,7 +64,9 @@ export class Neighbours {
     if (version === this.#lastVersion) return;
     this.#lastVersion = version;
     this.met();
+    // What they did is not told apart.
     this.tell("work");
+    this.tell("cancel");
   }
 
   #read(): number {

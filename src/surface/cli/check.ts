@@ -1,7 +1,7 @@
 /** `sluice check app.ts`: what an app file comes to, or everything that is wrong with it. */
 import type { Command } from "commander";
 import type { App } from "../../core/app/app.ts";
-import { ConfigError } from "../../core/error.ts";
+import type { ConfigError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import { retryPolicy } from "../../core/task/retry.ts";
 import { formatDuration } from "../../core/time.ts";
@@ -35,7 +35,11 @@ function resolved({ tasks, ...app }: App): object {
 }
 
 function taskData({ run: _run, input, pools, ...task }: AnyTask): object {
-  return { ...task, input: input !== undefined, pools: typeof pools === "function" ? "by input" : (pools ?? {}) };
+  return {
+    ...task,
+    input: input !== undefined,
+    pools: typeof pools === "function" ? "by input" : (pools ?? {}),
+  };
 }
 
 function summary(file: string, app: App): string {
@@ -60,7 +64,11 @@ export function concurrency({ clusterCap, prefetch, claimLeaseMs }: App): string
 function poolTable({ pools }: App): string {
   return table(
     ["pool", "limit", "lease"],
-    pools.map(({ name, limit, leaseMs, perValue }) => [name, perValue ? `${limit} per value` : String(limit), formatDuration(leaseMs)]),
+    pools.map(({ name, limit, leaseMs, perValue }) => [
+      name,
+      perValue ? `${limit} per value` : String(limit),
+      formatDuration(leaseMs),
+    ]),
   );
 }
 

@@ -1,6 +1,6 @@
 /** How every failure ends: one sentence on stderr, a code that scripts can trust, a stack only when asked for. */
 import { CommanderError } from "commander";
-import { SluiceError } from "../../core/error.ts";
+import type { SluiceError } from "../../core/error.ts";
 import { safeLines } from "./text.ts";
 
 /** Something the person at the keyboard wrote wrongly. */

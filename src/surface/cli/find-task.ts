@@ -9,8 +9,15 @@ export async function findTask(sluice: Sluice, given: string, options: GlobalOpt
   const [first] = found;
   if (first !== undefined && (found.length === 1 || first === given)) return first;
   if (first === undefined)
-    throw new SluiceError("UNKNOWN_ID", `There is no task ${given} in this store. See: ${toPaste(options, "sluice tasks list")}`);
-  throw new SluiceError("AMBIGUOUS_ID", `More than one task begins with ${given}; write more of it:\n${found.map((id) => `  ${id}`).join("\n")}`, {
-    details: { ids: found },
-  });
+    throw new SluiceError(
+      "UNKNOWN_ID",
+      `There is no task ${given} in this store. See: ${toPaste(options, "sluice tasks list")}`,
+    );
+  throw new SluiceError(
+    "AMBIGUOUS_ID",
+    `More than one task begins with ${given}; write more of it:\n${found.map((id) => `  ${id}`).join("\n")}`,
+    {
+      details: { ids: found },
+    },
+  );
 }

@@ -17,16 +17,22 @@ type Options = GlobalOptions & { readonly by?: string };
 export function addLimits(program: Command): void {
   const limits = program.command("limits").description("see and change limits while everything runs");
   limits
-    .command("list", { isDefault: true })
+    .command("list")
     .description("every gate: how much is held, its limit, and who set it")
     .action((_, command: Command) => listLimits(command.optsWithGlobals()));
   limits
     .command("set")
     .description("set a limit; it survives restarts until it is reset")
     .argument("<key>", "the gate, as in the list: cluster, queue:stripe, pool:database")
-    .argument("<limit>", "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs", limitNumber)
+    .argument(
+      "<limit>",
+      "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
+      limitNumber,
+    )
     .option("--by <name>", "who changes it (default: $USER)")
-    .action((key: string, limit: number, _, command: Command) => setLimit(key, limit, command.optsWithGlobals()));
+    .action((key: string, limit: number, _, command: Command) =>
+      setLimit(key, limit, command.optsWithGlobals()),
+    );
   limits
     .command("reset")
     .description("back to what the app declares")
@@ -39,7 +45,8 @@ function listLimits(options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     const [views, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
     print(options, views, () => {
-      if (views.length === 0) return `No limits yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+      if (views.length === 0)
+        return `No limits yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
       const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
       return table(["gate", "held/limit", "line", "source"], rows);
     });
@@ -59,7 +66,9 @@ function setLimit(key: string, limit: number, options: Options): Promise<void> {
     const isNew = !known.some((view) => view.key === key);
     if (isNew) refuseBareName(key, known);
     const changed = await sluice.limits.set(key, limit, whoever(options.by));
-    const note = isNew ? "\nNo app declared this gate and nothing has asked for it yet. If the name is a slip, see: " : "";
+    const note = isNew
+      ? "\nNo app declared this gate and nothing has asked for it yet. If the name is a slip, see: "
+      : "";
     await tell(sluice, key, changed, options, note && note + toPaste(options, "sluice limits list"));
   });
 }
@@ -87,18 +96,39 @@ async function tell(
   note: string,
 ): Promise<void> {
   const view = (await sluice.limits.list()).find((each) => each.key === key);
-  const data = { key, from, limit, held: view?.held ?? 0, draining: view?.draining ?? false, paused: view?.paused ?? false };
+  const data = {
+    key,
+    from,
+    limit,
+    held: view?.held ?? 0,
+    draining: view?.draining ?? false,
+    paused: view?.paused ?? false,
+  };
   print(options, data, () => {
-    const change = from === limit ? `${key} stays at ${sayLimit(limit)}` : `${key}: ${sayLimit(from)} → ${sayLimit(limit)}`;
+    const change =
+      from === limit
+        ? `${key} stays at ${sayLimit(limit)}`
+        : `${key}: ${sayLimit(from)} → ${sayLimit(limit)}`;
     const back = limit === 0 ? ` To go on: ${toPaste(options, `sluice limits reset ${key}`)}` : "";
     return `${change}${consequence(data)}${back}${note}`;
   });
 }
 
-function consequence({ held, limit, draining, paused }: { held: number; limit: Limit; draining: boolean; paused: boolean }): string {
+function consequence({
+  held,
+  limit,
+  draining,
+  paused,
+}: {
+  held: number;
+  limit: Limit;
+  draining: boolean;
+  paused: boolean;
+}): string {
   const running = held === 0 ? "" : ` ${count(held, "slot")} still held; what runs goes on.`;
   if (limit === 0) return `, paused: nothing new starts.${running}`;
   if (paused) return `, but it is paused: nothing starts until it is resumed.${running}`;
-  if (draining) return `, draining: ${held} held. What runs goes on; nothing new starts until enough of it has ended.`;
+  if (draining)
+    return `, draining: ${held} held. What runs goes on; nothing new starts until enough of it has ended.`;
   return "";
 }

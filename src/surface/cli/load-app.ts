@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createJiti } from "jiti";
 import type { Sluice } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
 import { SluiceError } from "../../core/error.ts";
@@ -19,15 +18,19 @@ const WANTED = "It must say: export default defineApp({ tasks: [ … ] })";
 
 export async function loadApp(file: string): Promise<LoadedApp> {
   const path = resolve(file);
-  if (!existsSync(path)) throw new SluiceError("NO_APP_FILE", `There is no file ${file} (looked for ${path}).`);
+  if (!existsSync(path))
+    throw new SluiceError("NO_APP_FILE", `There is no file ${file} (looked for ${path}).`);
   const exports = await evaluate(file, path);
   const app = isApp(exports) ? exports : exports.default;
   if (app === undefined) throw new SluiceError("BAD_APP", `${file} has no default export. ${WANTED}`);
-  if (!isApp(app)) throw new SluiceError("BAD_APP", `The default export of ${file} was not made by defineApp. ${WANTED}`);
+  if (!isApp(app))
+    throw new SluiceError("BAD_APP", `The default export of ${file} was not made by defineApp. ${WANTED}`);
   return { app, onDev: typeof exports.onDev === "function" ? (exports.onDev as OnDev) : undefined };
 }
 
 async function evaluate(file: string, path: string): Promise<Record<string, unknown>> {
+  // Half of our start-up time, and most commands load no app.
+  const { createJiti } = await import("jiti");
   const jiti = createJiti(pathToFileURL(path).href, { interopDefault: false });
   try {
     return (await jiti.import<Record<string, unknown> | undefined>(path)) ?? {};
@@ -42,5 +45,10 @@ async function evaluate(file: string, path: string): Promise<Record<string, unkn
 /** By its shape, not its maker: the app may come from another copy of the package than ours. */
 function isApp(value: unknown): value is App {
   const app = value as Partial<App> | null | undefined;
-  return app?.tasks instanceof Map && Array.isArray(app.queues) && Array.isArray(app.pools) && app.session !== undefined;
+  return (
+    app?.tasks instanceof Map &&
+    Array.isArray(app.queues) &&
+    Array.isArray(app.pools) &&
+    app.session !== undefined
+  );
 }

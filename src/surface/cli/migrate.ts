@@ -31,13 +31,22 @@ async function migrate(options: Options): Promise<void> {
   if (options.print) return printSql(url, options);
   const store = await openStore(url, { migrate: true });
   await store.close();
-  print(options, { store: sayStore(url), version: SCHEMA_VERSION }, () => `${sayStore(url)} is at schema ${SCHEMA_VERSION}.`);
+  print(
+    options,
+    { store: sayStore(url), version: SCHEMA_VERSION },
+    () => `${sayStore(url)} is at schema ${SCHEMA_VERSION}.`,
+  );
 }
 
 function printSql(url: string, options: Options): void {
   const dialect = DIALECTS[url.slice(0, url.indexOf(":"))];
   if (!dialect)
-    throw new SluiceError("BAD_STORE_URL", `"${sayStore(url)}" has no SQL to print. Name a store that has: --store postgres://… or mysql://…`);
+    throw new SluiceError(
+      "BAD_STORE_URL",
+      `"${sayStore(url)}" has no SQL to print. Name a store that has: --store postgres://… or mysql://…`,
+    );
   const statements = [versionTable(dialect), ...migrations(dialect).flat()];
-  print(options, { dialect, version: SCHEMA_VERSION, statements }, () => statements.map((each) => `${each};\n`).join(""));
+  print(options, { dialect, version: SCHEMA_VERSION, statements }, () =>
+    statements.map((each) => `${each};\n`).join(""),
+  );
 }

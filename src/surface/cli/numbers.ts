@@ -23,5 +23,8 @@ export function limitNumber(text: string): number {
 }
 
 export function list(text: string): string[] {
-  return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }

@@ -20,7 +20,8 @@ export function createProgram(): Command {
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
     .option("--json", "print data for scripts instead of text for people")
     .addHelpText("after", AFTER_HELP);
-  for (const add of [addDev, addWorker, addWhy, addTasks, addQueues, addLimits, addCheck, addMigrate]) add(program);
+  for (const add of [addDev, addWorker, addWhy, addTasks, addQueues, addLimits, addCheck, addMigrate])
+    add(program);
   for (const command of withChildren(program)) polish(command);
   return program;
 }

@@ -17,7 +17,7 @@ type QueueView = QueueRow & Pick<LimitView, "held" | "limit" | "paused" | "drain
 export function addQueues(program: Command): void {
   const queues = program.command("queues").description("see, pause and resume queues");
   queues
-    .command("list", { isDefault: true })
+    .command("list")
     .description("every queue in the order it is served, with what waits and runs")
     .action((_, command: Command) => listQueues(command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
@@ -33,7 +33,8 @@ function listQueues(options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     const views = await queueViews(sluice);
     print(options, views, () => {
-      if (views.length === 0) return `No queues yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+      if (views.length === 0)
+        return `No queues yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
       const rows = views.map((view) => [
         view.name,
         String(view.rank),
@@ -61,7 +62,8 @@ function change(verb: "pause" | "resume", name: string, options: Options): Promi
     const view = (await queueViews(sluice)).find((queue) => queue.name === name);
     print(options, view ?? { name, paused: verb === "pause" }, () => {
       const waiting = count(view?.waiting ?? 0, "task");
-      if (verb === "resume") return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `sluice limits reset ${queueKey(name)}`)}` : "."}`;
+      if (verb === "resume")
+        return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `sluice limits reset ${queueKey(name)}`)}` : "."}`;
       return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `sluice queues resume ${name}`)}`;
     });
   });

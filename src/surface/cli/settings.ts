@@ -1,10 +1,11 @@
 /** Where the state is: flag before environment before default; and how to say so in a command to paste. */
 import { existsSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
 import { userInfo } from "node:os";
+import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
-import { connect, type Sluice } from "../../api/sluice.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { connect } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
 import { UsageError } from "./failure.ts";
 
@@ -55,7 +56,11 @@ export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice)
 
 /** A command as it works when pasted into the shell that ran this one. */
 export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
-  const named = store ? ` --store ${quoted(masked(store))}` : storagePath ? ` --storage-path ${quoted(storagePath)}` : "";
+  const named = store
+    ? ` --store ${quoted(masked(store))}`
+    : storagePath
+      ? ` --storage-path ${quoted(storagePath)}`
+      : "";
   return `${command.replace(/^sluice\b/, invocation())}${named}`;
 }
 

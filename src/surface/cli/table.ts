@@ -20,7 +20,9 @@ export function table(titles: readonly string[], rows: readonly Row[]): string {
 }
 
 /** Names and what they are, one per line. */
-export function fields(pairs: readonly (readonly [name: string, value: string | Cell] | undefined)[]): string {
+export function fields(
+  pairs: readonly (readonly [name: string, value: string | Cell] | undefined)[],
+): string {
   const present = pairs.filter((pair) => pair !== undefined);
   const width = Math.max(...present.map(([name]) => widthOf(name)));
   return present

@@ -20,7 +20,8 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** How many columns of a terminal it takes. */
 export function widthOf(text: string): number {
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
+  for (const { segment } of graphemes.segment(text))
+    width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
   return width;
 }
 

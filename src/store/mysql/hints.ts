@@ -1,0 +1,74 @@
+/**
+ * Wake-ups between processes on MySQL, which has nothing like NOTIFY: a counter that grows, and a cheap look at it
+ * every few milliseconds while somebody listens. Hints only: the poll of the worker stays the safety net.
+ */
+import type { Pool, RowDataPacket } from "mysql2/promise";
+
+const LOOK_EVERY_MS = 15;
+const COALESCE_MS = 10;
+
+export class Hints {
+  readonly #pool: Pool;
+  readonly #listeners = new Set<(hint: string) => void>();
+  #seen: number | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #telling: NodeJS.Timeout | undefined;
+  #pending = false;
+  #busy = false;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  listen(hear: (hint: string) => void): () => Promise<void> {
+    this.#listeners.add(hear);
+    this.#looking ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    return async () => {
+      this.#listeners.delete(hear);
+      if (this.#listeners.size === 0) this.#stopLooking();
+    };
+  }
+
+  /** Within this process at once; for others the first is written at once, and then one in ten milliseconds. */
+  tell(hint: string): void {
+    for (const hear of this.#listeners) hear(hint);
+    if (this.#telling) this.#pending = true;
+    else this.#write();
+  }
+
+  close(): void {
+    this.#stopLooking();
+    clearTimeout(this.#telling);
+  }
+
+  #write(): void {
+    this.#pending = false;
+    this.#telling = setTimeout(() => {
+      this.#telling = undefined;
+      if (this.#pending) this.#write();
+    }, COALESCE_MS).unref();
+    this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    try {
+      const [rows] = await this.#pool.query<RowDataPacket[]>("SELECT n FROM sluice_hint WHERE id = 1");
+      const n = Number(rows[0]?.n);
+      const moved = this.#seen !== undefined && n !== this.#seen;
+      this.#seen = n;
+      // What was said is not told apart: whoever listens looks at everything.
+      if (moved) for (const hear of this.#listeners) for (const hint of ["work", "cancel"]) hear(hint);
+    } catch {
+      // The store is away; the poll will find out.
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #stopLooking(): void {
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+}

@@ -1,0 +1,104 @@
+/** What a worker does, as one short line each: time, task, id, what happened, how long it took. */
+import type { App } from "../../core/app/app.ts";
+import type { WorkerEvent } from "../../engine/worker/worker.ts";
+import type { Ending, Executor, Job } from "../../executor/executor.ts";
+import { FunctionExecutor } from "../../executor/function/function-executor.ts";
+import type { Style } from "./table.ts";
+import { colours, padTo, safe } from "./text.ts";
+
+interface Run {
+  readonly name: string;
+  readonly attempt: number;
+  readonly startedAt: number;
+  error?: string;
+}
+
+/** The same error once in so long: a store that is away would fill the screen. */
+const QUIET_MS = 5_000;
+
+/** Stands before the executor, because only there the error and the logs of a task pass by. */
+export class Activity implements Executor {
+  readonly #executor: Executor;
+  readonly #nameWidth: number;
+  readonly #runs = new Map<string, Run>();
+  #lastError = { text: "", at: Number.NEGATIVE_INFINITY };
+
+  constructor(tasks: App["tasks"]) {
+    this.#executor = new FunctionExecutor(tasks);
+    this.#nameWidth = Math.max(...[...tasks.keys()].map((name) => name.length), 4);
+  }
+
+  async run(job: Job): Promise<Ending> {
+    const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
+    this.#runs.set(job.id, run);
+    this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
+    const ending = await this.#executor.run({
+      ...job,
+      log: (message, data) => {
+        this.#line(
+          job.id,
+          run,
+          `| ${message}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`,
+          colours.dim,
+        );
+        job.log(message, data);
+      },
+    });
+    if (!ending.ok) run.error = ending.error.message;
+    if ((job.signal.reason as { code?: unknown } | undefined)?.code === "CANCELLED") {
+      this.#runs.delete(job.id);
+      this.#line(job.id, run, `cancelled after ${took(run)}`, colours.yellow);
+    }
+    return ending;
+  }
+
+  readonly watch = (event: WorkerEvent): void => {
+    if (event.kind === "finished") this.#finished(event.id, event.to);
+    else if (event.kind === "refused") this.#refused(event.id);
+    else if (event.kind === "sessionEnded")
+      this.#warn("The lease was lost; what ran was aborted. Beginning anew.");
+    else if (event.kind === "error") this.#failed(event.error);
+  };
+
+  #finished(id: string, to: string): void {
+    const run = this.#runs.get(id);
+    if (!run) return;
+    this.#runs.delete(id);
+    const error = run.error === undefined ? "" : `: ${run.error}`;
+    if (to === "succeeded") this.#line(id, run, `done in ${took(run)}`, colours.green);
+    else if (to === "retry")
+      this.#line(id, run, `failed after ${took(run)}, will be retried${error}`, colours.yellow);
+    else if (to === "failed") this.#line(id, run, `failed after ${took(run)}${error}`, colours.red);
+    else this.#line(id, run, to, colours.dim);
+  }
+
+  #refused(id: string): void {
+    this.#warn(`The report of ${id} came too late: somebody else has it by now.`);
+  }
+
+  #failed(error: unknown): void {
+    const text = safe((error as Error).message || String(error));
+    const now = performance.now();
+    if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
+    this.#lastError = { text, at: now };
+    this.#warn(`The store could not be reached, trying again: ${text}`);
+  }
+
+  #line(id: string, { name }: Run, what: string, style: Style): void {
+    process.stdout.write(`${time()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`);
+  }
+
+  #warn(text: string): void {
+    process.stdout.write(`${time()}  ${colours.yellow(safe(text))}\n`);
+  }
+}
+
+function took({ startedAt }: Run): string {
+  const ms = performance.now() - startedAt;
+  return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(1)}s`;
+}
+
+/** The local time of whoever sits before the screen. */
+function time(): string {
+  return colours.dim(new Date().toTimeString().slice(0, 8));
+}

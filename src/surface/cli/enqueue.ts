@@ -1,0 +1,79 @@
+/** `sluice tasks enqueue APP TASK INPUT` */
+import type { Command } from "commander";
+import type { EnqueueOptions } from "../../api/new-task.ts";
+import { connect } from "../../api/sluice.ts";
+import { UsageError } from "./failure.ts";
+import { loadApp } from "./load-app.ts";
+import { wholeNumber } from "./numbers.ts";
+import { print } from "./output.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { storeUrl, toPaste } from "./settings.ts";
+
+interface Options extends GlobalOptions {
+  readonly queue?: string;
+  readonly priority?: number;
+  readonly delay?: string;
+  readonly runAt?: string;
+  readonly goodUntil?: string;
+  readonly key?: string;
+}
+
+export function addEnqueue(tasks: Command): void {
+  tasks
+    .command("enqueue")
+    .description("put a task in line")
+    .argument("<app>", "the app file that knows the task")
+    .argument("<task>", "the task's name")
+    .argument("[input]", "its input as JSON", "null")
+    .option("--queue <name>", "another queue than the task's own")
+    .option("--priority <n>", "higher goes first", wholeNumber)
+    .option("--delay <duration>", 'start after so long, like "30s"')
+    .option("--run-at <time>", "start not before, like 2026-11-16T03:00:00Z")
+    .option("--good-until <time>", "start by then or not at all: a time, or a duration from now")
+    .option("--key <text>", "idempotency key: a second task with the same key is not created")
+    .action((file: string, task: string, input: string, _, command: Command) =>
+      enqueue(file, task, input, command.optsWithGlobals()),
+    );
+}
+
+async function enqueue(file: string, task: string, text: string, options: Options): Promise<void> {
+  const input = parsedInput(text);
+  const settings = settingsOf(options);
+  const { app } = await loadApp(file);
+  await using sluice = await connect({ store: storeUrl(options), app });
+  const { id, created } = await sluice.enqueue(task, input as never, settings);
+  print(options, { id, created }, () => {
+    const what = created ? `${task} ${id} is in line.` : `${task} ${id} was there already under this key.`;
+    return `${what} See: ${toPaste(options, `sluice why ${id}`)}`;
+  });
+}
+
+function parsedInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `the input is not JSON: ${(error as Error).message}. Write it like '{"orderId":"A-1"}'`,
+    );
+  }
+}
+
+function settingsOf({ queue, priority, delay, runAt, goodUntil, key }: Options): EnqueueOptions {
+  return {
+    ...(queue === undefined ? {} : { queue }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(delay === undefined ? {} : { delay }),
+    ...(runAt === undefined ? {} : { runAt: timeOf("--run-at", runAt) }),
+    ...(goodUntil === undefined
+      ? {}
+      : { goodUntil: /^\d{4}-/.test(goodUntil) ? timeOf("--good-until", goodUntil) : goodUntil }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  };
+}
+
+function timeOf(option: string, text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new UsageError(`${option} "${text}" is not a time. Write it like 2026-11-16T03:00:00Z`);
+  return time;
+}

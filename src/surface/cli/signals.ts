@@ -1,0 +1,19 @@
+/** Ctrl-C and SIGTERM: the first asks to stop, the second does not ask. */
+import { endWith, reportError } from "./failure.ts";
+
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** One press of Ctrl-C can arrive twice: from the terminal, and handed on by npm. */
+const SAME_PRESS_MS = 200;
+
+export function whenToldToStop(stop: () => Promise<void>): void {
+  let toldAt: number | undefined;
+  const told = (signal: keyof typeof EXIT_CODES): void => {
+    const now = performance.now();
+    if (toldAt === undefined) {
+      toldAt = now;
+      stop().catch((error: unknown) => endWith(reportError(error)));
+    } else if (now - toldAt > SAME_PRESS_MS) process.exit(EXIT_CODES[signal]);
+  };
+  process.on("SIGINT", told).on("SIGTERM", told);
+}

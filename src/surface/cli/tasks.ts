@@ -1,0 +1,125 @@
+/** `sluice tasks list|show|enqueue|cancel|retry` */
+import type { Command } from "commander";
+import { Option } from "commander";
+import type { Sluice } from "../../api/sluice.ts";
+import type { TaskView } from "../../api/task-view.ts";
+import { SluiceError } from "../../core/error.ts";
+import type { TaskState } from "../../store/store.ts";
+import { endingOf, errorOf } from "./ending.ts";
+import { addEnqueue } from "./enqueue.ts";
+import { findTask } from "./find-task.ts";
+import { atLeastOne } from "./numbers.ts";
+import { print } from "./output.ts";
+import { ago, stateCell } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste, whoever, withStore } from "./settings.ts";
+import { addShow } from "./show.ts";
+import { table } from "./table.ts";
+
+const STATES: readonly TaskState[] = [
+  "later",
+  "waiting",
+  "claimed",
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "expired",
+  "quarantined",
+];
+
+type By = GlobalOptions & { readonly by?: string };
+type Filter = GlobalOptions & {
+  state?: TaskState;
+  queue?: string;
+  name?: string;
+  before?: string;
+  limit: number;
+};
+
+export function addTasks(program: Command): void {
+  const tasks = program.command("tasks").description("see, enqueue, cancel and retry tasks");
+  tasks
+    .command("list")
+    .description("the newest tasks first")
+    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
+    .option("--queue <name>", "only those of this queue")
+    .option("--name <task>", "only those of this task")
+    .option("--before <id>", "only older ones than this: for the next page")
+    .option("--limit <n>", "at most so many", atLeastOne, 50)
+    .action((_, command: Command) => listTasks(command.optsWithGlobals()));
+  addShow(tasks);
+  addEnqueue(tasks);
+  tasks
+    .command("cancel")
+    .description("take it out of line, or abort it when it runs; its slots are free at once")
+    .argument("<id>", "the task's id, or its beginning")
+    .option("--by <name>", "who cancels it (default: $USER)")
+    .action((id: string, _, command: Command) => cancel(id, command.optsWithGlobals()));
+  tasks
+    .command("retry")
+    .description("put a finished task back in line, with all its attempts")
+    .argument("<id>", "the task's id, or its beginning")
+    .option("--by <name>", "who retries it (default: $USER)")
+    .action((id: string, _, command: Command) => retry(id, command.optsWithGlobals()));
+}
+
+function listTasks({ state, queue, name, before, limit, ...options }: Filter): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [tasks, now] = await Promise.all([
+      sluice.list({ state, queue, name, before, limit }),
+      sluice.store.now(),
+    ]);
+    print(options, tasks, () => {
+      if (tasks.length === 0) return "No tasks.";
+      const rows = tasks.map((task) => [
+        task.id,
+        task.name,
+        task.queue,
+        stateCell(task.state),
+        ago(task.at, now),
+        String(task.priority),
+        note(task),
+      ]);
+      const more = tasks.length === limit ? `More: --before ${tasks.at(-1)?.id}\n` : "";
+      return table(["id", "task", "queue", "state", "since", "priority", "note"], rows) + more;
+    });
+  });
+}
+
+/** What one would ask next about a task in this state. */
+function note(task: TaskView): string {
+  if (task.state === "failed") return errorOf(task);
+  if (task.progress !== undefined) return `progress ${JSON.stringify(task.progress)}`;
+  const attempt = task.state === "later" ? task.attempt + 1 : task.attempt;
+  return attempt > 1 ? `attempt ${attempt}` : "";
+}
+
+function cancel(given: string, options: By): Promise<void> {
+  return change(given, options, async (sluice, id) => {
+    const before = await sluice.get(id);
+    const { was } = await sluice.cancel(id, whoever(options.by));
+    const ended = before && was === before.state ? endingOf(before, await sluice.store.now()) : undefined;
+    if (ended) throw new SluiceError("ALREADY_FINISHED", `task ${id} ${ended} There is nothing to cancel.`);
+    return { data: { id, was, state: "cancelled" }, text: `task ${id} is cancelled; it was ${was}.` };
+  });
+}
+
+function retry(given: string, options: By): Promise<void> {
+  return change(given, options, async (sluice, id) => {
+    const { was } = await sluice.retry(id, whoever(options.by));
+    const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `sluice why ${id}`)}`;
+    return { data: { id, was, state: "waiting" }, text };
+  });
+}
+
+function change(
+  given: string,
+  options: By,
+  act: (sluice: Sluice, id: string) => Promise<{ data: unknown; text: string }>,
+): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const { data, text } = await act(sluice, await findTask(sluice, given, options));
+    print(options, data, () => text);
+  });
+}

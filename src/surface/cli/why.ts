@@ -1,0 +1,110 @@
+/** `sluice why ID`: where a task is, every reason it waits for, and the command that would change each. */
+import type { Command } from "commander";
+import type { Explanation, Wait } from "../../api/explain.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import type { TaskView } from "../../api/task-view.ts";
+import { describe, gateTitle, remedy } from "../../core/gate/describe.ts";
+import { sayDuration } from "../../core/time.ts";
+import { endingOf } from "./ending.ts";
+import { findTask } from "./find-task.ts";
+import { print } from "./output.ts";
+import { ago, when } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste, withStore } from "./settings.ts";
+import { colours, safe, safeLines } from "./text.ts";
+
+export function addWhy(program: Command): void {
+  program
+    .command("why")
+    .description("why a task is not running: every gate in the way, who holds it, and what would change it")
+    .argument("<id>", "the task's id, or its beginning")
+    .action((id: string, _, command: Command) => why(id, command.optsWithGlobals()));
+}
+
+interface Seen {
+  readonly explanation: Explanation;
+  readonly task: TaskView;
+  readonly now: number;
+  readonly worker: string | undefined;
+}
+
+function why(given: string, options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const seen = await look(sluice, await findTask(sluice, given, options));
+    const ending = endingOf(seen.task, seen.now);
+    print(options, { ...seen.explanation, ...(ending ? { ending } : {}) }, () => story(seen, options));
+  });
+}
+
+async function look(sluice: Sluice, id: string): Promise<Seen> {
+  const explanation = await sluice.explain(id);
+  const [task, now, sessions] = await Promise.all([
+    sluice.get(id),
+    sluice.store.now(),
+    sluice.store.sessions(),
+  ]);
+  const worker = sessions.find((session) => session.id === task?.session)?.name;
+  return { explanation, task: task as TaskView, now, worker };
+}
+
+function story(seen: Seen, options: GlobalOptions): string {
+  const { explanation, task } = seen;
+  const head = `${colours.bold(safe(task.name))} ${task.id} ${standing(seen)}`;
+  return [
+    head,
+    ...reasons(seen, options),
+    ...deadline(seen),
+    ...waits(explanation.waits),
+    ...(task.state === "failed" || task.state === "expired" || task.state === "quarantined"
+      ? [`  Put it back in line: ${colours.cyan(toPaste(options, `sluice tasks retry ${task.id}`))}`]
+      : []),
+  ].join("\n");
+}
+
+/** From the task as the explanation saw it: a second look may be of another moment. */
+function standing({ explanation, task, now, worker }: Seen): string {
+  const queue = `queue "${safe(task.queue)}"`;
+  const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : "";
+  switch (task.state) {
+    case "waiting":
+      return explanation.state === "waiting" && explanation.reasons.length > 0
+        ? `waits in ${queue} for ${sayDuration(now - task.at)}, because`
+        : `waits in ${queue}; nothing stands in its way, so it starts with the next pass.`;
+    case "later":
+      return `is put off in ${queue}:`;
+    case "claimed":
+      return `is claimed by ${safe(worker ?? task.session ?? "a worker")} ${ago(task.at, now)}, not yet running${attempt}`;
+    case "running":
+      return `runs since ${sayDuration(now - task.at)} on ${safe(worker ?? task.session ?? "a worker")}${attempt}.`;
+    default:
+      return safeLines(endingOf(task, now) ?? task.state);
+  }
+}
+
+function reasons({ explanation, now, task }: Seen, options: GlobalOptions): string[] {
+  if (explanation.state !== task.state) return [];
+  return explanation.reasons.flatMap((reason) => {
+    const command = remedy(reason);
+    const sentence = safeLines(describe(reason, { now, indent: 2 }));
+    return command ? [sentence, `      ${colours.cyan(safe(toPaste(options, command)))}`] : [sentence];
+  });
+}
+
+function deadline({ task, now }: Seen): string[] {
+  const open = task.state === "waiting" || task.state === "later";
+  return open && task.goodUntil !== null
+    ? [`  It expires unless it has started by ${when(task.goodUntil, now)}.`]
+    : [];
+}
+
+/** Two gates in the way at once were both waited for, so the times may add up to more than the wait. */
+function waits(intervals: readonly Wait[]): string[] {
+  const perGate = new Map<string, number>();
+  for (const { gates, forMs } of intervals)
+    for (const gate of gates) perGate.set(gate, (perGate.get(gate) ?? 0) + forMs);
+  if (perGate.size === 0) return [];
+  const longest = [...perGate].sort(([, a], [, b]) => b - a);
+  return [
+    `  Waited ${longest.map(([gate, ms]) => `${sayDuration(ms)} on ${safe(gateTitle(gate))}`).join(", ")}.`,
+  ];
+}

@@ -1,0 +1,174 @@
+/** A store on a workbench: what the suite says often, said once. */
+import type { LaneSpec } from "../../store/lane.ts";
+import { asksOf, laneOf } from "../../store/lane.ts";
+import type {
+  Claimed,
+  Finished,
+  LaneMove,
+  LaneRow,
+  Moves,
+  NewSession,
+  NewTask,
+  Passed,
+  Scope,
+  Store,
+  View,
+} from "../../store/store.ts";
+import type { FakeClock } from "../clock.ts";
+
+export const MAIL = laneOf("mail", "send", [
+  { gate: "pool:smtp", slots: 1 },
+  { gate: "queue:mail", slots: 1 },
+]);
+export const BULK = laneOf("mail", "bulk", [
+  { gate: "pool:smtp", slots: 3 },
+  { gate: "queue:mail", slots: 1 },
+]);
+export const BILL = laneOf("money", "bill", [{ gate: "queue:money", slots: 1 }]);
+
+export const NOTHING: Moves = {
+  claim: [],
+  claimLeaseMs: 60_000,
+  start: [],
+  expire: [],
+  recover: [],
+  lanes: [],
+};
+
+export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
+  const lane = more.lane ?? MAIL;
+  return {
+    id,
+    name: lane.task,
+    priority: 0,
+    lane,
+    input: '{"to":"a@b"}',
+    options: "{}",
+    key: null,
+    runAt: null,
+    delayMs: null,
+    goodUntil: null,
+    goodForMs: null,
+    ...more,
+  };
+}
+
+/** Everything a scope can say, with nothing said; lanes bring all their gates, locked alone. */
+export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): Scope {
+  const gates = new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)));
+  return {
+    session: "s1",
+    finished: [],
+    started: [],
+    lanes: lanes.map(({ id }) => ({ id, want: 100 })),
+    aside: [],
+    exclusive: [...gates].sort(),
+    shared: [],
+    intake: true,
+    queues: [],
+    lookahead: 10,
+    unpark: [],
+    skipLocked: false,
+    prefetching: false,
+    ...more,
+  };
+}
+
+export type Report = Partial<Omit<Finished, "to">> & { readonly to: Finished["to"] };
+
+interface ClaimOptions {
+  readonly session?: string;
+  readonly held?: boolean;
+  readonly claimLeaseMs?: number;
+}
+
+export class Bench {
+  readonly store: Store;
+  readonly clock: FakeClock;
+
+  constructor(store: Store, clock: FakeClock) {
+    this.store = store;
+    this.clock = clock;
+  }
+
+  async enqueue(...tasks: readonly (NewTask | string)[]): Promise<void> {
+    await this.store.enqueue(tasks.map((task) => (typeof task === "string" ? newTask(task) : task)));
+  }
+
+  async session(id = "s1", more: Partial<NewSession> = {}): Promise<void> {
+    const serves = JSON.stringify({ queues: ["mail", "money"], tasks: ["send", "bulk", "bill"] });
+    await this.store.openSession({ id, name: `worker ${id}`, slots: 4, serves, leaseMs: 30_000, ...more });
+  }
+
+  /** What a pass would decide on; nothing is decided. */
+  async look(lanes: readonly LaneSpec[] = [MAIL], more: Partial<Scope> = {}): Promise<View> {
+    let seen: View | undefined;
+    await this.store.pass(scopeOf(lanes, more), (view) => {
+      seen = view;
+      return NOTHING;
+    });
+    return seen as View;
+  }
+
+  /** Takes in what was enqueued. */
+  intake(): Promise<Passed> {
+    return this.store.pass(scopeOf([]), () => NOTHING);
+  }
+
+  async claim(ids: readonly string[], options: ClaimOptions = {}): Promise<readonly Claimed[]> {
+    const { session = "s1", held = true, claimLeaseMs = 60_000 } = options;
+    await this.intake();
+    const moves = { ...NOTHING, claimLeaseMs, claim: ids.map((id) => ({ id, held })) };
+    return (await this.store.pass(scopeOf([], { session }), () => moves)).claimed;
+  }
+
+  async claimOne(id: string, options: ClaimOptions = {}): Promise<Claimed> {
+    const [claimed] = await this.claim([id], options);
+    if (!claimed) throw new Error(`${id} could not be claimed`);
+    return claimed;
+  }
+
+  /** Reports how a claim ended; true when the store took it. */
+  async report(
+    { id, epoch }: { readonly id: string; readonly epoch: number },
+    report: Report,
+  ): Promise<boolean> {
+    const finished = [{ id, epoch, body: null, delayMs: 0, ...report }];
+    const { accepted } = await this.store.pass(scopeOf([], { finished, intake: false }), () => NOTHING);
+    return accepted.has(id);
+  }
+
+  /** Moves a lane, as seen now or with a stamp of one's own. */
+  async move(lane: LaneSpec, move: Partial<LaneMove>): Promise<void> {
+    await this.store.pass(scopeOf([lane]), ({ lanes }) => ({
+      ...NOTHING,
+      lanes: lanes.map((row) => ({ ...asItIs(row), ...move })),
+    }));
+  }
+
+  async lane(spec: LaneSpec): Promise<LaneRow> {
+    const { lanes } = await this.look([spec], { intake: false });
+    const found = lanes.find(({ id }) => id === spec.id);
+    if (!found) throw new Error(`lane ${spec.id} is not there`);
+    return found;
+  }
+
+  async state(id: string): Promise<string | undefined> {
+    return (await this.store.task(id))?.state;
+  }
+
+  /** A task's history as "1 TaskEnqueued", … */
+  async history(subject: string): Promise<string[]> {
+    return (await this.store.events(subject)).map(({ n, kind }) => `${n} ${kind}`);
+  }
+
+  async heldAt(gate: string): Promise<number | undefined> {
+    return (await this.store.gates()).find(({ key }) => key === gate)?.held;
+  }
+}
+
+export function asItIs({ id, stamp, state, parked, mark, blocked }: LaneRow): LaneMove {
+  return { lane: id, stamp, state, parked, mark, blocked, head: null };
+}
+
+export type Fresh = () => Promise<Bench>;

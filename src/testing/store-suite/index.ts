@@ -1,0 +1,52 @@
+/** One suite for all stores: what each of them promises, in sentences. */
+import { afterEach, describe } from "vitest";
+import type { Store } from "../../store/store.ts";
+import { FakeClock } from "../clock.ts";
+import { Bench } from "./bench.ts";
+import { byHandSuite } from "./by-hand.ts";
+import { enqueueSuite } from "./enqueue.ts";
+import { keySuite } from "./keys.ts";
+import { laneSuite } from "./lanes.ts";
+import { limitSuite } from "./limits.ts";
+import { passSuite } from "./pass.ts";
+import { readSuite } from "./reads.ts";
+import { recoverySuite } from "./recovery.ts";
+import { sessionSuite } from "./sessions.ts";
+import { settleSuite } from "./settle.ts";
+import { tendSuite } from "./tend.ts";
+
+export interface StoreSuiteOptions {
+  /** Sets the limit in force behind the store's back, as an operator's plain UPDATE does. */
+  readonly setLimitDirectly?: (store: Store, key: string, limit: number) => Promise<void>;
+}
+
+/** `open` gives an empty store with its schema; it takes the clock's now for every clock that it has. */
+export function describeStore(
+  name: string,
+  open: (clock: FakeClock) => Promise<Store>,
+  options: StoreSuiteOptions = {},
+): void {
+  describe(name, () => {
+    const opened: Store[] = [];
+    const fresh = async (): Promise<Bench> => {
+      const clock = new FakeClock();
+      const store = await open(clock);
+      opened.push(store);
+      return new Bench(store, clock);
+    };
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+    describe("enqueue", () => enqueueSuite(fresh));
+    describe("an idempotency key", () => keySuite(fresh));
+    describe("a pass", () => passSuite(fresh));
+    describe("a report", () => settleSuite(fresh));
+    describe("recovery", () => recoverySuite(fresh));
+    describe("by hand", () => byHandSuite(fresh));
+    describe("a limit", () => limitSuite(fresh, options));
+    describe("a lane", () => laneSuite(fresh));
+    describe("tending", () => tendSuite(fresh));
+    describe("a session", () => sessionSuite(fresh));
+    describe("reading", () => readSuite(fresh));
+  });
+}

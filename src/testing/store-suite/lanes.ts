@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import type { Fresh } from "./bench.ts";
+import { asItIs, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
+
+export function laneSuite(fresh: Fresh): void {
+  test("comes in open, with its first unit as its head and its queue's rank", async () => {
+    const bench = await fresh();
+    await bench.store.declare({ queues: [{ name: "mail", rank: 3 }], gates: [] });
+    await bench.enqueue("b", newTask("a", { priority: 6 }));
+    await bench.intake();
+    expect(await bench.lane(MAIL)).toEqual({
+      ...MAIL,
+      rank: 3,
+      state: "open",
+      parked: null,
+      head: { priority: 6, at: bench.clock.now(), id: "a" },
+      stamp: 0,
+      mark: null,
+      blocked: "[]",
+    });
+  });
+
+  test("has a queue of rank 100 unless it was declared", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    expect((await bench.lane(MAIL)).rank).toBe(100);
+  });
+
+  test("has a head that no unit stands before", async () => {
+    const bench = await fresh();
+    await bench.enqueue("m");
+    await bench.intake();
+    const heads: string[] = [];
+    for (const task of [newTask("z"), newTask("b", { priority: 2 }), newTask("a", { priority: 1 })]) {
+      bench.clock.advance(1);
+      await bench.enqueue(task);
+      await bench.intake();
+      heads.push((await bench.lane(MAIL)).head.id);
+    }
+    expect(heads).toEqual(["m", "b", "b"]);
+    const claim = await (async () => {
+      await bench.session();
+      return bench.claimOne("b");
+    })();
+    await bench.move(MAIL, { head: { priority: 1, at: bench.clock.now(), id: "a" } });
+    expect((await bench.lane(MAIL)).head.id).toBe("a");
+    await bench.report(claim, { to: "returned" });
+    await bench.intake();
+    expect((await bench.lane(MAIL)).head).toMatchObject({ id: "b", priority: 2 });
+  });
+
+  test("moves only when it is as it was seen: a stale stamp changes nothing", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    const seen = await bench.lane(MAIL);
+    const mark = { unit: "a", passed: 3, since: 17 };
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp", mark, blocked: '["pool:smtp"]' });
+    const parked = await bench.lane(MAIL);
+    expect(parked).toMatchObject({
+      state: "parked",
+      parked: "pool:smtp",
+      mark,
+      blocked: '["pool:smtp"]',
+      stamp: seen.stamp + 1,
+    });
+    await bench.move(MAIL, { stamp: seen.stamp, state: "open", parked: null, blocked: "[]" });
+    expect(await bench.lane(MAIL)).toEqual(parked);
+  });
+
+  test("that something arrives at moves on: a decision made before does not apply", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    await bench.store.pass(scopeOf([MAIL]), () => NOTHING);
+    const seen = await bench.lane(MAIL);
+    await bench.enqueue(newTask("b", { priority: 1 }));
+    await bench.intake();
+    await bench.move(MAIL, { stamp: seen.stamp, state: "idle" });
+    expect(await bench.lane(MAIL)).toMatchObject({ state: "open", head: { id: "b" } });
+  });
+
+  test("that arrivals of the same pass concern is not moved by it", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    await bench.enqueue("b");
+    await bench.move(MAIL, { state: "idle" });
+    expect((await bench.lane(MAIL)).state).toBe("open");
+  });
+
+  test("that is idle opens again with what arrives, at the newcomer's place", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue(newTask("a", { priority: 5 }));
+    await bench.claim(["a"]);
+    await bench.move(MAIL, { state: "idle" });
+    expect((await bench.lane(MAIL)).state).toBe("idle");
+    bench.clock.advance(10);
+    await bench.enqueue("b");
+    await bench.intake();
+    expect(await bench.lane(MAIL)).toMatchObject({
+      state: "open",
+      head: { priority: 0, at: bench.clock.now(), id: "b" },
+    });
+  });
+
+  test("that is parked stays parked when something arrives, with a better head if it has one", async () => {
+    const bench = await fresh();
+    await bench.enqueue("b");
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    await bench.enqueue(newTask("a", { priority: 1 }));
+    await bench.intake();
+    expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp", head: { id: "a" } });
+  });
+
+  test("that is parked is out of sight, and is shown with its head to whom its gate can be un-parked", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", newTask("b", { lane: BULK }));
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    const away = await bench.look([], { queues: ["mail"] });
+    expect(away.beyond.map(({ id }) => id)).toEqual([BULK.id]);
+    const back = await bench.look([BULK], { unpark: ["pool:smtp"] });
+    expect(new Set(back.lanes.map(({ id }) => id))).toEqual(new Set([BULK.id, MAIL.id]));
+    expect(new Set(back.heads.map(({ id }) => id))).toEqual(new Set(["a", "b"]));
+    await bench.store.pass(scopeOf([BULK], { unpark: ["pool:smtp"] }), ({ lanes }) => ({
+      ...NOTHING,
+      lanes: lanes
+        .filter(({ state }) => state === "parked")
+        .map((lane) => ({ ...asItIs(lane), state: "open" as const, parked: null })),
+    }));
+    expect(await bench.lane(MAIL)).toMatchObject({ state: "open", parked: null });
+  });
+
+  test("that is parked and named by the scope is shown once, with its own units once", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b", "c");
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    const { lanes, heads } = await bench.look([MAIL], { unpark: ["pool:smtp"] });
+    expect(lanes.map(({ id }) => id)).toEqual([MAIL.id]);
+    expect(heads.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  });
+
+  test("says each change of what it waits for once, in its own history", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    for (const blocked of ['["pool:smtp"]', '["pool:smtp"]', '["queue:mail"]', "[]"])
+      await bench.move(MAIL, { blocked });
+    const events = await bench.store.events(MAIL.id);
+    expect(events.map(({ n, kind, data }) => [n, kind, data])).toEqual([
+      [1, "LaneWaiting", '["pool:smtp"]'],
+      [2, "LaneWaiting", '["queue:mail"]'],
+      [3, "LaneWaiting", "[]"],
+    ]);
+  });
+}

@@ -1,0 +1,171 @@
+import { expect, test } from "vitest";
+import { laneOf } from "../../store/lane.ts";
+import type { Declaration, GateInfo } from "../../store/store.ts";
+import type { Bench, Fresh } from "./bench.ts";
+import { newTask } from "./bench.ts";
+import type { StoreSuiteOptions } from "./index.ts";
+
+const declared = (limit: number): Declaration => ({
+  queues: [{ name: "mail", rank: 7 }],
+  gates: [{ key: "pool:smtp", limit, line: "bypass", leaseMs: 300_000 }],
+});
+
+const gate = async ({ store }: Bench, key: string): Promise<GateInfo | undefined> =>
+  (await store.gates()).find((each) => each.key === key);
+
+export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions): void {
+  test("that is declared is in force, and a later declaration replaces it", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    expect(await gate(bench, "pool:smtp")).toEqual({
+      key: "pool:smtp",
+      limit: 5,
+      declared: 5,
+      paused: false,
+      line: "bypass",
+      leaseMs: 300_000,
+      setBy: null,
+      setAt: null,
+      held: 0,
+    });
+    await bench.store.declare(declared(8));
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 8, declared: 8 });
+    expect(await bench.store.queues()).toMatchObject([{ name: "mail", rank: 7 }]);
+  });
+
+  test("that is declared takes the place of the one a gate was born with", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: null, line: "bypass" });
+    expect(await gate(bench, "queue:mail")).toMatchObject({ limit: -1, line: "skip" });
+    await bench.store.declare(declared(5));
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 5 });
+    expect(await bench.store.queues()).toMatchObject([{ name: "mail", rank: 7, waiting: 1 }]);
+  });
+
+  test("that an operator set stays through every declaration", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    const change = { key: "pool:smtp", to: "value", limit: 2, by: "ann" } as const;
+    expect(await bench.store.changeLimit(change)).toEqual({ from: 5, limit: 2 });
+    await bench.store.declare(declared(8));
+    expect(await gate(bench, "pool:smtp")).toMatchObject({
+      limit: 2,
+      declared: 8,
+      setBy: "ann",
+      setAt: bench.clock.now(),
+    });
+  });
+
+  test("that an operator set to the declared value stays, too", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 5, by: "ann" });
+    await bench.store.declare(declared(8));
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 5, declared: 8 });
+  });
+
+  test.skipIf(!setLimitDirectly)(
+    "that was changed by a plain UPDATE stays through every declaration",
+    async () => {
+      const bench = await fresh();
+      await bench.store.declare(declared(5));
+      await setLimitDirectly?.(bench.store, "pool:smtp", 3);
+      await bench.store.declare(declared(8));
+      expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 3, declared: 8, setBy: null });
+      const { gates } = await bench.look([], { exclusive: ["pool:smtp"] });
+      expect(gates).toMatchObject([{ limit: 3 }]);
+    },
+  );
+
+  test("that is reset is the declared one again, and follows it from then on", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 2, by: "ann" });
+    expect(await bench.store.changeLimit({ key: "pool:smtp", to: "declared", by: "bob" })).toEqual({
+      from: 2,
+      limit: 5,
+    });
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 5, setBy: null });
+    await bench.store.declare(declared(8));
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 8 });
+  });
+
+  test("is kept while its gate is paused, and is there when it is resumed", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    expect(await bench.store.changeLimit({ key: "pool:smtp", to: "paused", by: "ann" })).toEqual({
+      from: 5,
+      limit: 5,
+    });
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 5, paused: true });
+    expect(await bench.store.changeLimit({ key: "pool:smtp", to: "resumed", by: "ann" })).toEqual({
+      from: 5,
+      limit: 5,
+    });
+    expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 5, paused: false });
+  });
+
+  test("has its changes in the history of its gate, without gaps", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    const key = "pool:smtp";
+    await bench.store.changeLimit({ key, to: "value", limit: 2, by: "ann" });
+    await bench.store.changeLimit({ key, to: "paused", by: "ann" });
+    await bench.store.changeLimit({ key, to: "resumed", by: "ann" });
+    await bench.store.changeLimit({ key, to: "declared", by: "bob" });
+    expect(await bench.history(key)).toEqual([
+      "1 LimitChanged",
+      "2 GatePaused",
+      "3 GateResumed",
+      "4 LimitReset",
+    ]);
+    const [first] = await bench.store.events(key);
+    expect(JSON.parse(first?.data ?? "")).toEqual({ by: "ann", from: 5, to: 2 });
+  });
+
+  test("can be set before anybody has asked for its gate, and nothing else can", async () => {
+    const bench = await fresh();
+    expect(await bench.store.changeLimit({ key: "pool:new", to: "paused", by: "ann" })).toBeUndefined();
+    expect(await bench.store.changeLimit({ key: "pool:new", to: "declared", by: "ann" })).toBeUndefined();
+    const change = { key: "pool:new", to: "value", limit: 4, by: "ann" } as const;
+    expect(await bench.store.changeLimit(change)).toEqual({ from: null, limit: 4 });
+    expect(await gate(bench, "pool:new")).toMatchObject({
+      limit: 4,
+      declared: null,
+      line: "bypass",
+      setBy: "ann",
+    });
+    await bench.enqueue(newTask("a", { lane: laneOf("mail", "send", [{ gate: "pool:new", slots: 1 }]) }));
+    await bench.intake();
+    expect(await gate(bench, "pool:new")).toMatchObject({ limit: 4 });
+  });
+
+  test("of one value is its family's until it has one of its own", async () => {
+    const bench = await fresh();
+    await bench.enqueue(
+      newTask("a", { lane: laneOf("mail", "send", [{ gate: "pool:tenant=acme", slots: 1 }]) }),
+    );
+    await bench.intake();
+    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=*", limit: 3, line: "bypass" }] });
+    expect(await gate(bench, "pool:tenant=acme")).toMatchObject({ limit: 3, declared: null });
+    expect((await bench.store.limits(["pool:tenant=acme"])).get("pool:tenant=acme")).toBe(3);
+    await bench.store.changeLimit({ key: "pool:tenant=acme", to: "value", limit: 9, by: "ann" });
+    expect(await gate(bench, "pool:tenant=acme")).toMatchObject({ limit: 9 });
+    await bench.store.changeLimit({ key: "pool:tenant=acme", to: "declared", by: "ann" });
+    expect(await gate(bench, "pool:tenant=acme")).toMatchObject({ limit: 3 });
+  });
+
+  test("changed by many at once has one event for each change", async () => {
+    const bench = await fresh();
+    await bench.store.declare(declared(5));
+    const limits = [1, 2, 3, 4, 6, 7, 8, 9];
+    await Promise.all(
+      limits.map((limit) => bench.store.changeLimit({ key: "pool:smtp", to: "value", limit, by: "ann" })),
+    );
+    expect((await bench.store.events("pool:smtp")).map(({ n }) => n)).toEqual(
+      limits.map((_, index) => index + 1),
+    );
+  });
+}

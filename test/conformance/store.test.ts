@@ -1,0 +1,59 @@
+// One suite, four stores.
+
+import { afterAll } from "vitest";
+import { openMemory } from "../../src/store/memory/index.ts";
+import { openMysql } from "../../src/store/mysql/index.ts";
+import { openPostgres } from "../../src/store/postgres/index.ts";
+import { openSqlite } from "../../src/store/sqlite/index.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { FakeClock } from "../../src/testing/index.ts";
+import { describeStore, sqliteTimeOf } from "../../src/testing/index.ts";
+import {
+  describeWithMariadb,
+  describeWithPostgres,
+  freshMariadb,
+  freshPostgres,
+  freshSqlite,
+} from "../support/databases.ts";
+import type { Aside } from "./tables.ts";
+import { besideMariadb, besidePostgres, besideSqlite, emptyTables } from "./tables.ts";
+
+/** One database for the whole suite, emptied for each test: quicker than one for each. */
+function onSql(
+  name: string,
+  place: () => Promise<string>,
+  aside: (where: string) => Promise<Aside>,
+  open: (where: string, clock: FakeClock) => Promise<Store>,
+): void {
+  let where: string | undefined;
+  let beside: Aside | undefined;
+  afterAll(() => beside?.close());
+  describeStore(
+    name,
+    async (clock) => {
+      where ??= await place();
+      const store = await open(where, clock);
+      await store.migrate();
+      beside ??= await aside(where);
+      await emptyTables(beside);
+      return store;
+    },
+    {
+      setLimitDirectly: async (_, key, limit) => {
+        await beside?.query(`UPDATE sluice_gate SET capacity = ${limit} WHERE name = '${key}'`);
+      },
+    },
+  );
+}
+
+describeStore("memory", async (clock) => openMemory({ now: clock.now }));
+
+onSql("SQLite", freshSqlite, besideSqlite, (path, clock) => openSqlite(path, sqliteTimeOf(clock)));
+
+describeWithPostgres("a server", () => {
+  onSql("PostgreSQL", freshPostgres, besidePostgres, async (url, { now }) => openPostgres({ url, now }));
+});
+
+describeWithMariadb("a server", () => {
+  onSql("MariaDB", freshMariadb, besideMariadb, async (url, { now }) => openMysql({ url, now }));
+});

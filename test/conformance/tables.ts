@@ -1,0 +1,58 @@
+// The tables of a store, seen from outside: to empty them, to read them whole, to change a limit by plain SQL.
+
+import { DatabaseSync } from "@photostructure/sqlite";
+import mysql from "mysql2/promise";
+import pg from "pg";
+
+export type Row = Record<string, unknown>;
+
+/** A connection of one's own, beside the store's. */
+export interface Aside {
+  query(text: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+export const TABLES = [
+  "gate",
+  "queue",
+  "lane",
+  "arrival",
+  "task",
+  "waiting",
+  "later",
+  "deadline",
+  "running",
+  "outcome",
+  "event",
+  "session",
+] as const;
+
+export async function besidePostgres(url: string): Promise<Aside> {
+  const client = new pg.Client({
+    connectionString: url,
+    types: { getTypeParser: ((oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid))) as never },
+  });
+  await client.connect();
+  return { query: async (text) => (await client.query(text)).rows as Row[], close: () => client.end() };
+}
+
+export async function besideMariadb(url: string): Promise<Aside> {
+  const connection = await mysql.createConnection(url);
+  return {
+    query: async (text) => (await connection.query(text))[0] as Row[],
+    close: () => connection.end(),
+  };
+}
+
+export async function besideSqlite(path: string): Promise<Aside> {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA busy_timeout = 5000");
+  return {
+    query: async (text) => db.prepare(text).all() as Row[],
+    close: async () => db.close(),
+  };
+}
+
+export async function emptyTables(aside: Aside): Promise<void> {
+  for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}`);
+}
