@@ -8,6 +8,8 @@ import type { Dialect } from "./sql.ts";
 interface Words {
   readonly name: string;
   readonly text: string;
+  /** Texts of bounded length: MySQL sorts and joins them in memory. */
+  readonly short: string;
   readonly identity: string;
   /** The number of a claim, and what identifies its row beside it. */
   readonly epoch: string;
@@ -22,6 +24,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   postgres: {
     name: 'text COLLATE "C"',
     text: "text",
+    short: "text",
     identity: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     // No index on the epoch: a claim is always looked for together with its unit.
     epoch: "bigint GENERATED ALWAYS AS IDENTITY",
@@ -34,6 +37,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   sqlite: {
     name: "TEXT",
     text: "TEXT",
+    short: "TEXT",
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
     epoch: "INTEGER PRIMARY KEY AUTOINCREMENT",
     claimKey: "UNIQUE",
@@ -44,6 +48,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   mysql: {
     name: "VARCHAR(191)",
     text: "LONGTEXT",
+    short: "VARCHAR(4000)",
     identity: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
     epoch: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
     claimKey: "UNIQUE",
@@ -64,7 +69,7 @@ export function versionTable(dialect: Dialect): string {
   return `CREATE TABLE IF NOT EXISTS sluice_schema (version INT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)${WORDS[dialect].cold}`;
 }
 
-function first({ name, text, identity, epoch, claimKey, hot, cold, clustered }: Words): string[] {
+function first({ name, text, short, identity, epoch, claimKey, hot, cold, clustered }: Words): string[] {
   const place = `precedence BIGINT NOT NULL, at BIGINT NOT NULL`;
   const life = `attempt BIGINT NOT NULL, losses BIGINT NOT NULL, good_until BIGINT, n BIGINT NOT NULL`;
   return [
@@ -72,12 +77,12 @@ function first({ name, text, identity, epoch, claimKey, hot, cold, clustered }: 
     `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}${clustered}`,
     // Lanes. state: 0 idle, 1 open, 2 parked. head_* is a lower bound of the first place. stamp guards every move.
-    `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${text} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${text} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}${clustered}`,
+    `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${short} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}${clustered}`,
     `CREATE INDEX sluice_lane_view ON sluice_lane (queue, state, head_precedence, head_at, head_id)`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, head_precedence, head_at, head_id)`,
     // What was enqueued since the last pass looked: tells it which lanes to open. One row per call and lane.
-    `CREATE TABLE sluice_arrival (seq ${identity}, lane ${name} NOT NULL, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${text} NOT NULL, ${place}, unit ${name} NOT NULL)${hot}`,
-    `CREATE TABLE sluice_task (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, queue ${name} NOT NULL, lane ${name} NOT NULL, asks ${text} NOT NULL, priority BIGINT NOT NULL, input ${text} NOT NULL, options ${text} NOT NULL, idem_key ${name}, good_until BIGINT, created_at BIGINT NOT NULL)${cold}`,
+    `CREATE TABLE sluice_arrival (seq ${identity}, lane ${name} NOT NULL, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, ${place}, unit ${name} NOT NULL)${hot}`,
+    `CREATE TABLE sluice_task (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, queue ${name} NOT NULL, lane ${name} NOT NULL, asks ${short} NOT NULL, priority BIGINT NOT NULL, input ${text} NOT NULL, options ${text} NOT NULL, idem_key ${name}, good_until BIGINT, created_at BIGINT NOT NULL)${cold}`,
     `CREATE UNIQUE INDEX sluice_task_key ON sluice_task (name, idem_key)`,
     `CREATE TABLE sluice_waiting (id ${name} NOT NULL PRIMARY KEY, lane ${name} NOT NULL, ${place}, ${life})${hot}${clustered}`,
     `CREATE INDEX sluice_waiting_line ON sluice_waiting (lane, precedence, at, id, good_until)`,

@@ -89,10 +89,13 @@ export const leaseNow = instant("lease");
 /** `column ${oneOf(list)}`: an equality with any of a list, as one parameter where that is possible. */
 export const oneOf = (list: readonly (string | number)[]): Sql =>
   new Sql((writer) => {
-    if (writer.dialect === "postgres") {
+    if (writer.dialect === "postgres" && list.length === 0) {
+      // Of no type of its own, so it fits any column.
+      writer.text += "= ANY('{}')";
+    } else if (writer.dialect === "postgres") {
       writer.text += "= ANY(";
       writer.value(list);
-      writer.text += list.length > 0 && typeof list[0] === "number" ? "::bigint[])" : "::text[])";
+      writer.text += typeof list[0] === "number" ? "::bigint[])" : "::text[])";
     } else if (writer.dialect === "sqlite") {
       writer.text += "IN (SELECT value FROM json_each(";
       writer.value(JSON.stringify(list));

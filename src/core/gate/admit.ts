@@ -181,7 +181,7 @@ class Walk {
     const isBlocked = hurdles.some(atPool);
     const known = unit.mark?.unit === unit.id ? unit.mark : undefined;
     // What it gathered is kept while skip gates alone are in its way. Strict gates are kept for it, so not for them.
-    const keeps = false as boolean; void known;
+    const keeps = known && hurdles.every(atSkip);
     if (!isHead || !(isBlocked || keeps)) return;
     const mark = known ?? this.#overtakes.begin(unit.lane, unit.id);
     const pools = entries.filter(atPool);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Gate, Limit } from "./gate.ts";
-import { bounded, draining, obstacle, room, UNLIMITED } from "./gate.ts";
+import { bounded, draining, most, obstacle, room, UNLIMITED } from "./gate.ts";
 
 const gate = (limit: Limit, held = 0, paused = false): Gate => ({
   key: "g",
@@ -65,5 +65,19 @@ describe("a gate", () => {
     expect(bounded(gate(null))).toBe(true);
     expect(bounded(gate(UNLIMITED, 0, true))).toBe(true);
     expect(bounded(gate(UNLIMITED))).toBe(false);
+  });
+
+  it("holds at most as many units of an ask as fit into its limit, whatever is held now", () => {
+    expect(most(gate(5, 4), 1)).toBe(5);
+    expect(most(gate(5), 2)).toBe(2);
+    expect(most(gate(2), 3)).toBe(0);
+    expect(most(gate(0), 1)).toBe(0);
+  });
+
+  it("holds none while paused or unset, and has no end when unlimited", () => {
+    expect(most(gate(5, 0, true), 1)).toBe(0);
+    expect(most(gate(null), 1)).toBe(0);
+    expect(most(gate(UNLIMITED, 0, true), 1)).toBe(0);
+    expect(most(gate(UNLIMITED), 9)).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -11,17 +11,17 @@ export interface Kind {
   readonly limit: Limit;
 }
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  cluster: { line: "skip", limit: UNLIMITED },
-  queue: { line: "skip", limit: UNLIMITED },
-  pool: { line: "bypass", limit: null },
-  mutex: { line: "strict", limit: 1 },
-  semaphore: { line: "strict", limit: null },
-};
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ["cluster", { line: "skip", limit: UNLIMITED }],
+  ["queue", { line: "skip", limit: UNLIMITED }],
+  ["pool", { line: "bypass", limit: null }],
+  ["mutex", { line: "strict", limit: 1 }],
+  ["semaphore", { line: "strict", limit: null }],
+]);
 
 /** How a gate comes into the world when a unit first asks for it. An unknown kind must be set before it admits. */
 export function bornAs(key: string): Kind {
-  return KINDS[key.split(":", 1)[0] as string] ?? { line: "strict", limit: null };
+  return KINDS.get(key.split(":", 1)[0] as string) ?? { line: "strict", limit: null };
 }
 
 /** Gates that every unit of a queue asks for: waiting for them says nothing about one lane, so none parks on them. */

@@ -16,10 +16,11 @@ import { gatesOf, horizonOf, isReadable, type Standing, waitersOf, workersOf } f
 export interface Decision {
   readonly moves: Moves;
   readonly plan: Plan;
+  /** This claimer could take more than it was shown. */
   readonly more: boolean;
   readonly yielded: boolean;
-  /** Somebody else could start something now. */
-  readonly forOthers: boolean;
+  /** Units that somebody else could start now. */
+  readonly forOthers: readonly string[];
   /** This session is not among the living. */
   readonly ended: boolean;
   /** Lanes that could not be decided because their gates were not locked. */
@@ -45,6 +46,8 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
     horizon: horizonOf([...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)), ...view.beyond]),
   });
   const take = taken(plan, workers, me, report);
+  const mine = workers[me];
+  const hasRoom = mine !== undefined && mine.slots > mine.used + plan.admitted.length;
   const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
   const now = plan.admitted.slice(0, take);
   const claimNow = now.filter(({ id }) => !prefetched.has(id));
@@ -60,9 +63,9 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   return {
     moves,
     plan,
-    more: plan.more || moves.recover.length > 0 || unread.length > 0,
+    more: hasRoom && (plan.more || moves.recover.length > 0 || unread.length > 0),
     yielded: take < plan.admitted.length,
-    forOthers: plan.left.length > 0 || take < plan.admitted.length,
+    forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
     unread,
   };

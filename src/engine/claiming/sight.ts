@@ -115,8 +115,8 @@ export class Sight {
     return { exclusive: exclusive.sort(), shared: [...shared].sort() };
   }
 
-  /** After a pass: what was seen replaces what was believed. */
-  learn(view: View, scope: Scope, decision: Decision): void {
+  /** After a pass: what was seen replaces what was believed. True when a lane came into sight. */
+  learn(view: View, scope: Scope, decision: Decision): boolean {
     if (this.#gates.size > MOST_GATES) this.#gates.clear();
     for (const gate of view.gates) this.#gates.set(gate.key, gate);
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
@@ -130,8 +130,10 @@ export class Sight {
       if (state !== "open") this.#lanes.delete(lane.id);
       else this.#remember(lane, flowing.has(lane.id) || !waiting.has(lane.id));
     }
+    const fresh = view.beyond.some(({ id }) => !this.#lanes.has(id));
     for (const lane of [...view.beyond, ...decision.unread]) this.#remember(lane, true);
     this.#setAside();
+    return fresh;
   }
 
   #isUnlimited(key: string): boolean {

@@ -19,6 +19,8 @@ export class StoreClaims implements Claims {
   readonly #laneOf = new Map<string, LaneSpec>();
   readonly #serves: string;
   #session = "";
+  #offered: ReadonlySet<string> = new Set();
+  #unread = "";
   #passes = 0;
 
   constructor(store: Store, seat: Seat) {
@@ -72,23 +74,39 @@ export class StoreClaims implements Claims {
   }
 
   #settle(report: Report, scope: Scope, passed: Passed, { view, decision }: { view: View; decision: Decision }): Answer {
-    this.#sight.learn(view, scope, decision);
+    const fresh = this.#sight.learn(view, scope, decision);
     this.#sight.notice(passed.arrived);
     for (const { id } of report.finished) this.#laneOf.delete(id);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
-    if (decision.forOthers || passed.arrived.length > 0) this.#store.hint("work");
+    this.#hintOthers(decision.forOthers, passed.arrived.length > 0);
     return {
       now: passed.now,
       claimed: passed.claimed,
       started: passed.started,
       refused: report.finished.filter(({ id }) => !passed.accepted.has(id)).map(({ id }) => id),
-      more: decision.more || passed.arrived.length > 0 || passed.claimed.length < decision.moves.claim.length,
+      more: (decision.more && this.#moved(passed, decision)) || fresh || passed.arrived.length > 0,
       yielded: decision.yielded,
       ended: decision.ended,
     };
+  }
+
+  /** A pass that changed nothing is not repeated at once, however much it could not see. */
+  #moved(passed: Passed, { moves, unread }: Decision): boolean {
+    const unreadBefore = this.#unread;
+    this.#unread = unread.map(({ id }) => id).join();
+    const readable = this.#unread !== unreadBefore;
+    const lanes = moves.lanes.some(({ state }) => state !== "open");
+    return passed.claimed.length > 0 || passed.started.length > 0 || moves.recover.length > 0 || lanes || readable;
+  }
+
+  /** Said once for the same units: whoever could not take them then is not asked again and again. */
+  #hintOthers(units: readonly string[], arrived: boolean): void {
+    const fresh = units.some((id) => !this.#offered.has(id));
+    this.#offered = new Set(units);
+    if (fresh || arrived) this.#store.hint("work");
   }
 
   /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */

@@ -14,6 +14,7 @@ import type { Answer, Claimed, Claims, Finished } from "../claiming/claims.ts";
 import { storedOptions } from "../claiming/recovery.ts";
 import type { Env } from "../env.ts";
 import type { Service } from "../service.ts";
+import { Active } from "./active.ts";
 import { Journal } from "./journal.ts";
 import { type Lease, SessionKeeper } from "./session-keeper.ts";
 import { Signal } from "./signal.ts";
@@ -36,36 +37,10 @@ export type WorkerEvent =
   | { readonly kind: "sessionEnded" }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** A claim whose code runs here. Most tasks never look at their signal, so it is made when they do. */
-class Active {
-  readonly claim: Claimed;
-  /** The store knows that it began. */
-  marked: boolean;
-  #controller: AbortController | undefined;
-  #reason: unknown;
-  #aborted = false;
-
-  constructor(claim: Claimed, marked: boolean) {
-    this.claim = claim;
-    this.marked = marked;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort(this.#reason);
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#aborted = true;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-  }
-}
-
 const IMMEDIATE_RETRY_MS = 50;
 const MOST_BACKOFF_MS = 5_000;
 const CANCEL_LOOK_MS = 50;
+const LAST_TRIES = 3;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -187,7 +162,8 @@ export class Worker implements Service {
     if (answer.ended) return this.#sessionEnded();
     for (const claim of answer.claimed) {
       this.#tell({ kind: "claimed", id: claim.id, held: claim.held });
-      if (claim.held) this.#begin(claim, false);
+      if (this.#draining) this.#giveBack(claim);
+      else if (claim.held) this.#begin(claim, false);
       else this.#prefetched.set(claim.id, claim);
     }
     for (const id of answer.started) {
@@ -264,6 +240,8 @@ export class Worker implements Service {
     this.#finished = [...finished, ...this.#finished];
     const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
     this.#failures += 1;
+    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
+    if (this.#stopped && this.#failures > LAST_TRIES) this.#finished = [];
     await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
     if (!this.#keeper.isTrusted()) this.#sessionEnded();
     else await this.#adopt().catch(() => {});
@@ -324,10 +302,14 @@ export class Worker implements Service {
   }
 
   #returnPrefetched(): void {
-    for (const { id, epoch } of this.#prefetched.values()) {
-      this.#finished.push({ id, epoch, to: "returned", body: null, delayMs: 0 });
-    }
+    for (const claim of this.#prefetched.values()) this.#giveBack(claim);
     this.#prefetched.clear();
+  }
+
+  /** A claim that was never begun goes back to its place, and no attempt is burnt. */
+  #giveBack({ id, epoch }: Claimed): void {
+    this.#finished.push({ id, epoch, to: "returned", body: null, delayMs: 0 });
+    this.#wake.set();
   }
 
   #drained(graceMs: number): Promise<void> {

@@ -37,6 +37,7 @@ export function retry(tables: Tables, now: number, id: string, by: string): Was 
   const n = outcome.n + 1;
   const life = { attempt: 0, losses: 0, goodUntil: null, n };
   tables.outcome.delete(id);
+  tables.deadline.delete(id);
   tables.waiting.insert({ id, lane: task.lane, precedence: negated(task.priority), at: now, ...life });
   announce(tables, [id]);
   const data = JSON.stringify({ by, was: outcome.state });

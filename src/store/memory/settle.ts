@@ -60,10 +60,11 @@ export function settle(tables: Tables, now: number, exits: readonly Exit[]): Rea
       leave(tables, now, claim, exit);
       settled.add(exit.epoch);
     }
+    // What is stale announces nothing, wherever its unit is by now.
     if (way === "again" || way === "back")
       announce(
         tables,
-        group.map(({ id }) => id),
+        group.flatMap(({ id, epoch }) => (settled.has(epoch) ? [id] : [])),
       );
   }
   return settled;

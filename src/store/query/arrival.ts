@@ -13,9 +13,12 @@ import { by, forUpdateSkipLocked, oneOf, raw, rows, type Sql, sql } from "../sql
  * second time: a lane's head must not be later than its first unit.
  */
 export const insertArrivalsOf = (ids: readonly string[]): Sql =>
+  insertArrivals(sql`sluice_waiting w JOIN sluice_task t ON t.id = w.id WHERE w.id ${oneOf(ids)}`);
+
+/** The same, for waiting units `w` and their bodies `t` that are at hand already. */
+export const insertArrivals = (from: Sql): Sql =>
   sql`INSERT INTO sluice_arrival (lane, queue, task, asks, precedence, at, unit)
-    SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id
-    FROM sluice_waiting w JOIN sluice_task t ON t.id = w.id WHERE w.id ${oneOf(ids)}`;
+    SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
 export const selectArrivals = (): Sql =>
   sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 500${forUpdateSkipLocked}`;

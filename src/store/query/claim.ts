@@ -29,7 +29,7 @@ function claimAtOnce(request: Claim): Sql {
   return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
       RETURNING epoch, id, lane, held, attempt, good_until)
-    SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id ORDER BY r.epoch`;
+    SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`;
 }
 
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
@@ -39,7 +39,7 @@ function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
     ...(dialect === "mysql" ? [sql`SELECT id FROM sluice_waiting WHERE id ${oneOf(ids)}${forUpdate}`] : []),
     sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id`,
     sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
-    sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session} ORDER BY r.epoch`,
+    sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
   ];
 }
 
@@ -66,4 +66,4 @@ export function startPrefetched(claims: readonly Held[]): Sql[] {
 }
 
 export const selectClaimsOf = (session: string): Sql =>
-  sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.session = ${session} ORDER BY r.epoch`;
+  sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.session = ${session}`;

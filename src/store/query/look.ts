@@ -64,11 +64,11 @@ export const selectPrefetched = (session: string): Sql =>
     WHERE session = ${session} AND held = 0 AND until_at > ${leaseNow} ORDER BY precedence, at, id`;
 
 export const selectSessions = (): Sql =>
-  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow} ORDER BY id`;
+  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow}`;
 
 /** The store's time, and who is alive by it, in one answer that is never empty. */
 export const selectClockAndSessions = (): Sql =>
-  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON s.expires_at > ${leaseNow} ORDER BY s.id`;
+  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON s.expires_at > ${leaseNow}`;
 
 export const selectLost = (): Sql =>
   sql`SELECT r.epoch, r.id, r.started_at, t.options

@@ -42,7 +42,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
     heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
     prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
-    sessions: (seen[sessions] ?? []).flatMap(sessionRow),
+    sessions: (seen[sessions] ?? []).flatMap(sessionRow).sort(byId),
     lost: more.lost.map(lostRow),
     beyond: (seen[beyond] ?? []).map(laneRow),
   };
@@ -64,7 +64,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const written = yield* lastFlight(...second.list);
   return {
     now: view.now,
-    claimed: claims.flatMap((index) => (written[index] ?? []).map(claimedRow)),
+    claimed: claims.flatMap((index) => inEpochs(written[index] ?? [])),
     started: (written[started] ?? []).map((row) => row.id as string),
     accepted: acceptedOf(scope, settled.flatMap((index) => seen[index] ?? [])),
     arrived: opened.map((row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never),
@@ -141,7 +141,12 @@ const lostRow = (row: Row): LostRow => ({
 const sessionRow = (row: Row): SessionRow[] =>
   row.id === null ? [] : [{ id: row.id as string, slots: Number(row.slots), serves: row.serves as string }];
 
-export const claimedRow = (row: Row): Claimed => ({
+/** Sorted here: MySQL would sort whole inputs on disk. */
+export const inEpochs = (rows: readonly Row[]): Claimed[] => rows.map(claimedRow).sort((a, b) => a.epoch - b.epoch);
+
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+
+const claimedRow = (row: Row): Claimed => ({
   id: row.id as string,
   name: row.name as string,
   lane: row.lane as string,

@@ -115,7 +115,8 @@ export function* queues(): Flow<QueueRow[]> {
 
 export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: number })[]> {
   const [found = []] = yield* flight(selectSessions());
-  return found.map((row) => ({
+  const sorted = [...found].sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
+  return sorted.map((row) => ({
     id: row.id as string,
     name: row.name as string,
     slots: Number(row.slots),

@@ -4,7 +4,7 @@ import { forUpdate, leaseNow, now, rows, type Sql, sql } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { among, type Held, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
-import { claimedRow } from "./pass.ts";
+import { inEpochs } from "./pass.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [{ id, name, slots, serves, lease: leaseMs }]);
@@ -27,7 +27,7 @@ export function* closeSession(id: string): Flow<void> {
 
 export function* claimsOf(session: string): Flow<Claimed[]> {
   const [found = []] = yield* flight(selectClaimsOf(session));
-  return found.map(claimedRow);
+  return inEpochs(found);
 }
 
 export function* stale(claims: readonly Held[]): Flow<string[]> {

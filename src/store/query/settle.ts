@@ -5,7 +5,7 @@
  */
 import type { Finished, Recovery } from "../store.ts";
 import { type Dialect, forUpdate, now, raw, rows, type Sql, sql } from "../sql.ts";
-import { insertArrivalsOf } from "./arrival.ts";
+import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
 
@@ -69,7 +69,6 @@ export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
     if (group.length === 0) continue;
     accepted.push(statements.length);
     statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
-    if (way === "again" || way === "back") statements.push(insertArrivalsOf(group.map(({ id }) => id)));
   }
   return { statements, accepted };
 }
@@ -110,9 +109,15 @@ function inserts(way: Exit["to"], names: Names, from: Sql): Sql[] {
   ];
 }
 
+const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back";
+
 /** One statement: the delete finds each claim by its key and carries its report along. */
 function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
-  const parts = inserts(way, { r: "g", f: "g" }, raw("g")).map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
+  const [moved, ...events] = inserts(way, { r: "g", f: "g" }, raw("g")) as [Sql, ...Sql[]];
+  const written = isInLine(way)
+    ? [sql`${moved} RETURNING id, precedence, at`, ...events, insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id"))]
+    : [moved, ...events];
+  const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
   return sql`WITH g AS (DELETE FROM sluice_running r USING ${rows("f", COLUMNS, group)} WHERE r.id = f.id AND r.epoch = f.epoch
       RETURNING r.*, f.state, f.kind, f.body, f.data, f.delay, f.unburnt, f.loss)
     ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`;
@@ -123,6 +128,7 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
   return [
     sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
     ...inserts(way, { r: "r", f: "f" }, joined),
+    ...(isInLine(way) ? [insertArrivals(sql`${joined} JOIN sluice_waiting w ON w.id = r.id JOIN sluice_task t ON t.id = r.id`)] : []),
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];
 }

@@ -4,9 +4,9 @@ import type { App } from "../../core/app/app.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { WorkerOptions } from "./run-worker.ts";
 import { sayLimit } from "./say.ts";
-import { sayStore, storeUrl, toPaste } from "./settings.ts";
+import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
 import { fields } from "./table.ts";
-import { colours, safe } from "./text.ts";
+import { colours, padTo, safe, widthOf } from "./text.ts";
 
 export interface Start {
   readonly mode: string;
@@ -41,7 +41,7 @@ export function banner({ mode, file, app, limits, options }: Start): string {
       ? undefined
       : ["Changed", { text: changed.map(sayChange).join(", "), style: colours.yellow }],
   ]);
-  const head = `${colours.bold(`sluice ${mode}`)} ${safe(file)}\n${indented(facts)}`;
+  const head = `${colours.bold(`sluice ${mode}`)} ${safe(sayPath(file))}\n${indented(facts)}`;
   return mode === "dev" ? `${head}\n${tryNext(options)}\n` : head;
 }
 
@@ -69,7 +69,15 @@ function tryNext(options: WorkerOptions): string {
     ["sluice limits list", "every limit and how much of it is held"],
     ["sluice limits set KEY N", "change one while it all runs; 0 pauses"],
   ] as const;
-  return `In another terminal:\n${indented(fields(commands.map(([command, what]) => [toPaste(options, command), what])))}Ctrl-C to stop.\n`;
+  const pasted = commands.map(([command, what]) => [toPaste(options, command), what] as const);
+  const width = Math.max(...pasted.map(([command]) => widthOf(command)));
+  const lines = pasted.map(
+    ([command, what]) => `${colours.cyan(padTo(command, width))}  ${what}
+`,
+  );
+  return `In another terminal:
+${indented(lines.join(""))}Ctrl-C to stop.
+`;
 }
 
 function indented(text: string): string {

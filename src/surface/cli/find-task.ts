@@ -13,11 +13,11 @@ export async function findTask(sluice: Sluice, given: string, options: GlobalOpt
       "UNKNOWN_ID",
       `There is no task ${given} in this store. See: ${toPaste(options, "sluice tasks list")}`,
     );
-  throw new SluiceError(
-    "AMBIGUOUS_ID",
-    `More than one task begins with ${given}; write more of it:\n${found.map((id) => `  ${id}`).join("\n")}`,
-    {
-      details: { ids: found },
-    },
-  );
+  const ids = found.map((id) => `  ${id}`).join("\n");
+  const more = found.length >= MOST_LISTED ? "\n  …" : "";
+  const message = `More than one task begins with ${given}; write more of it:\n${ids}${more}`;
+  throw new SluiceError("AMBIGUOUS_ID", message, { details: { ids: found } });
 }
+
+/** The store names no more than this. */
+const MOST_LISTED = 10;

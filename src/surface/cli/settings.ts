@@ -32,9 +32,13 @@ export function fileOf(url: string): string | undefined {
 /** Where the state is, as people read it: without a password, and as a path where it is one. */
 export function sayStore(url: string): string {
   const file = fileOf(url);
-  if (file === undefined) return masked(url);
-  const near = relative(process.cwd(), file);
-  return near.startsWith("..") ? file : near;
+  return file === undefined ? masked(url) : sayPath(file);
+}
+
+/** As seen from here, where that is shorter to read. */
+export function sayPath(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? resolve(path) : near;
 }
 
 /** Opens the store to look at it or change it. Unlike `dev`, looking never creates one. */

@@ -64,18 +64,19 @@ function story(seen: Seen, options: GlobalOptions): string {
 /** From the task as the explanation saw it: a second look may be of another moment. */
 function standing({ explanation, task, now, worker }: Seen): string {
   const queue = `queue "${safe(task.queue)}"`;
+  const holder = `worker ${safe(worker ?? task.session ?? "unknown")}`;
   const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : "";
   switch (task.state) {
     case "waiting":
       return explanation.state === "waiting" && explanation.reasons.length > 0
-        ? `waits in ${queue} for ${sayDuration(now - task.at)}, because`
-        : `waits in ${queue}; nothing stands in its way, so it starts with the next pass.`;
+        ? `has been waiting in ${queue} for ${sayDuration(now - task.at)}, because`
+        : `is in line in ${queue}; nothing stands in its way, so it starts with the next pass.`;
     case "later":
-      return `is put off in ${queue}:`;
+      return `is put off, in ${queue}:`;
     case "claimed":
-      return `is claimed by ${safe(worker ?? task.session ?? "a worker")} ${ago(task.at, now)}, not yet running${attempt}`;
+      return `was claimed ${ago(task.at, now)} by ${holder} and is not running yet${attempt}.`;
     case "running":
-      return `runs since ${sayDuration(now - task.at)} on ${safe(worker ?? task.session ?? "a worker")}${attempt}.`;
+      return `has been running for ${sayDuration(now - task.at)} on ${holder}${attempt}.`;
     default:
       return safeLines(endingOf(task, now) ?? task.state);
   }

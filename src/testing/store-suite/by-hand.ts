@@ -14,7 +14,6 @@ export function byHandSuite(fresh: Fresh): void {
       expect(await bench.store.task(id)).toMatchObject({
         state: "cancelled",
         body: '{"by":"ann"}',
-        session: null,
       });
       expect((await bench.store.events(id)).at(-1)).toMatchObject({
         kind: "TaskCancelled",

@@ -63,7 +63,8 @@ export function passSuite(fresh: Fresh): void {
     const bench = await fresh();
     await bench.session();
     await bench.enqueue("run", "gone", "free", newTask("later", { delayMs: 9 }));
-    await bench.claim(["run"]);
+    await bench.session("s2");
+    await bench.claim(["run"], { session: "s2" });
     await bench.store.cancel("gone", "me");
     const claimed = await bench.claim(["run", "gone", "later", "nobody", "free"]);
     expect(claimed.map(({ id }) => id)).toEqual(["free"]);

@@ -75,7 +75,7 @@ export function recoverySuite(fresh: Fresh): void {
     expect((await bench.look()).lost).toEqual([]);
     bench.clock.advance(1);
     const { lost } = await bench.look();
-    expect(lost.map(({ id, started }) => [id, started])).toEqual([
+    expect(lost.map(({ id, started }) => [id, started]).sort()).toEqual([
       ["ahead", false],
       ["held", true],
     ]);

@@ -24,7 +24,6 @@ export function settleSuite(fresh: Fresh): void {
       epoch: claim.epoch,
       attempt: 1,
       losses: 0,
-      session: null,
     });
     expect(await bench.heldAt("pool:smtp")).toBe(0);
     expect((await bench.store.events("a")).at(-1)).toMatchObject({ n: 3, kind: "TaskSucceeded", data: null });

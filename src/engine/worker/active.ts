@@ -1,0 +1,28 @@
+import type { Claimed } from "../claiming/claims.ts";
+
+/** A claim whose code runs here. Most tasks never look at their signal, so it is made when they do. */
+export class Active {
+  readonly claim: Claimed;
+  /** The store knows that it began. */
+  marked: boolean;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+  #aborted = false;
+
+  constructor(claim: Claimed, marked: boolean) {
+    this.claim = claim;
+    this.marked = marked;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
