@@ -9,15 +9,11 @@ import type { Case, Setting } from "./case.ts";
 import { serverVersion } from "./database.ts";
 import { peerCases } from "./peer/cases.ts";
 import { startRedis } from "./redis.ts";
+import { ourCases } from "./sluice/cases.ts";
 import type { Row } from "./table.ts";
 import { rowsTable, writeJson } from "./table.ts";
 import type { Target } from "./targets.ts";
 import { targetsTable } from "./targets.ts";
-
-// ---------------------------------------------------------------------------------------------
-// OUR CASES GO HERE: import them from ./sluice/*.ts and add them to this list.
-const ourCases: Case[] = [];
-// ---------------------------------------------------------------------------------------------
 
 const targets: Target[] = [
   { label: "24 slots over graphile-worker plain", row: "sluice-24", over: "graphile-plain", atLeast: 4 },
@@ -25,6 +21,16 @@ const targets: Target[] = [
   { label: "50 slots over BullMQ", row: "sluice-50", over: "bullmq", atLeast: 1 },
   { label: "24 slots over pg-boss", row: "sluice-24", over: "pg-boss", atLeast: 5 },
   { label: "24 slots over pg-boss, one result per batch", row: "sluice-24", over: "pg-boss-one-result" },
+  { label: "caps on over caps off, one worker", row: "sluice-24", over: "sluice-24-off", atLeast: 0.85 },
+  { label: "caps on over caps off, four workers", row: "sluice-4x24", over: "sluice-4x24-off", atLeast: 0.55 },
+  { label: "soft cap over hard cap, 24 slots", row: "sluice-24-soft", over: "sluice-24" },
+  { label: "embedded, tasks/s", row: "embedded", atLeast: 30_000 },
+  { label: "embedded, two processes: the smaller part in %", row: "embedded-2-share", atLeast: 30 },
+  { label: "a pass with 1,000,000 waiting over 1,000", row: "pass-blocked-many", over: "pass-blocked-few", atMost: 2 },
+  { label: "a pass with 100,000 keys over 1,000", row: "pass-keys-many", over: "pass-keys-few", atMost: 2 },
+  { label: "release to next start, PostgreSQL, ms", row: "handover-postgres", atMost: 10 },
+  { label: "release to next start, embedded, ms", row: "handover-embedded", atMost: 2 },
+  { label: "four workers with 1 ms of network delay, tasks/s", row: "sluice-4x24-1ms" },
 ];
 
 const { values: flags } = parseArgs({

@@ -53,19 +53,13 @@ export function exitOfLost({ id, epoch, to: state, body }: Recovery): Exit {
 export function settle(tables: Tables, now: number, exits: readonly Exit[]): ReadonlySet<number> {
   const settled = new Set<number>();
   for (const way of ["outcome", "later", "again", "back"] as const) {
-    const group = exits.filter(({ to }) => to === way);
-    for (const exit of group) {
-      const claim = current(tables, exit);
+    for (const exit of exits) {
+      const claim = exit.to === way ? current(tables, exit) : undefined;
       if (!claim) continue;
       leave(tables, now, claim, exit);
       settled.add(exit.epoch);
+      if (way === "again" || way === "back") announce(tables, [exit.id]);
     }
-    // What is stale announces nothing, wherever its unit is by now.
-    if (way === "again" || way === "back")
-      announce(
-        tables,
-        group.flatMap(({ id, epoch }) => (settled.has(epoch) ? [id] : [])),
-      );
   }
   return settled;
 }

@@ -6,12 +6,15 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 /** One press of Ctrl-C can arrive twice: from the terminal, and handed on by npm. */
 const SAME_PRESS_MS = 200;
 
+/** Stays until it is told to stop: the timers of an idle worker keep no process alive. */
 export function whenToldToStop(stop: () => Promise<void>): void {
   let toldAt: number | undefined;
+  const stay = setInterval(() => {}, 2 ** 30);
   const told = (signal: keyof typeof EXIT_CODES): void => {
     const now = performance.now();
     if (toldAt === undefined) {
       toldAt = now;
+      clearInterval(stay);
       stop().catch((error: unknown) => endWith(reportError(error)));
     } else if (now - toldAt > SAME_PRESS_MS) process.exit(EXIT_CODES[signal]);
   };

@@ -1,0 +1,247 @@
+// Random command lists for the differential test: what may be asked of a store, as plain data. Times are offsets and
+// things are named by position, so that the same list means the same on every store.
+
+import fc from "fast-check";
+import type { LaneSpec } from "../../src/store/lane.ts";
+import { laneOf } from "../../src/store/lane.ts";
+import type { LaneState, Recovery } from "../../src/store/store.ts";
+
+const lane = (queue: string, task: string, asks: Record<string, number>): LaneSpec =>
+  laneOf(
+    queue,
+    task,
+    Object.entries(asks).map(([gate, slots]) => ({ gate, slots })),
+  );
+
+export const LANES: readonly LaneSpec[] = [
+  lane("mail", "send", { "pool:smtp": 1, "queue:mail": 1 }),
+  lane("mail", "bulk", { cluster: 1, "pool:smtp": 3, "queue:mail": 1 }),
+  lane("money", "bill", { cluster: 1, "queue:money": 1 }),
+  lane("mail", "send", { "pool:tenant=acme": 2, "queue:mail": 1 }),
+  lane("money", "audit", { "semaphore:z": 1, "mutex:m": 1, "queue:money": 1 }),
+];
+export const QUEUES = ["mail", "money"] as const;
+export const TASKS = ["send", "bulk", "bill", "audit"] as const;
+export const GATES = [
+  "cluster",
+  "mutex:m",
+  "pool:smtp",
+  "pool:tenant=*",
+  "pool:tenant=acme",
+  "queue:mail",
+  "queue:money",
+  "semaphore:z",
+] as const;
+
+/** The position of something that exists by then; taken modulo how many there are. */
+type Ref = number;
+
+export interface NewUnit {
+  readonly lane: number;
+  readonly priority: number;
+  readonly key: string | null;
+  readonly when: { readonly delayMs: number } | { readonly in: number } | null;
+  readonly good: { readonly forMs: number } | { readonly in: number } | null;
+}
+
+export interface EndReport {
+  readonly claim: Ref;
+  /** Of all claims ever made, so mostly a stale one; else one that was not reported yet. */
+  readonly ofAll: boolean;
+  readonly to: "succeeded" | "failed" | "retry" | "returned";
+  readonly delayMs: number;
+}
+
+interface Reporting {
+  readonly session: Ref;
+  readonly ends: readonly EndReport[];
+  readonly began: readonly Ref[];
+}
+
+export type Command =
+  | { readonly kind: "enqueue"; readonly units: readonly NewUnit[] }
+  | (Reporting & {
+      readonly kind: "exchange";
+      readonly hinted: boolean;
+      readonly ownTurn: boolean;
+      readonly draining: boolean;
+    })
+  | (Reporting & {
+      readonly kind: "pass";
+      readonly lanes: readonly number[];
+      readonly want: number;
+      readonly shared: boolean;
+      readonly intake: boolean;
+      readonly unpark: boolean;
+      readonly prefetching: boolean;
+      readonly take: number;
+      readonly held: boolean;
+      readonly start: boolean;
+      readonly recover: Recovery["to"] | null;
+      readonly move: {
+        readonly to: LaneState;
+        readonly age: number;
+        readonly mark: boolean;
+        readonly blocked: boolean;
+      } | null;
+    })
+  | { readonly kind: "cancel"; readonly task: Ref }
+  | { readonly kind: "retry"; readonly task: Ref }
+  | { readonly kind: "limit"; readonly gate: number; readonly limit: number }
+  | { readonly kind: "gate"; readonly gate: number; readonly to: "declared" | "paused" | "resumed" }
+  | {
+      readonly kind: "declare";
+      readonly gates: readonly { readonly gate: number; readonly limit: number }[];
+      readonly rank: number;
+    }
+  | { readonly kind: "tend" }
+  | { readonly kind: "advance"; readonly ms: number }
+  | { readonly kind: "open"; readonly leaseMs: number; readonly slots: number; readonly prefetch: number }
+  | { readonly kind: "renew"; readonly session: Ref }
+  | { readonly kind: "close"; readonly session: Ref }
+  | { readonly kind: "progress"; readonly claim: Ref }
+  | { readonly kind: "note"; readonly claims: readonly Ref[] }
+  | { readonly kind: "read"; readonly task: Ref; readonly session: Ref };
+
+const ref = fc.nat(40);
+const oneOfList = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list);
+const span = fc.integer({ min: 1, max: 60 });
+
+const unit: fc.Arbitrary<NewUnit> = fc.record({
+  lane: fc.nat(LANES.length - 1),
+  priority: fc.integer({ min: -1, max: 2 }),
+  key: fc.option(oneOfList(["k0", "k1", "k2", "k3", "k4", "k5"]), { freq: 4 }),
+  when: fc.option(
+    fc.oneof(fc.record({ delayMs: span }), fc.record({ in: fc.integer({ min: -20, max: 60 }) })),
+    { freq: 5 },
+  ),
+  good: fc.option(fc.oneof(fc.record({ forMs: span }), fc.record({ in: span })), { freq: 4 }),
+});
+
+const end: fc.Arbitrary<EndReport> = fc.record({
+  claim: ref,
+  ofAll: fc.boolean(),
+  to: oneOfList(["succeeded", "failed", "retry", "returned"] as const),
+  delayMs: fc.oneof(fc.constant(0), span),
+});
+
+const reporting = {
+  session: ref,
+  ends: fc.array(end, { maxLength: 3 }),
+  began: fc.array(ref, { maxLength: 2 }),
+};
+
+const move = fc.record({
+  to: oneOfList(["open", "parked", "parked", "idle"] as const),
+  age: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  mark: fc.boolean(),
+  blocked: fc.boolean(),
+});
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("enqueue" as const),
+      units: fc.array(unit, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("exchange" as const),
+      ...reporting,
+      hinted: fc.boolean(),
+      ownTurn: fc.boolean(),
+      draining: fc.nat(9).map((n) => n === 0),
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      ...reporting,
+      lanes: fc.uniqueArray(fc.nat(LANES.length - 1), { maxLength: LANES.length }),
+      want: fc.integer({ min: 1, max: 5 }),
+      shared: fc.boolean(),
+      intake: fc.nat(3).map((n) => n > 0),
+      unpark: fc.boolean(),
+      prefetching: fc.boolean(),
+      take: fc.nat(4),
+      held: fc.nat(2).map((n) => n > 0),
+      start: fc.boolean(),
+      recover: fc.option(oneOfList(["waiting", "retry", "failed", "quarantined", "expired"] as const), {
+        freq: 4,
+      }),
+      move: fc.option(move, { freq: 2 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), task: ref }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("retry" as const), task: ref }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("limit" as const),
+      gate: fc.nat(GATES.length - 1),
+      limit: oneOfList([-1, 0, 1, 2, 3, 5, 9]),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("gate" as const),
+      gate: fc.nat(GATES.length - 1),
+      to: oneOfList(["declared", "paused", "resumed"] as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("declare" as const),
+      gates: fc.uniqueArray(
+        fc.record({ gate: fc.nat(GATES.length - 1), limit: fc.integer({ min: 1, max: 6 }) }),
+        {
+          maxLength: 4,
+          selector: ({ gate }) => gate,
+        },
+      ),
+      rank: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("tend" as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("advance" as const), ms: fc.integer({ min: 1, max: 50 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("open" as const),
+      leaseMs: fc.integer({ min: 20, max: 300 }),
+      slots: fc.integer({ min: 1, max: 4 }),
+      prefetch: oneOfList([0, 0, 2]),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("renew" as const), session: ref }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("close" as const), session: ref }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("progress" as const), claim: ref }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("note" as const), claims: fc.array(ref, { maxLength: 3 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), task: ref, session: ref }) },
+);
+
+/** Every list begins with a worker and something to do, so that not half of it runs on an empty store. */
+export const commandList = (length: number): fc.Arbitrary<Command[]> =>
+  fc
+    .tuple(
+      fc.array(unit, { minLength: 3, maxLength: 8 }),
+      fc.array(command, { minLength: Math.ceil(length / 2), maxLength: length }),
+    )
+    .map(([units, rest]) => [
+      { kind: "open", leaseMs: 250, slots: 3, prefetch: 0 },
+      { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
+      { kind: "enqueue", units },
+      ...rest,
+    ]);

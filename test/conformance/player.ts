@@ -1,0 +1,487 @@
+// Plays a command list on one store, and puts every answer into a form that can be compared with another store's.
+
+import { compare } from "../../src/core/gate/order.ts";
+import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import { asksOf } from "../../src/store/lane.ts";
+import type {
+  Claimed,
+  Finished,
+  HeadRow,
+  LaneMove,
+  Moves,
+  NewTask,
+  Passed,
+  Recovery,
+  Scope,
+  Store,
+  View,
+} from "../../src/store/store.ts";
+import type { FakeClock } from "../../src/testing/index.ts";
+import type { Command, EndReport, NewUnit } from "./commands.ts";
+import { GATES, LANES, QUEUES, TASKS } from "./commands.ts";
+
+type Pass = Extract<Command, { kind: "pass" }>;
+
+interface Live {
+  readonly claim: Claimed;
+  readonly session: string;
+  held: boolean;
+}
+
+export class Player {
+  readonly #store: Store;
+  readonly #clock: FakeClock;
+  readonly #tasks: string[] = [];
+  readonly #sessions: { id: string; claims: StoreClaims; prefetch: number; slots: number }[] = [];
+  /** All claims ever made, in the order of their epochs; their position is the epoch that everybody compares. */
+  readonly #claims: Live[] = [];
+  readonly #ranks = new Map<number, number>();
+  readonly #over = new Set<number>();
+  #views: View[] = [];
+  /** What had an effect, by kind. */
+  readonly effects = new Map<string, number>();
+
+  constructor(store: Store, clock: FakeClock) {
+    this.#store = watched(store, (view) => this.#views.push(view));
+    this.#clock = clock;
+  }
+
+  async play(command: Command): Promise<unknown> {
+    this.#views = [];
+    const answer = await this.#do(command);
+    return this.comparable({ answer, views: this.#views });
+  }
+
+  async #do(command: Command): Promise<unknown> {
+    switch (command.kind) {
+      case "enqueue":
+        return this.#enqueue(command.units);
+      case "exchange":
+        return this.#exchange(command);
+      case "pass":
+        return this.#pass(command);
+      case "cancel":
+        return this.#count(
+          "cancel",
+          await this.#store.cancel(this.#task(command.task), "ann"),
+          (answer) => !isFinal(answer.was),
+        );
+      case "retry":
+        return this.#count("retry by hand", await this.#store.retry(this.#task(command.task), "bob"));
+      case "limit":
+        return this.#count(
+          "limit",
+          await this.#store.changeLimit({
+            key: gateAt(command.gate),
+            to: "value",
+            limit: command.limit,
+            by: "ann",
+          }),
+        );
+      case "gate":
+        return this.#count(
+          command.to,
+          await this.#store.changeLimit({ key: gateAt(command.gate), to: command.to, by: "ann" }),
+        );
+      case "declare":
+        return this.#declare(command);
+      case "tend":
+        return this.#tend();
+      case "advance":
+        return this.#count("advance", this.#clock.now());
+      case "open":
+        return this.#open(command);
+      case "renew":
+        return this.#renew(command.session);
+      case "close":
+        return this.#close(command.session);
+      case "progress":
+        return this.#progress(command.claim);
+      case "note":
+        return this.#note(command.claims);
+      case "read":
+        return this.#read(command.task, command.session);
+    }
+  }
+
+  // ── verbs ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #enqueue(units: readonly NewUnit[]): Promise<unknown> {
+    const tasks = units.map((unit) => this.#newTask(unit));
+    this.#tasks.push(...tasks.map(({ id }) => id));
+    const answers = await this.#store.enqueue(tasks);
+    for (const { created } of answers) this.#tick(created ? "enqueue" : "twin");
+    return answers;
+  }
+
+  #newTask({ lane, priority, key, when, good }: NewUnit): NewTask {
+    const spec = laneAt(lane);
+    const now = this.#clock.now();
+    // Ids that do not grow with time, so that places are decided by id now and then.
+    const nth = this.#tasks.length + this.#named;
+    this.#named += 1;
+    return {
+      id: `t${String((nth * 37) % 1000).padStart(3, "0")}-${nth}`,
+      name: spec.task,
+      priority,
+      lane: spec,
+      input: `{"nth":${nth}}`,
+      options: '{"retry":{"attempts":3,"backoff":"fixed","delayMs":10,"maxDelayMs":10,"jitter":0}}',
+      key,
+      runAt: when && "in" in when ? now + when.in : null,
+      delayMs: when && "delayMs" in when ? when.delayMs : null,
+      goodUntil: good && "in" in good ? now + good.in : null,
+      goodForMs: good && "forMs" in good ? good.forMs : null,
+    };
+  }
+  #named = 0;
+
+  async #exchange({
+    session,
+    ends,
+    began,
+    hinted,
+    ownTurn,
+    draining,
+  }: Extract<Command, { kind: "exchange" }>): Promise<unknown> {
+    const seat = at(this.#sessions, session);
+    if (!seat) return undefined;
+    const finished = this.#finished(ends);
+    const ending = new Set(finished.map(({ epoch }) => epoch));
+    const active = this.#claims.filter(
+      ({ claim, session: holder, held }) =>
+        holder === seat.id && held && !ending.has(claim.epoch) && !this.#over.has(claim.epoch),
+    ).length;
+    const answer = await seat.claims.exchange({
+      finished,
+      started: this.#began(began),
+      active,
+      hinted,
+      ownTurn,
+      draining,
+    });
+    this.#remember(answer.claimed, seat.id);
+    for (const id of answer.started) this.#hold(id);
+    const refused = new Set(answer.refused);
+    this.#settle(finished, (id) => !refused.has(id));
+    if (answer.claimed.length > 0) this.#tick("admitted claim");
+    if (answer.ended) this.#tick("ended session seen");
+    return { ...answer, started: [...answer.started].sort() };
+  }
+
+  async #pass(command: Pass): Promise<unknown> {
+    const session = at(this.#sessions, command.session)?.id ?? "nobody";
+    const finished = this.#finished(command.ends);
+    const lanes = command.lanes.map((index) => laneAt(index));
+    const gates = [...new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)))].sort();
+    const scope: Scope = {
+      session,
+      finished,
+      started: this.#began(command.began),
+      lanes: lanes.map(({ id }) => ({ id, want: command.want })),
+      aside: [],
+      exclusive: command.shared ? [] : gates,
+      shared: [
+        ...(command.shared ? gates : []),
+        ...(gates.includes("pool:tenant=acme") ? ["pool:tenant=*"] : []),
+      ],
+      intake: command.intake,
+      queues: QUEUES,
+      lookahead: 3,
+      unpark: command.unpark && !command.shared ? gates : [],
+      skipLocked: false,
+      prefetching: command.prefetching,
+    };
+    let moves: Moves | undefined;
+    const passed: Passed = await this.#store.pass(scope, (view) => {
+      moves = this.#script(view, command);
+      return moves;
+    });
+    this.#remember(passed.claimed, session);
+    for (const id of passed.started) this.#hold(id);
+    this.#settle(finished, (id) => passed.accepted.has(id));
+    this.#notice(passed, moves as Moves);
+    return { ...passed, started: [...passed.started].sort() };
+  }
+
+  /** Any decision a store must carry out, sensible or not: a function of the view alone. */
+  #script(view: View, { take, held, start, recover, move, lanes }: Pass): Moves {
+    const over = view.heads
+      .filter(({ goodUntil }) => goodUntil !== null && goodUntil <= view.now)
+      .map(({ id }) => id);
+    const claim = view.heads
+      .filter(({ id }) => !over.includes(id))
+      .slice(0, take)
+      .map(({ id }) => ({ id, held }));
+    const gone = new Set([...over, ...claim.map(({ id }) => id)]);
+    return {
+      claim,
+      claimLeaseMs: 40,
+      start: start ? view.prefetched.map(({ id, epoch }) => ({ id, epoch })) : [],
+      expire: over,
+      recover: recover === null ? [] : view.lost.map((lost) => recovered(lost, recover)),
+      lanes:
+        move === null
+          ? []
+          : view.lanes.map((lane): LaneMove => {
+              const rest = view.heads.filter((head) => head.lane === lane.id && !gone.has(head.id));
+              const first = rest[0];
+              const gate = asksOf(lane.asks)[lanes.length % asksOf(lane.asks).length]?.gate as string;
+              // A lane in which somebody waits is never idle, and its head never lies behind a unit that waits.
+              const state = move.to === "idle" && first ? "open" : move.to;
+              return {
+                lane: lane.id,
+                stamp: lane.stamp - move.age,
+                state,
+                parked: state === "parked" ? gate : null,
+                mark:
+                  move.mark && first
+                    ? { unit: first.id, passed: 1 + (lane.mark?.passed ?? 0), since: view.now }
+                    : null,
+                blocked: move.blocked ? JSON.stringify([gate]) : "[]",
+                head: first ? { priority: first.priority, at: first.at, id: first.id } : null,
+              };
+            }),
+    };
+  }
+
+  async #declare({ gates, rank }: Extract<Command, { kind: "declare" }>): Promise<void> {
+    await this.#store.declare({
+      queues: [{ name: "money", rank }],
+      gates: gates.map(({ gate, limit }) => ({
+        key: gateAt(gate),
+        limit,
+        line: limit % 2 === 0 ? "skip" : "bypass",
+        leaseMs: 1_000 * limit,
+      })),
+    });
+    this.#tick("declare");
+  }
+
+  async #tend(): Promise<unknown> {
+    const tended = await this.#store.tend();
+    this.#tick("tend");
+    if (tended.promoted > 0) this.#tick("promoted");
+    if (tended.expired > 0) this.#tick("expired by tending");
+    if (tended.parkedOn.length > 0) this.#tick("parked");
+    return { ...tended, parkedOn: [...tended.parkedOn].sort() };
+  }
+
+  async #open({ leaseMs, slots, prefetch }: Extract<Command, { kind: "open" }>): Promise<void> {
+    const id = `s${this.#sessions.length}`;
+    const seat = { name: `worker ${id}`, slots, prefetch, claimLeaseMs: 40, queues: QUEUES, tasks: TASKS };
+    const claims = new StoreClaims(this.#store, seat);
+    await claims.open(id, leaseMs);
+    this.#sessions.push({ id, claims, prefetch, slots });
+    this.#tick("open");
+  }
+
+  async #renew(session: number): Promise<unknown> {
+    const id = at(this.#sessions, session)?.id;
+    if (id === undefined) return undefined;
+    const alive = await this.#store.renewSession(id, 100);
+    this.#tick(alive ? "renew" : "renew too late");
+    return alive;
+  }
+
+  async #close(session: number): Promise<void> {
+    const id = at(this.#sessions, session)?.id;
+    if (id === undefined) return;
+    await this.#store.closeSession(id);
+    this.#tick("close");
+  }
+
+  async #progress(claim: number): Promise<void> {
+    const found = at(this.#claims, claim)?.claim;
+    if (!found) return;
+    await this.#store.progress([{ id: found.id, epoch: found.epoch, value: `"${this.#clock.now()}"` }]);
+    this.#tick("progress");
+  }
+
+  async #note(claims: readonly number[]): Promise<void> {
+    const found = claims.flatMap((index) => at(this.#claims, index)?.claim ?? []);
+    await this.#store.note(
+      found.map(({ id, epoch }, index) => ({ id, epoch, kind: "TaskLogged", data: `{"line":${index}}` })),
+    );
+    if (found.length > 0) this.#tick("note");
+  }
+
+  async #read(task: number, session: number): Promise<unknown> {
+    const id = this.#task(task);
+    const store = this.#store;
+    const wait = await store.wait(id);
+    this.#tick("read");
+    return {
+      task: await store.task(id),
+      events: await store.events(id),
+      wait: wait && {
+        ...wait,
+        usage: sorted(wait.usage),
+        sessions: sorted(wait.sessions),
+        lanes: sorted(wait.lanes),
+        // Read from the head on where that is quicker: what arrived before it and was not taken in may be missing.
+        heads: sorted(fromHeadOn(wait.heads, wait.lanes)),
+        ahead: sorted(wait.ahead),
+      },
+      tasks: await store.tasks({ limit: 5, queue: "mail" }),
+      find: await store.find(id.slice(0, 2)),
+      gates: await store.gates(),
+      limits: [...(await store.limits(["pool:tenant=acme", "queue:mail", "nowhere"]))].sort(),
+      queues: await store.queues(),
+      sessions: sorted(await store.sessions()),
+      claims: await store.claimsOf(at(this.#sessions, session)?.id ?? "nobody"),
+      stale: await store.stale(this.#claims.slice(-5).map(({ claim }) => claim)),
+    };
+  }
+
+  // ── what we remember ───────────────────────────────────────────────────────────────────────────────────────
+
+  #task(ref: number): string {
+    return at(this.#tasks, ref) ?? "nobody";
+  }
+
+  #finished(ends: readonly EndReport[]): Finished[] {
+    const open = this.#claims.filter(({ claim }) => !this.#over.has(claim.epoch));
+    const found = ends.flatMap(({ claim, ofAll, to, delayMs }): Finished[] => {
+      const live = at(ofAll ? this.#claims : open, claim)?.claim;
+      if (!live) return [];
+      return [
+        {
+          id: live.id,
+          epoch: live.epoch,
+          to,
+          body: to === "returned" ? null : `{"at":${this.#clock.now()}}`,
+          delayMs: to === "retry" ? delayMs : 0,
+        },
+      ];
+    });
+    // One unit is reported once in a pass.
+    return [...new Map(found.map((report) => [report.id, report])).values()];
+  }
+
+  #began(refs: readonly number[]): { id: string; epoch: number }[] {
+    const found = refs.flatMap((ref) => at(this.#claims, ref)?.claim ?? []);
+    return [...new Map(found.map(({ id, epoch }) => [epoch, { id, epoch }])).values()];
+  }
+
+  #remember(claimed: readonly Claimed[], session: string): void {
+    for (const claim of [...claimed].sort((a, b) => a.epoch - b.epoch)) {
+      this.#ranks.set(claim.epoch, this.#claims.length);
+      this.#claims.push({ claim, session, held: claim.held });
+      this.#tick(claim.held ? "claim" : "claim ahead");
+    }
+  }
+
+  #hold(id: string): void {
+    const live = this.#claims.findLast(({ claim }) => claim.id === id);
+    if (live) live.held = true;
+    this.#tick("start");
+  }
+
+  #settle(finished: readonly Finished[], isAccepted: (id: string) => boolean): void {
+    for (const { id, epoch, to } of finished) {
+      this.#over.add(epoch);
+      this.#tick(isAccepted(id) ? to : "refused");
+    }
+  }
+
+  #notice(passed: Passed, moves: Moves): void {
+    if (passed.arrived.length > 0) this.#tick("arrival");
+    for (const { to } of moves.recover) this.#tick(`recover ${to}`);
+    if (moves.expire.length > 0) this.#tick("expired in a pass");
+    if (moves.lanes.some(({ state }) => state === "parked")) this.#tick("park");
+    if (moves.lanes.some(({ state }) => state === "open")) this.#tick("open lane");
+    if (moves.lanes.some(({ state }) => state === "idle")) this.#tick("idle lane");
+  }
+
+  #count<T>(kind: string, answer: T | undefined, counts: (answer: T) => boolean = () => true): T | undefined {
+    if (answer !== undefined && counts(answer)) this.#tick(kind);
+    return answer;
+  }
+
+  #tick(kind: string): void {
+    this.effects.set(kind, (this.effects.get(kind) ?? 0) + 1);
+  }
+
+  /** Epochs differ from store to store, only their order counts; the same goes for how a set is kept. */
+  comparable(value: unknown): unknown {
+    if (value instanceof Set) return this.comparable([...value].sort());
+    if (Array.isArray(value)) return value.map((each) => this.comparable(each));
+    if (typeof value === "string")
+      return value.replace(/"epoch":(\d+)/, (_, epoch) => `"epoch":${this.#rank(Number(epoch))}`);
+    if (typeof value !== "object" || value === null) return value;
+    const entries = Object.entries(value).map(([name, each]) => [
+      name,
+      name === "epoch" ? this.#rank(each as number | null) : this.comparable(each),
+    ]);
+    return Object.fromEntries(entries);
+  }
+
+  #rank(epoch: number | null): string | null {
+    return epoch === null ? null : `#${this.#ranks.get(epoch) ?? "?"}`;
+  }
+
+  get subjects(): readonly string[] {
+    return [...this.#tasks, ...GATES, ...LANES.map(({ id }) => id)];
+  }
+}
+
+const laneAt = (index: number) => LANES[index] as (typeof LANES)[number];
+const gateAt = (index: number): string => GATES[index] as string;
+const at = <T>(list: readonly T[], ref: number): T | undefined => list[ref % Math.max(1, list.length)];
+const isFinal = (state: string): boolean => !["waiting", "later", "claimed", "running"].includes(state);
+
+function recovered({ id, epoch, attempt, losses }: View["lost"][number], to: Recovery["to"]): Recovery {
+  if (to === "waiting") return { id, epoch, to, attempt: attempt - 1, losses, body: null };
+  return { id, epoch, to, attempt, losses: losses + 1, body: '{"code":"LEASE_LOST"}' };
+}
+
+const sorted = <T>(list: readonly T[]): T[] =>
+  [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+/** A lane's head is a lower bound; a store may begin to read there, and need not show what has not been taken in. */
+function fromHeadOn(heads: readonly HeadRow[], lanes: View["lanes"]): HeadRow[] {
+  const first = new Map(lanes.map((lane) => [lane.id, { rank: 0, ...lane.head }]));
+  return heads.filter((head) => {
+    const place = first.get(head.lane);
+    return place !== undefined && compare({ rank: 0, ...head }, place) >= 0;
+  });
+}
+
+/** Shows every decision the part of the view that all stores must agree on, in one order, and remembers it. */
+function watched(store: Store, seen: (view: View) => void): Store {
+  const pass: Store["pass"] = (scope, decide) => {
+    const want = new Map(scope.lanes.map((lane) => [lane.id, lane.want]));
+    const wide = { ...scope, lanes: scope.lanes.map(({ id }) => ({ id, want: 500 })) };
+    return store.pass(wide, (view) => {
+      const heads = [...fromHeadOn(view.heads, view.lanes)].sort((a, b) =>
+        a.lane < b.lane ? -1 : a.lane > b.lane ? 1 : compare({ rank: 0, ...a }, { rank: 0, ...b }),
+      );
+      const counts = new Map<string, number>();
+      const shown: View = {
+        ...view,
+        gates: sorted(view.gates),
+        usage: sorted(view.usage),
+        sessions: sorted(view.sessions),
+        lanes: [...view.lanes].sort((a, b) => (a.id < b.id ? -1 : 1)),
+        heads: heads.filter(({ lane }) => {
+          const count = (counts.get(lane) ?? 0) + 1;
+          counts.set(lane, count);
+          return count <= (want.get(lane) ?? 2);
+        }),
+        lost: [...view.lost].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      };
+      seen(shown);
+      return decide(shown);
+    });
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "pass") return pass;
+      // Nobody listens, and a hint costs a round trip.
+      if (name === "hint") return () => {};
+      const found = Reflect.get(target, name, target) as unknown;
+      return typeof found === "function" ? found.bind(target) : found;
+    },
+  });
+}

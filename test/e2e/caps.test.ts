@@ -1,0 +1,116 @@
+// Every limit at once, two processes, and somebody who counts outside the store.
+
+import { expect, onTestFinished, test } from "vitest";
+import { connect, type Sluice } from "../../src/index.ts";
+import { Witness } from "../support/witness.ts";
+import { appNamed, type Errand } from "./support/apps.ts";
+import { describeOn } from "./support/places.ts";
+import { prepareWorker } from "./support/start-worker.ts";
+
+const TASKS = 2_000;
+const SLOTS = 16;
+const LIMITS = { cluster: 20, "queue:stripe": 3, "queue:email": 10, "pool:database": 5, "pool:api": 5 } as const;
+const CAPS = { stripe: 3, email: 10 } as const;
+
+describeOn(["postgres", "mariadb", "sqlite"], (place) => {
+  test("two workers reach every limit, pass none, share the work, and serve the queues by rank", { timeout: 120_000 }, async () => {
+    const witness = await Witness.open();
+    onTestFinished(() => witness.close());
+    const store = (await place.open()) as string;
+    await using sluice = await connect({ store, app: appNamed("caps"), migrate: true });
+    const sent = await enqueueAll(sluice);
+
+    const order = { app: "caps", store, slots: SLOTS, witnessPort: witness.port } as const;
+    const workers = await Promise.all(["a", "b"].map((name) => prepareWorker({ ...order, name })));
+    await Promise.all(workers.map((worker) => worker.go()));
+    await witness.until(({ starts }) => starts.length >= TASKS, `${TASKS} tasks started`, 90_000);
+    expect(await Promise.all(workers.map((worker) => worker.stop()))).toEqual(["code 0", "code 0"]);
+    expect(workers.flatMap(({ events }) => events)).toEqual([]);
+
+    const peaks = Object.fromEntries(Object.keys(LIMITS).map((key) => [key, witness.peak(key)]));
+    expect(peaks).toEqual(LIMITS);
+    for (const { name } of workers) expect(witness.peak(`worker:${name}`)).toBeLessThanOrEqual(SLOTS);
+
+    const shares = workers.map(({ name }) => witness.starts.filter(({ worker }) => worker === name).length / TASKS);
+    expect(Math.min(...shares), `the workers did ${shares.join(" and ")} of the work`).toBeGreaterThanOrEqual(0.3);
+
+    expect(new Set(witness.starts.map(({ id }) => id))).toEqual(new Set(sent.keys()));
+    expect(witness.starts).toHaveLength(TASKS);
+    const finished = await sluice.list({ limit: TASKS + 1 });
+    expect(finished.filter(({ state, attempt }) => state === "succeeded" && attempt === 1)).toHaveLength(TASKS);
+
+    expect(await rankBreaches(sluice, sent)).toEqual([]);
+    expect(meanStart(witness, sent, "email")).toBeLessThan(meanStart(witness, sent, "bulk"));
+    console.log(`${place.name}: ${witness}; shares ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(", ")}`);
+  });
+});
+
+interface Sent {
+  readonly queue: "stripe" | "email" | "bulk";
+  /** It asks for no pool, so only its queue and the cluster stand between it and a start. */
+  readonly plain: boolean;
+}
+
+/** The queue that is served last comes first, so an order by arrival alone would be the reverse of the ranks. */
+async function enqueueAll(sluice: Sluice): Promise<Map<string, Sent>> {
+  const sent = new Map<string, Sent>();
+  const send = async (queue: Sent["queue"], count: number, asks: readonly Errand["pools"][]): Promise<void> => {
+    const errands = Array.from({ length: count }, (_, index): Errand => {
+      const pools = asks[index % asks.length];
+      return { ms: 2 + Math.floor(Math.random() * 7), ...(pools ? { pools } : {}) };
+    });
+    const app = appNamed("caps");
+    const task = app.tasks.get(queue) as NonNullable<ReturnType<typeof app.tasks.get>>;
+    const enqueued = await sluice.enqueueMany(errands.map((input) => ({ task, input })));
+    enqueued.forEach(({ id }, index) => void sent.set(id, { queue, plain: errands[index]?.pools === undefined }));
+  };
+  const small = [{ database: 1 }, { api: 1 }];
+  const large = [{ database: 3 }, { api: 3 }, { database: 1, api: 3 }, { database: 3, api: 1 }];
+  await send("bulk", 1_200, [undefined, ...small, undefined, ...large]);
+  await send("email", 600, [undefined, undefined, ...small, undefined, { database: 3 }]);
+  await send("stripe", TASKS - 1_800, [undefined, undefined, { database: 1 }, undefined]);
+  return sent;
+}
+
+interface Span extends Sent {
+  readonly id: string;
+  readonly epoch: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * Claims of a lower queue made while a plain task of a higher queue waited and its queue had room. Read from the
+ * store's own history, since passes come one after the other there; what happened within the same millisecond is
+ * counted as still held.
+ */
+async function rankBreaches(sluice: Sluice, sent: ReadonlyMap<string, Sent>): Promise<string[]> {
+  const spans = await Promise.all([...sent].map(([id, each]) => spanOf(sluice, id, each)));
+  return spans.flatMap((claim) => {
+    const higher = claim.queue === "bulk" ? (["stripe", "email"] as const) : claim.queue === "email" ? (["stripe"] as const) : [];
+    return higher.flatMap((queue) => {
+      const of = spans.filter((span) => span.queue === queue);
+      const waiting = of.filter(({ plain, epoch, from }) => plain && epoch > claim.epoch && from > claim.from);
+      const held = of.filter(({ from, until }) => from <= claim.from && until >= claim.from);
+      if (waiting.length === 0 || held.length >= CAPS[queue]) return [];
+      return [`${claim.queue} ${claim.id} was claimed with ${held.length} of ${CAPS[queue]} held in ${queue} and ${waiting.length} waiting there`];
+    });
+  });
+}
+
+async function spanOf(sluice: Sluice, id: string, sent: Sent): Promise<Span> {
+  const events = await sluice.events(id);
+  const claimed = events.find(({ kind }) => kind === "TaskClaimed");
+  const ended = events.find(({ kind }) => kind === "TaskSucceeded");
+  if (!claimed || !ended) throw new Error(`task ${id} has no whole history`);
+  const { epoch } = JSON.parse(claimed.data as string) as { epoch: number };
+  return { ...sent, id, epoch, from: claimed.at, until: ended.at };
+}
+
+function meanStart({ starts }: Witness, sent: ReadonlyMap<string, Sent>, queue: Sent["queue"]): number {
+  const places = starts.flatMap(({ id }, place) => {
+    const each = sent.get(id);
+    return each?.queue === queue && each.plain ? [place] : [];
+  });
+  return places.reduce((sum, place) => sum + place, 0) / places.length;
+}

@@ -1,0 +1,67 @@
+// The apps that worker processes and the tests share. Every task tells the witness; a test that only enqueues has
+// no line to it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type App, type AppDefinition, defineApp, type TaskContext, type TaskDefinition, task } from "../../../src/index.ts";
+import type { Visitor } from "../../support/witness.ts";
+
+/** What a task is told to do between entering and leaving. */
+export interface Errand {
+  /** Stay for so long. */
+  readonly ms?: number;
+  /** Stay until the witness lets it go. */
+  readonly hold?: boolean;
+  /** Hold only on this worker; elsewhere it takes no time. */
+  readonly holdOn?: string;
+  readonly pools?: Readonly<Record<string, number>>;
+}
+
+export type ErrandTask = TaskDefinition<Errand, string>;
+
+function errand(id: string, visitor: Visitor | undefined): ErrandTask {
+  return task({
+    id,
+    queue: id,
+    pools: (input: Errand) => input.pools ?? {},
+    run: async (input: Errand, context: TaskContext) => {
+      if (!visitor) throw new Error("this process only enqueues");
+      const { id: unit, fence } = context;
+      await visitor.visit({ id: unit, queue: id, pools: input.pools ?? {}, epoch: fence }, async () => {
+        if (input.hold || input.holdOn === visitor.worker) await visitor.hold(unit);
+        if (input.ms) await sleep(input.ms);
+      });
+      return visitor.worker;
+    },
+  });
+}
+
+type Rest = Omit<AppDefinition, "tasks">;
+
+/** One task per queue, named like its queue. */
+function appOf(rest: Rest, visitor: Visitor | undefined): App {
+  return defineApp({ ...rest, tasks: Object.keys(rest.queues ?? {}).map((queue) => errand(queue, visitor)) });
+}
+
+const APPS = {
+  /** Every kind of limit at once. */
+  caps: {
+    clusterCap: 20,
+    queues: {
+      stripe: { rank: 1, maxConcurrency: 3 },
+      email: { rank: 50, maxConcurrency: 10 },
+      bulk: { rank: 100 },
+    },
+    pools: { database: { limit: 5 }, api: { limit: 5 } },
+  },
+  soft: {
+    prefetch: 4,
+    claimLease: "1s",
+    session: { lease: "3s", heartbeat: "500ms" },
+    queues: { work: { maxConcurrency: 3 }, free: {}, own: {} },
+  },
+  hard: { queues: { work: {} } },
+} as const satisfies Record<string, Rest>;
+
+export type AppName = keyof typeof APPS;
+
+export const appNamed = (name: AppName, visitor?: Visitor): App => appOf(APPS[name], visitor);

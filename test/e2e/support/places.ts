@@ -1,0 +1,31 @@
+// The stores that a suite runs on: a fresh one for each test, and words where one cannot be had.
+
+import { describe } from "vitest";
+import { openMemory } from "../../../src/store/memory/index.ts";
+import type { Store } from "../../../src/index.ts";
+import { type Aside, besideMariadb, besidePostgres, besideSqlite } from "../../conformance/tables.ts";
+import { describeWithMariadb, describeWithPostgres, freshMariadb, freshPostgres, freshSqlite } from "../../support/databases.ts";
+
+export interface Place {
+  readonly name: string;
+  /** What `connect` takes: a URL, or a store that lives in this process only. */
+  open(): Promise<string | Store>;
+  /** A connection beside the store's, for plain SQL. */
+  beside(url: string): Promise<Aside>;
+}
+
+const pathOf = (url: string): string => url.slice("file:".length);
+
+const PLACES = {
+  memory: { name: "memory", open: async () => openMemory(), beside: () => Promise.reject(new Error("no SQL there")) },
+  sqlite: { name: "SQLite", open: async () => `file:${await freshSqlite()}`, beside: (url) => besideSqlite(pathOf(url)) },
+  postgres: { name: "PostgreSQL", open: freshPostgres, beside: besidePostgres },
+  mariadb: { name: "MariaDB", open: freshMariadb, beside: besideMariadb },
+} as const satisfies Record<string, Place>;
+
+const DESCRIBE = { memory: describe, sqlite: describe, postgres: describeWithPostgres, mariadb: describeWithMariadb } as const;
+
+/** The same suite on each of these stores. */
+export function describeOn(places: readonly (keyof typeof PLACES)[], suite: (place: Place) => void): void {
+  for (const key of places) DESCRIBE[key](`on ${PLACES[key].name}`, () => suite(PLACES[key]));
+}
