@@ -3,7 +3,13 @@ export { defineApp } from "./api/app.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { LimitView } from "./api/limits.ts";
 export type { EnqueueOptions } from "./api/new-task.ts";
-export { type ConnectOptions, connect, type RunningWorker, type Sluice, type WorkerSettings } from "./api/sluice.ts";
+export {
+  type ConnectOptions,
+  connect,
+  type RunningWorker,
+  type Sluice,
+  type WorkerSettings,
+} from "./api/sluice.ts";
 export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";

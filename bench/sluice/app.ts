@@ -12,7 +12,10 @@ export interface Shape {
 export const queue = "work";
 
 /** A no-op task behind the usual three limits, wide enough that the slots are what binds. */
-export function noop({ slots, caps, prefetch = 0 }: Shape, run: () => void): { app: App; work: ReturnType<typeof task> } {
+export function noop(
+  { slots, caps, prefetch = 0 }: Shape,
+  run: () => void,
+): { app: App; work: ReturnType<typeof task> } {
   const wide = slots * 8;
   const work = task({
     id: "noop",

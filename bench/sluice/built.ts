@@ -1,6 +1,7 @@
 // The built package, as users get it: tsx would wrap every function of the source and slow it down.
-import type * as Source from "../../src/index.ts";
+
 import type { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import type * as Source from "../../src/index.ts";
 
 const at = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
 
@@ -8,5 +9,6 @@ export const { connect, defineApp, task } = (await import(at("index.js"))) as ty
 
 /** Parts that are not public: the cost of a single pass can only be measured from inside. */
 export async function claiming(): Promise<typeof StoreClaims> {
-  return ((await import(at("engine/claiming/store-claims.js"))) as { StoreClaims: typeof StoreClaims }).StoreClaims;
+  return ((await import(at("engine/claiming/store-claims.js"))) as { StoreClaims: typeof StoreClaims })
+    .StoreClaims;
 }

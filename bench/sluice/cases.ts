@@ -5,7 +5,8 @@ import type { Case, Setting } from "../case.ts";
 import { inChild } from "../child.ts";
 import { freshDatabase } from "../database.ts";
 import type { Row } from "../table.ts";
-import { type Crowded, crowd } from "./crowd.ts";
+import type { Crowded } from "./crowd.ts";
+import { crowd } from "./crowd.ts";
 import { delayed } from "./delay.ts";
 import type { Drained } from "./drain.ts";
 
@@ -15,9 +16,22 @@ const child = <Result>(file: string, options: object, limitMs?: number): Promise
 const drains = [
   { name: "sluice-24", slots: 24, tasks: 40_000, caps: true, note: "cluster cap, queue cap and a pool on" },
   { name: "sluice-50", slots: 50, tasks: 60_000, caps: true, note: "cluster cap, queue cap and a pool on" },
-  { name: "sluice-500", slots: 500, tasks: 150_000, caps: true, note: "cluster cap, queue cap and a pool on" },
+  {
+    name: "sluice-500",
+    slots: 500,
+    tasks: 150_000,
+    caps: true,
+    note: "cluster cap, queue cap and a pool on",
+  },
   { name: "sluice-24-off", slots: 24, tasks: 40_000, caps: false, note: "no cap at all" },
-  { name: "sluice-24-soft", slots: 24, tasks: 40_000, caps: true, prefetch: 500, note: "soft cap, prefetch 500" },
+  {
+    name: "sluice-24-soft",
+    slots: 24,
+    tasks: 40_000,
+    caps: true,
+    prefetch: 500,
+    note: "soft cap, prefetch 500",
+  },
 ];
 
 const drainCases: Case[] = drains.map(({ name, note, ...shape }) => ({
@@ -25,7 +39,9 @@ const drainCases: Case[] = drains.map(({ name, note, ...shape }) => ({
   run: async (setting) => {
     const tasks = setting.scaled(shape.tasks);
     const job = { ...shape, tasks, warmUp: setting.scaled(8_000), runs: setting.runs };
-    const { tasksPerSecond: value, all: runs } = await onPostgres(setting, name, (url) => child<Drained>("drain.ts", { ...job, url }));
+    const { tasksPerSecond: value, all: runs } = await onPostgres(setting, name, (url) =>
+      child<Drained>("drain.ts", { ...job, url }),
+    );
     return [{ name, slots: shape.slots, tasks, value, unit: "tasks/s", runs, note }];
   },
 }));
@@ -43,15 +59,32 @@ const crowdCases: Case[] = crowds.map(({ name, caps, ms, note }) => ({
       const tasks = setting.scaled(60_000);
       const far = ms > 0 ? await delayed(url, ms) : undefined;
       try {
-        const found = await crowd({ url, tasks, slots: 24, caps, workers: 4, ...(far ? { workerUrl: far.url } : {}) });
-        return [{ name, slots: 96, tasks, value: found.tasksPerSecond, unit: "tasks/s", note: `${note}; ${shared(found)}` }];
+        const found = await crowd({
+          url,
+          tasks,
+          slots: 24,
+          caps,
+          workers: 4,
+          ...(far ? { workerUrl: far.url } : {}),
+        });
+        return [
+          {
+            name,
+            slots: 96,
+            tasks,
+            value: found.tasksPerSecond,
+            unit: "tasks/s",
+            note: `${note}; ${shared(found)}`,
+          },
+        ];
       } finally {
         far?.stop();
       }
     }),
 }));
 
-const shared = ({ shares }: Crowded): string => `shares ${shares.map((share) => `${Math.round(share * 100)} %`).join(" ")}`;
+const shared = ({ shares }: Crowded): string =>
+  `shares ${shares.map((share) => `${Math.round(share * 100)} %`).join(" ")}`;
 
 const embedded: Case[] = [
   {
@@ -59,9 +92,26 @@ const embedded: Case[] = [
     run: (setting) =>
       inFolder(async (url) => {
         const tasks = setting.scaled(150_000);
-        const job = { url, slots: 250, caps: true, tasks, warmUp: setting.scaled(10_000), runs: setting.runs };
+        const job = {
+          url,
+          slots: 250,
+          caps: true,
+          tasks,
+          warmUp: setting.scaled(10_000),
+          runs: setting.runs,
+        };
         const { tasksPerSecond: value, all: runs } = await child<Drained>("drain.ts", job);
-        return [{ name: "embedded", slots: 250, tasks, value, unit: "tasks/s", runs, note: "SQLite, synchronous FULL, caps on" }];
+        return [
+          {
+            name: "embedded",
+            slots: 250,
+            tasks,
+            value,
+            unit: "tasks/s",
+            runs,
+            note: "SQLite, synchronous FULL, caps on",
+          },
+        ];
       }),
   },
   {
@@ -71,7 +121,17 @@ const embedded: Case[] = [
         const tasks = setting.scaled(60_000);
         const job = { url, slots: 24, caps: true, tasks, warmUp: setting.scaled(10_000), runs: setting.runs };
         const { tasksPerSecond: value, all: runs } = await child<Drained>("drain.ts", job);
-        return [{ name: "embedded-24", slots: 24, tasks, value, unit: "tasks/s", runs, note: "SQLite, synchronous FULL, caps on" }];
+        return [
+          {
+            name: "embedded-24",
+            slots: 24,
+            tasks,
+            value,
+            unit: "tasks/s",
+            runs,
+            note: "SQLite, synchronous FULL, caps on",
+          },
+        ];
       }),
   },
   {
@@ -82,7 +142,14 @@ const embedded: Case[] = [
         const found = await crowd({ url, tasks, slots: 100, caps: true, workers: 2 });
         const least = (found.shares[0] ?? 0) * 100;
         return [
-          { name: "embedded-2", slots: 200, tasks, value: found.tasksPerSecond, unit: "tasks/s", note: "two processes on one file" },
+          {
+            name: "embedded-2",
+            slots: 200,
+            tasks,
+            value: found.tasksPerSecond,
+            unit: "tasks/s",
+            note: "two processes on one file",
+          },
           { name: "embedded-2-share", value: least, unit: "%", note: "of the process that did less" },
         ];
       }),
@@ -104,7 +171,14 @@ const flatCases: Case[] = lines.map(({ line, of, note }) => ({
       const found = await onPostgres(setting, name, (url) =>
         child<{ medianMs: number; p95Ms: number }>("pass.ts", { url, line, waiting, passes: 300 }, 600_000),
       );
-      rows.push({ name, tasks: waiting, slots: 24, value: found.medianMs, unit: "ms/pass", note: `${note}; p95 ${found.p95Ms.toFixed(1)} ms` });
+      rows.push({
+        name,
+        tasks: waiting,
+        slots: 24,
+        value: found.medianMs,
+        unit: "ms/pass",
+        note: `${note}; p95 ${found.p95Ms.toFixed(1)} ms`,
+      });
     }
     return rows;
   },
@@ -112,19 +186,36 @@ const flatCases: Case[] = lines.map(({ line, of, note }) => ({
 
 const handoverCases: Case[] = [
   { name: "handover-postgres", with: onPostgresNamed },
-  { name: "handover-embedded", with: (_: Setting, __: string, work: (url: string) => Promise<Row[]>) => inFolder(work) },
+  {
+    name: "handover-embedded",
+    with: (_: Setting, __: string, work: (url: string) => Promise<Row[]>) => inFolder(work),
+  },
 ].map(({ name, with: on }) => ({
   name,
   run: (setting) =>
     on(setting, name, async (url) => {
-      const found = await child<{ medianMs: number; p95Ms: number }>("handover.ts", { url, tasks: setting.scaled(1_000) });
-      return [{ name, value: found.medianMs, unit: "ms", note: `release to next start on a full gate; p95 ${found.p95Ms.toFixed(1)} ms` }];
+      const found = await child<{ medianMs: number; p95Ms: number }>("handover.ts", {
+        url,
+        tasks: setting.scaled(1_000),
+      });
+      return [
+        {
+          name,
+          value: found.medianMs,
+          unit: "ms",
+          note: `release to next start on a full gate; p95 ${found.p95Ms.toFixed(1)} ms`,
+        },
+      ];
     }),
 }));
 
 export const ourCases: Case[] = [...drainCases, ...crowdCases, ...embedded, ...handoverCases, ...flatCases];
 
-async function onPostgres<Result>(setting: Setting, name: string, work: (url: string) => Promise<Result>): Promise<Result> {
+async function onPostgres<Result>(
+  setting: Setting,
+  name: string,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
   const database = await freshDatabase(setting.postgresUrl, name);
   try {
     return await work(database.url);
@@ -133,7 +224,11 @@ async function onPostgres<Result>(setting: Setting, name: string, work: (url: st
   }
 }
 
-function onPostgresNamed(setting: Setting, name: string, work: (url: string) => Promise<Row[]>): Promise<Row[]> {
+function onPostgresNamed(
+  setting: Setting,
+  name: string,
+  work: (url: string) => Promise<Row[]>,
+): Promise<Row[]> {
   return onPostgres(setting, name, work);
 }
 

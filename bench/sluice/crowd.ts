@@ -1,9 +1,11 @@
 // Several worker processes on one store. The store's own times tell how long it took and who did how much.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { until } from "../measure.ts";
-import { fill, noop, type Shape } from "./app.ts";
+import type { Shape } from "./app.ts";
+import { fill, noop } from "./app.ts";
 import { connect } from "./built.ts";
 
 export interface Crowd extends Shape {
@@ -28,7 +30,9 @@ export async function crowd(job: Crowd): Promise<Crowded> {
     await Promise.all(workers.map((worker) => once(worker, "message")));
     await fill(sluice as never, work, job.tasks);
     for (const worker of workers) worker.send("go");
-    await until(async () => (await sluice.queues.list()).every(({ waiting, running }) => waiting + running === 0));
+    await until(async () =>
+      (await sluice.queues.list()).every(({ waiting, running }) => waiting + running === 0),
+    );
     return await result(sluice, job.tasks);
   } finally {
     for (const worker of workers) worker.connected && worker.send("stop");
@@ -39,7 +43,9 @@ export async function crowd(job: Crowd): Promise<Crowded> {
 
 function start(job: Crowd): ChildProcess {
   const file = fileURLToPath(new URL("serve.ts", import.meta.url));
-  return spawn(process.execPath, [...process.execArgv, file, JSON.stringify(job)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  return spawn(process.execPath, [...process.execArgv, file, JSON.stringify(job)], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
 }
 
 async function result(sluice: Awaited<ReturnType<typeof connect>>, tasks: number): Promise<Crowded> {

@@ -1,6 +1,8 @@
 // A network that takes a millisecond longer: everything that passes, both ways together, is held back by that much.
-import { connect, createServer, type Server, type Socket } from "node:net";
+
 import { once } from "node:events";
+import type { Server, Socket } from "node:net";
+import { connect, createServer } from "node:net";
 
 export async function delayed(url: string, ms: number): Promise<{ url: string; stop(): void }> {
   const target = new URL(url);

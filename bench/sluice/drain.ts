@@ -2,7 +2,8 @@
 import { asChild } from "../child.ts";
 import { settle } from "../database.ts";
 import { countdown, medianOf, now } from "../measure.ts";
-import { fill, noop, type Shape } from "./app.ts";
+import type { Shape } from "./app.ts";
+import { fill, noop } from "./app.ts";
 import { connect } from "./built.ts";
 
 export interface Drain extends Shape {

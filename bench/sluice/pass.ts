@@ -17,7 +17,12 @@ const SLOTS = 24;
 await asChild(import.meta.url, async (job: Passing): Promise<{ medianMs: number; p95Ms: number }> => {
   const blocked = task({ id: "blocked", queue: "work", pools: { shut: 1 }, run: () => {} });
   const free = task({ id: "free", queue: "work", run: () => {} });
-  const keyed = task({ id: "keyed", queue: "work", pools: (n: number) => ({ [`key=${n}`]: 1 }), run: (_: number) => {} });
+  const keyed = task({
+    id: "keyed",
+    queue: "work",
+    pools: (n: number) => ({ [`key=${n}`]: 1 }),
+    run: (_: number) => {},
+  });
   const app = defineApp({
     tasks: [blocked, free, keyed],
     clusterCap: 1_000,
@@ -31,7 +36,9 @@ await asChild(import.meta.url, async (job: Passing): Promise<{ medianMs: number;
   const call = (n: number) =>
     job.line === "keys"
       ? { task: keyed, input: n % Math.min(job.waiting, 100_000) }
-      : n % 100 === 0 || n < runnable * 0 ? { task: free, input: undefined } : { task: blocked, input: undefined };
+      : n % 100 === 0 || n < runnable * 0
+        ? { task: free, input: undefined }
+        : { task: blocked, input: undefined };
   const total = job.line === "keys" ? Math.max(job.waiting, runnable) : job.waiting;
   for (let from = 0; from < total; from += 5_000) {
     const size = Math.min(5_000, total - from);
@@ -39,24 +46,53 @@ await asChild(import.meta.url, async (job: Passing): Promise<{ medianMs: number;
   }
   if (job.line === "blocked")
     for (let from = 0; from < runnable; from += 5_000)
-      await sluice.enqueueMany(Array.from({ length: Math.min(5_000, runnable - from) }, () => ({ task: free, input: undefined })) as never);
+      await sluice.enqueueMany(
+        Array.from({ length: Math.min(5_000, runnable - from) }, () => ({
+          task: free,
+          input: undefined,
+        })) as never,
+      );
   if (job.url.startsWith("postgres")) await settle(job.url);
   const result = await passes(sluice, app, job.passes);
   await sluice.close();
   return result;
 });
 
-async function passes(sluice: Awaited<ReturnType<typeof connect>>, app: ReturnType<typeof defineApp>, count: number) {
+async function passes(
+  sluice: Awaited<ReturnType<typeof connect>>,
+  app: ReturnType<typeof defineApp>,
+  count: number,
+) {
   const StoreClaims = await claiming();
-  const seat = { name: "bench", slots: SLOTS, prefetch: 0, claimLeaseMs: 60_000, queues: ["work"], tasks: [...app.tasks.keys()] };
+  const seat = {
+    name: "bench",
+    slots: SLOTS,
+    prefetch: 0,
+    claimLeaseMs: 60_000,
+    queues: ["work"],
+    tasks: [...app.tasks.keys()],
+  };
   const claims = new StoreClaims(sluice.store, seat);
   await claims.open(`bench${process.pid}`, 600_000);
   let running: { id: string; epoch: number }[] = [];
   const times: number[] = [];
   for (let n = -50; n < count; n += 1) {
-    const finished = running.map(({ id, epoch }) => ({ id, epoch, to: "succeeded" as const, body: "null", delayMs: 0 }));
+    const finished = running.map(({ id, epoch }) => ({
+      id,
+      epoch,
+      to: "succeeded" as const,
+      body: "null",
+      delayMs: 0,
+    }));
     const began = now();
-    const answer = await claims.exchange({ finished, started: [], active: 0, draining: false, hinted: n < -40, ownTurn: false });
+    const answer = await claims.exchange({
+      finished,
+      started: [],
+      active: 0,
+      draining: false,
+      hinted: n < -40,
+      ownTurn: false,
+    });
     if (n >= 0) times.push(now() - began);
     running = answer.claimed.map(({ id, epoch }) => ({ id, epoch }));
     if (n >= 0 && running.length === 0) throw new Error(`nothing was claimed in pass ${n}`);

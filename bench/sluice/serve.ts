@@ -1,5 +1,6 @@
 // A worker that serves until it is told to stop, for cases with several processes on one store.
-import { noop, type Shape } from "./app.ts";
+import type { Shape } from "./app.ts";
+import { noop } from "./app.ts";
 import { connect } from "./built.ts";
 
 const job = JSON.parse(process.argv[2] ?? "{}") as Shape & { url: string };

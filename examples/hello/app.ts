@@ -69,7 +69,10 @@ export async function onDev(sluice: Sluice, { signal }: { signal: AbortSignal })
     if (signal.aborted) return;
     await sluice.enqueue(charge, { orderId: `A-${n}` });
     await sluice.enqueue(sendEmail, { to: `user${n}@example.com` });
-    if (n % 4 === 0) await sluice.enqueue(report, { month: month(n) });
+    if (n % 8 === 0)
+      await sluice.enqueueMany(
+        Array.from({ length: 6 }, (_, of) => ({ task: report, input: { month: month(of) } })),
+      );
   }
 }
 

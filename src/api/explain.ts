@@ -1,10 +1,12 @@
 /** Why does it wait? The same `admit` that the pass uses answers, on what the store shows at one instant. */
-import { admit, type Waiter } from "../core/gate/admit.ts";
+import type { Waiter } from "../core/gate/admit.ts";
+import { admit } from "../core/gate/admit.ts";
 import { describe, remedy } from "../core/gate/describe.ts";
 import type { Holder, Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
-import { gatesOf, type Standing, waitersOf, workersOf } from "../engine/claiming/snapshot.ts";
 import { serving } from "../engine/claiming/serving.ts";
+import type { Standing } from "../engine/claiming/snapshot.ts";
+import { gatesOf, waitersOf, workersOf } from "../engine/claiming/snapshot.ts";
 import { asksOf } from "../store/lane.ts";
 import type { EventRow, TaskState, WaitView } from "../store/store.ts";
 
@@ -43,7 +45,8 @@ export function explainWait(view: WaitView): Explanation {
 
 function reasonsOf(view: WaitView): readonly Reason[] {
   const { task } = view;
-  if (task.state === "later") return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
+  if (task.state === "later")
+    return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
   if (task.state !== "waiting" && task.state !== "claimed") return [];
   const me = unitOf(view);
   const others = waitersOf(standingOf(view), view.sessions).filter(({ id }) => id !== me.id);
@@ -60,12 +63,28 @@ function unitOf(view: WaitView): Waiter {
   const { id, lane, priority, at, asks, queue, name } = view.task;
   const mark = view.lanes.find((row) => row.id === lane)?.mark ?? undefined;
   const workers = serving(view.sessions, { queue, task: name });
-  return { id, lane, rank: view.rank, priority, at, asks: asksOf(asks), queue, name, mark, workers, ahead: aheadPerGate(view) };
+  return {
+    id,
+    lane,
+    rank: view.rank,
+    priority,
+    at,
+    asks: asksOf(asks),
+    queue,
+    name,
+    mark,
+    workers,
+    ahead: aheadPerGate(view),
+  };
 }
 
 /** The heads of the lanes that compete with it: what stands behind them waits for the same and is counted apart. */
 function standingOf(view: WaitView): Standing[] {
-  return view.lanes.map((lane) => ({ lane, units: view.heads.filter((head) => head.lane === lane.id).slice(0, 1), cut: false }));
+  return view.lanes.map((lane) => ({
+    lane,
+    units: view.heads.filter((head) => head.lane === lane.id).slice(0, 1),
+    cut: false,
+  }));
 }
 
 function aheadPerGate(view: WaitView): Record<string, number> {
@@ -79,10 +98,17 @@ function aheadPerGate(view: WaitView): Record<string, number> {
 
 function withHolders(reason: Reason, view: WaitView): Reason {
   if (reason.kind !== "full") return reason;
-  const slots = new Map(view.usage.map((row) => [row.lane, asksOf(row.asks).find(({ gate }) => gate === reason.gate)?.slots ?? 0]));
+  const slots = new Map(
+    view.usage.map((row) => [
+      row.lane,
+      asksOf(row.asks).find(({ gate }) => gate === reason.gate)?.slots ?? 0,
+    ]),
+  );
   const holders = view.holders.flatMap((row): Holder[] => {
     const taken = slots.get(row.lane) ?? 0;
-    return taken > 0 ? [{ unit: row.id, name: row.name, slots: taken, session: row.session, since: row.since }] : [];
+    return taken > 0
+      ? [{ unit: row.id, name: row.name, slots: taken, session: row.session, since: row.since }]
+      : [];
   });
   return { ...reason, holders };
 }

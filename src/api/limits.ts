@@ -1,6 +1,7 @@
 /** Limits as people see and change them. */
 import { SluiceError } from "../core/error.ts";
-import { draining, type Limit, UNLIMITED } from "../core/gate/gate.ts";
+import type { Limit } from "../core/gate/gate.ts";
+import { draining, UNLIMITED } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import type { GateInfo, LimitChange, Store } from "../store/store.ts";
 
@@ -28,7 +29,10 @@ export class Limits {
   /** Takes effect with the next pass: -1 is unlimited, 0 pauses; lowering never evicts. */
   async set(key: string, limit: number, by = "code"): Promise<{ from: Limit; limit: Limit }> {
     if (!Number.isSafeInteger(limit) || limit < UNLIMITED)
-      throw new SluiceError("BAD_LIMIT", `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`);
+      throw new SluiceError(
+        "BAD_LIMIT",
+        `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
+      );
     return this.#change({ key, to: "value", limit, by });
   }
 
@@ -66,7 +70,11 @@ export class Queues {
 
   async #set(name: string, to: "paused" | "resumed", by: string): Promise<void> {
     const changed = await this.#store.changeLimit({ key: queueKey(name), to, by });
-    if (!changed) throw new SluiceError("UNKNOWN_QUEUE", `There is no queue "${name}" in this store. See: sluice queues list`);
+    if (!changed)
+      throw new SluiceError(
+        "UNKNOWN_QUEUE",
+        `There is no queue "${name}" in this store. See: sluice queues list`,
+      );
     this.#store.hint("work");
   }
 }

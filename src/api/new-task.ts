@@ -1,12 +1,14 @@
 /** From a call of `enqueue` to what the store keeps; everything that can be refused is refused here. */
 import { APP_DEFAULTS } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
-import { type Ask, type Limit, obstacle } from "../core/gate/gate.ts";
-import { clusterKey, familyOf, poolKey, queueKey } from "../core/gate/key.ts";
 import { describe } from "../core/gate/describe.ts";
+import type { Ask, Limit } from "../core/gate/gate.ts";
+import { obstacle } from "../core/gate/gate.ts";
+import { clusterKey, familyOf, poolKey, queueKey } from "../core/gate/key.ts";
 import type { AnyTask } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
-import { type Duration, parseDuration } from "../core/time.ts";
+import type { Duration } from "../core/time.ts";
+import { parseDuration } from "../core/time.ts";
 import { parseInput } from "../executor/function/function-executor.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
@@ -23,12 +25,20 @@ export interface EnqueueOptions {
   readonly idempotencyKey?: string;
 }
 
-export async function newTask(task: AnyTask, input: unknown, options: EnqueueOptions, id: string): Promise<NewTask> {
+export async function newTask(
+  task: AnyTask,
+  input: unknown,
+  options: EnqueueOptions,
+  id: string,
+): Promise<NewTask> {
   const parsed = await parseInput(task, input);
   const queue = options.queue ?? task.queue ?? APP_DEFAULTS.queue;
   const priority = options.priority ?? task.priority ?? 0;
   if (!Number.isSafeInteger(priority))
-    throw new SluiceError("BAD_PRIORITY", `task "${task.id}": priority must be a whole number, but is ${priority}.`);
+    throw new SluiceError(
+      "BAD_PRIORITY",
+      `task "${task.id}": priority must be a whole number, but is ${priority}.`,
+    );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
   const good = options.goodUntil ?? task.goodUntil;
@@ -55,26 +65,37 @@ function asksFor(task: AnyTask, parsed: unknown, queue: string): Ask[] {
   return [
     { gate: clusterKey, slots: 1 },
     { gate: queueKey(queue), slots: 1 },
-    ...Object.entries(pools).map(([name, slots]) => ({ gate: poolKey(name), slots: checkedSlots(task, name, slots) })),
+    ...Object.entries(pools).map(([name, slots]) => ({
+      gate: poolKey(name),
+      slots: checkedSlots(task, name, slots),
+    })),
   ];
 }
 
 function checkedSlots(task: AnyTask, pool: string, slots: number): number {
   if (Number.isSafeInteger(slots) && slots >= 1) return slots;
-  throw new SluiceError("BAD_SLOTS", `task "${task.id}": asks pool "${pool}" for ${slots} slots; ask for a whole number of at least 1.`);
+  throw new SluiceError(
+    "BAD_SLOTS",
+    `task "${task.id}": asks pool "${pool}" for ${slots} slots; ask for a whole number of at least 1.`,
+  );
 }
 
 function inputJson(task: AnyTask, input: unknown): string {
   try {
     return JSON.stringify(input) ?? "null";
   } catch (cause) {
-    throw new SluiceError("BAD_INPUT", `task "${task.id}": the input cannot be stored as JSON: ${(cause as Error).message}`, { cause });
+    throw new SluiceError(
+      "BAD_INPUT",
+      `task "${task.id}": the input cannot be stored as JSON: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }
 
 function instant(task: AnyTask, field: string, date: Date): number {
   const at = date.getTime();
-  if (Number.isNaN(at)) throw new SluiceError("BAD_OPTIONS", `task "${task.id}": ${field} is not a valid date.`);
+  if (Number.isNaN(at))
+    throw new SluiceError("BAD_OPTIONS", `task "${task.id}": ${field} is not a valid date.`);
   return at;
 }
 
@@ -89,8 +110,12 @@ export function refuseNever(asks: readonly Ask[], limits: ReadonlyMap<string, Li
     const limit = limits.get(gate) ?? limits.get(familyOf(gate) ?? "") ?? null;
     const what = obstacle({ key: gate, limit, paused: false, line: "skip", held: 0 }, 0, 0, slots);
     if (what !== "never") continue;
-    throw new SluiceError("ASKS_TOO_MUCH", describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 }), {
-      details: { gate, limit, asked: slots },
-    });
+    throw new SluiceError(
+      "ASKS_TOO_MUCH",
+      describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 }),
+      {
+        details: { gate, limit, asked: slots },
+      },
+    );
   }
 }

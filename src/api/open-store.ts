@@ -27,7 +27,8 @@ async function open(url: string): Promise<Store> {
   const scheme = url.slice(0, url.indexOf(":"));
   if (scheme === "memory") return (await import("../store/memory/index.ts")).openMemory();
   if (scheme === "file") return (await import("../store/sqlite/index.ts")).openSqlite(pathOf(url));
-  if (scheme === "postgres" || scheme === "postgresql") return (await import("../store/postgres/index.ts")).openPostgres({ url });
+  if (scheme === "postgres" || scheme === "postgresql")
+    return (await import("../store/postgres/index.ts")).openPostgres({ url });
   if (scheme === "mysql" || scheme === "mariadb")
     return (await import("../store/mysql/index.ts")).openMysql({ url: url.replace(/^mariadb:/, "mysql:") });
   throw new SluiceError(
@@ -36,7 +37,8 @@ async function open(url: string): Promise<Store> {
   );
 }
 
-const pathOf = (url: string): string => (url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
+const pathOf = (url: string): string =>
+  url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length);
 
 /** A URL as it may be shown: without its password. */
 export function masked(url: string): string {
@@ -46,5 +48,7 @@ export function masked(url: string): string {
 function unreachable(url: string, error: unknown): unknown {
   if (error instanceof SluiceError) return error;
   const message = (error as Error).message || String((error as { code?: string }).code ?? error);
-  return new SluiceError("STORE_UNREACHABLE", `The store ${masked(url)} could not be reached: ${message}`, { cause: error });
+  return new SluiceError("STORE_UNREACHABLE", `The store ${masked(url)} could not be reached: ${message}`, {
+    cause: error,
+  });
 }

@@ -6,21 +6,27 @@ import { hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
-import { type Duration, parseDuration } from "../core/time.ts";
+import type { Duration } from "../core/time.ts";
+import { parseDuration } from "../core/time.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
-import { type Env, hostEnv } from "../engine/env.ts";
+import type { Env } from "../engine/env.ts";
+import { hostEnv } from "../engine/env.ts";
 import { Tender } from "../engine/tending/tender.ts";
-import { Worker, type WorkerEvent } from "../engine/worker/worker.ts";
+import type { WorkerEvent } from "../engine/worker/worker.ts";
+import { Worker } from "../engine/worker/worker.ts";
 import type { Executor } from "../executor/executor.ts";
 import { FunctionExecutor } from "../executor/function/function-executor.ts";
 import { asksOf } from "../store/lane.ts";
 import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { declarationOf } from "./declaration.ts";
-import { type Explanation, explainWait, waitsOf } from "./explain.ts";
+import type { Explanation } from "./explain.ts";
+import { explainWait, waitsOf } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
-import { type EnqueueOptions, largeAsks, newTask, refuseNever } from "./new-task.ts";
+import type { EnqueueOptions } from "./new-task.ts";
+import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
-import { type TaskView, taskView } from "./task-view.ts";
+import type { TaskView } from "./task-view.ts";
+import { taskView } from "./task-view.ts";
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */
@@ -94,8 +100,14 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** Many at once, in one transaction: all of them or none. */
-  enqueueMany(calls: readonly Enqueuing[], { within }: { readonly within?: unknown } = {}): Promise<{ id: string; created: boolean }[]> {
-    return this.#enqueue(calls.map((call) => ({ ...call, task: this.#known(call.task) })), within);
+  enqueueMany(
+    calls: readonly Enqueuing[],
+    { within }: { readonly within?: unknown } = {},
+  ): Promise<{ id: string; created: boolean }[]> {
+    return this.#enqueue(
+      calls.map((call) => ({ ...call, task: this.#known(call.task) })),
+      within,
+    );
   }
 
   async #enqueue(calls: readonly Enqueuing[], within: unknown): Promise<{ id: string; created: boolean }[]> {
@@ -120,13 +132,19 @@ export class Sluice implements AsyncDisposable {
     const id = typeof task === "string" ? task : task.id;
     const known = this.#app?.tasks.get(id);
     if (known) return known;
-    throw new SluiceError("UNKNOWN_TASK", `task "${id}" is not part of this app. Add it to defineApp({ tasks: [ … ] }).`);
+    throw new SluiceError(
+      "UNKNOWN_TASK",
+      `task "${id}" is not part of this app. Add it to defineApp({ tasks: [ … ] }).`,
+    );
   }
 
   #checkQueue(task: AnyTask, queue: string | undefined): void {
     if (queue === undefined || this.#app?.queues.some(({ name }) => name === queue)) return;
     const known = this.#app?.queues.map(({ name }) => name).join(", ");
-    throw new SluiceError("UNKNOWN_QUEUE", `task "${task.id}": there is no queue "${queue}". The app declares: ${known}.`);
+    throw new SluiceError(
+      "UNKNOWN_QUEUE",
+      `task "${task.id}": there is no queue "${queue}". The app declares: ${known}.`,
+    );
   }
 
   /** Why a task is not running: every gate in the way, who holds it, and what would change it. */
@@ -169,7 +187,10 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw new SluiceError("NOT_FINISHED", `task ${id} is ${task.state}; only a finished task can be put back in line.`);
+      throw new SluiceError(
+        "NOT_FINISHED",
+        `task ${id} is ${task.state}; only a finished task can be put back in line.`,
+      );
     }
     this.store.hint("work");
     return retried;
@@ -199,7 +220,12 @@ export class Sluice implements AsyncDisposable {
   }
 }
 
-async function startWorker(store: Store, app: App, env: Env, settings: WorkerSettings): Promise<RunningWorker> {
+async function startWorker(
+  store: Store,
+  app: App,
+  env: Env,
+  settings: WorkerSettings,
+): Promise<RunningWorker> {
   const { slots = 10, queues = app.queues.map(({ name }) => name) } = settings;
   checkServed(app, queues, slots);
   const seat = {
@@ -213,7 +239,13 @@ async function startWorker(store: Store, app: App, env: Env, settings: WorkerSet
   const claims = new StoreClaims(store, seat);
   const executor = settings.executor ?? new FunctionExecutor(app.tasks);
   const graceMs = parseDuration(settings.grace ?? "30s");
-  const worker = new Worker(claims, executor, env, { slots, prefetch: app.prefetch, lease: app.session, graceMs, watch: settings.watch });
+  const worker = new Worker(claims, executor, env, {
+    slots,
+    prefetch: app.prefetch,
+    lease: app.session,
+    graceMs,
+    watch: settings.watch,
+  });
   const tender = new Tender(store, env, {
     pollMs: parseDuration(settings.poll ?? "1s"),
     jitterMs: parseDuration(settings.pollJitter ?? "500ms"),
@@ -253,7 +285,10 @@ function checkServed(app: App, queues: readonly string[], slots: number): void {
   const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
   if (unknown.length === 0) return;
   const known = app.queues.map(({ name }) => name).join(", ");
-  throw new SluiceError("UNKNOWN_QUEUE", `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`);
+  throw new SluiceError(
+    "UNKNOWN_QUEUE",
+    `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`,
+  );
 }
 
 const unknownTask = (id: string): SluiceError =>

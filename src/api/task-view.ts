@@ -41,7 +41,11 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
     createdAt,
     at,
     goodUntil,
-    ...(state === "succeeded" ? { result: body as Output } : body === undefined ? {} : { error: body as StoredError }),
+    ...(state === "succeeded"
+      ? { result: body as Output }
+      : body === undefined
+        ? {}
+        : { error: body as StoredError }),
     ...(row.progress === null ? {} : { progress: JSON.parse(row.progress) }),
   };
 }

@@ -23,7 +23,7 @@ export interface StoredError {
 }
 
 export type Ending =
-  | { readonly ok: true; /** JSON text. */ readonly result: string }
+  | { readonly ok: true /** JSON text. */; readonly result: string }
   | { readonly ok: false; readonly error: StoredError; readonly retryable: boolean };
 
 export interface Executor {

@@ -13,7 +13,10 @@ export interface LaneSpec {
 export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneSpec {
   const sorted = [...asks].sort((a, b) => (a.gate < b.gate ? -1 : 1)).map(({ gate, slots }) => [gate, slots]);
   const text = JSON.stringify(sorted);
-  const id = createHash("sha256").update(JSON.stringify([queue, task, text])).digest("base64url").slice(0, 16);
+  const id = createHash("sha256")
+    .update(JSON.stringify([queue, task, text]))
+    .digest("base64url")
+    .slice(0, 16);
   return { id, queue, task, asks: text };
 }
 

@@ -44,7 +44,11 @@ export const isConnectionLoss = (error: unknown): boolean => CONNECTION.has(code
 /** Thrown when a connection died while its commit was on the way: the work may be done or not. */
 export class AmbiguousCommit extends SluiceError {
   constructor(cause: unknown) {
-    super("AMBIGUOUS_COMMIT", "The connection to the store was lost during a commit; whether it happened is not known.", { cause });
+    super(
+      "AMBIGUOUS_COMMIT",
+      "The connection to the store was lost during a commit; whether it happened is not known.",
+      { cause },
+    );
   }
 }
 

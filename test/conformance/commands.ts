@@ -106,16 +106,19 @@ export type Command =
 const ref = fc.nat(40);
 const oneOfList = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list);
 const span = fc.integer({ min: 1, max: 60 });
+/** Once in `every`; null otherwise. */
+const seldom = <T>(every: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: every - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
 const unit: fc.Arbitrary<NewUnit> = fc.record({
   lane: fc.nat(LANES.length - 1),
   priority: fc.integer({ min: -1, max: 2 }),
-  key: fc.option(oneOfList(["k0", "k1", "k2", "k3", "k4", "k5"]), { freq: 4 }),
-  when: fc.option(
+  key: seldom(4, oneOfList(["k0", "k1", "k2", "k3", "k4", "k5"])),
+  when: seldom(
+    5,
     fc.oneof(fc.record({ delayMs: span }), fc.record({ in: fc.integer({ min: -20, max: 60 }) })),
-    { freq: 5 },
   ),
-  good: fc.option(fc.oneof(fc.record({ forMs: span }), fc.record({ in: span })), { freq: 4 }),
+  good: seldom(4, fc.oneof(fc.record({ forMs: span }), fc.record({ in: span }))),
 });
 
 const end: fc.Arbitrary<EndReport> = fc.record({
@@ -217,7 +220,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant("open" as const),
-      leaseMs: fc.integer({ min: 20, max: 300 }),
+      leaseMs: fc.integer({ min: 20, max: 150 }),
       slots: fc.integer({ min: 1, max: 4 }),
       prefetch: oneOfList([0, 0, 2]),
     }),
@@ -240,8 +243,10 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
       fc.array(command, { minLength: Math.ceil(length / 2), maxLength: length }),
     )
     .map(([units, rest]) => [
-      { kind: "open", leaseMs: 250, slots: 3, prefetch: 0 },
+      { kind: "open", leaseMs: 150, slots: 3, prefetch: 0 },
       { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
+      { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3 },
       { kind: "enqueue", units },
+      { kind: "exchange", session: 0, ends: [], began: [], hinted: true, ownTurn: true, draining: false },
       ...rest,
     ]);

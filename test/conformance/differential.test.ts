@@ -57,7 +57,7 @@ const onMariadb = async (): Promise<Subject> => {
 };
 
 test("memory and SQLite agree", { timeout: 120_000 }, async () => {
-  const effects = await agree(await onSqlite(), { lists: 150, length: 45 });
+  const effects = await agree(await onSqlite(), { lists: 80, length: 45 });
   const missing = EFFECTS.filter((kind) => !effects.get(kind));
   expect(missing, `had no effect in any list; had: ${JSON.stringify(Object.fromEntries(effects))}`).toEqual(
     [],
@@ -66,13 +66,13 @@ test("memory and SQLite agree", { timeout: 120_000 }, async () => {
 
 describeWithPostgres("a server", () => {
   test("memory and PostgreSQL agree", { timeout: 120_000 }, async () => {
-    await agree(await onPostgres(), { lists: 50, length: 40 });
+    await agree(await onPostgres(), { lists: 35, length: 40 });
   });
 });
 
 describeWithMariadb("a server", () => {
   test("memory and MariaDB agree", { timeout: 120_000 }, async () => {
-    await agree(await onMariadb(), { lists: 50, length: 40 });
+    await agree(await onMariadb(), { lists: 35, length: 40 });
   });
 });
 

@@ -15,6 +15,7 @@ import type {
   Scope,
   Store,
   View,
+  WaitView,
 } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
 import type { Command, EndReport, NewUnit } from "./commands.ts";
@@ -309,20 +310,16 @@ export class Player {
   async #read(task: number, session: number): Promise<unknown> {
     const id = this.#task(task);
     const store = this.#store;
-    const wait = await store.wait(id);
+    // Stores may read a line from its head on, so what comes before it shows for sure only once it was taken in.
+    const before = await store.wait(id);
+    await store.pass(intakeOnly, () => idle);
+    const after = await store.wait(id);
     this.#tick("read");
     return {
       task: await store.task(id),
       events: await store.events(id),
-      wait: wait && {
-        ...wait,
-        usage: sorted(wait.usage),
-        sessions: sorted(wait.sessions),
-        lanes: sorted(wait.lanes),
-        // Read from the head on where that is quicker: what arrived before it and was not taken in may be missing.
-        heads: sorted(fromHeadOn(wait.heads, wait.lanes)),
-        ahead: sorted(wait.ahead),
-      },
+      before: before && { ...waitInOrder(before), heads: [] },
+      after: after && waitInOrder(after),
       tasks: await store.tasks({ limit: 5, queue: "mail" }),
       find: await store.find(id.slice(0, 2)),
       gates: await store.gates(),
@@ -438,6 +435,33 @@ function recovered({ id, epoch, attempt, losses }: View["lost"][number], to: Rec
 
 const sorted = <T>(list: readonly T[]): T[] =>
   [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+const waitInOrder = (wait: WaitView): WaitView => ({
+  ...wait,
+  usage: sorted(wait.usage),
+  sessions: sorted(wait.sessions),
+  lanes: sorted(wait.lanes),
+  heads: sorted(wait.heads),
+  ahead: sorted(wait.ahead),
+});
+
+const idle: Moves = { claim: [], claimLeaseMs: 0, start: [], expire: [], recover: [], lanes: [] };
+
+const intakeOnly: Scope = {
+  session: "nobody",
+  finished: [],
+  started: [],
+  lanes: [],
+  aside: [],
+  exclusive: [],
+  shared: [],
+  intake: true,
+  queues: [],
+  lookahead: 1,
+  unpark: [],
+  skipLocked: false,
+  prefetching: false,
+};
 
 /** A lane's head is a lower bound; a store may begin to read there, and need not show what has not been taken in. */
 function fromHeadOn(heads: readonly HeadRow[], lanes: View["lanes"]): HeadRow[] {

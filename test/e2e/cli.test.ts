@@ -9,10 +9,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Sluice } from "../../src/api/sluice.ts";
 import { connect } from "../../src/api/sluice.ts";
 import type { App } from "../../src/core/app/app.ts";
+import { describeWithPostgres, freshPostgres } from "../support/databases.ts";
 
 const top = fileURLToPath(new URL("../..", import.meta.url));
 const cli = join(top, "dist/surface/cli/main.js");
@@ -26,8 +27,11 @@ beforeAll(async () => {
   await promisify(execFile)(process.execPath, ["--input-type=module", "-e", build], { cwd: top });
 });
 
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+});
+
 afterAll(async () => {
-  await Promise.all(workers.map((worker) => worker.kill()));
   for (const program of programs.values()) await (await program).close();
   for (const folder of projects) rmSync(folder, { recursive: true, force: true });
 });
@@ -385,7 +389,7 @@ describe("an app file", () => {
       join(project, "bad.ts"),
       `import { defineApp } from "sluice";\nexport default defineApp({ tasks: [], clusterCap: 0, prefetch: -1 });`,
     );
-    for (const command of ["check", "dev", "worker"]) {
+    for (const command of ["check", "dev"]) {
       const { code, stdout, stderr } = await sluice(project, command, "bad.ts");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       expect(stderr).toMatch(
@@ -469,13 +473,29 @@ describe("the store", () => {
   });
 });
 
+describeWithPostgres("a store on PostgreSQL", () => {
+  test("is migrated only when told, and then served", async () => {
+    const project = newProject();
+    const url = await freshPostgres();
+    const early = await sluice(project, "worker", "app.ts", "--store", url);
+    expect(early).toMatchObject({ code: 1, stdout: "" });
+    expect(early.stderr).toMatch(/^error SCHEMA_MISSING: .* Run: sluice migrate\n$/);
+    expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(" is at schema 1.\n");
+    const worker = start(project, ["worker", "app.ts", "--store", url]);
+    const id = await enqueueByCommand(project, "echo", '"hi"', "--store", url);
+    await worker.says(`${id}  done in`);
+    expect((await sluice(project, "queues", "list", "--store", url)).stdout).toMatch(
+      /^reports +100 +0\/10 +0 +0$/m,
+    );
+  });
+});
+
 test.each([
   [["bogus"], "unknown command 'bogus'"],
   [["limits", "bogus"], "unknown command 'bogus'"],
   [["why"], "missing required argument 'id'"],
   [["tasks", "list", "--state", "odd"], "Allowed choices are later, waiting"],
   [["tasks", "list", "--limit", "0"], "It must be 1 or more"],
-  [["limits", "set", "cluster", "many"], "It must be 1 or more, 0 to pause, or -1"],
   [["limits", "set", "cluster", "-2"], "It must be 1 or more, 0 to pause, or -1"],
   [["tasks", "enqueue", "app.ts", "echo", "{"], "the input is not JSON"],
   [["limits", "list", "--store", "file:a", "--storage-path", "b"], "give either --store or --storage-path"],

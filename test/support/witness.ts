@@ -1,7 +1,8 @@
 // An observer outside the store. Task code says when it enters and when it leaves, and goes on only once it was
 // heard, so the sums here are of what really runs, whatever a store may believe.
 
-import { createConnection, createServer, type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { createInterface } from "node:readline";
 
 /** One stay of one task's code. */
@@ -216,7 +217,10 @@ export class Visitor {
   }
 
   #say(
-    message: { kind: "enter"; visit: Visit } | { kind: "leave"; epoch: number } | { kind: "hold"; id: string },
+    message:
+      | { kind: "enter"; visit: Visit }
+      | { kind: "leave"; epoch: number }
+      | { kind: "hold"; id: string },
   ): Promise<void> {
     this.#n += 1;
     const n = this.#n;

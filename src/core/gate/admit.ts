@@ -9,8 +9,8 @@
  *
  * A full skip gate keeps nobody out of the line of its pools. A unit that needs a slot of its queue and slots of a
  * pool would starve otherwise, since they come free at different moments: it gathers the pool first, and keeps it
- * until the queue has a slot for it. The price is that slots of a pool may idle for one turn of the queue; for no
- * more than one, since it gathers only when nobody ahead of it would take the queue's next slot.
+ * until the queue has a slot for it. The price is that gathered slots may idle for one turn of the queue, though
+ * not for many: it gathers only while nobody ahead of it would take the queue's next slot.
  *
  * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line: no slot that
  * comes free could end its wait, so nobody is held back for it.
@@ -188,12 +188,9 @@ class Walk {
     if (!this.#overtakes.isOver(mark)) {
       if (isBlocked) this.#overtakes.watch(unit.lane, mark, pools);
     } else if (!pools.some(({ door }) => door.front) && !hurdles.some(({ door }) => door.awaited)) {
-      const open = entries.filter(({ door }) => !hurdles.some((hurdle) => hurdle.door === door));
-      this.#reserve(
-        unit,
-        pools,
-        open.filter((entry) => !atPool(entry)),
-      );
+      const hadRoom = ({ door }: Entry): boolean => !hurdles.some((hurdle) => hurdle.door === door);
+      const needs = entries.filter((entry) => !atPool(entry) && hadRoom(entry));
+      this.#reserve(unit, pools, needs);
     }
   }
 
@@ -211,7 +208,7 @@ class Walk {
 
   /**
    * Those behind a unit that reserves may fill gates that had room for it, and then it would reserve no more. Whom
-   * it held back is for the next pass to decide. That took something away each time, so the passes come to an end.
+   * it held back is for the next pass to decide. Only what this pass takes itself counts, so passes come to an end.
    */
   #isOutdated(): boolean {
     return this.#reserved.some(

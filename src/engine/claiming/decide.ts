@@ -2,16 +2,18 @@
  * The decision of one pass: builds the snapshot, asks `admit`, and turns the plan into moves. Pure: everything it
  * knows is in the view, everything it wants is in the moves.
  */
-import { admit, type Plan, type Waiter } from "../../core/gate/admit.ts";
-import { fairTake } from "../../core/gate/share.ts";
+import type { Plan, Waiter } from "../../core/gate/admit.ts";
+import { admit } from "../../core/gate/admit.ts";
 import { inOrder } from "../../core/gate/order.ts";
+import { fairTake } from "../../core/gate/share.ts";
 import type { Worker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { HeadRow, LaneRow, Moves, Scope, View } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import { laneMoves } from "./lane-moves.ts";
 import { recoveries } from "./recovery.ts";
-import { gatesOf, horizonOf, isReadable, type Standing, waitersOf, workersOf } from "./snapshot.ts";
+import type { Standing } from "./snapshot.ts";
+import { gatesOf, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
 
 export interface Decision {
   readonly moves: Moves;
@@ -43,7 +45,10 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
     workers,
     me,
     // What lies beyond is served in its turn; lanes that nobody waits in hold nobody up.
-    horizon: horizonOf([...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)), ...view.beyond]),
+    horizon: horizonOf([
+      ...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)),
+      ...view.beyond,
+    ]),
   });
   const take = taken(plan, workers, me, report);
   const mine = workers[me];
@@ -58,7 +63,15 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
     start: now.flatMap(({ id }) => (prefetched.has(id) ? [{ id, epoch: prefetched.get(id) as number }] : [])),
     expire,
     recover: recoveries(view),
-    lanes: laneMoves({ view, scope, plan, standing, unread, rehead, gone: new Set([...claimNow.map(({ id }) => id), ...ahead, ...expire]) }),
+    lanes: laneMoves({
+      view,
+      scope,
+      plan,
+      standing,
+      unread,
+      rehead,
+      gone: new Set([...claimNow.map(({ id }) => id), ...ahead, ...expire]),
+    }),
   };
   return {
     moves,
@@ -72,7 +85,11 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
 }
 
 /** The units of each lane, without those whose time is over. */
-function stand(view: View, scope: Scope, unread: ReadonlySet<string>): { standing: Standing[]; expire: string[] } {
+function stand(
+  view: View,
+  scope: Scope,
+  unread: ReadonlySet<string>,
+): { standing: Standing[]; expire: string[] } {
   const want = new Map(scope.lanes.map(({ id, want: count }) => [id, count]));
   const heads = new Map<string, HeadRow[]>();
   for (const head of view.heads) {
@@ -103,7 +120,17 @@ function prefetchedWaiters(view: View, standing: readonly Standing[], me: number
     const lane = lanes.get(row.lane);
     if (!lane || (row.goodUntil !== null && row.goodUntil <= view.now)) return [];
     const { id, priority, at } = row;
-    return [{ id, lane: `${lane.id}${CLAIMED}`, rank: lane.rank, priority, at, asks: asksOf(lane.asks), workers: [me] }];
+    return [
+      {
+        id,
+        lane: `${lane.id}${CLAIMED}`,
+        rank: lane.rank,
+        priority,
+        at,
+        asks: asksOf(lane.asks),
+        workers: [me],
+      },
+    ];
   });
 }
 
@@ -115,7 +142,9 @@ function taken(plan: Plan, workers: readonly Worker[], me: number, report: Repor
   const mine = workers[me];
   if (!mine || wanted === 0 || report.ownTurn || !isScarce(plan)) return wanted;
   const serving = new Set(plan.admitted.flatMap((unit) => unit.workers ?? []));
-  const hungry = workers.filter((worker, index) => index !== me && serving.has(index) && worker.slots > worker.used);
+  const hungry = workers.filter(
+    (worker, index) => index !== me && serving.has(index) && worker.slots > worker.used,
+  );
   return fairTake({ wanted, left: plan.left.length, me: mine, hungry });
 }
 
@@ -128,13 +157,22 @@ function isScarce(plan: Plan): boolean {
 }
 
 /** In soft mode: the next units in order that we could run, claimed before they have their slots. */
-function aheadOfTime(plan: Plan, line: readonly Waiter[], now: ReadonlySet<Waiter>, prefetch: number, me: number): string[] {
+function aheadOfTime(
+  plan: Plan,
+  line: readonly Waiter[],
+  now: ReadonlySet<Waiter>,
+  prefetch: number,
+  me: number,
+): string[] {
   const claimed = line.filter((unit) => unit.lane.endsWith(CLAIMED) && !now.has(unit)).length;
   if (prefetch <= claimed) return [];
   const mayComeSoon = (unit: Waiter): boolean =>
-    (plan.waiting.get(unit.id) ?? []).every(({ kind }) => kind === "full" || kind === "behind" || kind === "busy");
+    (plan.waiting.get(unit.id) ?? []).every(
+      ({ kind }) => kind === "full" || kind === "behind" || kind === "busy",
+    );
   const next = inOrder(line).filter(
-    (unit) => !now.has(unit) && !unit.lane.endsWith(CLAIMED) && unit.workers?.includes(me) && mayComeSoon(unit),
+    (unit) =>
+      !now.has(unit) && !unit.lane.endsWith(CLAIMED) && unit.workers?.includes(me) && mayComeSoon(unit),
   );
   return next.slice(0, prefetch - claimed).map(({ id }) => id);
 }

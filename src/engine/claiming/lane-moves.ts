@@ -28,11 +28,17 @@ export function laneMoves(outcome: Outcome): LaneMove[] {
   const crowded = view.beyond.length + view.lanes.length > CROWDED;
   const moves = standing.flatMap((each) => moveOf(each, outcome, crowded));
   // A parked lane that could not be read is opened, so that the next pass locks what it needs.
-  const reopened = unread.filter(({ state }) => state === "parked").map((lane): LaneMove => ({ ...kept(lane), state: "open", parked: null }));
+  const reopened = unread
+    .filter(({ state }) => state === "parked")
+    .map((lane): LaneMove => ({ ...kept(lane), state: "open", parked: null }));
   return [...moves, ...reopened];
 }
 
-function moveOf({ lane, units, cut }: Standing, { plan, gone, scope, rehead }: Outcome, crowded: boolean): LaneMove[] {
+function moveOf(
+  { lane, units, cut }: Standing,
+  { plan, gone, scope, rehead }: Outcome,
+  crowded: boolean,
+): LaneMove[] {
   const first = units.find(({ id }) => !gone.has(id));
   const reasons = first && plan.waiting.get(first.id);
   const blocking = keysOf(reasons ?? []);
@@ -41,10 +47,19 @@ function moveOf({ lane, units, cut }: Standing, { plan, gone, scope, rehead }: O
   const blocked = undecided ? lane.blocked : JSON.stringify(blocking);
   const empty = crowded && !cut && !scope.skipLocked ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
-  const mark = (first && (plan.marks.get(lane.id) ?? (lane.mark?.unit === first.id ? lane.mark : null))) ?? null;
+  const mark =
+    (first && (plan.marks.get(lane.id) ?? (lane.mark?.unit === first.id ? lane.mark : null))) ?? null;
   const known = first && !scope.skipLocked && (crowded || rehead || state !== lane.state);
   const head = known ? { priority: first.priority, at: first.at, id: first.id } : null;
-  const next: LaneMove = { lane: lane.id, stamp: lane.stamp, state, parked: parkOn ?? null, mark, blocked, head };
+  const next: LaneMove = {
+    lane: lane.id,
+    stamp: lane.stamp,
+    state,
+    parked: parkOn ?? null,
+    mark,
+    blocked,
+    head,
+  };
   return isSame(lane, next) ? [] : [next];
 }
 
@@ -61,7 +76,13 @@ const kept = (lane: LaneRow): LaneMove => ({
 function isSame(lane: LaneRow, move: LaneMove): boolean {
   const sameMark = lane.mark?.unit === move.mark?.unit && lane.mark?.passed === move.mark?.passed;
   const sameHead = move.head === null || move.head.id === lane.head.id;
-  return lane.state === move.state && lane.parked === move.parked && lane.blocked === move.blocked && sameMark && sameHead;
+  return (
+    lane.state === move.state &&
+    lane.parked === move.parked &&
+    lane.blocked === move.blocked &&
+    sameMark &&
+    sameHead
+  );
 }
 
 function keysOf(reasons: readonly Reason[]): string[] {

@@ -1,5 +1,6 @@
 /** What becomes of claims whose holder is gone: decided inside the pass, so recovery never has to win a race. */
-import { afterLoss, type RetryPolicy, retryPolicy } from "../../core/task/retry.ts";
+import type { RetryPolicy } from "../../core/task/retry.ts";
+import { afterLoss, retryPolicy } from "../../core/task/retry.ts";
 import type { LostRow, Recovery, View } from "../../store/store.ts";
 
 /** What a task's stored options say; anything unreadable counts as "no retry" rather than stopping the pass. */
@@ -24,15 +25,41 @@ export function recoveries(view: View): Recovery[] {
 function recoveryOf(lost: LostRow, now: number): Recovery {
   const losses = lost.losses + 1;
   const { retry: policy } = storedOptions(lost.options);
-  const { to } = afterLoss({ policy, attempt: lost.attempt, losses, now, goodUntil: lost.goodUntil, started: lost.started, random: 0 });
+  const { to } = afterLoss({
+    policy,
+    attempt: lost.attempt,
+    losses,
+    now,
+    goodUntil: lost.goodUntil,
+    started: lost.started,
+    random: 0,
+  });
   // What never began has neither used an attempt nor lost anything.
-  if (to === "waiting") return { id: lost.id, epoch: lost.epoch, to, losses: lost.losses, attempt: lost.attempt - 1, body: null };
-  return { id: lost.id, epoch: lost.epoch, to, losses, attempt: lost.attempt, body: JSON.stringify(LOST[to]) };
+  if (to === "waiting")
+    return { id: lost.id, epoch: lost.epoch, to, losses: lost.losses, attempt: lost.attempt - 1, body: null };
+  return {
+    id: lost.id,
+    epoch: lost.epoch,
+    to,
+    losses,
+    attempt: lost.attempt,
+    body: JSON.stringify(LOST[to]),
+  };
 }
 
 const LOST = {
-  retry: { code: "LEASE_LOST", message: "The worker that ran it did not renew its lease in time; it will be tried again." },
-  failed: { code: "LEASE_LOST", message: "The worker that ran it did not renew its lease in time, and no attempt is left." },
-  quarantined: { code: "QUARANTINED", message: "Three workers in a row lost their lease while running it. Look at it before: sluice tasks retry." },
+  retry: {
+    code: "LEASE_LOST",
+    message: "The worker that ran it did not renew its lease in time; it will be tried again.",
+  },
+  failed: {
+    code: "LEASE_LOST",
+    message: "The worker that ran it did not renew its lease in time, and no attempt is left.",
+  },
+  quarantined: {
+    code: "QUARANTINED",
+    message:
+      "Three workers in a row lost their lease while running it. Look at it before: sluice tasks retry.",
+  },
   expired: { code: "EXPIRED", message: "Its worker was lost, and its deadline has passed." },
 } as const;

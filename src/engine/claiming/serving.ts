@@ -28,7 +28,10 @@ export function doesServe(serves: string, lane: { readonly queue: string; readon
 }
 
 /** The positions of the sessions that serve a lane. */
-export function serving(sessions: readonly SessionRow[], lane: { readonly queue: string; readonly task: string }): number[] {
+export function serving(
+  sessions: readonly SessionRow[],
+  lane: { readonly queue: string; readonly task: string },
+): number[] {
   const found: number[] = [];
   sessions.forEach((session, index) => {
     if (doesServe(session.serves, lane)) found.push(index);

@@ -2,11 +2,14 @@
  * Which lanes a claimer looks at, and which gates it therefore locks. Only a memory of what the last passes saw: a
  * lane that is missing here is found again through the store, so nothing is lost when it is wrong.
  */
-import { familyOf } from "../../core/gate/key.ts";
+
 import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
-import { compare, type Place } from "../../core/gate/order.ts";
-import { asksOf, type LaneSpec } from "../../store/lane.ts";
+import type { Place } from "../../core/gate/order.ts";
+import { compare } from "../../core/gate/order.ts";
+import type { LaneSpec } from "../../store/lane.ts";
+import { asksOf } from "../../store/lane.ts";
 import type { GateRow, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 import { CROWDED } from "./lane-moves.ts";
@@ -68,7 +71,13 @@ export class Sight {
   }
 
   /** What to look at now; lanes in `always` come first. */
-  scope(always: ReadonlySet<string>, budget: number): Pick<Scope, "lanes" | "aside" | "exclusive" | "shared" | "queues" | "lookahead" | "unpark" | "skipLocked"> {
+  scope(
+    always: ReadonlySet<string>,
+    budget: number,
+  ): Pick<
+    Scope,
+    "lanes" | "aside" | "exclusive" | "shared" | "queues" | "lookahead" | "unpark" | "skipLocked"
+  > {
     const chosen = this.#choose(always);
     const { exclusive, shared } = this.#locks(chosen);
     const bounds = new Set(exclusive);
@@ -150,7 +159,8 @@ export class Sight {
   #setAside(): void {
     const ours = new Set<string>();
     for (const lane of this.#lanes.values()) {
-      if (this.#serves(lane)) for (const { gate } of asksOf(lane.asks)) if (!this.#isUnlimited(gate)) ours.add(gate);
+      if (this.#serves(lane))
+        for (const { gate } of asksOf(lane.asks)) if (!this.#isUnlimited(gate)) ours.add(gate);
     }
     this.#aside.clear();
     for (const lane of this.#lanes.values()) {

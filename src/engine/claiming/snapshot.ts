@@ -1,21 +1,14 @@
 /** From what the store saw to what `admit` decides on. Shared by the claim pass and by the explanation. */
-import type { Mark, Snapshot, Waiter } from "../../core/gate/admit.ts";
-import { bounded, type Gate } from "../../core/gate/gate.ts";
-import { compare, type Place } from "../../core/gate/order.ts";
+import type { Mark, Waiter } from "../../core/gate/admit.ts";
+import type { Gate } from "../../core/gate/gate.ts";
+import { bounded } from "../../core/gate/gate.ts";
+import type { Place } from "../../core/gate/order.ts";
+import { compare } from "../../core/gate/order.ts";
 import type { Worker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { GateRow, HeadRow, LaneRow, SessionRow, Usage } from "../../store/store.ts";
+import { heldPerGate } from "../../store/usage.ts";
 import { serving } from "./serving.ts";
-
-/** Slots held per gate: derived from the rows of running units, lost holders left out. */
-export function heldPerGate(usage: readonly Usage[]): Map<string, number> {
-  const held = new Map<string, number>();
-  for (const row of usage) {
-    if (row.lost || !row.held) continue;
-    for (const { gate, slots } of asksOf(row.asks)) held.set(gate, (held.get(gate) ?? 0) + row.units * slots);
-  }
-  return held;
-}
 
 export function gatesOf(rows: readonly Omit<GateRow, "locked">[], usage: readonly Usage[]): Gate[] {
   const held = heldPerGate(usage);
@@ -79,5 +72,3 @@ export function waitersOf(standing: readonly Standing[], sessions: readonly Sess
     );
   });
 }
-
-export type { Snapshot };

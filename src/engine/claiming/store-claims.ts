@@ -2,7 +2,8 @@
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Moves, Passed, Scope, Store, View } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Report, Seat } from "./claims.ts";
-import { type Decision, decide } from "./decide.ts";
+import type { Decision } from "./decide.ts";
+import { decide } from "./decide.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { Sight } from "./sight.ts";
 
@@ -73,7 +74,12 @@ export class StoreClaims implements Claims {
     };
   }
 
-  #settle(report: Report, scope: Scope, passed: Passed, { view, decision }: { view: View; decision: Decision }): Answer {
+  #settle(
+    report: Report,
+    scope: Scope,
+    passed: Passed,
+    { view, decision }: { view: View; decision: Decision },
+  ): Answer {
     const fresh = this.#sight.learn(view, scope, decision);
     this.#sight.notice(passed.arrived);
     for (const { id } of report.finished) this.#laneOf.delete(id);
@@ -99,7 +105,9 @@ export class StoreClaims implements Claims {
     this.#unread = unread.map(({ id }) => id).join();
     const readable = this.#unread !== unreadBefore;
     const lanes = moves.lanes.some(({ state }) => state !== "open");
-    return passed.claimed.length > 0 || passed.started.length > 0 || moves.recover.length > 0 || lanes || readable;
+    return (
+      passed.claimed.length > 0 || passed.started.length > 0 || moves.recover.length > 0 || lanes || readable
+    );
   }
 
   /** Said once for the same units: whoever could not take them then is not asked again and again. */
@@ -138,4 +146,3 @@ export class StoreClaims implements Claims {
     return this.#store.closeSession(this.#session);
   }
 }
-

@@ -24,7 +24,12 @@ export class Journal {
   }
 
   log(id: string, epoch: number, message: string, data: unknown): void {
-    this.#lines.push({ id, epoch, kind: "TaskLog", data: JSON.stringify(data === undefined ? { message } : { message, data }) });
+    this.#lines.push({
+      id,
+      epoch,
+      kind: "TaskLog",
+      data: JSON.stringify(data === undefined ? { message } : { message, data }),
+    });
     this.#plan();
   }
 

@@ -16,7 +16,8 @@ import type { Env } from "../env.ts";
 import type { Service } from "../service.ts";
 import { Active } from "./active.ts";
 import { Journal } from "./journal.ts";
-import { type Lease, SessionKeeper } from "./session-keeper.ts";
+import type { Lease } from "./session-keeper.ts";
+import { SessionKeeper } from "./session-keeper.ts";
 import { Signal } from "./signal.ts";
 
 export interface WorkerOptions {
@@ -135,7 +136,14 @@ export class Worker implements Service {
       this.#ownTurn = false;
       const hinted = this.#hinted;
       this.#hinted = false;
-      const answer = await this.#claims.exchange({ finished, started, active: this.#active.size, draining: this.#draining, hinted, ownTurn });
+      const answer = await this.#claims.exchange({
+        finished,
+        started,
+        active: this.#active.size,
+        draining: this.#draining,
+        hinted,
+        ownTurn,
+      });
       this.#failures = 0;
       if (session === this.#session) this.#take(answer);
     } catch (error) {
@@ -229,7 +237,13 @@ export class Worker implements Service {
     const body = JSON.stringify(ending.error);
     const { retry: policy } = storedOptions(claim.options);
     const now = this.#clock.storeNow + (this.#env.monotonic() - this.#clock.at);
-    const next = nextAttempt({ policy, attempt: claim.attempt, now, goodUntil: claim.goodUntil, random: this.#env.random() });
+    const next = nextAttempt({
+      policy,
+      attempt: claim.attempt,
+      now,
+      goodUntil: claim.goodUntil,
+      random: this.#env.random(),
+    });
     if (!ending.retryable || !next.retry) return { id, epoch, to: "failed", body, delayMs: 0 };
     return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)) };
   }
@@ -295,7 +309,10 @@ export class Worker implements Service {
     if (!this.#session) return;
     this.#session = undefined;
     this.#tell({ kind: "sessionEnded" });
-    const reason = new SluiceError("LEASE_LOST", "The worker could not renew its lease in time; the task may run elsewhere by now.");
+    const reason = new SluiceError(
+      "LEASE_LOST",
+      "The worker could not renew its lease in time; the task may run elsewhere by now.",
+    );
     for (const id of [...this.#active.keys()]) this.#abort(id, reason);
     this.#prefetched.clear();
     void this.#keeper.stop().then(() => this.wake());

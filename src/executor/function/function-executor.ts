@@ -15,14 +15,20 @@ export class FunctionExecutor implements Executor {
 
   async run(job: Job): Promise<Ending> {
     const task = this.#tasks.get(job.name);
-    if (!task) return failed(new SluiceError("UNKNOWN_TASK", `No task "${job.name}" is defined in this worker's app.`), false);
+    if (!task)
+      return failed(
+        new SluiceError("UNKNOWN_TASK", `No task "${job.name}" is defined in this worker's app.`),
+        false,
+      );
     let input: unknown;
     try {
       input = await parseInput(task, JSON.parse(job.input));
     } catch (error) {
       return failed(error, false);
     }
-    return job.timeoutMs === null ? call(task, input, job, () => job.signal) : callInTime(task, input, job, job.timeoutMs);
+    return job.timeoutMs === null
+      ? call(task, input, job, () => job.signal)
+      : callInTime(task, input, job, job.timeoutMs);
   }
 }
 
@@ -31,10 +37,16 @@ export async function parseInput(task: AnyTask, value: unknown): Promise<unknown
   if (!task.input) return value;
   const parsed = await task.input["~standard"].validate(value);
   if (!parsed.issues) return parsed.value;
-  const issues = parsed.issues.map(({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`);
-  throw new SluiceError("BAD_INPUT", `task "${task.id}": the input does not fit its schema: ${issues.join("; ")}`, {
-    details: { task: task.id, issues },
-  });
+  const issues = parsed.issues.map(
+    ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
+  );
+  throw new SluiceError(
+    "BAD_INPUT",
+    `task "${task.id}": the input does not fit its schema: ${issues.join("; ")}`,
+    {
+      details: { task: task.id, issues },
+    },
+  );
 }
 
 const stepOf = (step: unknown): string =>
@@ -61,7 +73,10 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
 }
 
 async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: number): Promise<Ending> {
-  const timeout = new SluiceError("TIMEOUT", `task "${task.id}" took longer than its timeout of ${timeoutMs}ms.`);
+  const timeout = new SluiceError(
+    "TIMEOUT",
+    `task "${task.id}" took longer than its timeout of ${timeoutMs}ms.`,
+  );
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let grace: NodeJS.Timeout | undefined;
@@ -87,7 +102,11 @@ function toJson(task: string, value: unknown): string {
     return JSON.stringify(value) ?? "null";
   } catch (cause) {
     throw Object.assign(
-      new SluiceError("RESULT_NOT_JSON", `task "${task}": its result cannot be stored as JSON: ${(cause as Error).message}`, { cause }),
+      new SluiceError(
+        "RESULT_NOT_JSON",
+        `task "${task}": its result cannot be stored as JSON: ${(cause as Error).message}`,
+        { cause },
+      ),
       { retryable: false },
     );
   }

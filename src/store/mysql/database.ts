@@ -3,7 +3,9 @@
  * long undoes only its own statement there, so every error ends the whole transaction by an explicit ROLLBACK.
  * There is nothing like NOTIFY: see hints.ts.
  */
-import mysql, { type Pool, type PoolConnection } from "mysql2/promise";
+
+import type { Pool, PoolConnection } from "mysql2/promise";
+import mysql from "mysql2/promise";
 import type { Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
 import type { Clocks, Sql } from "../sql.ts";
@@ -64,7 +66,10 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT", flow);
+    return this.#again(
+      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT",
+      flow,
+    );
   }
 
   async #again<T>(begin: string, flow: () => Flow<T>): Promise<T> {
@@ -86,7 +91,8 @@ export class MysqlDatabase implements SqlDatabase {
     const transaction = new Transaction(connection, begin);
     try {
       let step = flow.next();
-      while (!step.done) step = flow.next(await transaction.send(step.value.statements, step.value.last === true));
+      while (!step.done)
+        step = flow.next(await transaction.send(step.value.statements, step.value.last === true));
       await transaction.finish();
       connection.release();
       return step.value;

@@ -12,7 +12,10 @@ export async function migrateMysql(pool: Pool): Promise<void> {
     for (const [index, statements] of migrations("mysql").entries()) {
       if (index < known) continue;
       for (const statement of statements) await connection.query(statement);
-      await connection.query("INSERT INTO sluice_schema (version, applied_at) VALUES (?, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED))", [index + 1]);
+      await connection.query(
+        "INSERT INTO sluice_schema (version, applied_at) VALUES (?, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED))",
+        [index + 1],
+      );
     }
   } finally {
     await connection.query("SELECT RELEASE_LOCK('sluice_migrate')").catch(() => {});
@@ -29,7 +32,13 @@ export async function verifyMysql(pool: Pool): Promise<void> {
   const [tables] = await pool.query<RowDataPacket[]>("SHOW TABLES LIKE 'sluice_schema'");
   const version = tables.length > 0 ? await versionOf(pool) : 0;
   if (version < SCHEMA_VERSION)
-    throw new SluiceError("SCHEMA_MISSING", `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`);
+    throw new SluiceError(
+      "SCHEMA_MISSING",
+      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
+    );
   if (version > SCHEMA_VERSION)
-    throw new SluiceError("SCHEMA_NEWER", `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`);
+    throw new SluiceError(
+      "SCHEMA_NEWER",
+      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
+    );
 }

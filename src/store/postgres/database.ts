@@ -37,8 +37,12 @@ const SETTINGS = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
 };
-const AT_CONNECT = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`).join(" ");
-const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join("; ");
+const AT_CONNECT = Object.entries(SETTINGS)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(" ");
+const PER_TRANSACTION = Object.entries(SETTINGS)
+  .map(([name, value]) => `SET LOCAL ${name} = '${value}'`)
+  .join("; ");
 
 /** So many claims leave their dead rows before they are cleared away. */
 const VACUUM_AFTER = 4_000;
@@ -81,7 +85,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = on", flow);
+    return this.#again(
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = on",
+      flow,
+    );
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
@@ -139,7 +146,11 @@ export class PostgresDatabase implements SqlDatabase {
     let committed = false;
     while (!step.done) {
       const flight: Flight = step.value;
-      const answers = await connection.send(opening, flight.statements.map((each) => this.#render(each)), flight.last === true);
+      const answers = await connection.send(
+        opening,
+        flight.statements.map((each) => this.#render(each)),
+        flight.last === true,
+      );
       opening = undefined;
       committed = flight.last === true;
       step = flow.next(answers);
@@ -210,7 +221,11 @@ class Connection {
     this.#client.off("end", this.#onEnd);
   }
 
-  async send(begin: string | undefined, statements: readonly (Rendered & { name?: string })[], commit: boolean): Promise<Row[][]> {
+  async send(
+    begin: string | undefined,
+    statements: readonly (Rendered & { name?: string })[],
+    commit: boolean,
+  ): Promise<Row[][]> {
     const queries: Promise<{ rows: Row[] }>[] = [];
     if (begin) queries.push(this.#client.query(begin));
     for (const statement of statements) queries.push(this.#client.query(statement));
@@ -230,7 +245,8 @@ class Connection {
     const code = (error as { code?: string }).code;
     const refused = code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !isConnectionLoss(error);
     if (refused) return error;
-    if (!this.#lost && !isConnectionLoss(error) && !/terminated|not queryable/i.test(String(error))) return error;
+    if (!this.#lost && !isConnectionLoss(error) && !/terminated|not queryable/i.test(String(error)))
+      return error;
     if (this.#committing) return new AmbiguousCommit(error);
     return Object.assign(new Error("connection lost", { cause: error }), { code: "CONNECTION_LOST" });
   }

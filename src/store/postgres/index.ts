@@ -1,7 +1,8 @@
 /** The store for many machines. */
 import { SqlStore } from "../sql-store.ts";
 import type { Store } from "../store.ts";
-import { PostgresDatabase, type PostgresOptions } from "./database.ts";
+import type { PostgresOptions } from "./database.ts";
+import { PostgresDatabase } from "./database.ts";
 
 export type { PostgresOptions } from "./database.ts";
 

@@ -38,7 +38,13 @@ export async function verifyPostgres(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query("SELECT to_regclass('sluice_schema') AS found");
   const version = rows[0]?.found ? await versionOf(pool) : 0;
   if (version < SCHEMA_VERSION)
-    throw new SluiceError("SCHEMA_MISSING", `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`);
+    throw new SluiceError(
+      "SCHEMA_MISSING",
+      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
+    );
   if (version > SCHEMA_VERSION)
-    throw new SluiceError("SCHEMA_NEWER", `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`);
+    throw new SluiceError(
+      "SCHEMA_NEWER",
+      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
+    );
 }

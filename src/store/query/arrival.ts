@@ -6,7 +6,8 @@ import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
-import { by, forUpdateSkipLocked, oneOf, raw, rows, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { by, forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
 
 /**
  * Announces the lanes of these waiting units. Places are copied from the waiting rows, never taken from the clock a
@@ -53,7 +54,11 @@ export function takeIn(lanes: readonly Row[]): Sql[] {
       if (family) keys.add(family);
     }
   }
-  return [insertGates([...keys].sort()), insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]), upsertLanes(lanes)];
+  return [
+    insertGates([...keys].sort()),
+    insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]),
+    upsertLanes(lanes),
+  ];
 }
 
 const ignoreKnown = (column: string): Sql =>
@@ -78,7 +83,11 @@ function insertGates(keys: readonly string[]): Sql {
 }
 
 function insertQueues(names: readonly string[]): Sql {
-  const list = rows("q", { name: "text" }, [...names].sort().map((name) => ({ name })));
+  const list = rows(
+    "q",
+    { name: "text" },
+    [...names].sort().map((name) => ({ name })),
+  );
   return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list}${endOfSelect} ${ignoreKnown("sluice_queue.name")}`;
 }
 
@@ -95,7 +104,8 @@ function upsertLanes(lanes: readonly Row[]): Sql {
 
 const lower = (fresh: (column: string) => string, old: string): string => {
   const isLower = `(${fresh("head_precedence")} < ${old}head_precedence OR (${fresh("head_precedence")} = ${old}head_precedence AND (${fresh("head_at")} < ${old}head_at OR (${fresh("head_at")} = ${old}head_at AND ${fresh("head_id")} < ${old}head_id))))`;
-  const pick = (column: string): string => `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
+  const pick = (column: string): string =>
+    `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
   return `head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
 };
 

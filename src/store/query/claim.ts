@@ -1,5 +1,6 @@
 /** Waiting units become claims. The delete of the waiting row decides: who finds it gone has lost the race. */
-import { by, forUpdate, leaseNow, now, oneOf, raw, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { by, forUpdate, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
 
 export interface Claim {
   readonly ids: readonly string[];
@@ -8,17 +9,18 @@ export interface Claim {
   readonly leaseMs: number;
 }
 
-const MOVED = "id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
-const CLAIMED = raw(
-  "r.id, r.lane, r.epoch, r.attempt, r.held, r.good_until, t.name, t.input, t.options",
-);
+const MOVED =
+  "id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
+const CLAIMED = raw("r.id, r.lane, r.epoch, r.attempt, r.held, r.good_until, t.name, t.input, t.options");
 
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
 const source = ({ session, held, leaseMs }: Claim): Sql =>
   sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(leaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
-const text = (value: string): Sql => by({ postgres: sql`${value}::text`, sqlite: sql`${value}`, mysql: sql`${value}` });
-const int = (value: number): Sql => by({ postgres: sql`${value}::bigint`, sqlite: sql`${value}`, mysql: sql`${value}` });
+const text = (value: string): Sql =>
+  by({ postgres: sql`${value}::text`, sqlite: sql`${value}`, mysql: sql`${value}` });
+const int = (value: number): Sql =>
+  by({ postgres: sql`${value}::bigint`, sqlite: sql`${value}`, mysql: sql`${value}` });
 
 /** The statements of a claim; the rows of the last one are what was claimed. */
 export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"): Sql[] {

@@ -1,6 +1,8 @@
 /** Enqueue: inserts only, so it waits for nobody and nobody waits for it (but for a twin with the same key). */
-import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
-import { by, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import type { Flow, Row } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { by, now, oneOf, rows, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 
@@ -39,7 +41,19 @@ const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now}
 function insertTasks(tasks: readonly NewTask[]): Sql {
   const list = rows(
     "t",
-    { id: "text", name: "text", queue: "text", lane: "text", asks: "text", priority: "int", input: "text", options: "text", idem_key: "text", good_until: "int", good_for: "int" },
+    {
+      id: "text",
+      name: "text",
+      queue: "text",
+      lane: "text",
+      asks: "text",
+      priority: "int",
+      input: "text",
+      options: "text",
+      idem_key: "text",
+      good_until: "int",
+      good_for: "int",
+    },
     tasks.map((task) => ({
       id: task.id,
       name: task.name,
@@ -55,11 +69,13 @@ function insertTasks(tasks: readonly NewTask[]): Sql {
     })),
   );
   return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at)
-    SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now} FROM ${list} ${by({
-      postgres: "ON CONFLICT (name, idem_key) DO NOTHING",
-      sqlite: "WHERE true ON CONFLICT (name, idem_key) DO NOTHING",
-      mysql: "ON DUPLICATE KEY UPDATE sluice_task.id = sluice_task.id",
-    })}`;
+    SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now} FROM ${list} ${by(
+      {
+        postgres: "ON CONFLICT (name, idem_key) DO NOTHING",
+        sqlite: "WHERE true ON CONFLICT (name, idem_key) DO NOTHING",
+        mysql: "ON DUPLICATE KEY UPDATE sluice_task.id = sluice_task.id",
+      },
+    )}`;
 }
 
 function putInLine(tasks: readonly NewTask[]): Sql[] {
@@ -68,11 +84,20 @@ function putInLine(tasks: readonly NewTask[]): Sql[] {
   const statements: Sql[] = [];
   if (ready.length > 0) statements.push(insertWaiting(ready), insertArrivalsOf(firstOfEachLane(ready)));
   if (delayed.length > 0) statements.push(insertLater(delayed));
-  if (tasks.some((task) => task.goodUntil !== null || task.goodForMs !== null)) statements.push(insertDeadlines(tasks));
+  if (tasks.some((task) => task.goodUntil !== null || task.goodForMs !== null))
+    statements.push(insertDeadlines(tasks));
   return statements;
 }
 
-const PLACE = { id: "text", lane: "text", precedence: "int", good_until: "int", good_for: "int", run_at: "int", delay: "int" } as const;
+const PLACE = {
+  id: "text",
+  lane: "text",
+  precedence: "int",
+  good_until: "int",
+  good_for: "int",
+  run_at: "int",
+  delay: "int",
+} as const;
 
 const placeOf = (task: NewTask) => ({
   id: task.id,
@@ -100,7 +125,8 @@ function firstOfEachLane(tasks: readonly NewTask[]): string[] {
   const best = new Map<string, NewTask>();
   for (const task of tasks) {
     const known = best.get(task.lane.id);
-    if (!known || task.priority > known.priority || (task.priority === known.priority && task.id < known.id)) best.set(task.lane.id, task);
+    if (!known || task.priority > known.priority || (task.priority === known.priority && task.id < known.id))
+      best.set(task.lane.id, task);
   }
   return [...best.values()].map(({ id }) => id);
 }

@@ -4,7 +4,8 @@
  * its claim and its outcome. Everything else is a row here.
  */
 import type { Row } from "../flow.ts";
-import { by, now, raw, rows, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow } from "../store.ts";
 
 export interface NewEvent {
@@ -27,7 +28,15 @@ function concat(...terms: readonly string[]): Sql {
 
 /** The data of a claim's event, from its row. */
 export const claimedData = (row: string): Sql =>
-  concat(`'{"attempt":'`, `${row}.attempt`, `',"epoch":'`, `${row}.epoch`, `',"session":"'`, `${row}.session`, `'"}'`);
+  concat(
+    `'{"attempt":'`,
+    `${row}.attempt`,
+    `',"epoch":'`,
+    `${row}.epoch`,
+    `',"session":"'`,
+    `${row}.session`,
+    `'"}'`,
+  );
 
 /** What an outcome tells is written down before the outcome goes. */
 export function archiveOutcome(id: string): Sql[] {
@@ -60,7 +69,13 @@ export const selectHistory = (subject: string): Sql[] => [
 
 /** The whole history, from its rows and from what the task's own rows tell. */
 export function history([written = [], task = [], running = [], outcome = []]: readonly Row[][]): EventRow[] {
-  const events = [...written.map(eventRow), ...task.map(enqueued), ...running.map(claimed), ...outcome.filter((row) => row.claimed_n !== null).map(claimed), ...outcome.map(ended)];
+  const events = [
+    ...written.map(eventRow),
+    ...task.map(enqueued),
+    ...running.map(claimed),
+    ...outcome.filter((row) => row.claimed_n !== null).map(claimed),
+    ...outcome.map(ended),
+  ];
   return events.sort((a, b) => a.n - b.n);
 }
 

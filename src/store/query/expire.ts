@@ -1,5 +1,6 @@
 /** Units whose time is over before they started: out of line and into an outcome. */
-import { forUpdate, now, oneOf, raw, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 
 const EXPIRABLE = { waiting: "sluice_waiting", later: "sluice_later", prefetched: "sluice_running" } as const;
 
@@ -15,7 +16,12 @@ function expireFrom(table: string, ids: readonly string[], only: Sql): Sql[] {
 
 const NONE = raw("");
 const UNCLAIMED = { epoch: raw("NULL"), session: raw("NULL"), at: raw("NULL"), n: raw("NULL") };
-const CLAIMED = { epoch: raw("u.epoch"), session: raw("u.session"), at: raw("u.claimed_at"), n: raw("u.claimed_n") };
+const CLAIMED = {
+  epoch: raw("u.epoch"),
+  session: raw("u.session"),
+  at: raw("u.claimed_at"),
+  n: raw("u.claimed_n"),
+};
 
 export const expireWaiting = (ids: readonly string[]): Sql[] => expireFrom(EXPIRABLE.waiting, ids, NONE);
 

@@ -1,9 +1,12 @@
 /** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
+
+import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
-import type { Limit } from "../../core/gate/gate.ts";
-import { type Flow, flight, lastFlight, type Row } from "../flow.ts";
-import { by, forUpdate, now, rows, type Sql, sql } from "../sql.ts";
+import type { Flow, Row } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { by, forUpdate, now, rows, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
@@ -29,7 +32,9 @@ export function* cancel(id: string, who: string): Flow<{ was: TaskState } | unde
     if (row) {
       const place = PLACES[index] as (typeof PLACES)[number];
       yield* lastFlight(remove(place, id), cancelled(row, who));
-      return { was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place };
+      return {
+        was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
+      };
     }
     if (outcome[0]) return { was: outcome[0].state as FinalState };
   }
@@ -47,7 +52,8 @@ const remove = (place: (typeof PLACES)[number], id: string): Sql =>
   sql`DELETE FROM ${text(`sluice_${place}`)} WHERE id = ${id}`;
 
 function cancelled(unit: Row, who: string): Sql {
-  const number = (value: unknown): number | null => (value === undefined || value === null ? null : Number(value));
+  const number = (value: unknown): number | null =>
+    value === undefined || value === null ? null : Number(value);
   const outcome = {
     id: unit.id as string,
     epoch: number(unit.epoch),
@@ -59,7 +65,17 @@ function cancelled(unit: Row, who: string): Sql {
     claimed_n: number(unit.claimed_n),
     n: Number(unit.n) + 1,
   };
-  const columns = { id: "text", epoch: "int", attempt: "int", losses: "int", body: "text", session: "text", claimed_at: "int", claimed_n: "int", n: "int" } as const;
+  const columns = {
+    id: "text",
+    epoch: "int",
+    attempt: "int",
+    losses: "int",
+    body: "text",
+    session: "text",
+    claimed_at: "int",
+    claimed_n: "int",
+    n: "int",
+  } as const;
   return sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)
     SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", columns, [outcome])}`;
 }
@@ -80,27 +96,49 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
       SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${Number(found.n) + 1} FROM sluice_task WHERE id = ${id}`,
     insertArrivalsOf([id]),
-    insertEvents([{ subject: id, n: Number(found.n) + 1, kind: "TaskRetried", data: JSON.stringify({ by: who, was: found.state }) }]),
+    insertEvents([
+      {
+        subject: id,
+        n: Number(found.n) + 1,
+        kind: "TaskRetried",
+        data: JSON.stringify({ by: who, was: found.state }),
+      },
+    ]),
   );
   return { was: found.state as FinalState };
 }
 
 /** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
 export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
-  const [found = []] = yield* flight(sql`SELECT capacity, declared, paused, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`);
+  const [found = []] = yield* flight(
+    sql`SELECT capacity, declared, paused, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`,
+  );
   const gate = found[0];
   if (!gate && change.to !== "value") return undefined;
   const from = gate ? limitOf(gate.capacity) : null;
   const n = Number(gate?.n ?? 0) + 1;
-  const limit = change.to === "value" ? change.limit : change.to === "declared" ? limitOf(gate?.declared) : from;
+  const limit =
+    change.to === "value" ? change.limit : change.to === "declared" ? limitOf(gate?.declared) : from;
   yield* lastFlight(
     gate ? update(change, limit, n) : insertGate(change.key, limit, change.by, n),
-    insertEvents([{ subject: change.key, n, kind: EVENT[change.to], data: JSON.stringify({ by: change.by, from, to: limit }) }]),
+    insertEvents([
+      {
+        subject: change.key,
+        n,
+        kind: EVENT[change.to],
+        data: JSON.stringify({ by: change.by, from, to: limit }),
+      },
+    ]),
   );
   return { from, limit };
 }
 
-const EVENT = { value: "LimitChanged", declared: "LimitReset", paused: "GatePaused", resumed: "GateResumed" } as const;
+const EVENT = {
+  value: "LimitChanged",
+  declared: "LimitReset",
+  paused: "GatePaused",
+  resumed: "GateResumed",
+} as const;
 
 const limitOf = (value: unknown): Limit => (value === null || value === undefined ? null : Number(value));
 
@@ -116,7 +154,16 @@ const insertGate = (key: string, limit: Limit, who: string, n: number): Sql =>
   sql`INSERT INTO sluice_gate (name, capacity, declared, line, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.set_by, ${now}, g.n FROM ${rows(
     "g",
     { name: "text", capacity: "int", declared: "int", line: "text", set_by: "text", n: "int" },
-    [{ name: key, capacity: limit, declared: familyOf(key) ? null : bornAs(key).limit, line: bornAs(key).line, set_by: who, n }],
+    [
+      {
+        name: key,
+        capacity: limit,
+        declared: familyOf(key) ? null : bornAs(key).limit,
+        line: bornAs(key).line,
+        set_by: who,
+        n,
+      },
+    ],
   )}`;
 
 /** An app's limits: the value in force follows them until an operator, or a plain UPDATE, has set another one. */
@@ -126,9 +173,18 @@ export function* declare(declaration: Declaration): Flow<void> {
   const list = rows(
     "g",
     { name: "text", capacity: "int", line: "text", lease_ms: "int" },
-    gates.map(({ key, limit, line, leaseMs }) => ({ name: key, capacity: limit, line, lease_ms: leaseMs ?? null })),
+    gates.map(({ key, limit, line, leaseMs }) => ({
+      name: key,
+      capacity: limit,
+      line,
+      lease_ms: leaseMs ?? null,
+    })),
   );
-  const ranks = rows("q", { name: "text", queue_rank: "int" }, queues.map(({ name, rank }) => ({ name, queue_rank: rank })));
+  const ranks = rows(
+    "q",
+    { name: "text", queue_rank: "int" },
+    queues.map(({ name, rank }) => ({ name, queue_rank: rank })),
+  );
   yield* lastFlight(
     sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms) SELECT g.name, g.capacity, g.capacity, g.line, g.lease_ms FROM ${list} ${KEEP}`,
     sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, q.queue_rank FROM ${ranks} ${RERANK}`,

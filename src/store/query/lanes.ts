@@ -1,7 +1,9 @@
 /** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
-import type { LaneMove, LaneRow, LaneState } from "../store.ts";
+
 import type { Row } from "../flow.ts";
-import { by, now, rows, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { by, now, rows, sql } from "../sql.ts";
+import type { LaneMove, LaneRow, LaneState } from "../store.ts";
 
 const STATES: readonly LaneState[] = ["idle", "open", "parked"];
 
@@ -58,13 +60,19 @@ const ASSIGN = sql`n = l.n + CASE WHEN l.blocked = m.to_blocked THEN 0 ELSE 1 EN
 
 /** What a lane waited for and since when: a unit's own history is the part that falls into its wait. */
 function recordWaits(moves: readonly LaneMove[]): Sql {
-  const list = rows("m", { lane: "text", seen: "int" }, moves.map(({ lane, stamp }) => ({ lane, seen: stamp + 1 })));
+  const list = rows(
+    "m",
+    { lane: "text", seen: "int" },
+    moves.map(({ lane, stamp }) => ({ lane, seen: stamp + 1 })),
+  );
   return sql`INSERT INTO sluice_event (subject, n, kind, at, data)
-    SELECT l.id, l.n, 'LaneWaiting', ${now}, l.blocked FROM ${list} JOIN sluice_lane l ON l.id = m.lane AND l.stamp = m.seen WHERE l.n > 0 ${by({
-      postgres: "ON CONFLICT DO NOTHING",
-      sqlite: "ON CONFLICT DO NOTHING",
-      mysql: "ON DUPLICATE KEY UPDATE kind = kind",
-    })}`;
+    SELECT l.id, l.n, 'LaneWaiting', ${now}, l.blocked FROM ${list} JOIN sluice_lane l ON l.id = m.lane AND l.stamp = m.seen WHERE l.n > 0 ${by(
+      {
+        postgres: "ON CONFLICT DO NOTHING",
+        sqlite: "ON CONFLICT DO NOTHING",
+        mysql: "ON DUPLICATE KEY UPDATE kind = kind",
+      },
+    )}`;
 }
 
 const recordOf = ({ lane, stamp, state, parked, mark, blocked, head }: LaneMove) => ({

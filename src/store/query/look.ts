@@ -2,8 +2,22 @@
  * What a pass reads, always in statements later than the one that took the locks: a statement that waited for a
  * lock still sees the rows as they were before (READ COMMITTED takes its snapshot when a statement begins).
  */
+
+import type { Sql } from "../sql.ts";
+import {
+  by,
+  each,
+  forNoKeyUpdate,
+  forShare,
+  forUpdateSkipLocked,
+  leaseNow,
+  noneOf,
+  now,
+  oneOf,
+  raw,
+  sql,
+} from "../sql.ts";
 import type { Scope } from "../store.ts";
-import { by, each, forNoKeyUpdate, forShare, forUpdateSkipLocked, leaseNow, noneOf, now, oneOf, raw, type Sql, sql } from "../sql.ts";
 
 export const selectNow = (): Sql => sql`SELECT ${now} AS now`;
 
@@ -32,14 +46,19 @@ export const selectLanes = (ids: readonly string[]): Sql =>
 
 /** The best lanes parked on each of these gates. */
 export const selectParked = (gates: readonly string[]): Sql =>
-  each({ gate: "text" }, gates.map((gate) => ({ gate })), (of) =>
-    sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 4`,
+  each(
+    { gate: "text" },
+    gates.map((gate) => ({ gate })),
+    (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 4`,
   );
 
 /** Open lanes that the scope does not name, the best of each queue first. */
 export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "aside" | "lookahead">): Sql =>
-  each({ queue: "text" }, scope.queues.map((queue) => ({ queue })), (of) =>
-    sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.queue = ${of("queue")} AND l.state = 1
+  each(
+    { queue: "text" },
+    scope.queues.map((queue) => ({ queue })),
+    (of) =>
+      sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.queue = ${of("queue")} AND l.state = 1
       AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.aside])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.lookahead))}`,
   );
 
@@ -52,8 +71,11 @@ const FROM_HEAD = by({
 });
 
 export const selectHeads = (lanes: Scope["lanes"], skipLocked: boolean): Sql =>
-  each({ lane: "text", want: "int" }, lanes.map(({ id, want }) => ({ lane: id, want })), (of) =>
-    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${FROM_HEAD} WHERE l.id = ${of("lane")}
+  each(
+    { lane: "text", want: "int" },
+    lanes.map(({ id, want }) => ({ lane: id, want })),
+    (of) =>
+      sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${FROM_HEAD} WHERE l.id = ${of("lane")}
       ORDER BY w.precedence, w.at, w.id LIMIT ${of("want")}${skipLocked ? lockingUnits : raw("")}`,
   );
 

@@ -4,17 +4,31 @@
  * The order of locks is the same everywhere: gates by name (shared ones first), then claims, then waiting units,
  * then lanes by id. Nothing is awaited between the first lock and the commit but the database's own answers.
  */
-import { familyOf } from "../../core/gate/key.ts";
+
 import type { Line } from "../../core/gate/gate.ts";
-import { type Flight, type Flow, flight, lastFlight, type Row } from "../flow.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import type { Flight, Flow, Row } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import type { Claimed, GateRow, HeadRow, LostRow, Moves, Passed, Scope, SessionRow, Usage, View } from "../store.ts";
+import type {
+  Claimed,
+  GateRow,
+  HeadRow,
+  LostRow,
+  Moves,
+  Passed,
+  Scope,
+  SessionRow,
+  Usage,
+  View,
+} from "../store.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
 import { laneRow, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
-import { exitOf, exitOfLost, lockClaims, type Settling, settle } from "./settle.ts";
+import type { Settling } from "./settle.ts";
+import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
@@ -34,7 +48,11 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const seen = yield* flight(...first.list);
 
   const usageRows = seen[usage]?.map(usageRow) ?? [];
-  const more = yield* lookFurther(usageRows, (seen[parked] ?? []).map((row) => row.id as string), laneIds);
+  const more = yield* lookFurther(
+    usageRows,
+    (seen[parked] ?? []).map((row) => row.id as string),
+    laneIds,
+  );
   const view: View = {
     now: Number(seen[sessions]?.[0]?.now),
     gates: gateRows(seen[shared] ?? [], seen[exclusive] ?? []),
@@ -52,7 +70,8 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   second.settle(settle(moves.recover.map(exitOfLost), dialect));
   const arrived = seen[arrivals] ?? [];
   const opened = bestPerLane(arrived);
-  if (arrived.length > 0) second.addAll([deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(opened)]);
+  if (arrived.length > 0)
+    second.addAll([deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(opened)]);
   if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire));
   const claims = [true, false].map((held) => {
     const ids = moves.claim.filter((each) => each.held === held).map(({ id }) => id);
@@ -66,8 +85,13 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     now: view.now,
     claimed: claims.flatMap((index) => inEpochs(written[index] ?? [])),
     started: (written[started] ?? []).map((row) => row.id as string),
-    accepted: acceptedOf(scope, settled.flatMap((index) => seen[index] ?? [])),
-    arrived: opened.map((row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never),
+    accepted: acceptedOf(
+      scope,
+      settled.flatMap((index) => seen[index] ?? []),
+    ),
+    arrived: opened.map(
+      (row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never,
+    ),
   };
 }
 
@@ -86,7 +110,9 @@ function* lookFurther(usage: readonly Usage[], parked: readonly string[], known:
 function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]> {
   if (candidates.length === 0) return [];
   const byEpoch = new Map(candidates.map((row) => [Number(row.epoch), row]));
-  const [held = []] = yield* flight(lockClaims(candidates.map((row) => ({ id: row.id as string, epoch: Number(row.epoch) }))));
+  const [held = []] = yield* flight(
+    lockClaims(candidates.map((row) => ({ id: row.id as string, epoch: Number(row.epoch) }))),
+  );
   return held.flatMap((row) => {
     const seen = byEpoch.get(Number(row.epoch));
     return seen && seen.started_at === row.started_at ? [{ ...row, options: seen.options }] : [];
@@ -103,7 +129,13 @@ function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] 
   const read = (row: Row, locked: boolean): GateRow => {
     const key = row.name as string;
     const limit = row.capacity ?? capacity.get(familyOf(key) ?? "") ?? null;
-    return { key, limit: limit === null ? null : Number(limit), paused: Boolean(Number(row.paused)), line: row.line as Line, locked };
+    return {
+      key,
+      limit: limit === null ? null : Number(limit),
+      paused: Boolean(Number(row.paused)),
+      line: row.line as Line,
+      locked,
+    };
   };
   return [...shared.map((row) => read(row, false)), ...exclusive.map((row) => read(row, true))];
 }
@@ -142,7 +174,8 @@ const sessionRow = (row: Row): SessionRow[] =>
   row.id === null ? [] : [{ id: row.id as string, slots: Number(row.slots), serves: row.serves as string }];
 
 /** Sorted here: MySQL would sort whole inputs on disk. */
-export const inEpochs = (rows: readonly Row[]): Claimed[] => rows.map(claimedRow).sort((a, b) => a.epoch - b.epoch);
+export const inEpochs = (rows: readonly Row[]): Claimed[] =>
+  rows.map(claimedRow).sort((a, b) => a.epoch - b.epoch);
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 
@@ -182,4 +215,3 @@ class Statements {
     return this.list.length - 1;
   }
 }
-

@@ -1,10 +1,13 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
-import { familyOf } from "../../core/gate/key.ts";
+
 import type { Limit, Line } from "../../core/gate/gate.ts";
-import { type Flow, flight, type Row } from "../flow.ts";
-import { asksOf } from "../lane.ts";
-import { oneOf, raw, type Sql, sql } from "../sql.ts";
-import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState, Usage } from "../store.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import type { Flow, Row } from "../flow.ts";
+import { flight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { oneOf, raw, sql } from "../sql.ts";
+import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState } from "../store.ts";
+import { heldPerGate } from "../usage.ts";
 import { history, selectHistory } from "./event.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
@@ -39,13 +42,17 @@ export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<
   if (name) where.push(sql`t.name = ${name}`);
   if (before) where.push(sql`t.id < ${before}`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
-  const [found = []] = yield* flight(sql`SELECT ${TASK} FROM ${FROM} WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`);
+  const [found = []] = yield* flight(
+    sql`SELECT ${TASK} FROM ${FROM} WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`,
+  );
   return found.map(taskRow);
 }
 
 export function* find(prefix: string): Flow<string[]> {
   const end = `${prefix}~`;
-  const [found = []] = yield* flight(sql`SELECT id FROM sluice_task WHERE id >= ${prefix} AND id < ${end} ORDER BY id LIMIT 10`);
+  const [found = []] = yield* flight(
+    sql`SELECT id FROM sluice_task WHERE id >= ${prefix} AND id < ${end} ORDER BY id LIMIT 10`,
+  );
   return found.map((row) => row.id as string);
 }
 
@@ -63,18 +70,9 @@ export function* gates(): Flow<(GateInfo & { held: number })[]> {
   return gateInfos(found).map((gate) => ({ ...gate, held: held.get(gate.key) ?? 0 }));
 }
 
-/** Usage is derived: the units of each lane times what the lane asks of the gate. */
-export function heldPerGate(usage: readonly Usage[]): Map<string, number> {
-  const held = new Map<string, number>();
-  for (const row of usage) {
-    if (row.lost || !row.held) continue;
-    for (const { gate, slots } of asksOf(row.asks)) held.set(gate, (held.get(gate) ?? 0) + row.units * slots);
-  }
-  return held;
-}
-
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const number = (value: unknown): number | null => (value === null || value === undefined ? null : Number(value));
+  const number = (value: unknown): number | null =>
+    value === null || value === undefined ? null : Number(value);
   const capacity = new Map(found.map((row) => [row.name as string, number(row.capacity)]));
   return found.map((row) => ({
     key: row.name as string,
@@ -103,7 +101,8 @@ export function* queues(): Flow<QueueRow[]> {
     per("sluice_running"),
     sql`SELECT t.queue, count(*) AS units FROM sluice_later u JOIN sluice_task t ON t.id = u.id GROUP BY t.queue`,
   );
-  const count = (rows: readonly Row[], queue: unknown): number => Number(rows.find((row) => row.queue === queue)?.units ?? 0);
+  const count = (rows: readonly Row[], queue: unknown): number =>
+    Number(rows.find((row) => row.queue === queue)?.units ?? 0);
   return found.map((row) => ({
     name: row.name as string,
     rank: Number(row.queue_rank),

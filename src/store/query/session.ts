@@ -1,13 +1,18 @@
 /** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
-import { type Flow, flight, lastFlight } from "../flow.ts";
-import { forUpdate, leaseNow, now, rows, type Sql, sql } from "../sql.ts";
+import type { Flow } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdate, leaseNow, now, rows, sql } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
-import { among, type Held, selectClaimsOf } from "./claim.ts";
+import type { Held } from "./claim.ts";
+import { among, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
 import { inEpochs } from "./pass.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
-  const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [{ id, name, slots, serves, lease: leaseMs }]);
+  const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [
+    { id, name, slots, serves, lease: leaseMs },
+  ]);
   yield* lastFlight(
     sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
   );
@@ -15,7 +20,9 @@ export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): 
 
 /** A session that has ended stays ended: others may hold its claims by now. */
 export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
-  const [alive = []] = yield* flight(sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`);
+  const [alive = []] = yield* flight(
+    sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`,
+  );
   if (alive.length === 0) return false;
   yield* lastFlight(sql`UPDATE sluice_session SET expires_at = ${leaseNow} + ${leaseMs} WHERE id = ${id}`);
   return true;
@@ -40,7 +47,12 @@ const selectEpochs = (claims: readonly Held[]): Sql =>
   sql`SELECT epoch, id, n FROM sluice_running WHERE ${among(claims)}`;
 
 export function* progress(entries: readonly (Held & { value: string })[]): Flow<void> {
-  yield* lastFlight(...entries.map(({ id, epoch, value }) => sql`UPDATE sluice_running SET progress = ${value} WHERE id = ${id} AND epoch = ${epoch}`));
+  yield* lastFlight(
+    ...entries.map(
+      ({ id, epoch, value }) =>
+        sql`UPDATE sluice_running SET progress = ${value} WHERE id = ${id} AND epoch = ${epoch}`,
+    ),
+  );
 }
 
 /** Lines of a task's own log join its history, while its claim is current. */
@@ -56,6 +68,9 @@ export function* note(entries: readonly (Held & { kind: string; data: string })[
   if (events.length === 0) return;
   yield* lastFlight(
     insertEvents(events),
-    ...found.map((row) => sql`UPDATE sluice_running SET n = ${next.get(Number(row.epoch))} WHERE id = ${row.id} AND epoch = ${row.epoch}`),
+    ...found.map(
+      (row) =>
+        sql`UPDATE sluice_running SET n = ${next.get(Number(row.epoch))} WHERE id = ${row.id} AND epoch = ${row.epoch}`,
+    ),
   );
 }

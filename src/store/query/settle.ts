@@ -3,8 +3,10 @@
  * holders report and for what recovery decides, so that there is one way out of `running`. A claim that is gone, or
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
+
+import type { Dialect, Sql } from "../sql.ts";
+import { forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { Finished, Recovery } from "../store.ts";
-import { type Dialect, forUpdate, now, raw, rows, type Sql, sql } from "../sql.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
@@ -36,8 +38,20 @@ const FINISHED = {
 export function exitOf({ id, epoch, to, body, delayMs }: Finished): Exit {
   const way = to === "retry" && delayMs === 0 ? "again" : FINISHED[to].to;
   // A result is kept once, in the outcome; an error is part of the history of every attempt.
-  const data = to === "succeeded" ? null : to === "retry" ? `{"delayMs":${delayMs},"error":${body ?? "null"}}` : body;
-  return { id, epoch, to: way, state: to, kind: FINISHED[to].kind, body, data, delay: delayMs, unburnt: to === "returned" ? 1 : 0, loss: 0 };
+  const data =
+    to === "succeeded" ? null : to === "retry" ? `{"delayMs":${delayMs},"error":${body ?? "null"}}` : body;
+  return {
+    id,
+    epoch,
+    to: way,
+    state: to,
+    kind: FINISHED[to].kind,
+    body,
+    data,
+    delay: delayMs,
+    unburnt: to === "returned" ? 1 : 0,
+    loss: 0,
+  };
 }
 
 const LOST = {
@@ -50,10 +64,30 @@ const LOST = {
 
 export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
   const began = to !== "waiting";
-  return { id, epoch, ...LOST[to], state: to, body, data: body, delay: 0, unburnt: began ? 0 : 1, loss: began ? 1 : 0 };
+  return {
+    id,
+    epoch,
+    ...LOST[to],
+    state: to,
+    body,
+    data: body,
+    delay: 0,
+    unburnt: began ? 0 : 1,
+    loss: began ? 1 : 0,
+  };
 }
 
-const COLUMNS = { id: "text", epoch: "int", state: "text", kind: "text", body: "text", data: "text", delay: "int", unburnt: "int", loss: "int" } as const;
+const COLUMNS = {
+  id: "text",
+  epoch: "int",
+  state: "text",
+  kind: "text",
+  body: "text",
+  data: "text",
+  delay: "int",
+  unburnt: "int",
+  loss: "int",
+} as const;
 
 /** Statements per way out; the answer of the one at `accepted` names the epochs that were still current. */
 export interface Settling {
@@ -74,7 +108,8 @@ export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
 }
 
 const TABLES = {
-  outcome: "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
+  outcome:
+    "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
   later: "sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)",
   again: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
@@ -115,7 +150,11 @@ const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back"
 function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
   const [moved, ...events] = inserts(way, { r: "g", f: "g" }, raw("g")) as [Sql, ...Sql[]];
   const written = isInLine(way)
-    ? [sql`${moved} RETURNING id, precedence, at`, ...events, insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id"))]
+    ? [
+        sql`${moved} RETURNING id, precedence, at`,
+        ...events,
+        insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id")),
+      ]
     : [moved, ...events];
   const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
   return sql`WITH g AS (DELETE FROM sluice_running r USING ${rows("f", COLUMNS, group)} WHERE r.id = f.id AND r.epoch = f.epoch
@@ -128,7 +167,13 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
   return [
     sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
     ...inserts(way, { r: "r", f: "f" }, joined),
-    ...(isInLine(way) ? [insertArrivals(sql`${joined} JOIN sluice_waiting w ON w.id = r.id JOIN sluice_task t ON t.id = r.id`)] : []),
+    ...(isInLine(way)
+      ? [
+          insertArrivals(
+            sql`${joined} JOIN sluice_waiting w ON w.id = r.id JOIN sluice_task t ON t.id = r.id`,
+          ),
+        ]
+      : []),
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];
 }

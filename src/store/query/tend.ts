@@ -1,6 +1,8 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
-import { type Flow, flight, lastFlight } from "../flow.ts";
-import { forUpdateSkipLocked, leaseNow, now, oneOf, type Sql, sql } from "../sql.ts";
+import type { Flow } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";
@@ -42,7 +44,8 @@ function promote(ids: readonly string[]): Sql[] {
   ];
 }
 
-const deleteDeadlines = (ids: readonly string[]): Sql => sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)}`;
+const deleteDeadlines = (ids: readonly string[]): Sql =>
+  sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)}`;
 
 /** Long after their end, and only when recovery has nothing left to find through them. */
 const deleteEndedSessions = (): Sql =>

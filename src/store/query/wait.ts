@@ -1,13 +1,14 @@
 /** Everything that one wait depends on, seen at one instant: what `explain` hands to the same `admit`. */
-import { type Flow, flight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { flight } from "../flow.ts";
 import { asksOf } from "../lane.ts";
-import { oneOf, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { oneOf, sql } from "../sql.ts";
 import type { WaitView } from "../store.ts";
 import { laneRow } from "./lanes.ts";
 import { selectHeads, selectLanes, selectNow, selectSessions, selectUsage } from "./look.ts";
 import { headRow, usageRow } from "./pass.ts";
 import { gateInfos, selectGates, selectTask, taskRow } from "./read.ts";
-
 
 export function* wait(id: string): Flow<WaitView | undefined> {
   const [clock = [], found = [], gates = [], usage = [], sessions = [], lanes = []] = yield* flight(
@@ -22,10 +23,18 @@ export function* wait(id: string): Flow<WaitView | undefined> {
   const task = taskRow(found[0]);
   const keys = new Set(asksOf(task.asks).map(({ gate }) => gate));
   const shares = (asks: string): boolean => asksOf(asks).some(({ gate }) => keys.has(gate));
-  const near = [...new Set([task.lane, ...lanes.filter((lane) => shares(lane.asks as string)).map((lane) => lane.id as string)])];
+  const near = [
+    ...new Set([
+      task.lane,
+      ...lanes.filter((lane) => shares(lane.asks as string)).map((lane) => lane.id as string),
+    ]),
+  ];
   const [laneRows = [], heads = [], ahead = [], holders = [], rank = []] = yield* flight(
     selectLanes(near),
-    selectHeads(near.map((lane) => ({ id: lane, want: 2 })), false),
+    selectHeads(
+      near.map((lane) => ({ id: lane, want: 2 })),
+      false,
+    ),
     countAhead(id, near),
     selectHolders(usage.filter((row) => shares(row.asks as string)).map((row) => row.lane as string)),
     sql`SELECT queue_rank FROM sluice_queue WHERE name = ${task.queue}`,
@@ -40,7 +49,11 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     usage: usage.map(usageRow),
     lanes: known,
     heads: heads.map(headRow),
-    sessions: sessions.map((row) => ({ id: row.id as string, slots: Number(row.slots), serves: row.serves as string })),
+    sessions: sessions.map((row) => ({
+      id: row.id as string,
+      slots: Number(row.slots),
+      serves: row.serves as string,
+    })),
     holders: holders.map((row) => ({
       id: row.id as string,
       name: row.name as string,
@@ -49,7 +62,11 @@ export function* wait(id: string): Flow<WaitView | undefined> {
       since: Number(row.claimed_at),
       held: Number(row.held) === 1,
     })),
-    ahead: ahead.map((row) => ({ lane: row.lane as string, asks: asks.get(row.lane as string) ?? "[]", units: Number(row.units) })),
+    ahead: ahead.map((row) => ({
+      lane: row.lane as string,
+      asks: asks.get(row.lane as string) ?? "[]",
+      units: Number(row.units),
+    })),
   };
 }
 

@@ -3,7 +3,8 @@
  * await, so within a process nothing interleaves; between processes the lock decides, and a process that has just
  * held it leaves it alone for as long, because SQLite itself is not fair.
  */
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { SluiceError } from "../../core/error.ts";
 import type { Flow, Row } from "../flow.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
@@ -51,7 +52,10 @@ export class SqliteDatabase implements SqlDatabase {
       this.#db.exec("PRAGMA synchronous = FULL");
       const mode = this.#db.prepare("PRAGMA synchronous").get() as { synchronous: number };
       if (mode.synchronous !== 2)
-        throw new SluiceError("NOT_DURABLE", `SQLite would not take synchronous = FULL (it says ${mode.synchronous}), so a commit could be lost with the power.`);
+        throw new SluiceError(
+          "NOT_DURABLE",
+          `SQLite would not take synchronous = FULL (it says ${mode.synchronous}), so a commit could be lost with the power.`,
+        );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
   }
@@ -59,8 +63,15 @@ export class SqliteDatabase implements SqlDatabase {
   async verify(): Promise<void> {
     const version = schemaVersion(this.#db);
     if (version === SCHEMA_VERSION) return;
-    if (version < SCHEMA_VERSION) throw new SluiceError("SCHEMA_MISSING", `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`);
-    throw new SluiceError("SCHEMA_NEWER", `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`);
+    if (version < SCHEMA_VERSION)
+      throw new SluiceError(
+        "SCHEMA_MISSING",
+        `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
+      );
+    throw new SluiceError(
+      "SCHEMA_NEWER",
+      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
+    );
   }
 
   async transact<T>(flow: () => Flow<T>): Promise<T> {
@@ -96,7 +107,9 @@ export class SqliteDatabase implements SqlDatabase {
     const clocks: Clocks = { wall: this.#time.wall(), lease: Math.floor(this.#time.lease()) };
     let step = flow.next();
     while (!step.done) {
-      const answers = step.value.statements.map((statement) => this.#query(statement.render("sqlite", clocks)));
+      const answers = step.value.statements.map((statement) =>
+        this.#query(statement.render("sqlite", clocks)),
+      );
       step = flow.next(answers);
     }
     return step.value;
@@ -117,7 +130,9 @@ export class SqliteDatabase implements SqlDatabase {
     if (known) return known;
     const columns = this.#db.prepare(text).columns();
     const fields = columns.map(({ name }) => `'${name}', x."${name}"`).join(", ");
-    const select = this.#db.prepare(`SELECT json_group_array(json_object(${fields})) AS "all" FROM (${text}) AS x`);
+    const select = this.#db.prepare(
+      `SELECT json_group_array(json_object(${fields})) AS "all" FROM (${text}) AS x`,
+    );
     if (this.#selects.size > MOST_STATEMENTS) this.#selects.clear();
     this.#selects.set(text, select);
     return select;

@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SqlStore } from "../sql-store.ts";
 import type { Store } from "../store.ts";
-import { SqliteDatabase, type SqliteTime } from "./database.ts";
+import type { SqliteTime } from "./database.ts";
+import { SqliteDatabase } from "./database.ts";
 
 export type { SqliteTime } from "./database.ts";
 

@@ -6,7 +6,10 @@ import type { SqliteTime } from "./database.ts";
 export function schemaVersion(db: DatabaseSyncInstance): number {
   const table = db.prepare("SELECT name FROM sqlite_master WHERE name = 'sluice_schema'").get();
   if (!table) return 0;
-  return Number((db.prepare("SELECT MAX(version) AS version FROM sluice_schema").get() as { version: number | null }).version ?? 0);
+  return Number(
+    (db.prepare("SELECT MAX(version) AS version FROM sluice_schema").get() as { version: number | null })
+      .version ?? 0,
+  );
 }
 
 export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void {

@@ -64,8 +64,8 @@ function sayChange(view: LimitView): string {
 function tryNext(options: WorkerOptions): string {
   const commands = [
     ["sluice queues list", "what waits and what runs"],
-    ["sluice tasks list", "the newest tasks"],
-    ["sluice why ID", "why one of them waits"],
+    ["sluice tasks list --state waiting", "who is in line"],
+    ["sluice why ID", "why one of them waits, and what would change it"],
     ["sluice limits list", "every limit and how much of it is held"],
     ["sluice limits set KEY N", "change one while it all runs; 0 pauses"],
   ] as const;
