@@ -151,10 +151,11 @@ export class Sluice implements AsyncDisposable {
   async explain(id: string): Promise<Explanation> {
     const view = await this.store.wait(id);
     if (!view) throw unknownTask(id);
+    const { task, now } = view;
     const own = await this.store.events(id);
-    const claimed = own.find(({ kind }) => kind === "TaskClaimed");
-    const until = view.task.state === "waiting" ? view.now : (claimed?.at ?? view.now);
-    const waits = waitsOf(await this.store.events(view.task.lane), view.task.createdAt, until);
+    const claimed = own.findLast(({ kind }) => kind === "TaskClaimed");
+    const until = task.state === "waiting" ? now : (claimed?.at ?? Math.min(now, task.at));
+    const waits = waitsOf(await this.store.events(task.lane), task.createdAt, until);
     return { ...explainWait(view), waits };
   }
 

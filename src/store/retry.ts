@@ -9,6 +9,9 @@ const AGAIN = new Set([
   "40001",
   "40P01",
   "55P03",
+  // a row that somebody else has just inserted
+  "23505",
+  "ER_DUP_ENTRY",
   // MySQL and MariaDB: deadlock, lock wait timeout (which undoes only the statement), snapshot changed
   "ER_LOCK_DEADLOCK",
   "ER_LOCK_WAIT_TIMEOUT",

@@ -65,6 +65,11 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
   return [first(WORDS[dialect])];
 }
 
+/** What a migration done by hand must say at its end, so that it is not done again. */
+export function recordVersion(version: number): string {
+  return `INSERT INTO sluice_schema (version, applied_at) VALUES (${version}, 0)`;
+}
+
 export function versionTable(dialect: Dialect): string {
   return `CREATE TABLE IF NOT EXISTS sluice_schema (version INT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)${WORDS[dialect].cold}`;
 }

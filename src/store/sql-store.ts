@@ -61,8 +61,8 @@ export class SqlStore implements S.Store {
       } catch (error) {
         if (!isAmbiguous(error)) throw error;
         // The commit may have happened: the ids are ours, so a look tells.
-        const there = await this.#db.read(() => enqueued(tasks));
-        if (tasks.every(({ id }) => there.has(id))) return tasks.map(({ id }) => ({ id, created: true }));
+        const found = await this.#db.read(() => enqueued(tasks));
+        if (found) return found;
       }
     }
   }
@@ -82,8 +82,8 @@ export class SqlStore implements S.Store {
     return passed;
   }
 
-  tend(): Promise<S.Tended> {
-    return this.#db.transact(() => tend());
+  tend(parkedAfter = ""): Promise<S.Tended> {
+    return this.#db.transact(() => tend(parkedAfter, this.#db.dialect));
   }
 
   cancel(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {

@@ -118,7 +118,7 @@ export const noneOf = (list: readonly string[]): Sql =>
       writer.text += "<> ALL(";
       writer.value(list);
       writer.text += "::text[])";
-    } else if (list.length === 0 && writer.dialect === "mysql") writer.text += "IS NOT NULL";
+    } else if (list.length === 0) writer.text += "IS NOT NULL";
     else {
       writer.text += "NOT ";
       oneOf(list).write(writer);

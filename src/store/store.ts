@@ -81,7 +81,7 @@ export interface Scope {
   readonly lanes: readonly { readonly id: string; readonly want: number }[];
   /** Lanes known to be none of this claimer's business. */
   readonly aside: readonly string[];
-  /** Every gate of those lanes: locked alone where it can bind, shared where it is thought to be unlimited. */
+  /** Every gate of those lanes, and the families of gates per value: locked alone where it can bind, shared where it is thought to be unlimited. */
   readonly exclusive: readonly string[];
   readonly shared: readonly string[];
   /** Take in what was enqueued, and look for lanes beyond these. */
@@ -171,8 +171,9 @@ export interface View {
   readonly now: number;
   readonly gates: readonly GateRow[];
   readonly usage: readonly Usage[];
-  /** The lanes of the scope, and the best lanes parked on each of its gates. */
+  /** The lanes of the scope, and the best lanes parked on each gate of `unpark`. */
   readonly lanes: readonly LaneRow[];
+  /** Under skipLocked, few units or none do not prove that a lane is empty. */
   readonly heads: readonly HeadRow[];
   readonly prefetched: readonly PrefetchedRow[];
   readonly sessions: readonly SessionRow[];
@@ -197,8 +198,6 @@ export interface Recovery {
   readonly id: string;
   readonly epoch: number;
   readonly to: "waiting" | "retry" | "failed" | "quarantined" | "expired";
-  readonly losses: number;
-  readonly attempt: number;
   readonly body: string | null;
 }
 
@@ -330,7 +329,7 @@ export interface Tended {
   readonly expired: number;
   /** When the next delayed unit is due, if any. */
   readonly nextDueAt: number | null;
-  /** Gates that lanes are parked on. */
+  /** Gates that lanes are parked on, in order, 200 at most. */
   readonly parkedOn: readonly string[];
 }
 
@@ -348,8 +347,8 @@ export interface Store {
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
   /** The one locking verb: complete, look, decide, claim; all in one transaction. `decide` is synchronous. */
   pass(scope: Scope, decide: (view: View) => Moves): Promise<Passed>;
-  /** Moves what became due, expires what is past its deadline. */
-  tend(): Promise<Tended>;
+  /** Moves what became due, expires what is past its deadline; tells of parked gates whose name comes after this one. */
+  tend(parkedAfter?: string): Promise<Tended>;
   cancel(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
   /** Puts a finished task back in line. Undefined when there is none that is finished. */
   retry(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;

@@ -19,7 +19,7 @@ import type { Bypass, Mark } from "./bypass.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
 import type { Entry } from "./door.ts";
 import { Doors } from "./door.ts";
-import type { Ask, Gate, Obstacle } from "./gate.ts";
+import type { Ask, Gate } from "./gate.ts";
 import { obstacle } from "./gate.ts";
 import type { Place } from "./order.ts";
 import { compare, inOrder } from "./order.ts";
@@ -73,10 +73,6 @@ export interface Plan {
   readonly more: boolean;
 }
 
-interface Hurdle extends Entry {
-  readonly what: Obstacle;
-}
-
 interface Reservation {
   readonly at: readonly Entry[];
   /** Gates that had room for the unit, and must have it for the reservation to stand. */
@@ -128,7 +124,7 @@ class Walk {
   /** False when the walk must end here: a unit that the snapshot cannot show could start now. */
   #decide(unit: Waiter): boolean {
     const entries = this.#doors.of(unit);
-    const hurdles = hurdlesAt(entries);
+    const hurdles = entries.filter(({ what }) => what);
     if (hurdles.length > 0) {
       if (!unit.frontier) this.#waiting.set(unit.id, this.#reasons(unit, hurdles));
       this.#standInLine(unit, entries, hurdles);
@@ -157,7 +153,7 @@ class Walk {
     }
   }
 
-  #standInLine(unit: Waiter, entries: readonly Entry[], hurdles: readonly Hurdle[]): void {
+  #standInLine(unit: Waiter, entries: readonly Entry[], hurdles: readonly Entry[]): void {
     for (const { door } of entries) door.waiting += 1;
     if (hurdles.some(({ what }) => what === "unset" || what === "paused" || what === "never")) return;
     if (!hurdles.some(atSkip)) this.#reserveStrict(unit, entries);
@@ -175,7 +171,7 @@ class Walk {
   }
 
   /** The head of a lane counts who overtakes it while a pool is in its way. Over the bound, it reserves. */
-  #standAtPools(unit: Waiter, entries: readonly Entry[], hurdles: readonly Hurdle[]): void {
+  #standAtPools(unit: Waiter, entries: readonly Entry[], hurdles: readonly Entry[]): void {
     const isHead = !this.#headsSeen.has(unit.lane);
     this.#headsSeen.add(unit.lane);
     const isBlocked = hurdles.some(atPool);
@@ -188,8 +184,7 @@ class Walk {
     if (!this.#overtakes.isOver(mark)) {
       if (isBlocked) this.#overtakes.watch(unit.lane, mark, pools);
     } else if (!pools.some(({ door }) => door.front) && !hurdles.some(({ door }) => door.awaited)) {
-      const hadRoom = ({ door }: Entry): boolean => !hurdles.some((hurdle) => hurdle.door === door);
-      const needs = entries.filter((entry) => !atPool(entry) && hadRoom(entry));
+      const needs = entries.filter((entry) => !entry.what && !atPool(entry));
       this.#reserve(unit, pools, needs);
     }
   }
@@ -218,7 +213,7 @@ class Walk {
     );
   }
 
-  #reasons(unit: Waiter, hurdles: readonly Hurdle[]): Reason[] {
+  #reasons(unit: Waiter, hurdles: readonly Entry[]): Reason[] {
     return hurdles.map(({ ask, door, what }): Reason => {
       const gate = ask.gate;
       const ahead = unit.ahead?.[gate] ?? door.waiting;
@@ -240,16 +235,6 @@ class Walk {
       };
     });
   }
-}
-
-function hurdlesAt(entries: readonly Entry[]): Hurdle[] {
-  const hurdles: Hurdle[] = [];
-  for (const { ask, door } of entries) {
-    const what = obstacle(door.gate, door.taken + door.left, door.ahead, ask.slots);
-    if (what) hurdles.push({ ask, door, what });
-    if (what === "behind") door.holdsBack = true;
-  }
-  return hurdles;
 }
 
 const atSkip = ({ door }: Entry): boolean => door.gate.line === "skip";

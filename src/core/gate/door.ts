@@ -1,7 +1,8 @@
 /** The gates of a snapshot while a line walks past them. */
 import type { Waiter } from "./admit.ts";
 import type { Watch } from "./bypass.ts";
-import type { Ask, Gate } from "./gate.ts";
+import type { Ask, Gate, Obstacle } from "./gate.ts";
+import { obstacle } from "./gate.ts";
 
 export interface Door {
   readonly gate: Gate;
@@ -21,10 +22,11 @@ export interface Door {
   readonly watching: Watch[];
 }
 
-/** An ask, and the door it stands before. */
+/** An ask, the door it stands before, and what is in its way there. */
 export interface Entry {
   readonly ask: Ask;
   readonly door: Door;
+  readonly what: Obstacle | undefined;
 }
 
 export class Doors {
@@ -34,8 +36,14 @@ export class Doors {
     for (const gate of gates) this.#doors.set(gate.key, open(gate));
   }
 
+  /** The unit before each of its doors, as they are now. */
   of(unit: Waiter): Entry[] {
-    return unit.asks.map((ask) => ({ ask, door: this.#get(ask.gate) }));
+    return unit.asks.map((ask) => {
+      const door = this.#get(ask.gate);
+      const what = obstacle(door.gate, door.taken + door.left, door.ahead, ask.slots);
+      if (what === "behind") door.holdsBack = true;
+      return { ask, door, what };
+    });
   }
 
   /** A gate that the snapshot does not know has no limit yet. */

@@ -35,16 +35,8 @@ function recoveryOf(lost: LostRow, now: number): Recovery {
     random: 0,
   });
   // What never began has neither used an attempt nor lost anything.
-  if (to === "waiting")
-    return { id: lost.id, epoch: lost.epoch, to, losses: lost.losses, attempt: lost.attempt - 1, body: null };
-  return {
-    id: lost.id,
-    epoch: lost.epoch,
-    to,
-    losses,
-    attempt: lost.attempt,
-    body: JSON.stringify(LOST[to]),
-  };
+  if (to === "waiting") return { id: lost.id, epoch: lost.epoch, to, body: null };
+  return { id: lost.id, epoch: lost.epoch, to, body: JSON.stringify(LOST[to]) };
 }
 
 const LOST = {

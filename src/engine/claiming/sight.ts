@@ -19,8 +19,8 @@ import { placeOf } from "./snapshot.ts";
 const MOST_LANES = 64;
 const LOOKAHEAD = 32;
 const FEW_LANES = 4;
-/** So many parked gates are looked at in one poll. */
-const MOST_PARKED = 200;
+/** Lanes of what finished, beside those; a union in SQLite has at most 500 parts. */
+const MOST_FINISHED = 200;
 /** What is forgotten here is only read again. */
 const MOST_GATES = 10_000;
 const ANY = { limit: UNLIMITED, paused: false } as const;
@@ -61,7 +61,7 @@ export class Sight {
   /** Gates that lanes are parked on, as far as the store told: the next look includes them. */
   parkedOn(keys: readonly string[]): void {
     this.#parkedOn.clear();
-    for (const key of keys.slice(0, MOST_PARKED)) this.#parkedOn.add(key);
+    for (const key of keys) this.#parkedOn.add(key);
     this.#lookAtParked = keys.length > 0;
   }
 
@@ -97,7 +97,7 @@ export class Sight {
   #choose(always: ReadonlySet<string>): Known[] {
     const all = [...this.#lanes.values()];
     if (all.length <= MOST_LANES) return all;
-    const first = all.filter(({ id }) => always.has(id));
+    const first = all.filter(({ id }) => always.has(id)).slice(0, MOST_FINISHED);
     const rest = all.filter(({ id }) => !always.has(id)).sort((a, b) => compare(a.place, b.place));
     return [...first, ...rest.slice(0, MOST_LANES)];
   }

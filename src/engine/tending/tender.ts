@@ -11,6 +11,9 @@ export interface TenderOptions {
   readonly failed?: (error: unknown) => void;
 }
 
+/** So much at once means that there is more. */
+const A_BATCH = 500;
+
 export class Tender implements Service {
   readonly #store: Store;
   readonly #env: Env;
@@ -19,6 +22,8 @@ export class Tender implements Service {
   #looking: Promise<void> | undefined;
   #stopped = false;
   #again = false;
+  /** Parked gates are looked at in turn, some with each poll. */
+  #parkedAfter = "";
 
   constructor(store: Store, env: Env, options: TenderOptions) {
     this.#store = store;
@@ -61,8 +66,10 @@ export class Tender implements Service {
     const { pollMs, jitterMs, looked, failed } = this.#options;
     let next = pollMs + this.#env.random() * jitterMs;
     try {
-      const tended = await this.#store.tend();
+      const tended = await this.#store.tend(this.#parkedAfter);
+      this.#parkedAfter = tended.parkedOn.at(-1) ?? "";
       if (tended.nextDueAt !== null) next = Math.min(next, Math.max(0, tended.nextDueAt - tended.now));
+      if (tended.promoted >= A_BATCH || tended.expired >= A_BATCH) next = 0;
       if (tended.promoted > 0) this.#store.hint("work");
       looked(tended.parkedOn);
     } catch (error) {

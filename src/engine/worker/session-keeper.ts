@@ -10,6 +10,11 @@ export interface Lease {
   readonly heartbeatMs: number;
 }
 
+export interface SessionWatch {
+  ended(): void;
+  renewed(): void;
+}
+
 /** The part of the lease within which we trust it. */
 const TRUSTED = 5 / 6;
 
@@ -17,25 +22,29 @@ export class SessionKeeper {
   readonly #claims: Claims;
   readonly #env: Env;
   readonly #lease: Lease;
-  readonly #ended: () => void;
+  readonly #watch: SessionWatch;
   #trustedUntil = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
+  #cancelDeadline: (() => void) | undefined;
   #renewing: Promise<void> | undefined;
+  /** Which of the sessions kept so far is open; an answer that comes late speaks of an earlier one. */
+  #opened = 0;
   #open = false;
 
-  constructor(claims: Claims, env: Env, lease: Lease, ended: () => void) {
+  constructor(claims: Claims, env: Env, lease: Lease, watch: SessionWatch) {
     this.#claims = claims;
     this.#env = env;
     this.#lease = lease;
-    this.#ended = ended;
+    this.#watch = watch;
   }
 
   async open(): Promise<string> {
     const id = this.#env.newId();
     const sentAt = this.#env.monotonic();
     await this.#claims.open(id, this.#lease.leaseMs);
-    this.#trust(sentAt);
+    this.#opened += 1;
     this.#open = true;
+    this.#trust(sentAt);
     this.#plan(this.#lease.heartbeatMs);
     return id;
   }
@@ -46,13 +55,24 @@ export class SessionKeeper {
   }
 
   async stop(): Promise<void> {
-    this.#open = false;
-    this.#cancel?.();
+    this.forget();
     await this.#renewing;
   }
 
+  /** Renews no more, and does not wait for an answer that may never come. */
+  forget(): void {
+    this.#open = false;
+    this.#cancel?.();
+    this.#cancelDeadline?.();
+  }
+
+  /** The deadline has a timer of its own: a store that does not answer at all must not keep the code running. */
   #trust(sentAt: number): void {
     this.#trustedUntil = sentAt + this.#lease.leaseMs * TRUSTED;
+    this.#cancelDeadline?.();
+    this.#cancelDeadline = this.#env.after(Math.ceil(this.#trustedUntil - this.#env.monotonic()) + 1, () => {
+      if (this.#open && !this.isTrusted()) this.#end();
+    });
   }
 
   #plan(ms: number): void {
@@ -65,14 +85,17 @@ export class SessionKeeper {
   /** Never gives up on an error: only the store's word, or our own clock, ends a session. */
   async #renew(): Promise<void> {
     const sentAt = this.#env.monotonic();
+    const session = this.#opened;
+    const isOver = (): boolean => !this.#open || session !== this.#opened;
     try {
       const alive = await this.#claims.renew(this.#lease.leaseMs);
-      if (!this.#open) return;
+      if (isOver()) return;
       if (!alive) return this.#end();
       this.#trust(sentAt);
+      this.#watch.renewed();
       this.#plan(this.#lease.heartbeatMs);
     } catch {
-      if (!this.#open) return;
+      if (isOver()) return;
       if (!this.isTrusted()) return this.#end();
       this.#plan((this.#lease.heartbeatMs / 4) * (0.5 + this.#env.random()));
     }
@@ -80,6 +103,6 @@ export class SessionKeeper {
 
   #end(): void {
     this.#open = false;
-    this.#ended();
+    this.#watch.ended();
   }
 }

@@ -71,7 +71,10 @@ export class Worker implements Service {
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
-    this.#keeper = new SessionKeeper(claims, env, options.lease, () => this.#sessionEnded());
+    this.#keeper = new SessionKeeper(claims, env, options.lease, {
+      ended: () => this.#sessionEnded(),
+      renewed: () => this.#renewed(),
+    });
     this.#journal = new Journal(claims, env);
   }
 
@@ -128,7 +131,7 @@ export class Worker implements Service {
   async #exchange(): Promise<void> {
     const finished = this.#finished;
     this.#finished = [];
-    const started = this.#unmarked();
+    const begun = [...this.#active.values()].filter(({ marked }) => !marked);
     try {
       if (!this.#session) this.#session = await this.#keeper.open();
       const session = this.#session;
@@ -138,13 +141,14 @@ export class Worker implements Service {
       this.#hinted = false;
       const answer = await this.#claims.exchange({
         finished,
-        started,
+        started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
         active: this.#active.size,
         draining: this.#draining,
         hinted,
         ownTurn,
       });
       this.#failures = 0;
+      for (const active of begun) active.marked = true;
       if (session === this.#session) this.#take(answer);
     } catch (error) {
       await this.#recover(error, finished);
@@ -153,21 +157,13 @@ export class Worker implements Service {
     if (this.#active.size === 0 && this.#finished.length === 0 && this.#draining) this.#idle?.();
   }
 
-  /** Claims whose code has been running since the last exchange: said once, so that their claim lease ends. */
-  #unmarked(): { id: string; epoch: number }[] {
-    const list: { id: string; epoch: number }[] = [];
-    for (const active of this.#active.values()) {
-      if (active.marked) continue;
-      active.marked = true;
-      list.push({ id: active.claim.id, epoch: active.claim.epoch });
-    }
-    return list;
-  }
-
   #take(answer: Answer): void {
     this.#clock = { storeNow: answer.now, at: this.#env.monotonic() };
     for (const id of answer.refused) this.#tell({ kind: "refused", id });
-    if (answer.ended) return this.#sessionEnded();
+    if (answer.ended) {
+      this.#sessionEnded();
+      return;
+    }
     for (const claim of answer.claimed) {
       this.#tell({ kind: "claimed", id: claim.id, held: claim.held });
       if (this.#draining) this.#giveBack(claim);
@@ -192,7 +188,10 @@ export class Worker implements Service {
   }
 
   #begin(claim: Claimed, marked: boolean): void {
-    if (!this.#keeper.isTrusted()) return this.#sessionEnded();
+    if (!this.#keeper.isTrusted()) {
+      this.#sessionEnded();
+      return;
+    }
     const active = new Active(claim, marked);
     this.#active.set(claim.id, active);
     this.#tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
@@ -272,6 +271,13 @@ export class Worker implements Service {
     }
   }
 
+  /** With every heartbeat at the latest, the store learns what has begun: a claim's lease outlives one of them. */
+  #renewed(): void {
+    if ([...this.#active.values()].some(({ marked }) => !marked)) this.wake();
+    // A renewal that came at the last moment may have been too late for some of our claims.
+    void this.#dropStale();
+  }
+
   #hear(hint: string): void {
     if (hint === "cancel") this.#lookForCancelled();
     else this.wake();
@@ -288,11 +294,17 @@ export class Worker implements Service {
   }
 
   async #dropStale(): Promise<void> {
-    const claims = [...this.#active.values()].map(({ claim: { id, epoch } }) => ({ id, epoch }));
-    if (claims.length === 0) return;
-    const stale = await this.#claims.stale(claims).catch(() => []);
-    for (const id of stale) this.#abort(id, new SluiceError("CANCELLED", "The task was cancelled."));
-    if (stale.length > 0) this.wake();
+    const asked = [...this.#active.values()];
+    if (asked.length === 0) return;
+    const claims = asked.map(({ claim: { id, epoch } }) => ({ id, epoch }));
+    const stale = new Set(await this.#claims.stale(claims).catch(() => []));
+    for (const active of asked) {
+      const { id } = active.claim;
+      // By now the same task may run here again, under another epoch: that claim was not asked about.
+      if (!stale.has(id) || this.#active.get(id) !== active) continue;
+      this.#abort(id, new SluiceError("CANCELLED", "The task was cancelled."));
+    }
+    if (stale.size > 0) this.wake();
   }
 
   #abort(id: string, reason: SluiceError): void {
@@ -315,7 +327,8 @@ export class Worker implements Service {
     );
     for (const id of [...this.#active.keys()]) this.#abort(id, reason);
     this.#prefetched.clear();
-    void this.#keeper.stop().then(() => this.wake());
+    this.#keeper.forget();
+    this.wake();
   }
 
   #returnPrefetched(): void {

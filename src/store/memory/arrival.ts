@@ -6,7 +6,7 @@ import { asksOf } from "../lane.ts";
 import type { ArrivalRecord, Spot, Tables } from "./tables.ts";
 import { headOf, inLine } from "./tables.ts";
 
-const BATCH = 500;
+const BATCH = 2_000;
 
 const spotOf = ({ precedence, at, unit }: ArrivalRecord): Spot => ({ precedence, at, id: unit });
 

@@ -45,7 +45,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
       return write((at) => enqueue(tables, at, tasks));
     },
     pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
-    tend: () => write((at) => tend(tables, at)),
+    tend: (parkedAfter = "") => write((at) => tend(tables, at, parkedAfter)),
     cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),

@@ -3,7 +3,7 @@ import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from
 import type { LaneRecord, RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { headOf, inLine, negated } from "./tables.ts";
 
-const PARKED_PER_GATE = 4;
+const PARKED_PER_GATE = 16;
 const LOST_AT_ONCE = 200;
 
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */

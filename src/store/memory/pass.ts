@@ -1,11 +1,12 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
 import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
+import { type Inherited, inherit } from "../family.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import * as look from "./look.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
-import type { Tables } from "./tables.ts";
+import type { GateRecord, Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
 
 const HEADS_OF_PARKED = 2;
@@ -17,12 +18,12 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const moves = decide(lookAround(tables, now, scope));
 
   settle(tables, now, moves.recover.map(exitOfLost));
-  const opened = takeIn(tables, arrived);
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
+  const opened = takeIn(tables, arrived);
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch)).map(({ id }) => id);
   return { now, claimed, started, accepted: new Set(accepted), arrived: opened };
 }
@@ -55,12 +56,13 @@ function gatesOf(tables: Tables, { shared, exclusive }: Scope): GateRow[] {
       const gate = tables.gate.get(key);
       if (!gate) return [];
       const family = familyOf(key);
-      const inherited =
-        family !== null && named.has(family) ? (tables.gate.get(family)?.capacity ?? null) : null;
-      return [{ key, limit: gate.capacity ?? inherited, paused: gate.paused, line: gate.line, locked }];
+      const inherited = family !== null && named.has(family) ? tables.gate.get(family) : undefined;
+      return [{ key, ...inherit(ownOf(gate), inherited && ownOf(inherited)), locked }];
     });
   return [...rows(shared, false), ...rows(exclusive, true)];
 }
+
+const ownOf = ({ capacity, paused, line }: GateRecord): Inherited => ({ limit: capacity, paused, line });
 
 function dropExpired(tables: Tables, now: number, ids: readonly string[]): void {
   const units = [...new Set(ids)].flatMap((id) => tables.waiting.get(id) ?? []);

@@ -1,7 +1,8 @@
 /** What people ask: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import { asksOf } from "../lane.ts";
+import { inherit } from "../family.ts";
+import { heldPerGate } from "../usage.ts";
 import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
 import { usage } from "./look.ts";
 import type { Tables, TaskRecord } from "./tables.ts";
@@ -67,8 +68,9 @@ export function events(tables: Tables, subject: string): EventRow[] {
 
 export function gateInfos(tables: Tables): GateInfo[] {
   return tables.gate.all().map(({ name: key, capacity, declared, paused, line, leaseMs, setBy, setAt }) => {
-    const limit = capacity ?? tables.gate.get(familyOf(key) ?? "")?.capacity ?? null;
-    return { key, limit, declared, paused, line, leaseMs, setBy, setAt };
+    const family = tables.gate.get(familyOf(key) ?? "");
+    const inherited = family && { limit: family.capacity, paused: family.paused, line: family.line };
+    return { key, ...inherit({ limit: capacity, paused, line }, inherited), declared, leaseMs, setBy, setAt };
   });
 }
 
@@ -79,28 +81,26 @@ export function limits(tables: Tables, keys: readonly string[]): ReadonlyMap<str
   return new Map(found.map(({ key, limit }) => [key, limit]));
 }
 
-/** Usage is derived: the units of each lane times what the lane asks of the gate. */
 export function gates(tables: Tables, now: number): (GateInfo & { readonly held: number })[] {
-  const slots = new Map<string, number>();
-  for (const { asks, units, held, lost } of usage(tables, now)) {
-    if (lost || !held) continue;
-    for (const ask of asksOf(asks)) slots.set(ask.gate, (slots.get(ask.gate) ?? 0) + units * ask.slots);
-  }
-  return gateInfos(tables).map((gate) => ({ ...gate, held: slots.get(gate.key) ?? 0 }));
+  const held = heldPerGate(usage(tables, now));
+  return gateInfos(tables).map((gate) => ({ ...gate, held: held.get(gate.key) ?? 0 }));
 }
 
 export function queues(tables: Tables): QueueRow[] {
-  const waiting = tally(tables.waiting.all().map(({ lane }) => tables.lane.get(lane)?.queue));
-  const running = tally(tables.running.all().map(({ lane }) => tables.lane.get(lane)?.queue));
-  const later = tally(tables.later.all().map(({ id }) => tables.task.get(id)?.queue));
-  const ordered = tables.queue.all().sort((a, b) => a.queueRank - b.queueRank || (a.name < b.name ? -1 : 1));
-  return ordered.map(({ name, queueRank: rank }) => ({
+  const queueOf = (id: string): string | undefined => tables.task.get(id)?.queue;
+  const waiting = tally(tables.waiting.all().map(({ id }) => queueOf(id)));
+  const running = tally(tables.running.all().map(({ id }) => queueOf(id)));
+  const later = tally(tables.later.all().map(({ id }) => queueOf(id)));
+  const lanes = [...tables.lane.all(), ...tables.arrival.all()].map(({ queue }) => queue);
+  const names = new Set([...tables.queue.all().map(({ name }) => name), ...lanes, ...later.keys()]);
+  const found = [...names].map((name) => ({
     name,
-    rank,
+    rank: tables.queue.get(name)?.queueRank ?? 100,
     waiting: waiting.get(name) ?? 0,
     running: running.get(name) ?? 0,
     later: later.get(name) ?? 0,
   }));
+  return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
 function tally(queues: readonly (string | undefined)[]): Map<string, number> {

@@ -5,10 +5,11 @@ import { expire } from "./settle.ts";
 import type { Tables } from "./tables.ts";
 
 const BATCH = 500;
-const GATES_AT_ONCE = 1000;
+const GATES_AT_ONCE = 200;
+const AGAIN_MS = 60_000;
 const REMEMBERED_MS = 3_600_000;
 
-export function tend(tables: Tables, now: number): Tended {
+export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
   const due = dueBy(tables.later.all(), now);
   const over = dueBy(tables.deadline.all(), now);
   const ahead = tables.later.all().flatMap(({ at }) => (at > now ? [at] : []));
@@ -21,7 +22,7 @@ export function tend(tables: Tables, now: number): Tended {
     promoted: due.length,
     expired: over.length,
     nextDueAt: ahead.length > 0 ? ahead.reduce((a, b) => Math.min(a, b)) : null,
-    parkedOn: [...parkedOn].sort().slice(0, GATES_AT_ONCE),
+    parkedOn: [...parkedOn].filter((key) => key > parkedAfter).sort().slice(0, GATES_AT_ONCE),
   };
 }
 
@@ -51,7 +52,9 @@ function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): vo
     tables.waiting.delete(id);
     tables.later.delete(id);
     for (const { epoch } of claimed) tables.running.delete(epoch);
-    tables.deadline.delete(id);
+    // What runs may come back in line: it is looked at again later.
+    if (tables.running.of(id).length > 0) tables.deadline.put({ id, at: now + AGAIN_MS });
+    else tables.deadline.delete(id);
   }
 }
 

@@ -22,7 +22,7 @@ export const insertArrivals = (from: Sql): Sql =>
     SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
 export const selectArrivals = (): Sql =>
-  sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 500${forUpdateSkipLocked}`;
+  sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`;
 
 export const deleteArrivals = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
@@ -44,7 +44,10 @@ function isBefore(a: Row, b: Row): boolean {
   return pa !== pb ? pa < pb : ta !== tb ? ta < tb : (a.unit as string) < (b.unit as string);
 }
 
-/** Gates and queues first, then lanes: the same order everywhere. */
+/**
+ * Gates and queues first, then lanes: the same order everywhere. Only what is missing is inserted: the upsert of a
+ * known gate would lock it, and MySQL cannot turn a shared lock into that without a deadlock.
+ */
 export function takeIn(lanes: readonly Row[]): Sql[] {
   const keys = new Set<string>();
   for (const lane of lanes) {
@@ -79,7 +82,7 @@ function insertGates(keys: readonly string[]): Sql {
     return { name, capacity, line: kind.line };
   });
   const list = rows("g", { name: "text", capacity: "int", line: "text" }, born);
-  return sql`INSERT INTO sluice_gate (name, capacity, declared, line) SELECT g.name, g.capacity, g.capacity, g.line FROM ${list}${endOfSelect} ${ignoreKnown("sluice_gate.name")}`;
+  return sql`INSERT INTO sluice_gate (name, capacity, declared, line) SELECT g.name, g.capacity, g.capacity, g.line FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name) ${ignoreKnown("sluice_gate.name")}`;
 }
 
 function insertQueues(names: readonly string[]): Sql {
@@ -88,7 +91,7 @@ function insertQueues(names: readonly string[]): Sql {
     { name: "text" },
     [...names].sort().map((name) => ({ name })),
   );
-  return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list}${endOfSelect} ${ignoreKnown("sluice_queue.name")}`;
+  return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_queue k WHERE k.name = q.name) ${ignoreKnown("sluice_queue.name")}`;
 }
 
 /** Opens a lane that was idle, lowers its head where the newcomer stands before it; a parked one stays parked. */

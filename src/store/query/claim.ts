@@ -37,10 +37,11 @@ function claimAtOnce(request: Claim): Sql {
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
   const { ids, session } = request;
   return [
-    // MySQL's INSERT … SELECT reads without locks: hold the rows first, or a cancel slips in between.
-    ...(dialect === "mysql" ? [sql`SELECT id FROM sluice_waiting WHERE id ${oneOf(ids)}${forUpdate}`] : []),
-    sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id`,
-    sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
+    // MySQL reads without locks here unless told otherwise: a cancel could slip in between.
+    sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id${forUpdate}`,
+    dialect === "mysql"
+      ? sql`DELETE w FROM sluice_waiting w JOIN sluice_running r ON r.id = w.id WHERE w.id ${oneOf(ids)}`
+      : sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
     sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
   ];
 }
@@ -50,13 +51,19 @@ export interface Held {
   readonly epoch: number;
 }
 
-/** Exactly these claims: their units, and no other epoch. */
-export const among = (claims: readonly Held[]): Sql =>
-  sql`id ${oneOf(claims.map(({ id }) => id))} AND epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
+/** Exactly these claims. An epoch alone would do; PostgreSQL finds a claim by its unit and keeps no index of epochs. */
+export const among = (claims: readonly Held[]): Sql => {
+  const epochs = sql`epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
+  return by({
+    postgres: sql`id ${oneOf(claims.map(({ id }) => id))} AND ${epochs}`,
+    sqlite: epochs,
+    mysql: epochs,
+  });
+};
 
-/** Claims whose code runs: from now on only the session's lease counts for them. */
+/** Claims whose code runs: from now on only the session's lease counts for them. One that has lapsed stays lost. */
 export const markStarted = (claims: readonly Held[]): Sql =>
-  sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE ${among(claims)} AND started_at IS NULL`;
+  sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
 
 /** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
 export function startPrefetched(claims: readonly Held[]): Sql[] {

@@ -19,10 +19,12 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
 
-/** After an answer was lost: which of these made it. */
-export function* enqueued(tasks: readonly NewTask[]): Flow<ReadonlySet<string>> {
-  const [found = []] = yield* flight(selectIds(tasks));
-  return new Set(found.map((row) => row.id as string));
+/** After an answer was lost: all were put in line together, or none. */
+export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
+  const [mine = [], known = []] = yield* flight(selectIds(tasks), selectKeys(tasks.filter(({ key }) => key !== null)));
+  if (mine.length === 0) return undefined;
+  const inserted = new Set(mine.map((row) => row.id as string));
+  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
 
 function twinOf(task: NewTask, known: readonly Row[]): Enqueued {

@@ -1,8 +1,7 @@
 /** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
 
 import type { Row } from "../flow.ts";
-import type { Sql } from "../sql.ts";
-import { by, now, rows, sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, rows, type Sql, sql } from "../sql.ts";
 import type { LaneMove, LaneRow, LaneState } from "../store.ts";
 
 const STATES: readonly LaneState[] = ["idle", "open", "parked"];
@@ -39,6 +38,10 @@ const COLUMNS = {
   to_at: "int",
   to_head: "text",
 } as const;
+
+/** Before lanes are moved and opened: all of them in one order, so that two passes never hold each other up. */
+export const lockLanes = (ids: readonly string[]): Sql =>
+  sql`SELECT id FROM sluice_lane WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
 
 export function moveLanes(moves: readonly LaneMove[]): Sql[] {
   const sorted = [...moves].sort((a, b) => (a.lane < b.lane ? -1 : 1));

@@ -49,7 +49,7 @@ export const selectParked = (gates: readonly string[]): Sql =>
   each(
     { gate: "text" },
     gates.map((gate) => ({ gate })),
-    (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 4`,
+    (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 16`,
   );
 
 /** Open lanes that the scope does not name, the best of each queue first. */
@@ -62,20 +62,30 @@ export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "aside" | "
       AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.aside])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.lookahead))}`,
   );
 
-/** Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the head. */
-const FROM_HEAD = by({
-  postgres:
-    "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id AND (w.precedence, w.at, w.id) >= (l.head_precedence, l.head_at, l.head_id)",
-  sqlite: "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id",
-  mysql: "sluice_lane l JOIN sluice_waiting w ON w.lane = l.id",
-});
+/**
+ * Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the lane's head.
+ * Where somebody has just arrived, possibly before that head, begin at the front.
+ */
+const fromHead = (arriving: boolean): Sql => {
+  const beyond = raw("(w.precedence, w.at, w.id) >= (l.head_precedence, l.head_at, l.head_id)");
+  const reached = arriving ? sql`(${beyond} OR l.id IN (SELECT a.lane FROM sluice_arrival a))` : beyond;
+  const plain = raw("sluice_waiting w WHERE w.lane = ");
+  return by({
+    postgres: sql`sluice_lane l JOIN sluice_waiting w ON w.lane = l.id AND ${reached} WHERE l.id = `,
+    sqlite: plain,
+    mysql: plain,
+  });
+};
 
-export const selectHeads = (lanes: Scope["lanes"], skipLocked: boolean): Sql =>
-  each(
-    { lane: "text", want: "int" },
-    lanes.map(({ id, want }) => ({ lane: id, want })),
-    (of) =>
-      sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${FROM_HEAD} WHERE l.id = ${of("lane")}
+export interface Looking {
+  readonly skipLocked: boolean;
+  /** There may be units that their lane does not know of yet. */
+  readonly arriving: boolean;
+}
+
+export const selectHeads = (lanes: Scope["lanes"], { skipLocked, arriving }: Looking): Sql =>
+  each({ lane: "text", want: "int" }, lanes.map(({ id, want }) => ({ lane: id, want })), (of) =>
+    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${fromHead(arriving)}${of("lane")}
       ORDER BY w.precedence, w.at, w.id LIMIT ${of("want")}${skipLocked ? lockingUnits : raw("")}`,
   );
 

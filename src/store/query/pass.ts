@@ -8,6 +8,7 @@
 import type { Line } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
+import { type Inherited, inherit } from "../family.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type {
@@ -25,7 +26,7 @@ import type {
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
-import { laneRow, moveLanes } from "./lanes.ts";
+import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
@@ -40,7 +41,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const usage = first.add(look.selectUsage());
   const laneIds = scope.lanes.map(({ id }) => id);
   const lanes = first.add(laneIds.length > 0 && look.selectLanes(laneIds));
-  const heads = first.add(laneIds.length > 0 && look.selectHeads(scope.lanes, scope.skipLocked));
+  const heads = first.add(laneIds.length > 0 && look.selectHeads(scope.lanes, { skipLocked: scope.skipLocked, arriving: scope.intake }));
   const parked = first.add(scope.unpark.length > 0 && look.selectParked(scope.unpark));
   const beyond = first.add(scope.intake && scope.queues.length > 0 && look.selectBeyond(scope));
   const prefetched = first.add(scope.prefetching && look.selectPrefetched(scope.session));
@@ -70,16 +71,19 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   second.settle(settle(moves.recover.map(exitOfLost), dialect));
   const arrived = seen[arrivals] ?? [];
   const opened = bestPerLane(arrived);
-  if (arrived.length > 0)
-    second.addAll([deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(opened)]);
-  if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire));
+  if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
+  if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
   const claims = [true, false].map((held) => {
     const ids = moves.claim.filter((each) => each.held === held).map(({ id }) => id);
     const request = { ids, session: scope.session, held, leaseMs: moves.claimLeaseMs };
     return ids.length > 0 ? second.addAll(claim(request, dialect)) : -1;
   });
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
+  const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
+  if (touched.length > 1) second.add(lockLanes(touched));
+  // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
   if (moves.lanes.length > 0) second.addAll(moveLanes(moves.lanes));
+  if (arrived.length > 0) second.addAll(takeIn(opened));
   const written = yield* lastFlight(...second.list);
   return {
     now: view.now,
@@ -100,7 +104,7 @@ function* lookFurther(usage: readonly Usage[], parked: readonly string[], known:
   const statements = new Statements();
   const lost = statements.add(usage.some((row) => row.lost) && look.selectLost());
   const fresh = parked.filter((id) => !known.includes(id)).map((id) => ({ id, want: 2 }));
-  const heads = statements.add(fresh.length > 0 && look.selectHeads(fresh, false));
+  const heads = statements.add(fresh.length > 0 && look.selectHeads(fresh, { skipLocked: false, arriving: true }));
   if (statements.list.length === 0) return { lost: [] as Row[], heads: [] as Row[] };
   const seen: Row[][] = yield* flight(...statements.list);
   return { lost: yield* holdLost(seen[lost] ?? []), heads: seen[heads] ?? [] };
@@ -125,17 +129,15 @@ function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
 }
 
 function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] {
-  const capacity = new Map([...shared, ...exclusive].map((row) => [row.name as string, row.capacity]));
+  const own = (row: Row): Inherited => ({
+    limit: row.capacity === null ? null : Number(row.capacity),
+    paused: Number(row.paused) === 1,
+    line: row.line as Line,
+  });
+  const all = new Map([...shared, ...exclusive].map((row) => [row.name as string, own(row)]));
   const read = (row: Row, locked: boolean): GateRow => {
     const key = row.name as string;
-    const limit = row.capacity ?? capacity.get(familyOf(key) ?? "") ?? null;
-    return {
-      key,
-      limit: limit === null ? null : Number(limit),
-      paused: Boolean(Number(row.paused)),
-      line: row.line as Line,
-      locked,
-    };
+    return { key, ...inherit(own(row), all.get(familyOf(key) ?? "")), locked };
   };
   return [...shared.map((row) => read(row, false)), ...exclusive.map((row) => read(row, true))];
 }

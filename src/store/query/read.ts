@@ -3,6 +3,7 @@
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Flow, Row } from "../flow.ts";
+import { type Inherited, inherit } from "../family.ts";
 import { flight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
@@ -71,15 +72,13 @@ export function* gates(): Flow<(GateInfo & { held: number })[]> {
 }
 
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const number = (value: unknown): number | null =>
-    value === null || value === undefined ? null : Number(value);
-  const capacity = new Map(found.map((row) => [row.name as string, number(row.capacity)]));
+  const number = (value: unknown): number | null => (value === null || value === undefined ? null : Number(value));
+  const own = (row: Row): Inherited => ({ limit: number(row.capacity), paused: Number(row.paused) === 1, line: row.line as Line });
+  const all = new Map(found.map((row) => [row.name as string, own(row)]));
   return found.map((row) => ({
     key: row.name as string,
-    limit: number(row.capacity) ?? capacity.get(familyOf(row.name as string) ?? "") ?? null,
+    ...inherit(own(row), all.get(familyOf(row.name as string) ?? "")),
     declared: number(row.declared),
-    paused: Number(row.paused) === 1,
-    line: row.line as Line,
     leaseMs: number(row.lease_ms),
     setBy: row.set_by as string | null,
     setAt: number(row.set_at),
@@ -93,23 +92,28 @@ export function* limits(keys: readonly string[]): Flow<ReadonlyMap<string, Limit
 }
 
 export function* queues(): Flow<QueueRow[]> {
-  const per = (table: string): Sql =>
-    sql`SELECT l.queue, count(*) AS units FROM ${raw(table)} u JOIN sluice_lane l ON l.id = u.lane GROUP BY l.queue`;
-  const [found = [], waiting = [], running = [], later = []] = yield* flight(
-    sql`SELECT name, queue_rank FROM sluice_queue ORDER BY queue_rank, name`,
+  const per = (table: string): Sql => sql`SELECT lane, count(*) AS units FROM ${raw(table)} GROUP BY lane`;
+  const [ranks = [], waiting = [], running = [], later = [], lanes = []] = yield* flight(
+    sql`SELECT name, queue_rank FROM sluice_queue`,
     per("sluice_waiting"),
     per("sluice_running"),
     sql`SELECT t.queue, count(*) AS units FROM sluice_later u JOIN sluice_task t ON t.id = u.id GROUP BY t.queue`,
+    // What no pass has taken in yet is in line all the same.
+    sql`SELECT id AS lane, queue FROM sluice_lane UNION SELECT lane, queue FROM sluice_arrival`,
   );
-  const count = (rows: readonly Row[], queue: unknown): number =>
-    Number(rows.find((row) => row.queue === queue)?.units ?? 0);
-  return found.map((row) => ({
-    name: row.name as string,
-    rank: Number(row.queue_rank),
-    waiting: count(waiting, row.name),
-    running: count(running, row.name),
-    later: count(later, row.name),
+  const queueOf = new Map(lanes.map((row) => [row.lane, row.queue as string]));
+  const rank = new Map(ranks.map((row) => [row.name as string, Number(row.queue_rank)]));
+  const count = (rows: readonly Row[], name: string): number =>
+    rows.reduce((sum, row) => sum + ((row.queue ?? queueOf.get(row.lane)) === name ? Number(row.units) : 0), 0);
+  const names = new Set([...rank.keys(), ...queueOf.values(), ...later.map((row) => row.queue as string)]);
+  const found = [...names].map((name) => ({
+    name,
+    rank: rank.get(name) ?? 100,
+    waiting: count(waiting, name),
+    running: count(running, name),
+    later: count(later, name),
   }));
+  return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
 export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: number })[]> {

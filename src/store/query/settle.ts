@@ -5,7 +5,7 @@
  */
 
 import type { Dialect, Sql } from "../sql.ts";
-import { forUpdate, now, raw, rows, sql } from "../sql.ts";
+import { forUpdate, forUpdateSkipLocked, now, raw, rows, sql } from "../sql.ts";
 import type { Finished, Recovery } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
@@ -178,6 +178,6 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
   ];
 }
 
-/** Holds lost claims while they are decided on. */
+/** Holds lost claims while they are decided on; one that somebody has in hand is being taken care of. */
 export const lockClaims = (claims: readonly { id: string; epoch: number }[]): Sql =>
-  sql`SELECT epoch, id, lane, held, started_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdate}`;
+  sql`SELECT epoch, id, lane, held, started_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`;

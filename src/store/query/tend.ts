@@ -2,7 +2,7 @@
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
-import { forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
+import { type Dialect, forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";
@@ -10,19 +10,19 @@ import { selectNow } from "./look.ts";
 
 const BATCH = sql`500`;
 
-export function* tend(): Flow<Tended> {
+export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
   const [clock = [], due = [], over = [], next = [], parked = []] = yield* flight(
     selectNow(),
     sql`SELECT id FROM sluice_later WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`,
-    sql`SELECT DISTINCT parked FROM sluice_lane WHERE parked IS NOT NULL LIMIT 1000`,
+    sql`SELECT DISTINCT parked FROM sluice_lane WHERE parked > ${parkedAfter} ORDER BY parked LIMIT 200`,
   );
   const dueIds = due.map((row) => row.id as string);
   const overIds = over.map((row) => row.id as string);
   yield* lastFlight(
     ...(dueIds.length > 0 ? promote(dueIds) : []),
-    ...(overIds.length > 0 ? [...expireAnywhere(overIds), deleteDeadlines(overIds)] : []),
+    ...(overIds.length > 0 ? [...expireAnywhere(overIds, dialect), ...moveDeadlines(overIds)] : []),
     deleteEndedSessions(),
   );
   return {
@@ -44,8 +44,11 @@ function promote(ids: readonly string[]): Sql[] {
   ];
 }
 
-const deleteDeadlines = (ids: readonly string[]): Sql =>
-  sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)}`;
+/** What runs has met its deadline, but may come back in line: it is looked at again later. */
+const moveDeadlines = (ids: readonly string[]): Sql[] => [
+  sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)} AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = sluice_deadline.id)`,
+  sql`UPDATE sluice_deadline SET at = ${now} + 60000 WHERE id ${oneOf(ids)}`,
+];
 
 /** Long after their end, and only when recovery has nothing left to find through them. */
 const deleteEndedSessions = (): Sql =>

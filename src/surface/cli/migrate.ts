@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { openStore } from "../../api/open-store.ts";
 import { SluiceError } from "../../core/error.ts";
-import { migrations, SCHEMA_VERSION, versionTable } from "../../store/schema.ts";
+import { migrations, recordVersion, SCHEMA_VERSION, versionTable } from "../../store/schema.ts";
 import type { Dialect } from "../../store/sql.ts";
 import { print } from "./output.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -45,7 +45,8 @@ function printSql(url: string, options: Options): void {
       "BAD_STORE_URL",
       `"${sayStore(url)}" has no SQL to print. Name a store that has: --store postgres://… or mysql://…`,
     );
-  const statements = [versionTable(dialect), ...migrations(dialect).flat()];
+  const numbered = migrations(dialect).flatMap((each, index) => [...each, recordVersion(index + 1)]);
+  const statements = [versionTable(dialect), ...numbered];
   print(options, { dialect, version: SCHEMA_VERSION, statements }, () =>
     statements.map((each) => `${each};\n`).join(""),
   );

@@ -5,11 +5,12 @@ import { MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
 const BODY = '{"code":"LEASE_LOST"}';
 
-/** As the engine does it: what never began gives back its attempt, all else counts a loss. */
-const recovered = ({ id, epoch, attempt, losses }: LostRow, to: Recovery["to"]): Recovery =>
-  to === "waiting"
-    ? { id, epoch, to, losses, attempt: attempt - 1, body: null }
-    : { id, epoch, to, losses: losses + 1, attempt, body: BODY };
+const recovered = ({ id, epoch }: LostRow, to: Recovery["to"]): Recovery => ({
+  id,
+  epoch,
+  to,
+  body: to === "waiting" ? null : BODY,
+});
 
 async function recover(bench: Bench, to: Recovery["to"]): Promise<void> {
   await bench.store.pass(scopeOf([], { session: "s2" }), ({ lost }): Moves => {
@@ -157,8 +158,6 @@ export function recoverySuite(fresh: Fresh): void {
       ...claim,
       epoch: claim.epoch + 1_000,
       to: "failed",
-      losses: 1,
-      attempt: 1,
       body: BODY,
     };
     await bench.store.pass(scopeOf([]), () => ({ ...NOTHING, recover: [stale] }));

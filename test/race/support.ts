@@ -1,0 +1,204 @@
+// What the race tests share: places to race at, claimers, and raw connections that do it wrong on purpose.
+
+import { describe } from "vitest";
+import type { Answer, Report, Seat } from "../../src/engine/claiming/claims.ts";
+import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import type { LaneSpec } from "../../src/store/lane.ts";
+import { laneOf } from "../../src/store/lane.ts";
+import { openMysql } from "../../src/store/mysql/index.ts";
+import { openPostgres } from "../../src/store/postgres/index.ts";
+import { openSqlite } from "../../src/store/sqlite/index.ts";
+import type { Moves, NewTask, Scope, Store } from "../../src/store/store.ts";
+import type { Aside } from "../conformance/tables.ts";
+import { besideMariadb, besidePostgres, besideSqlite } from "../conformance/tables.ts";
+import {
+  describeWithMariadb,
+  describeWithPostgres,
+  freshMariadb,
+  freshPostgres,
+  freshSqlite,
+} from "../support/databases.ts";
+
+export const GATE = "pool:race";
+export const LANE: LaneSpec = laneOf("race", "run", [
+  { gate: GATE, slots: 1 },
+  { gate: "queue:race", slots: 1 },
+]);
+export const IDLE: Moves = { claim: [], claimLeaseMs: 60_000, start: [], expire: [], recover: [], lanes: [] };
+
+export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
+  return {
+    id,
+    name: "run",
+    priority: 0,
+    lane: LANE,
+    input: "{}",
+    options: '{"retry":{"attempts":9,"backoff":"fixed","delayMs":0,"maxDelayMs":0,"jitter":0}}',
+    key: null,
+    runAt: null,
+    delayMs: null,
+    goodUntil: null,
+    goodForMs: null,
+    ...more,
+  };
+}
+
+export function scopeOf(more: Partial<Scope> = {}): Scope {
+  return {
+    session: "s1",
+    finished: [],
+    started: [],
+    lanes: [],
+    aside: [],
+    exclusive: [],
+    shared: [],
+    intake: false,
+    queues: [],
+    lookahead: 10,
+    unpark: [],
+    skipLocked: false,
+    prefetching: false,
+    ...more,
+  };
+}
+
+/** A database that several stores, and raw connections beside them, meet in. */
+export interface Place {
+  readonly name: "PostgreSQL" | "MariaDB" | "SQLite";
+  readonly where: string;
+  open(options?: { connections?: number; sleep?: (ms: number) => Promise<void> }): Promise<Store>;
+  beside(): Promise<Aside>;
+  close(): Promise<void>;
+}
+
+const places = {
+  PostgreSQL: {
+    fresh: freshPostgres,
+    open: async (url: string, options: object) => openPostgres({ url, ...options }),
+    beside: besidePostgres,
+  },
+  MariaDB: {
+    fresh: freshMariadb,
+    open: async (url: string, options: object) => openMysql({ url, ...options }),
+    beside: besideMariadb,
+  },
+  SQLite: { fresh: freshSqlite, open: (path: string) => openSqlite(path), beside: besideSqlite },
+} as const;
+
+export async function placeOf(name: Place["name"]): Promise<Place> {
+  const { fresh, open, beside } = places[name];
+  const where = await fresh();
+  const closing: (() => Promise<void>)[] = [];
+  return {
+    name,
+    where,
+    open: async (options = {}) => {
+      const store = await open(where, options);
+      await store.migrate();
+      closing.push(() => store.close());
+      return store;
+    },
+    beside: async () => {
+      const aside = await beside(where);
+      closing.push(() => aside.close());
+      return aside;
+    },
+    close: async () => {
+      for (const close of closing.splice(0).reverse()) await close().catch(() => {});
+    },
+  };
+}
+
+export function describeOn(name: Place["name"], suite: () => void): void {
+  if (name === "PostgreSQL") describeWithPostgres(`on ${name}`, suite);
+  else if (name === "MariaDB") describeWithMariadb(`on ${name}`, suite);
+  else describe(`on ${name}`, suite);
+}
+
+export const SEAT: Seat = {
+  name: "claimer",
+  slots: 4,
+  prefetch: 0,
+  claimLeaseMs: 60_000,
+  queues: ["race"],
+  tasks: ["run"],
+};
+
+const CALM: Report = { finished: [], started: [], active: 0, draining: false, hinted: true, ownTurn: true };
+
+/** A worker without the code: it claims, and says that it is done when told so. */
+export class Claimer {
+  readonly claims: StoreClaims;
+  #finished: Report["finished"] = [];
+
+  private constructor(store: Store, seat: Seat) {
+    this.claims = new StoreClaims(store, seat);
+  }
+
+  static async open(store: Store, session: string, seat: Seat = SEAT): Promise<Claimer> {
+    const claimer = new Claimer(store, seat);
+    await claimer.claims.open(session, 600_000);
+    return claimer;
+  }
+
+  /** Takes what it can get; how many it got. */
+  async take(): Promise<number> {
+    const { claimed } = await this.claims.exchange(CALM);
+    this.#finished = [
+      ...this.#finished,
+      ...claimed.map(({ id, epoch }) => ({ id, epoch, to: "succeeded", body: null, delayMs: 0 }) as const),
+    ];
+    return claimed.length;
+  }
+
+  /** Reports everything as done, and takes nothing new. */
+  async finish(): Promise<Answer> {
+    const finished = this.#finished;
+    this.#finished = [];
+    return this.claims.exchange({ ...CALM, finished, draining: true });
+  }
+}
+
+/** The first pass takes in what was enqueued, and its gates with it. */
+export async function intake(store: Store): Promise<void> {
+  await store.pass(scopeOf({ intake: true }), () => IDLE);
+}
+
+export async function limit(store: Store, key: string, to: number): Promise<void> {
+  await store.changeLimit({ key, to: "value", limit: to, by: "test" });
+}
+
+/** Whether it comes to an end while the test waits; says nothing about how. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const ended = await Promise.race([
+    work.then(
+      () => true,
+      () => true,
+    ),
+    late,
+  ]);
+  clearTimeout(timer);
+  return ended;
+}
+
+/** Waits until something is so; fails after ten seconds. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error("waited ten seconds in vain");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Until so many of the other connections to this database wait for a lock. */
+export async function untilWaiting(name: Place["name"], aside: Aside, count = 1): Promise<void> {
+  const question =
+    name === "PostgreSQL"
+      ? "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+      : "SELECT count(*) AS n FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()";
+  await until(async () => Number((await aside.query(question))[0]?.n) >= count);
+}
