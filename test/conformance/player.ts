@@ -428,10 +428,12 @@ const gateAt = (index: number): string => GATES[index] as string;
 const at = <T>(list: readonly T[], ref: number): T | undefined => list[ref % Math.max(1, list.length)];
 const isFinal = (state: string): boolean => !["waiting", "later", "claimed", "running"].includes(state);
 
-function recovered({ id, epoch, attempt, losses }: View["lost"][number], to: Recovery["to"]): Recovery {
-  if (to === "waiting") return { id, epoch, to, attempt: attempt - 1, losses, body: null };
-  return { id, epoch, to, attempt, losses: losses + 1, body: '{"code":"LEASE_LOST"}' };
-}
+const recovered = ({ id, epoch }: View["lost"][number], to: Recovery["to"]): Recovery => ({
+  id,
+  epoch,
+  to,
+  body: to === "waiting" ? null : '{"code":"LEASE_LOST"}',
+});
 
 const sorted = <T>(list: readonly T[]): T[] =>
   [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));

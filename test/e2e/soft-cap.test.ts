@@ -125,13 +125,15 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       const sluice = await connect({ store, app: appNamed("soft"), migrate: true });
       onTestFinished(() => sluice.close());
       const [running = ""] = await enqueue(sluice, "free", 1, { hold: true });
-      const ids = await enqueue(sluice, "free", PREFETCH, {});
       const order = { app: "soft", store, witnessPort: witness.port, poll: "100ms" } as const;
       const [frozen, other] = await Promise.all([
         prepareWorker({ ...order, name: "frozen", slots: 1, queues: ["free", "own"] }),
         prepareWorker({ ...order, name: "other", slots: PREFETCH, queues: ["free"] }),
       ]);
       const session = await frozen.go();
+      await witness.until((seen) => seen.startsOf(running).length > 0, "the first runs");
+      // With these claims the store also learns that the first has begun.
+      const ids = await enqueue(sluice, "free", PREFETCH, {});
       const claims = await until(async () => {
         const all = (await sluice.store.claimsOf(session)).filter(({ held }) => !held);
         return all.length === PREFETCH && all;

@@ -91,7 +91,6 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
   yield* lastFlight(
     ...archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
-    sql`DELETE FROM sluice_deadline WHERE id = ${id}`,
     // Its deadline was the first life's.
     sql`DELETE FROM sluice_deadline WHERE id = ${id}`,
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)

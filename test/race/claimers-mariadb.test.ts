@@ -1,0 +1,3 @@
+import { raceClaimers } from "./claimers.ts";
+
+raceClaimers("MariaDB");
