@@ -1,5 +1,5 @@
 /** Why does it wait? The same `admit` that the pass uses answers, on what the store shows at one instant. */
-import type { Waiter } from "../core/gate/admit.ts";
+import type { Plan, Waiter } from "../core/gate/admit.ts";
 import { admit } from "../core/gate/admit.ts";
 import { describe, remedy } from "../core/gate/describe.ts";
 import type { Holder, Reason } from "../core/gate/reason.ts";
@@ -8,7 +8,7 @@ import { serving } from "../engine/claiming/serving.ts";
 import type { Standing } from "../engine/claiming/snapshot.ts";
 import { gatesOf, waitersOf, workersOf } from "../engine/claiming/snapshot.ts";
 import { asksOf } from "../store/lane.ts";
-import type { EventRow, TaskState, WaitView } from "../store/store.ts";
+import type { EventRow, LaneRow, TaskState, WaitView } from "../store/store.ts";
 
 export interface Explanation {
   readonly id: string;
@@ -31,13 +31,14 @@ export interface Wait {
 
 export function explainWait(view: WaitView): Explanation {
   const { task, now } = view;
-  const reasons = eachFrontOnce(reasonsOf(view));
+  const reasons = reasonsOf(view);
   return {
     id: task.id,
     name: task.name,
     queue: task.queue,
     state: task.state,
-    reasons,
+    // As data, a front that several reasons lead to is told once; sentences follow it wherever they need it.
+    reasons: eachFrontOnce(reasons),
     sentences: reasons.map((reason) => ({ text: describe(reason, { now }), remedy: remedy(reason) })),
     waits: [],
   };
@@ -56,7 +57,10 @@ function reasonsOf(view: WaitView): readonly Reason[] {
     line: [...others, me],
     workers: workersOf(view.sessions, view.usage),
   });
-  return (plan.waiting.get(me.id) ?? []).map((reason) => withHolders(reason, view));
+  const reasons = plan.waiting.get(me.id) ?? [];
+  return reasons.map((reason) =>
+    reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, plan) } : withHolders(reason, view),
+  );
 }
 
 function unitOf(view: WaitView): Waiter {
@@ -94,6 +98,18 @@ function aheadPerGate(view: WaitView): Record<string, number> {
     for (const { gate } of asksOf(asks)) if (gate in ahead) ahead[gate] = (ahead[gate] ?? 0) + units;
   }
   return ahead;
+}
+
+/** What stands ahead in the lanes that only its own workers keep waiting: their heads tell, the rest wait alike. */
+function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
+  const isHeldBack = (lane: LaneRow): boolean => {
+    const head = view.heads.find((row) => row.lane === lane.id && row.id !== me.id);
+    return (head && plan.waiting.get(head.id)?.some(({ kind }) => kind !== "busy")) ?? false;
+  };
+  const shares = (lane: LaneRow): boolean =>
+    serving(view.sessions, lane).some((worker) => me.workers?.includes(worker));
+  const lanes = new Set(view.lanes.filter((lane) => shares(lane) && !isHeldBack(lane)).map(({ id }) => id));
+  return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
 function withHolders(reason: Reason, view: WaitView): Reason {

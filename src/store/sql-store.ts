@@ -1,7 +1,7 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
 import type { Database, Flow } from "./flow.ts";
-import { enqueue, enqueued } from "./query/enqueue.ts";
+import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
@@ -55,14 +55,16 @@ export class SqlStore implements S.Store {
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
     if (tasks.length === 0) return [];
     if (within !== undefined) return this.#enqueueWithin(tasks, within);
-    for (;;) {
+    for (let unsure = false; ; ) {
+      const verb = unsure ? enqueueAgain : enqueue;
       try {
-        return await this.#db.transact(() => enqueue(tasks));
+        return await this.#db.transact(() => verb(tasks));
       } catch (error) {
-        if (!isAmbiguous(error)) throw error;
-        // The commit may have happened: the ids are ours, so a look tells.
-        const found = await this.#db.read(() => enqueued(tasks));
+        unsure ||= isAmbiguous(error);
+        // A commit may have happened, then or since: the ids are ours, so a look tells.
+        const found = unsure ? await this.#db.read(() => enqueued(tasks)) : undefined;
         if (found) return found;
+        if (!isAmbiguous(error)) throw error;
       }
     }
   }

@@ -36,9 +36,12 @@ export interface Clocks {
 
 export class Sql {
   readonly write: (writer: Writer) => void;
+  /** A read that takes no lock, marked as such where it is written: it may travel with its neighbours. */
+  readonly isPlainRead: boolean;
 
-  constructor(write: (writer: Writer) => void) {
+  constructor(write: (writer: Writer) => void, isPlainRead = false) {
     this.write = write;
+    this.isPlainRead = isPlainRead;
   }
 
   render(dialect: Dialect, clock: Clocks): Rendered {
@@ -59,6 +62,9 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly unknown[])
     });
   });
 }
+
+/** Marks a read that takes no lock. */
+export const read = (statement: Sql): Sql => new Sql(statement.write, true);
 
 /** Text as it stands: table and column names written by us, never data. */
 export const raw = (text: string): Sql =>

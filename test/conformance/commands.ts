@@ -62,6 +62,7 @@ export type Command =
   | { readonly kind: "enqueue"; readonly units: readonly NewUnit[] }
   | (Reporting & {
       readonly kind: "exchange";
+      readonly appetite: number;
       readonly hinted: boolean;
       readonly ownTurn: boolean;
       readonly draining: boolean;
@@ -154,6 +155,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("exchange" as const),
       ...reporting,
+      appetite: fc.integer({ min: 1, max: 5 }),
       hinted: fc.boolean(),
       ownTurn: fc.boolean(),
       draining: fc.nat(9).map((n) => n === 0),
@@ -247,6 +249,15 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
       { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
       { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3 },
       { kind: "enqueue", units },
-      { kind: "exchange", session: 0, ends: [], began: [], hinted: true, ownTurn: true, draining: false },
+      {
+        kind: "exchange",
+        session: 0,
+        appetite: 3,
+        ends: [],
+        began: [],
+        hinted: true,
+        ownTurn: true,
+        draining: false,
+      },
       ...rest,
     ]);

@@ -64,6 +64,7 @@ async function drain(store: Store): Promise<number> {
       finished,
       started: [],
       active: 0,
+      appetite: 1_000,
       draining: false,
       hinted: true,
       ownTurn,

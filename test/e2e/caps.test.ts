@@ -1,19 +1,29 @@
 // Every limit at once, two processes, and somebody who counts outside the store.
 
 import { expect, onTestFinished, test } from "vitest";
-import { connect, type Sluice } from "../../src/index.ts";
+import type { Sluice } from "../../src/index.ts";
+import { connect } from "../../src/index.ts";
 import { Witness } from "../support/witness.ts";
-import { appNamed, type Errand } from "./support/apps.ts";
+import type { Errand } from "./support/apps.ts";
+import { appNamed } from "./support/apps.ts";
 import { describeOn } from "./support/places.ts";
 import { prepareWorker } from "./support/start-worker.ts";
 
 const TASKS = 2_000;
 const SLOTS = 16;
-const LIMITS = { cluster: 20, "queue:stripe": 3, "queue:email": 10, "pool:database": 5, "pool:api": 5 } as const;
+const LIMITS = {
+  cluster: 20,
+  "queue:stripe": 3,
+  "queue:email": 10,
+  "pool:database": 5,
+  "pool:api": 5,
+} as const;
 const CAPS = { stripe: 3, email: 10 } as const;
 
 describeOn(["postgres", "mariadb", "sqlite"], (place) => {
-  test("two workers reach every limit, pass none, share the work, and serve the queues by rank", { timeout: 120_000 }, async () => {
+  test("two workers reach every limit, pass none, share the work, and serve the queues by rank", {
+    timeout: 120_000,
+  }, async () => {
     const witness = await Witness.open();
     onTestFinished(() => witness.close());
     const store = (await place.open()) as string;
@@ -25,12 +35,12 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     await Promise.all(workers.map((worker) => worker.go()));
     // Nobody leaves yet, so the limits fill up to the brim, and only one set of tasks can fill them all by rank.
     await witness.until((seen) => seen.sum("cluster") >= LIMITS.cluster, "the cluster cap is reached");
-    const sums = Object.fromEntries([...Object.keys(LIMITS), "queue:bulk"].map((key) => [key, witness.sum(key)]));
+    const sums = Object.fromEntries(
+      [...Object.keys(LIMITS), "queue:bulk"].map((key) => [key, witness.sum(key)]),
+    );
     expect(sums).toEqual({ ...LIMITS, "queue:bulk": 7 });
     witness.letGo();
-    const since = Date.now();
     await witness.until(({ starts }) => starts.length >= TASKS, `${TASKS} tasks started`, 90_000);
-    console.log("flow", Date.now() - since);
     expect(await Promise.all(workers.map((worker) => worker.stop()))).toEqual(["code 0", "code 0"]);
     expect(workers.flatMap(({ events }) => events)).toEqual([]);
 
@@ -38,17 +48,25 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     expect(peaks).toEqual(LIMITS);
     for (const { name } of workers) expect(witness.peak(`worker:${name}`)).toBeLessThanOrEqual(SLOTS);
 
-    const shares = workers.map(({ name }) => witness.starts.filter(({ worker }) => worker === name).length / TASKS);
-    expect(Math.min(...shares), `the workers did ${shares.join(" and ")} of the work`).toBeGreaterThanOrEqual(0.3);
+    const shares = workers.map(
+      ({ name }) => witness.starts.filter(({ worker }) => worker === name).length / TASKS,
+    );
+    expect(Math.min(...shares), `the workers did ${shares.join(" and ")} of the work`).toBeGreaterThanOrEqual(
+      0.3,
+    );
 
     expect(new Set(witness.starts.map(({ id }) => id))).toEqual(new Set(sent.keys()));
     expect(witness.starts).toHaveLength(TASKS);
     const finished = await sluice.list({ limit: TASKS + 1 });
-    expect(finished.filter(({ state, attempt }) => state === "succeeded" && attempt === 1)).toHaveLength(TASKS);
+    expect(finished.filter(({ state, attempt }) => state === "succeeded" && attempt === 1)).toHaveLength(
+      TASKS,
+    );
 
     expect(await rankBreaches(sluice, sent)).toEqual([]);
     expect(meanStart(witness, sent, "email")).toBeLessThan(meanStart(witness, sent, "bulk"));
-    console.log(`${place.name}: ${witness}; shares ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(", ")}`);
+    console.log(
+      `${place.name}: ${witness}; shares ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(", ")}`,
+    );
   });
 });
 
@@ -61,7 +79,11 @@ interface Sent {
 /** The queue that is served last comes first, so an order by arrival alone would be the reverse of the ranks. */
 async function enqueueAll(sluice: Sluice): Promise<Map<string, Sent>> {
   const sent = new Map<string, Sent>();
-  const send = async (queue: Sent["queue"], count: number, asks: readonly Errand["pools"][]): Promise<void> => {
+  const send = async (
+    queue: Sent["queue"],
+    count: number,
+    asks: readonly Errand["pools"][],
+  ): Promise<void> => {
     const errands = Array.from({ length: count }, (_, index): Errand => {
       const pools = asks[index % asks.length];
       return { hold: true, ms: 2 + Math.floor(Math.random() * 7), ...(pools ? { pools } : {}) };
@@ -69,15 +91,39 @@ async function enqueueAll(sluice: Sluice): Promise<Map<string, Sent>> {
     const app = appNamed("caps");
     const task = app.tasks.get(queue) as NonNullable<ReturnType<typeof app.tasks.get>>;
     const enqueued = await sluice.enqueueMany(errands.map((input) => ({ task, input })));
-    enqueued.forEach(({ id }, index) => void sent.set(id, { queue, plain: errands[index]?.pools === undefined }));
+    enqueued.forEach(
+      ({ id }, index) => void sent.set(id, { queue, plain: errands[index]?.pools === undefined }),
+    );
   };
   const none = undefined;
   const d1 = { database: 1 };
   const a1 = { api: 1 };
   const d3 = { database: 3 };
   const a3 = { api: 3 };
-  const both = [{ database: 1, api: 3 }, { database: 3, api: 1 }];
-  await send("bulk", 1_200, [none, a1, none, d1, a1, none, a1, none, d1, none, d3, none, a3, none, d1, none, ...both, none]);
+  const both = [
+    { database: 1, api: 3 },
+    { database: 3, api: 1 },
+  ];
+  await send("bulk", 1_200, [
+    none,
+    a1,
+    none,
+    d1,
+    a1,
+    none,
+    a1,
+    none,
+    d1,
+    none,
+    d3,
+    none,
+    a3,
+    none,
+    d1,
+    none,
+    ...both,
+    none,
+  ]);
   await send("email", 600, [none, none, d1, a1, none, d3, none, none, none, a1, none, none]);
   await send("stripe", TASKS - 1_800, [none, none, d1, none]);
   return sent;
@@ -98,13 +144,22 @@ interface Span extends Sent {
 async function rankBreaches(sluice: Sluice, sent: ReadonlyMap<string, Sent>): Promise<string[]> {
   const spans = await Promise.all([...sent].map(([id, each]) => spanOf(sluice, id, each)));
   return spans.flatMap((claim) => {
-    const higher = claim.queue === "bulk" ? (["stripe", "email"] as const) : claim.queue === "email" ? (["stripe"] as const) : [];
+    const higher =
+      claim.queue === "bulk"
+        ? (["stripe", "email"] as const)
+        : claim.queue === "email"
+          ? (["stripe"] as const)
+          : [];
     return higher.flatMap((queue) => {
       const of = spans.filter((span) => span.queue === queue);
-      const waiting = of.filter(({ plain, epoch, from }) => plain && epoch > claim.epoch && from > claim.from);
+      const waiting = of.filter(
+        ({ plain, epoch, from }) => plain && epoch > claim.epoch && from > claim.from,
+      );
       const held = of.filter(({ from, until }) => from <= claim.from && until >= claim.from);
       if (waiting.length === 0 || held.length >= CAPS[queue]) return [];
-      return [`${claim.queue} ${claim.id} was claimed with ${held.length} of ${CAPS[queue]} held in ${queue} and ${waiting.length} waiting there`];
+      return [
+        `${claim.queue} ${claim.id} was claimed with ${held.length} of ${CAPS[queue]} held in ${queue} and ${waiting.length} waiting there`,
+      ];
     });
   });
 }

@@ -1,11 +1,14 @@
 // Soft cap: claims ahead of their slots hold nothing, lapse, and never let code run twice. Hard cap: there are none.
 
 import { describe, expect, onTestFinished, test } from "vitest";
-import { connect, type Sluice } from "../../src/index.ts";
+import type { Sluice } from "../../src/index.ts";
+import { connect } from "../../src/index.ts";
 import { Visitor, Witness } from "../support/witness.ts";
-import { appNamed, type Errand } from "./support/apps.ts";
+import type { Errand } from "./support/apps.ts";
+import { appNamed } from "./support/apps.ts";
 import { describeOn } from "./support/places.ts";
-import { prepareWorker, type WorkerProcess } from "./support/start-worker.ts";
+import type { WorkerProcess } from "./support/start-worker.ts";
+import { prepareWorker } from "./support/start-worker.ts";
 import { until } from "./support/until.ts";
 
 const PREFETCH = 4;
@@ -15,7 +18,11 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("a worker claims up to its prefetch beyond what runs, and runs no more than the cap", async () => {
     const witness = await openWitness();
     const visitor = await Visitor.connect(witness.port, "a");
-    await using sluice = await connect({ store: await place.open(), app: appNamed("soft", visitor), migrate: true });
+    await using sluice = await connect({
+      store: await place.open(),
+      app: appNamed("soft", visitor),
+      migrate: true,
+    });
     const ids = await enqueue(sluice, "work", 20, { hold: true });
     const worker = await sluice.worker({ slots: 6, poll: "100ms", pollJitter: "0ms" });
 
@@ -39,12 +46,19 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("a claim that lapses before it starts costs no attempt", async () => {
     const witness = await openWitness();
     const visitor = await Visitor.connect(witness.port, "a");
-    await using sluice = await connect({ store: await place.open(), app: appNamed("soft", visitor), migrate: true });
+    await using sluice = await connect({
+      store: await place.open(),
+      app: appNamed("soft", visitor),
+      migrate: true,
+    });
     const ids = await enqueue(sluice, "work", CAP + 1, { hold: true });
     await sluice.worker({ slots: 6, poll: "100ms", pollJitter: "0ms" });
     const last = ids[CAP] as string;
     // Twice claimed ahead of time, and once given back by the clock in between.
-    await until(async () => (await kindsOf(sluice, last)).filter((kind) => kind === "TaskReturned").length >= 1, "it lapsed");
+    await until(
+      async () => (await kindsOf(sluice, last)).filter((kind) => kind === "TaskReturned").length >= 1,
+      "it lapsed",
+    );
     await until(async () => (await sluice.get(last))?.state === "claimed", "it is claimed again");
     witness.letGo();
     const done = await until(async () => {
@@ -60,7 +74,11 @@ describeOn(["memory", "postgres"], (place) => {
   test("what runs keeps its claim past the claim lease, however seldom its worker polls", async () => {
     const witness = await openWitness();
     const visitor = await Visitor.connect(witness.port, "a");
-    await using sluice = await connect({ store: await place.open(), app: appNamed("soft", visitor), migrate: true });
+    await using sluice = await connect({
+      store: await place.open(),
+      app: appNamed("soft", visitor),
+      migrate: true,
+    });
     await sluice.worker({ name: "seldom", slots: 2, queues: ["free"], poll: "1m" });
     // The one that would take over what looks lost.
     await sluice.worker({ name: "often", slots: 2, queues: ["own"], poll: "50ms", pollJitter: "0ms" });
@@ -102,13 +120,19 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       await witness.until((seen) => seen.startsOf(own as string).length > 0, "it works again");
       expect(await frozen.stop()).toBe("code 0");
       expect((await sluice.get(running))?.state).toBe("succeeded");
-      expect(frozen.events).toEqual([]);
+      // On its way out it gave them back, and was told that they are not its own.
+      expect(frozen.events.filter(({ event }) => event === "sessionEnded")).toEqual([]);
+      const refused = frozen.events.filter(({ event }) => event === "refused");
+      expect(new Set(refused.map(({ id }) => id))).toEqual(new Set(taken.keys()));
       expectTakenOver(witness, taken);
     });
 
     test("never runs what another took over meanwhile, when it wakes after its session", async () => {
       const { witness, sluice, taken, frozen, running } = await takeOver();
-      await until(async () => (await sluice.store.sessions()).every(({ name }) => name !== "frozen"), "its session ended");
+      await until(
+        async () => (await sluice.store.sessions()).every(({ name }) => name !== "frozen"),
+        "its session ended",
+      );
       frozen.thaw();
       witness.letGo(running);
       const [own] = await enqueue(sluice, "own", 1, {});
@@ -142,7 +166,10 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       await other.go();
       const taken = new Map(claims.map(({ id, epoch }) => [id, epoch]));
       expect(new Set(taken.keys())).toEqual(new Set(ids));
-      await witness.until((seen) => ids.every((id) => seen.startsOf(id).length > 0), "the other did the four");
+      await witness.until(
+        (seen) => ids.every((id) => seen.startsOf(id).length > 0),
+        "the other did the four",
+      );
       return { witness, sluice, taken, frozen, running };
     }
   });
@@ -195,7 +222,10 @@ async function freezeBetweenWrites(worker: WorkerProcess, sluice: Sluice): Promi
   for (;;) {
     worker.freeze();
     const written = sluice.store.tend().then(() => true);
-    const free = await Promise.race([written, new Promise<false>((resolve) => setTimeout(resolve, 250, false))]);
+    const free = await Promise.race([
+      written,
+      new Promise<false>((resolve) => setTimeout(resolve, 250, false)),
+    ]);
     if (free) return;
     worker.thaw();
     await written;
@@ -211,6 +241,9 @@ function expectTakenOver(witness: Witness, taken: ReadonlyMap<string, number>): 
   }
 }
 
-const countClaimed = async (sluice: Sluice): Promise<number> => (await sluice.list({ state: "claimed", limit: 500 })).length;
-const finished = async (sluice: Sluice): Promise<number> => (await sluice.list({ state: "succeeded", limit: 500 })).length;
-const kindsOf = async (sluice: Sluice, id: string): Promise<string[]> => (await sluice.events(id)).map(({ kind }) => kind);
+const countClaimed = async (sluice: Sluice): Promise<number> =>
+  (await sluice.list({ state: "claimed", limit: 500 })).length;
+const finished = async (sluice: Sluice): Promise<number> =>
+  (await sluice.list({ state: "succeeded", limit: 500 })).length;
+const kindsOf = async (sluice: Sluice, id: string): Promise<string[]> =>
+  (await sluice.events(id)).map(({ kind }) => kind);

@@ -1,8 +1,6 @@
 // What the race tests share: places to race at, claimers, and raw connections that do it wrong on purpose.
 
 import { describe } from "vitest";
-import type { Answer, Report, Seat } from "../../src/engine/claiming/claims.ts";
-import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
 import type { LaneSpec } from "../../src/store/lane.ts";
 import { laneOf } from "../../src/store/lane.ts";
 import { openMysql } from "../../src/store/mysql/index.ts";
@@ -18,6 +16,8 @@ import {
   freshPostgres,
   freshSqlite,
 } from "../support/databases.ts";
+
+export { Claimer, SEAT } from "./claimer.ts";
 
 export const GATE = "pool:race";
 export const LANE: LaneSpec = laneOf("race", "run", [
@@ -115,50 +115,6 @@ export function describeOn(name: Place["name"], suite: () => void): void {
   else describe(`on ${name}`, suite);
 }
 
-export const SEAT: Seat = {
-  name: "claimer",
-  slots: 4,
-  prefetch: 0,
-  claimLeaseMs: 60_000,
-  queues: ["race"],
-  tasks: ["run"],
-};
-
-const CALM: Report = { finished: [], started: [], active: 0, draining: false, hinted: true, ownTurn: true };
-
-/** A worker without the code: it claims, and says that it is done when told so. */
-export class Claimer {
-  readonly claims: StoreClaims;
-  #finished: Report["finished"] = [];
-
-  private constructor(store: Store, seat: Seat) {
-    this.claims = new StoreClaims(store, seat);
-  }
-
-  static async open(store: Store, session: string, seat: Seat = SEAT): Promise<Claimer> {
-    const claimer = new Claimer(store, seat);
-    await claimer.claims.open(session, 600_000);
-    return claimer;
-  }
-
-  /** Takes what it can get; how many it got. */
-  async take(): Promise<number> {
-    const { claimed } = await this.claims.exchange(CALM);
-    this.#finished = [
-      ...this.#finished,
-      ...claimed.map(({ id, epoch }) => ({ id, epoch, to: "succeeded", body: null, delayMs: 0 }) as const),
-    ];
-    return claimed.length;
-  }
-
-  /** Reports everything as done, and takes nothing new. */
-  async finish(): Promise<Answer> {
-    const finished = this.#finished;
-    this.#finished = [];
-    return this.claims.exchange({ ...CALM, finished, draining: true });
-  }
-}
-
 /** The first pass takes in what was enqueued, and its gates with it. */
 export async function intake(store: Store): Promise<void> {
   await store.pass(scopeOf({ intake: true }), () => IDLE);
@@ -186,19 +142,26 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
 }
 
 /** Waits until something is so; fails after ten seconds. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
+export async function until(isSo: () => Promise<boolean>, everyMs = 5): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error("waited ten seconds in vain");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 
-/** Until so many of the other connections to this database wait for a lock. */
-export async function untilWaiting(name: Place["name"], aside: Aside, count = 1): Promise<void> {
+/** How many of the other connections to this database wait for a lock. */
+export async function waitingForLocks(name: Place["name"], aside: Aside): Promise<number> {
   const question =
     name === "PostgreSQL"
       ? "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
       : "SELECT count(*) AS n FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()";
-  await until(async () => Number((await aside.query(question))[0]?.n) >= count);
+  return Number((await aside.query(question))[0]?.n);
 }
+
+export async function untilWaiting(name: Place["name"], aside: Aside, count = 1): Promise<void> {
+  await until(async () => (await waitingForLocks(name, aside)) >= count, LOOK_EVERY_MS[name]);
+}
+
+/** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */
+export const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;

@@ -134,7 +134,10 @@ export class Witness {
 
   #hear(message: Message, socket: Socket): void {
     const answer = (): void => void socket.write(`${message.n}\n`);
-    if (message.kind === "hold") return this.#hold(message.id, answer);
+    if (message.kind === "hold") {
+      this.#hold(message.id, answer);
+      return;
+    }
     if (message.kind === "enter") this.#enter(message.visit, socket);
     else this.#leave(message.epoch);
     answer();

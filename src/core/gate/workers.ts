@@ -11,6 +11,8 @@ export interface Worker {
   readonly slots: number;
   /** How many of its slots are in use. */
   readonly used: number;
+  /** How many it would take now, where that is less than all that are free. */
+  readonly appetite?: number;
 }
 
 /** The slots of all workers while a line is walked. */
@@ -31,7 +33,9 @@ interface Refused {
 }
 
 export function slotsOf(workers: readonly Worker[], me: number | undefined): Slots {
-  const free = workers.map((worker) => Math.max(0, worker.slots - worker.used));
+  const free = workers.map((worker) =>
+    Math.max(0, Math.min(worker.slots - worker.used, worker.appetite ?? worker.slots)),
+  );
   const refused = new Map<string, Refused>();
   const has = (index: number): boolean => (free[index] ?? 0) > 0;
   return {

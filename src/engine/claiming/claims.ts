@@ -22,6 +22,8 @@ export interface Report {
   readonly started: readonly { readonly id: string; readonly epoch: number }[];
   /** Slots in use after what is reported here. */
   readonly active: number;
+  /** How much to claim at most in this exchange. */
+  readonly appetite: number;
   /** Take no new work. */
   readonly draining: boolean;
   /** Somebody said that there may be something new. */

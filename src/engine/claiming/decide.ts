@@ -35,7 +35,9 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   const unread = view.lanes.filter((lane) => lane.state !== "idle" && !isReadable(lane, gates));
   const { standing, expire } = stand(view, scope, new Set(unread.map(({ id }) => id)));
   const workers = workersOf(view.sessions, view.usage).map((worker, index) =>
-    index === me ? { ...worker, slots: report.draining ? 0 : seat.slots, used: report.active } : worker,
+    index === me
+      ? { ...worker, slots: report.draining ? 0 : seat.slots, used: report.active, appetite: report.appetite }
+      : worker,
   );
   const line = [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)];
   const plan = admit({

@@ -36,7 +36,8 @@ const UNKNOWN_PLACE: Place = { rank: 0, priority: Number.MAX_SAFE_INTEGER, at: 0
 export class Sight {
   readonly #serves: (lane: LaneSpec) => boolean;
   readonly #lanes = new Map<string, Known>();
-  readonly #aside = new Set<string>();
+  /** Lanes that are none of our business, and stay so until they share a gate with ours that can bind. */
+  readonly #aside = new Map<string, LaneSpec>();
   readonly #queues: Set<string>;
   /** Gates as last seen: those that could not bind are shared, all others are locked alone. */
   readonly #gates = new Map<string, GateRow>();
@@ -83,7 +84,7 @@ export class Sight {
     const bounds = new Set(exclusive);
     return {
       lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget) })),
-      aside: [...this.#aside],
+      aside: [...this.#aside.keys()],
       exclusive,
       shared,
       queues: [...this.#queues],
@@ -124,7 +125,7 @@ export class Sight {
     return { exclusive: exclusive.sort(), shared: [...shared].sort() };
   }
 
-  /** After a pass: what was seen replaces what was believed. True when a lane came into sight. */
+  /** After a pass: what was seen replaces what was believed. True when a lane came into sight, or its place did. */
   learn(view: View, scope: Scope, decision: Decision): boolean {
     if (this.#gates.size > MOST_GATES) this.#gates.clear();
     for (const gate of view.gates) this.#gates.set(gate.key, gate);
@@ -139,7 +140,9 @@ export class Sight {
       if (state !== "open") this.#lanes.delete(lane.id);
       else this.#remember(lane, flowing.has(lane.id) || !waiting.has(lane.id));
     }
-    const fresh = view.beyond.some(({ id }) => !this.#lanes.has(id));
+    const fresh = view.beyond.some(
+      ({ id }) => (this.#lanes.get(id)?.place ?? UNKNOWN_PLACE) === UNKNOWN_PLACE,
+    );
     for (const lane of [...view.beyond, ...decision.unread]) this.#remember(lane, true);
     this.#setAside();
     return fresh;
@@ -162,11 +165,12 @@ export class Sight {
       if (this.#serves(lane))
         for (const { gate } of asksOf(lane.asks)) if (!this.#isUnlimited(gate)) ours.add(gate);
     }
-    this.#aside.clear();
+    const concerns = (lane: LaneSpec): boolean =>
+      this.#serves(lane) || asksOf(lane.asks).some(({ gate }) => ours.has(gate));
+    for (const lane of this.#aside.values()) if (concerns(lane)) this.#aside.delete(lane.id);
     for (const lane of this.#lanes.values()) {
-      const concerns = this.#serves(lane) || asksOf(lane.asks).some(({ gate }) => ours.has(gate));
-      if (concerns) continue;
-      this.#aside.add(lane.id);
+      if (concerns(lane)) continue;
+      this.#aside.set(lane.id, lane);
       this.#lanes.delete(lane.id);
     }
   }

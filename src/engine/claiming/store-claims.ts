@@ -60,7 +60,8 @@ export class StoreClaims implements Claims {
     // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
-    const budget = report.draining ? 0 : Math.max(0, this.#seat.slots - report.active) + this.#seat.prefetch;
+    const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
+    const budget = report.draining ? 0 : free + this.#seat.prefetch;
     const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
     return {
       ...sight,

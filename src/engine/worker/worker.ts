@@ -42,6 +42,8 @@ const IMMEDIATE_RETRY_MS = 50;
 const MOST_BACKOFF_MS = 5_000;
 const CANCEL_LOOK_MS = 50;
 const LAST_TRIES = 3;
+/** From so many slots on, half of them are claimed at a time. */
+const HALVES_FROM = 100;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -53,6 +55,9 @@ export class Worker implements Service {
   readonly #wake = new Signal();
   readonly #active = new Map<string, Active>();
   readonly #prefetched = new Map<string, Claimed>();
+  /** Claims that begin as soon as the next exchange is on its way. */
+  #unbegun: Claimed[] = [];
+  readonly #appetite: number;
   #finished: Finished[] = [];
   #session: string | undefined;
   #draining = false;
@@ -71,6 +76,7 @@ export class Worker implements Service {
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
+    this.#appetite = options.slots >= HALVES_FROM ? Math.ceil(options.slots / 2) : options.slots;
     this.#keeper = new SessionKeeper(claims, env, options.lease, {
       ended: () => this.#sessionEnded(),
       renewed: () => this.#renewed(),
@@ -105,7 +111,7 @@ export class Worker implements Service {
   async stop({ graceMs = this.#options.graceMs }: { graceMs?: number } = {}): Promise<void> {
     if (this.#stopped) return;
     this.#draining = true;
-    this.#returnPrefetched();
+    this.#returnUnbegun();
     this.wake();
     await this.#drained(graceMs);
     this.#abortAll(new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done."));
@@ -124,8 +130,20 @@ export class Worker implements Service {
       await this.#wake.wait();
       if (this.#stopped && this.#finished.length === 0) return;
       await immediate();
-      await this.#exchange();
+      const exchange = this.#exchange();
+      if (this.#unbegun.length > 0) {
+        // With many slots, one half runs here while the store is busy with the other.
+        await immediate();
+        this.#beginWaiting();
+      }
+      await exchange;
     }
+  }
+
+  #beginWaiting(): void {
+    const claims = this.#unbegun;
+    this.#unbegun = [];
+    for (const claim of claims) this.#begin(claim, false);
   }
 
   async #exchange(): Promise<void> {
@@ -142,7 +160,8 @@ export class Worker implements Service {
       const answer = await this.#claims.exchange({
         finished,
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
-        active: this.#active.size,
+        active: this.#active.size + this.#unbegun.length,
+        appetite: this.#appetite,
         draining: this.#draining,
         hinted,
         ownTurn,
@@ -164,11 +183,15 @@ export class Worker implements Service {
       this.#sessionEnded();
       return;
     }
+    // A full half suggests that there is more: ask for it first, then begin.
+    const halves = this.#appetite < this.#options.slots && answer.claimed.length >= this.#appetite;
+    if (halves) this.#wake.set();
     for (const claim of answer.claimed) {
       this.#tell({ kind: "claimed", id: claim.id, held: claim.held });
       if (this.#draining) this.#giveBack(claim);
-      else if (claim.held) this.#begin(claim, false);
-      else this.#prefetched.set(claim.id, claim);
+      else if (!claim.held) this.#prefetched.set(claim.id, claim);
+      else if (halves) this.#unbegun.push(claim);
+      else this.#begin(claim, false);
     }
     for (const id of answer.started) {
       const claim = this.#prefetched.get(id);
@@ -266,6 +289,7 @@ export class Worker implements Service {
     const reported = new Set(this.#finished.map(({ epoch }) => epoch));
     for (const claim of await this.#claims.held()) {
       if (reported.has(claim.epoch) || this.#active.has(claim.id) || this.#prefetched.has(claim.id)) continue;
+      if (this.#unbegun.some(({ id }) => id === claim.id)) continue;
       if (claim.held) this.#begin(claim, false);
       else this.#prefetched.set(claim.id, claim);
     }
@@ -331,9 +355,10 @@ export class Worker implements Service {
     this.wake();
   }
 
-  #returnPrefetched(): void {
-    for (const claim of this.#prefetched.values()) this.#giveBack(claim);
+  #returnUnbegun(): void {
+    for (const claim of [...this.#prefetched.values(), ...this.#unbegun]) this.#giveBack(claim);
     this.#prefetched.clear();
+    this.#unbegun = [];
   }
 
   /** A claim that was never begun goes back to its place, and no attempt is burnt. */

@@ -63,7 +63,8 @@ export function current(tables: Tables, { id, epoch }: Held): RunningRecord | un
 export function markStarted(tables: Tables, now: number, claims: readonly Held[]): void {
   for (const held of claims) {
     const row = current(tables, held);
-    if (row?.held && row.startedAt === null && row.untilAt !== null && row.untilAt > now) tables.running.put({ ...row, startedAt: now, untilAt: null });
+    if (row?.held && row.startedAt === null && row.untilAt !== null && row.untilAt > now)
+      tables.running.put({ ...row, startedAt: now, untilAt: null });
   }
 }
 

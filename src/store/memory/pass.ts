@@ -1,7 +1,8 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
+import type { Inherited } from "../family.ts";
+import { inherit } from "../family.ts";
 import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
-import { type Inherited, inherit } from "../family.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import * as look from "./look.ts";

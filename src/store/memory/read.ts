@@ -2,8 +2,8 @@
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { inherit } from "../family.ts";
-import { heldPerGate } from "../usage.ts";
 import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
+import { heldPerGate } from "../usage.ts";
 import { usage } from "./look.ts";
 import type { Tables, TaskRecord } from "./tables.ts";
 

@@ -22,7 +22,10 @@ export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
     promoted: due.length,
     expired: over.length,
     nextDueAt: ahead.length > 0 ? ahead.reduce((a, b) => Math.min(a, b)) : null,
-    parkedOn: [...parkedOn].filter((key) => key > parkedAfter).sort().slice(0, GATES_AT_ONCE),
+    parkedOn: [...parkedOn]
+      .filter((key) => key > parkedAfter)
+      .sort()
+      .slice(0, GATES_AT_ONCE),
   };
 }
 

@@ -3,11 +3,13 @@
  * went silent, so a process frozen inside a pass stops the others for a second at most. No session state is used,
  * so a pooler in transaction mode may stand in between.
  */
+import type { Duplex } from "node:stream";
 import pg from "pg";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
 import type { Clocks, Rendered, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { gather } from "./gather.ts";
 import { migratePostgres, verifyPostgres } from "./migrate.ts";
 import { Notices } from "./notices.ts";
 
@@ -146,11 +148,9 @@ export class PostgresDatabase implements SqlDatabase {
     let committed = false;
     while (!step.done) {
       const flight: Flight = step.value;
-      const answers = await connection.send(
-        opening,
-        flight.statements.map((each) => this.#render(each)),
-        flight.last === true,
-      );
+      const { statements, unpack } = gather(flight.statements);
+      const rendered = statements.map((each) => this.#render(each));
+      const answers = unpack(await connection.send(opening, rendered, flight.last === true));
       opening = undefined;
       committed = flight.last === true;
       step = flow.next(answers);
@@ -227,12 +227,16 @@ class Connection {
     commit: boolean,
   ): Promise<Row[][]> {
     const queries: Promise<{ rows: Row[] }>[] = [];
+    // One write for the whole flight, not one for each statement.
+    const { stream } = (this.#client as unknown as { connection: { stream: Duplex } }).connection;
+    stream.cork();
     if (begin) queries.push(this.#client.query(begin));
     for (const statement of statements) queries.push(this.#client.query(statement));
     if (commit) {
       this.#committing = true;
       queries.push(this.#client.query("COMMIT"));
     }
+    stream.uncork();
     const answers = await Promise.allSettled(queries);
     // The first failure is the cause; those behind it only say that the transaction is over.
     const failed = answers.find((answer) => answer.status === "rejected");

@@ -19,9 +19,37 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
 
+/**
+ * A second try after an answer was lost. The first may still arrive, even while this one waits for its rows: what has
+ * a place already is not put in line once more.
+ */
+export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
+  const keyed = tasks.filter(({ key }) => key !== null);
+  const [, mine = [], known = [], placed = []] = yield* flight(
+    insertTasks(tasks),
+    selectIds(tasks),
+    selectKeys(keyed),
+    selectPlaced(tasks),
+  );
+  const inserted = new Set(mine.map((row) => row.id as string));
+  const created = placed.length > 0 ? [] : tasks.filter(({ id }) => inserted.has(id));
+  yield* lastFlight(...(created.length > 0 ? putInLine(created) : []));
+  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
+}
+
+/** Wherever a task can be, once it was put in line. */
+const selectPlaced = (tasks: readonly NewTask[]): Sql => {
+  const among = oneOf(tasks.map(({ id }) => id));
+  return sql`SELECT id FROM sluice_waiting WHERE id ${among} UNION ALL SELECT id FROM sluice_later WHERE id ${among}
+    UNION ALL SELECT id FROM sluice_running WHERE id ${among} UNION ALL SELECT id FROM sluice_outcome WHERE id ${among}`;
+};
+
 /** After an answer was lost: all were put in line together, or none. */
 export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
-  const [mine = [], known = []] = yield* flight(selectIds(tasks), selectKeys(tasks.filter(({ key }) => key !== null)));
+  const [mine = [], known = []] = yield* flight(
+    selectIds(tasks),
+    selectKeys(tasks.filter(({ key }) => key !== null)),
+  );
   if (mine.length === 0) return undefined;
   const inserted = new Set(mine.map((row) => row.id as string));
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));

@@ -1,7 +1,10 @@
 /** Units whose time is over before they started: out of line and into an outcome. */
-import { by, type Dialect, forUpdate, now, oneOf, raw, type Sql, sql } from "../sql.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 
-const OUTCOME = raw("sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)");
+const OUTCOME = raw(
+  "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
+);
 
 interface Place {
   readonly table: string;
@@ -23,7 +26,9 @@ function expireFrom({ table, only, claim }: Place, ids: readonly string[], diale
   const values = sql`u.id, 'expired', ${epoch}, u.attempt, u.losses, NULL, ${raw(claim)}, ${now}, u.n + 1`;
   const which = sql`u.id ${oneOf(ids)}${raw(only)}`;
   if (dialect === "postgres")
-    return [sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *) INSERT INTO ${OUTCOME} SELECT ${values} FROM u`];
+    return [
+      sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *) INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
+    ];
   return [
     sql`INSERT INTO ${OUTCOME} SELECT ${values} FROM ${raw(table)} u WHERE ${which}${forUpdate}`,
     by({
@@ -34,7 +39,8 @@ function expireFrom({ table, only, claim }: Place, ids: readonly string[], diale
   ];
 }
 
-export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] => expireFrom(PLACES[0] as Place, ids, dialect);
+export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] =>
+  expireFrom(PLACES[0] as Place, ids, dialect);
 
 /** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
 export const expireAnywhere = (ids: readonly string[], dialect: Dialect): Sql[] =>

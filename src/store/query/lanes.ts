@@ -1,7 +1,8 @@
 /** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
 
 import type { Row } from "../flow.ts";
-import { by, forUpdate, now, oneOf, rows, type Sql, sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
 import type { LaneMove, LaneRow, LaneState } from "../store.ts";
 
 const STATES: readonly LaneState[] = ["idle", "open", "parked"];

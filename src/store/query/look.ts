@@ -84,8 +84,11 @@ export interface Looking {
 }
 
 export const selectHeads = (lanes: Scope["lanes"], { skipLocked, arriving }: Looking): Sql =>
-  each({ lane: "text", want: "int" }, lanes.map(({ id, want }) => ({ lane: id, want })), (of) =>
-    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${fromHead(arriving)}${of("lane")}
+  each(
+    { lane: "text", want: "int" },
+    lanes.map(({ id, want }) => ({ lane: id, want })),
+    (of) =>
+      sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${fromHead(arriving)}${of("lane")}
       ORDER BY w.precedence, w.at, w.id LIMIT ${of("want")}${skipLocked ? lockingUnits : raw("")}`,
   );
 

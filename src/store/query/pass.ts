@@ -7,10 +7,12 @@
 
 import type { Line } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import type { Inherited } from "../family.ts";
+import { inherit } from "../family.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
-import { type Inherited, inherit } from "../family.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
+import { read } from "../sql.ts";
 import type {
   Claimed,
   GateRow,
@@ -38,14 +40,15 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
   first.add(scope.started.length > 0 && markStarted(scope.started));
   const arrivals = first.add(scope.intake && selectArrivals());
-  const usage = first.add(look.selectUsage());
+  const usage = first.add(read(look.selectUsage()));
   const laneIds = scope.lanes.map(({ id }) => id);
-  const lanes = first.add(laneIds.length > 0 && look.selectLanes(laneIds));
-  const heads = first.add(laneIds.length > 0 && look.selectHeads(scope.lanes, { skipLocked: scope.skipLocked, arriving: scope.intake }));
-  const parked = first.add(scope.unpark.length > 0 && look.selectParked(scope.unpark));
-  const beyond = first.add(scope.intake && scope.queues.length > 0 && look.selectBeyond(scope));
-  const prefetched = first.add(scope.prefetching && look.selectPrefetched(scope.session));
-  const sessions = first.add(look.selectClockAndSessions());
+  const lanes = first.add(laneIds.length > 0 && read(look.selectLanes(laneIds)));
+  const line = look.selectHeads(scope.lanes, { skipLocked: scope.skipLocked, arriving: scope.intake });
+  const heads = first.add(laneIds.length > 0 && (scope.skipLocked ? line : read(line)));
+  const parked = first.add(scope.unpark.length > 0 && read(look.selectParked(scope.unpark)));
+  const beyond = first.add(scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)));
+  const prefetched = first.add(scope.prefetching && read(look.selectPrefetched(scope.session)));
+  const sessions = first.add(read(look.selectClockAndSessions()));
   const seen = yield* flight(...first.list);
 
   const usageRows = seen[usage]?.map(usageRow) ?? [];
@@ -104,7 +107,9 @@ function* lookFurther(usage: readonly Usage[], parked: readonly string[], known:
   const statements = new Statements();
   const lost = statements.add(usage.some((row) => row.lost) && look.selectLost());
   const fresh = parked.filter((id) => !known.includes(id)).map((id) => ({ id, want: 2 }));
-  const heads = statements.add(fresh.length > 0 && look.selectHeads(fresh, { skipLocked: false, arriving: true }));
+  const heads = statements.add(
+    fresh.length > 0 && look.selectHeads(fresh, { skipLocked: false, arriving: true }),
+  );
   if (statements.list.length === 0) return { lost: [] as Row[], heads: [] as Row[] };
   const seen: Row[][] = yield* flight(...statements.list);
   return { lost: yield* holdLost(seen[lost] ?? []), heads: seen[heads] ?? [] };
@@ -135,11 +140,11 @@ function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] 
     line: row.line as Line,
   });
   const all = new Map([...shared, ...exclusive].map((row) => [row.name as string, own(row)]));
-  const read = (row: Row, locked: boolean): GateRow => {
+  const rowOf = (row: Row, locked: boolean): GateRow => {
     const key = row.name as string;
     return { key, ...inherit(own(row), all.get(familyOf(key) ?? "")), locked };
   };
-  return [...shared.map((row) => read(row, false)), ...exclusive.map((row) => read(row, true))];
+  return [...shared.map((row) => rowOf(row, false)), ...exclusive.map((row) => rowOf(row, true))];
 }
 
 export const usageRow = (row: Row): Usage => ({

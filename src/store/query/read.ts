@@ -2,8 +2,9 @@
 
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import type { Inherited } from "../family.ts";
+import { inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
-import { type Inherited, inherit } from "../family.ts";
 import { flight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
@@ -72,8 +73,13 @@ export function* gates(): Flow<(GateInfo & { held: number })[]> {
 }
 
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const number = (value: unknown): number | null => (value === null || value === undefined ? null : Number(value));
-  const own = (row: Row): Inherited => ({ limit: number(row.capacity), paused: Number(row.paused) === 1, line: row.line as Line });
+  const number = (value: unknown): number | null =>
+    value === null || value === undefined ? null : Number(value);
+  const own = (row: Row): Inherited => ({
+    limit: number(row.capacity),
+    paused: Number(row.paused) === 1,
+    line: row.line as Line,
+  });
   const all = new Map(found.map((row) => [row.name as string, own(row)]));
   return found.map((row) => ({
     key: row.name as string,
@@ -104,7 +110,10 @@ export function* queues(): Flow<QueueRow[]> {
   const queueOf = new Map(lanes.map((row) => [row.lane, row.queue as string]));
   const rank = new Map(ranks.map((row) => [row.name as string, Number(row.queue_rank)]));
   const count = (rows: readonly Row[], name: string): number =>
-    rows.reduce((sum, row) => sum + ((row.queue ?? queueOf.get(row.lane)) === name ? Number(row.units) : 0), 0);
+    rows.reduce(
+      (sum, row) => sum + ((row.queue ?? queueOf.get(row.lane)) === name ? Number(row.units) : 0),
+      0,
+    );
   const names = new Set([...rank.keys(), ...queueOf.values(), ...later.map((row) => row.queue as string)]);
   const found = [...names].map((name) => ({
     name,

@@ -1,8 +1,8 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
-import type { Sql } from "../sql.ts";
-import { type Dialect, forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";

@@ -31,7 +31,10 @@ export function* wait(id: string): Flow<WaitView | undefined> {
   ];
   const [laneRows = [], heads = [], ahead = [], holders = [], rank = []] = yield* flight(
     selectLanes(near),
-    selectHeads(near.map((lane) => ({ id: lane, want: 2 })), { skipLocked: false, arriving: true }),
+    selectHeads(
+      near.map((lane) => ({ id: lane, want: 2 })),
+      { skipLocked: false, arriving: true },
+    ),
     countAhead(id, near),
     selectHolders(usage.filter((row) => shares(row.asks as string)).map((row) => row.lane as string)),
     sql`SELECT queue_rank FROM sluice_queue WHERE name = ${task.queue}`,

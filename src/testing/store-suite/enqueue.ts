@@ -33,11 +33,14 @@ export function enqueueSuite(fresh: Fresh): void {
     ]);
   });
 
-  test("makes neither gates nor lanes nor queues; the next pass does, once", async () => {
+  test("makes neither gates nor lanes; the next pass does, once. Its queue counts it at once", async () => {
     const bench = await fresh();
     await bench.enqueue("a", "b", newTask("c", { lane: BILL }));
     expect(await bench.store.gates()).toEqual([]);
-    expect(await bench.store.queues()).toEqual([]);
+    expect((await bench.store.queues()).map(({ name, waiting }) => [name, waiting])).toEqual([
+      ["mail", 2],
+      ["money", 1],
+    ]);
     const { arrived } = await bench.intake();
     expect(new Set(arrived.map(({ id }) => id))).toEqual(new Set([MAIL.id, BILL.id]));
     expect((await bench.store.gates()).map(({ key }) => key)).toEqual([

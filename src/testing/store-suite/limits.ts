@@ -157,6 +157,22 @@ export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions
     expect(await gate(bench, "pool:tenant=acme")).toMatchObject({ limit: 3 });
   });
 
+  test("of a family may be paused, which pauses each of its gates, and its line is theirs", async () => {
+    const bench = await fresh();
+    const acme = laneOf("mail", "send", [{ gate: "pool:tenant=acme", slots: 1 }]);
+    await bench.enqueue(newTask("a", { lane: acme }));
+    await bench.intake();
+    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=*", limit: 3, line: "strict" }] });
+    await bench.store.changeLimit({ key: "pool:tenant=*", to: "paused", by: "ann" });
+    expect(await gate(bench, "pool:tenant=acme")).toMatchObject({ limit: 3, paused: true, line: "strict" });
+    const seen = await bench.look([], { exclusive: ["pool:tenant=acme"], shared: ["pool:tenant=*"] });
+    expect(seen.gates.find(({ key }) => key === "pool:tenant=acme")).toMatchObject({
+      limit: 3,
+      paused: true,
+      line: "strict",
+    });
+  });
+
   test("changed by many at once has one event for each change", async () => {
     const bench = await fresh();
     await bench.store.declare(declared(5));

@@ -82,6 +82,16 @@ export function recoverySuite(fresh: Fresh): void {
     ]);
   });
 
+  test("still finds a claim that lapsed and says only then that its code has begun", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a");
+    const claim = await bench.claimOne("a", { claimLeaseMs: 500 });
+    bench.clock.advance(500);
+    await bench.store.pass(scopeOf([], { started: [claim] }), () => NOTHING);
+    expect((await bench.look()).lost.map(({ id }) => id)).toEqual(["a"]);
+  });
+
   test("puts a unit that never began back to its place, as if nothing had happened", async () => {
     const bench = await fresh();
     await bench.session();

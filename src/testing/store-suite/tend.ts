@@ -67,6 +67,19 @@ export function tendSuite(fresh: Fresh): void {
     expect(await bench.report(claim, { to: "succeeded" })).toBe(true);
   });
 
+  test("ends what ran past its deadline and then came back in line", async () => {
+    const bench = await fresh();
+    await bench.session("s1", { leaseMs: 900_000 });
+    await bench.enqueue(newTask("a", { goodForMs: 100 }));
+    const claim = await bench.claimOne("a", { claimLeaseMs: 900_000 });
+    bench.clock.advance(100);
+    await bench.store.tend();
+    await bench.report(claim, { to: "retry" });
+    bench.clock.advance(120_000);
+    await bench.store.tend();
+    expect(await bench.state("a")).toBe("expired");
+  });
+
   test("names the gates that lanes are parked on", async () => {
     const bench = await fresh();
     await bench.enqueue("a");

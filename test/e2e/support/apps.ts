@@ -2,7 +2,8 @@
 // no line to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type App, type AppDefinition, defineApp, type TaskContext, type TaskDefinition, task } from "../../../src/index.ts";
+import type { App, AppDefinition, TaskContext, TaskDefinition } from "../../../src/index.ts";
+import { defineApp, task } from "../../../src/index.ts";
 import type { Visitor } from "../../support/witness.ts";
 
 /** What a task is told to do between entering and leaving. */
@@ -56,8 +57,12 @@ const APPS = {
   soft: {
     prefetch: 4,
     claimLease: "1s",
-    session: { lease: "3s", heartbeat: "500ms" },
+    session: { lease: "6s", heartbeat: "500ms" },
     queues: { work: { maxConcurrency: 3 }, free: {}, own: {} },
+  },
+  why: {
+    queues: { narrow: { maxConcurrency: 1 }, wide: {} },
+    pools: { gpu: { limit: 2 }, tenant: { limit: 1, perValue: true } },
   },
   hard: { queues: { work: {} } },
 } as const satisfies Record<string, Rest>;

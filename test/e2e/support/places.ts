@@ -1,10 +1,18 @@
 // The stores that a suite runs on: a fresh one for each test, and words where one cannot be had.
 
-import { describe } from "vitest";
-import { openMemory } from "../../../src/store/memory/index.ts";
+import { describe, onTestFinished } from "vitest";
+import { openStore } from "../../../src/api/open-store.ts";
 import type { Store } from "../../../src/index.ts";
-import { type Aside, besideMariadb, besidePostgres, besideSqlite } from "../../conformance/tables.ts";
-import { describeWithMariadb, describeWithPostgres, freshMariadb, freshPostgres, freshSqlite } from "../../support/databases.ts";
+import { openMemory } from "../../../src/store/memory/index.ts";
+import type { Aside } from "../../conformance/tables.ts";
+import { besideMariadb, besidePostgres, besideSqlite } from "../../conformance/tables.ts";
+import {
+  describeWithMariadb,
+  describeWithPostgres,
+  freshMariadb,
+  freshPostgres,
+  freshSqlite,
+} from "../../support/databases.ts";
 
 export interface Place {
   readonly name: string;
@@ -17,13 +25,34 @@ export interface Place {
 const pathOf = (url: string): string => url.slice("file:".length);
 
 const PLACES = {
-  memory: { name: "memory", open: async () => openMemory(), beside: () => Promise.reject(new Error("no SQL there")) },
-  sqlite: { name: "SQLite", open: async () => `file:${await freshSqlite()}`, beside: (url) => besideSqlite(pathOf(url)) },
+  memory: {
+    name: "memory",
+    open: async () => openMemory(),
+    beside: () => Promise.reject(new Error("no SQL there")),
+  },
+  sqlite: {
+    name: "SQLite",
+    open: async () => `file:${await freshSqlite()}`,
+    beside: (url) => besideSqlite(pathOf(url)),
+  },
   postgres: { name: "PostgreSQL", open: freshPostgres, beside: besidePostgres },
   mariadb: { name: "MariaDB", open: freshMariadb, beside: besideMariadb },
 } as const satisfies Record<string, Place>;
 
-const DESCRIBE = { memory: describe, sqlite: describe, postgres: describeWithPostgres, mariadb: describeWithMariadb } as const;
+const DESCRIBE = {
+  memory: describe,
+  sqlite: describe,
+  postgres: describeWithPostgres,
+  mariadb: describeWithMariadb,
+} as const;
+
+/** A fresh store, open until the test is over. */
+export async function storeOn(place: Place): Promise<Store> {
+  const where = await place.open();
+  const store = typeof where === "string" ? await openStore(where, { migrate: true }) : where;
+  onTestFinished(() => store.close());
+  return store;
+}
 
 /** The same suite on each of these stores. */
 export function describeOn(places: readonly (keyof typeof PLACES)[], suite: (place: Place) => void): void {

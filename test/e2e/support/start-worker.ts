@@ -1,6 +1,7 @@
 // Workers in processes of their own, as a test sees them.
 
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { Said, WorkerOrder } from "./worker-process.ts";

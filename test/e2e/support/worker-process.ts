@@ -3,7 +3,8 @@
 import { once } from "node:events";
 import { connect } from "../../../src/index.ts";
 import { Visitor } from "../../support/witness.ts";
-import { type AppName, appNamed } from "./apps.ts";
+import type { AppName } from "./apps.ts";
+import { appNamed } from "./apps.ts";
 
 export interface WorkerOrder {
   readonly app: AppName;
@@ -43,7 +44,8 @@ async function main({ app, store, name, slots, queues, poll, witnessPort }: Work
     ...(queues ? { queues } : {}),
     ...(poll ? { poll, pollJitter: "0ms" } : {}),
     watch: (event) => {
-      if (event.kind === "error") say({ kind: "event", event: "error", text: String((event.error as Error)?.stack ?? event.error) });
+      if (event.kind === "error")
+        say({ kind: "event", event: "error", text: String((event.error as Error)?.stack ?? event.error) });
       else if (event.kind === "refused") say({ kind: "event", event: "refused", id: event.id });
       else if (event.kind === "sessionEnded") say({ kind: "event", event: "sessionEnded" });
     },

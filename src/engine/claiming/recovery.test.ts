@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import type { LostRow, Recovery, View } from "../../store/store.ts";
+import { recoveries, storedOptions } from "./recovery.ts";
+
+const NOW = 5_000;
+const RETRIED = JSON.stringify({ retry: { attempts: 3, delayMs: 1, maxDelayMs: 1, backoff: "fixed", jitter: 0 } });
+
+const lost = (more: Partial<LostRow> = {}): LostRow => ({
+  id: "a",
+  epoch: 9,
+  lane: "lane",
+  started: true,
+  attempt: 1,
+  losses: 0,
+  goodUntil: null,
+  options: RETRIED,
+  ...more,
+});
+
+function recovered(...rows: readonly LostRow[]): Recovery[] {
+  const view: View = {
+    now: NOW,
+    gates: [],
+    usage: [],
+    lanes: [],
+    heads: [],
+    prefetched: [],
+    sessions: [],
+    lost: rows,
+    beyond: [],
+  };
+  return recoveries(view);
+}
+
+const codeOf = ([first]: readonly Recovery[]): unknown => first?.body && JSON.parse(first.body).code;
+
+describe("a claim whose holder is gone", () => {
+  test("is tried again while attempts are left, and says why", () => {
+    const found = recovered(lost());
+    expect(found).toMatchObject([{ id: "a", epoch: 9, to: "retry" }]);
+    expect(codeOf(found)).toBe("LEASE_LOST");
+  });
+
+  test("fails when its attempts are used up", () => {
+    const found = recovered(lost({ attempt: 3 }));
+    expect(found).toMatchObject([{ to: "failed" }]);
+    expect(codeOf(found)).toBe("LEASE_LOST");
+  });
+
+  test("is quarantined with its third loss, whatever attempts are left", () => {
+    expect(recovered(lost({ losses: 1, attempt: 2 }))).toMatchObject([{ to: "retry" }]);
+    const found = recovered(lost({ losses: 2, attempt: 2 }));
+    expect(found).toMatchObject([{ to: "quarantined" }]);
+    expect(codeOf(found)).toBe("QUARANTINED");
+  });
+
+  test("expires when its deadline has passed", () => {
+    expect(recovered(lost({ goodUntil: NOW }))).toMatchObject([{ to: "expired" }]);
+    expect(recovered(lost({ goodUntil: NOW + 1 }))).toMatchObject([{ to: "retry" }]);
+  });
+
+  test("goes back to its place when it never began, for it has lost nothing", () => {
+    const never = { started: false, attempt: 1, options: "{}", losses: 2 };
+    expect(recovered(lost(never))).toEqual([{ id: "a", epoch: 9, to: "waiting", body: null }]);
+    expect(recovered(lost({ ...never, goodUntil: NOW }))).toMatchObject([{ to: "expired" }]);
+  });
+
+  test("is decided by its own row, each of them", () => {
+    const ways = recovered(lost(), lost({ id: "b", attempt: 3 }), lost({ id: "c", started: false }));
+    expect(ways.map(({ id, to }) => `${id} ${to}`)).toEqual(["a retry", "b failed", "c waiting"]);
+  });
+});
+
+describe("stored options", () => {
+  test("are read as they were written", () => {
+    const options = storedOptions('{"retry":{"attempts":7},"timeoutMs":250}');
+    expect(options).toEqual({ retry: { attempts: 7 }, timeoutMs: 250 });
+  });
+
+  test("that say nothing, or cannot be read, mean no retry and no timeout", () => {
+    for (const text of ["{}", "", "not json", "null", '{"timeoutMs":null}']) {
+      const { retry, timeoutMs } = storedOptions(text);
+      expect([text, retry.attempts, timeoutMs]).toEqual([text, 1, null]);
+    }
+    expect(recovered(lost({ options: "not json" }))).toMatchObject([{ to: "failed" }]);
+  });
+});

@@ -1,0 +1,392 @@
+import { describe, expect, test } from "vitest";
+import type { Ask } from "../../core/gate/gate.ts";
+import { bornAs } from "../../core/gate/kind.ts";
+import { laneOf } from "../../store/lane.ts";
+import type { MemoryStore } from "../../store/memory/index.ts";
+import { openMemory } from "../../store/memory/index.ts";
+import type { NewTask } from "../../store/store.ts";
+import { FakeClock } from "../../testing/clock.ts";
+import type { Answer, Claimed, Finished, Report, Seat } from "./claims.ts";
+import { StoreClaims } from "./store-claims.ts";
+
+const unit = (
+  id: string,
+  asks: Record<string, number>,
+  more: Partial<NewTask> & { task?: string; queue?: string } = {},
+): NewTask => {
+  const { task = "t", queue = "q", ...rest } = more;
+  const all: Ask[] = Object.entries({ cluster: 1, [`queue:${queue}`]: 1, ...asks }).map(([gate, slots]) => ({
+    gate,
+    slots,
+  }));
+  return {
+    id,
+    name: task,
+    priority: 0,
+    lane: laneOf(queue, task, all),
+    input: "{}",
+    options: "{}",
+    key: null,
+    runAt: null,
+    delayMs: null,
+    goodUntil: null,
+    goodForMs: null,
+    ...rest,
+  };
+};
+
+const many = (count: number, make: (name: string) => NewTask): NewTask[] =>
+  Array.from({ length: count }, (_, index) => make(String(index).padStart(4, "0")));
+
+const USUAL = { started: [], appetite: 1_000, draining: false, hinted: true, ownTurn: false };
+
+/** A worker as far as claiming goes: it remembers what it holds, and finishes what it is told to. */
+class Claimer {
+  readonly claims: StoreClaims;
+  readonly held = new Map<string, Claimed>();
+  readonly answers: Answer[] = [];
+  #finished: Finished[] = [];
+
+  constructor(store: MemoryStore, seat: Partial<Seat>) {
+    this.claims = new StoreClaims(store, {
+      name: "w",
+      slots: 4,
+      prefetch: 0,
+      claimLeaseMs: 60_000,
+      queues: ["q"],
+      tasks: ["t"],
+      ...seat,
+    });
+  }
+
+  async exchange(report: Partial<Report> = {}): Promise<Answer> {
+    const finished = this.#finished;
+    this.#finished = [];
+    const active = [...this.held.values()].filter(({ held }) => held).length;
+    const answer = await this.claims.exchange({ ...USUAL, finished, active, ...report });
+    for (const claim of answer.claimed) this.held.set(claim.id, claim);
+    for (const id of answer.started) this.held.set(id, { ...(this.held.get(id) as Claimed), held: true });
+    this.answers.push(answer);
+    return answer;
+  }
+
+  /** Asks again for as long as it is told that there may be more; the number of exchanges. */
+  async exhaust(report: Partial<Report> = {}): Promise<number> {
+    for (let rounds = 1; rounds <= 100; rounds += 1) {
+      const { more } = await this.exchange(rounds === 1 ? report : { hinted: false, ...report });
+      if (!more) return rounds;
+    }
+    throw new Error("a hundred exchanges, and there is still more");
+  }
+
+  finish(...ids: readonly string[]): void {
+    for (const id of ids) {
+      const { epoch } = this.held.get(id) as Claimed;
+      this.held.delete(id);
+      this.#finished.push({ id, epoch, to: "succeeded", body: "1", delayMs: 0 });
+    }
+  }
+
+  get ids(): string[] {
+    return [...this.held.keys()].sort();
+  }
+}
+
+interface World {
+  readonly store: MemoryStore;
+  readonly clock: FakeClock;
+  claimer(session: string, seat?: Partial<Seat>): Promise<Claimer>;
+}
+
+async function world(
+  limits: Record<string, number> = {},
+  ranks: Record<string, number> = { q: 100 },
+): Promise<World> {
+  const clock = new FakeClock();
+  const store = openMemory({ now: clock.now });
+  await store.declare({
+    queues: Object.entries(ranks).map(([name, rank]) => ({ name, rank })),
+    gates: Object.entries(limits).map(([key, limit]) => ({ key, limit, line: bornAs(key).line })),
+  });
+  const claimer = async (session: string, seat: Partial<Seat> = {}): Promise<Claimer> => {
+    const made = new Claimer(store, seat);
+    await made.claims.open(session, 1_000_000);
+    return made;
+  };
+  return { store, clock, claimer };
+}
+
+const states = async (store: MemoryStore): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const { state } of await store.tasks({ limit: 10_000 })) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+};
+
+describe("two claimers on one store", () => {
+  test("serve the line by rank, then priority, then age, and never the same unit", async () => {
+    const { store, clock, claimer } = await world({}, { first: 1, q: 100 });
+    await store.enqueue([unit("old", {})]);
+    clock.advance(10);
+    await store.enqueue([
+      unit("young", {}),
+      unit("urgent", {}, { priority: 7 }),
+      unit("ranked", {}, { queue: "first" }),
+    ]);
+    const a = await claimer("a", { slots: 2, queues: ["q", "first"] });
+    const b = await claimer("b", { slots: 2, queues: ["q", "first"] });
+    await a.exhaust();
+    await b.exhaust();
+    expect(a.ids).toEqual(["ranked", "urgent"]);
+    expect(b.ids).toEqual(["old", "young"]);
+  });
+
+  test("come to share a scarce gate: who frees a slot leaves it to the one that has less than its part", async () => {
+    const { store, claimer } = await world({ "queue:q": 4 });
+    await store.enqueue(many(20, (name) => unit(name, {})));
+    const a = await claimer("a");
+    const b = await claimer("b");
+    await a.exhaust();
+    expect(a.ids).toHaveLength(4);
+    for (const part of [3, 2]) {
+      a.finish(a.ids[0] as string);
+      await a.exhaust({ hinted: false });
+      expect(a.answers.at(-1)).toMatchObject({ yielded: true });
+      await b.exhaust();
+      expect([a.ids.length, b.ids.length]).toEqual([part, 4 - part]);
+    }
+    // In balance nobody is held back, and what nobody took is the first one's in its own turn.
+    a.finish(a.ids[0] as string);
+    expect((await a.exchange()).claimed).toHaveLength(1);
+    b.finish(...b.ids);
+    await b.exchange({ draining: true });
+    await a.exchange({ ownTurn: true });
+    expect(a.ids).toHaveLength(4);
+  });
+
+  test("never hold more than a gate's limit together, whoever comes first", async () => {
+    const { store, claimer } = await world({ cluster: 3, "pool:gpu": 2 });
+    await store.enqueue(many(20, (name) => unit(name, Number(name) % 2 ? { "pool:gpu": 1 } : {})));
+    const both = [await claimer("a"), await claimer("b")];
+    for (let round = 0; round < 60; round += 1) {
+      const one = both[round % 2] as Claimer;
+      one.finish(...one.ids.slice(0, 1));
+      await one.exchange({ ownTurn: round % 3 === 0 });
+      for (const { key, held } of await store.gates()) {
+        if (key === "cluster") expect(held).toBeLessThanOrEqual(3);
+        if (key === "pool:gpu") expect(held).toBeLessThanOrEqual(2);
+      }
+    }
+    for (const one of both) one.finish(...one.ids);
+    await both[0]?.exchange();
+    await both[1]?.exchange();
+    expect(await states(store)).toEqual({ succeeded: 20 });
+  });
+
+  test("tell the others once of what they leave to them", async () => {
+    const { store, claimer } = await world();
+    await store.enqueue(many(3, (name) => unit(name, {})));
+    const a = await claimer("a", { slots: 1 });
+    await claimer("b", { slots: 4 });
+    const hints: string[] = [];
+    await store.listen((hint) => hints.push(hint));
+    await a.exhaust();
+    await a.exchange({ hinted: false });
+    await Promise.resolve();
+    expect(hints).toContain("work");
+    hints.length = 0;
+    for (let round = 0; round < 5; round += 1) await a.exchange({ hinted: false });
+    await Promise.resolve();
+    expect(hints).toEqual([]);
+    await store.enqueue([unit("new", {})]);
+    await a.exchange();
+    await Promise.resolve();
+    expect(hints).toEqual(["work"]);
+  });
+});
+
+describe("an exchange", () => {
+  test("is not worth repeating when nothing moved, whatever could not be taken", async () => {
+    const { store, claimer } = await world({ "queue:q": 1, "pool:k=*": 1 });
+    await store.enqueue(many(100, (name) => unit(name, { [`pool:k=${name}`]: 1 })));
+    const a = await claimer("a");
+    await a.exhaust();
+    for (const hinted of [true, false, true, false]) {
+      const answer = await a.exchange({ hinted });
+      expect([answer.claimed.length, answer.more]).toEqual([0, false]);
+    }
+  });
+
+  test("takes at most three rounds from an empty hand to full slots", async () => {
+    const { store, claimer } = await world();
+    await store.enqueue(many(50, (name) => unit(name, {})));
+    const a = await claimer("a", { slots: 20 });
+    expect(await a.exhaust()).toBeLessThanOrEqual(3);
+    expect(a.ids).toHaveLength(20);
+  });
+
+  test("hands a freed slot over in the same transaction that reports it", async () => {
+    const { store, claimer } = await world({ "queue:q": 1 });
+    await store.enqueue(many(2, (name) => unit(name, {})));
+    const a = await claimer("a");
+    await a.exhaust();
+    a.finish("0000");
+    const { claimed } = await a.exchange({ hinted: false });
+    expect(claimed.map(({ id }) => id)).toEqual(["0001"]);
+  });
+
+  test("names the reports that came too late", async () => {
+    const { store, claimer } = await world();
+    await store.enqueue([unit("a", {}), unit("b", {})]);
+    const one = await claimer("one");
+    await one.exhaust();
+    await store.cancel("a", "me");
+    one.finish("a", "b");
+    expect((await one.exchange()).refused).toEqual(["a"]);
+  });
+
+  test("of a session that has ended claims nothing and says so", async () => {
+    const { store, clock, claimer } = await world();
+    const one = await claimer("one");
+    await store.enqueue([unit("a", {})]);
+    clock.advance(1_000_001);
+    await one.exchange();
+    const answer = await one.exchange();
+    expect(answer).toMatchObject({ ended: true, claimed: [], more: false });
+  });
+
+  test("recovers in its own pass what a lost worker held, and claims it in the next", async () => {
+    const { store, clock, claimer } = await world({ "queue:q": 1 });
+    await store.enqueue([unit("a", {}, { options: '{"retry":{"attempts":3}}' })]);
+    const lost = await claimer("lost");
+    await lost.exhaust();
+    expect(lost.ids).toEqual(["a"]);
+    clock.advance(1_000_001);
+    const heir = await claimer("heir");
+    await heir.exhaust();
+    expect(heir.held.get("a")).toMatchObject({ attempt: 2 });
+  });
+
+  test("takes in soft mode what may come soon, and starts it when a slot comes free", async () => {
+    const { store, claimer } = await world({ "queue:q": 1 });
+    await store.enqueue(many(5, (name) => unit(name, {})));
+    const a = await claimer("a", { prefetch: 2 });
+    await a.exhaust();
+    expect([...a.held.values()].map(({ id, held }) => [id, held])).toEqual([
+      ["0000", true],
+      ["0001", false],
+      ["0002", false],
+    ]);
+    a.finish("0000");
+    const answer = await a.exchange({ hinted: false });
+    expect(answer.started).toEqual(["0001"]);
+    expect(answer.claimed.map(({ id, held }) => [id, held])).toEqual([["0003", false]]);
+  });
+});
+
+describe("very many lanes", () => {
+  const keyed = (name: string): NewTask => unit(name, { [`pool:k=${Number(name) % 300}`]: 1 });
+
+  test("are all served, though each key has a limit of one and few are looked at together", async () => {
+    const { store, claimer } = await world({ "pool:k=*": 1 });
+    await store.enqueue(many(600, keyed));
+    const both = [await claimer("a", { slots: 20 }), await claimer("b", { slots: 20 })];
+    for (let round = 0; round < 400 && ((await states(store)).succeeded ?? 0) < 600; round += 1) {
+      const one = both[round % 2] as Claimer;
+      one.finish(...one.ids);
+      await one.exchange({ hinted: round % 10 === 0, ownTurn: round % 4 === 0 });
+      if (round % 10 === 0) one.claims.lookAt((await store.tend()).parkedOn);
+    }
+    for (const one of both) {
+      one.finish(...one.ids);
+      await one.exchange();
+    }
+    expect(await states(store)).toEqual({ succeeded: 600 });
+  });
+
+  const blocked = async (): Promise<World & { holder: Claimer; waiting: Claimer }> => {
+    const made = await world({ "pool:k=*": 1 });
+    await made.store.enqueue(many(100, (name) => unit(`h${name}`, { [`pool:k=${name}`]: 1 })));
+    const holder = await made.claimer("holder", { slots: 100 });
+    await holder.exhaust();
+    expect(holder.ids).toHaveLength(100);
+    await made.store.enqueue(many(100, (name) => unit(`w${name}`, { [`pool:k=${name}`]: 1 })));
+    const waiting = await made.claimer("waiting", { slots: 100 });
+    for (let round = 0; round < 5; round += 1) await waiting.exhaust();
+    return { ...made, holder, waiting };
+  };
+  const parked = (store: MemoryStore): number =>
+    store.dump().lane.filter((row) => row.parked !== null).length;
+
+  test("are parked on what they wait for, and taken up by whoever frees it", async () => {
+    const { store, holder } = await blocked();
+    expect(parked(store)).toBeGreaterThan(40);
+    holder.claims.lookAt((await store.tend()).parkedOn);
+    holder.finish("h0042");
+    await holder.exhaust({ hinted: false });
+    expect(holder.ids).toContain("w0042");
+    expect((await states(store)).running).toBe(100);
+  });
+
+  test("come back when a limit is raised in the store and the poll has looked", async () => {
+    const { store, waiting } = await blocked();
+    await store.changeLimit({ key: "pool:k=*", to: "value", limit: 2, by: "me" });
+    expect(waiting.ids).toEqual([]);
+    waiting.claims.lookAt((await store.tend()).parkedOn);
+    for (let round = 0; round < 5; round += 1) await waiting.exhaust({ ownTurn: true });
+    expect(waiting.ids).toHaveLength(100);
+    expect(parked(store)).toBe(0);
+  });
+
+  test("do not strand what stands behind units that expire in a pass", async () => {
+    const { store, clock, claimer } = await world({ "pool:k=*": 1 });
+    const keyed = { "pool:k=x": 1 };
+    await store.enqueue([unit("a0", keyed)]);
+    const a = await claimer("a", { slots: 5 });
+    await a.exhaust();
+    a.finish("a0");
+    await a.exhaust();
+    await store.enqueue(many(100, (name) => unit(`z${name}`, { [`pool:k=${name}`]: 1 })));
+    await a.exhaust();
+    await store.enqueue([
+      unit("a1", keyed, { priority: 9, goodForMs: 10 }),
+      unit("a2", keyed, { priority: 8, goodForMs: 10 }),
+      unit("a3", keyed, { priority: 7 }),
+    ]);
+    await a.exhaust();
+    clock.advance(20);
+    for (let round = 0; round < 100 && (await states(store)).waiting; round += 1) {
+      a.finish(...a.ids);
+      await a.exchange();
+    }
+    a.finish(...a.ids);
+    await a.exchange();
+    expect(await states(store)).toEqual({ succeeded: 102, expired: 2 });
+  });
+
+  test("of others do not hide our own, however many stand before them", async () => {
+    const { store, claimer } = await world({ "pool:k=*": 1, "pool:f=*": 1 }, { theirs: 1, q: 100 });
+    await store.enqueue(
+      many(100, (name) => unit(`f${name}`, { [`pool:f=${name}`]: 1 }, { queue: "theirs", task: "other" })),
+    );
+    await store.enqueue(many(60, (name) => unit(`o${name}`, { [`pool:k=${name}`]: 1 })));
+    const a = await claimer("a", { slots: 10 });
+    for (let round = 0; round < 40; round += 1) {
+      a.finish(...a.ids);
+      await a.exchange({ hinted: round % 5 === 0 });
+    }
+    expect((await states(store)).succeeded).toBe(60);
+  });
+});
+
+test("a claimer whose session is opened anew knows nothing of the old one's claims", async () => {
+  const { store, claimer } = await world();
+  await store.enqueue([unit("a", {})]);
+  const one = await claimer("one");
+  await one.exhaust();
+  expect((await one.claims.held()).map(({ id }) => id)).toEqual(["a"]);
+  await one.claims.close();
+  await one.claims.open("two", 1_000);
+  expect(await one.claims.held()).toEqual([]);
+  expect(await one.claims.renew(1_000)).toBe(true);
+  expect((await store.sessions()).map(({ id }) => id)).toEqual(["two"]);
+});

@@ -1,0 +1,79 @@
+/** A world in the hands of a test: time moves when it is told to, and chance is what the test says. */
+import type { Env } from "../engine/env.ts";
+import { FakeClock } from "./clock.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly call: () => void;
+}
+
+export class FakeEnv implements Env {
+  readonly clock: FakeClock;
+  /** What `random` answers. */
+  chance = 0.5;
+  #timers: Timer[] = [];
+  #ids = 0;
+
+  constructor(clock = new FakeClock()) {
+    this.clock = clock;
+  }
+
+  monotonic(): number {
+    return this.clock.now();
+  }
+
+  wall(): number {
+    return this.clock.now();
+  }
+
+  random(): number {
+    return this.chance;
+  }
+
+  /** id0001, id0002, … */
+  newId(): string {
+    this.#ids += 1;
+    return `id${String(this.#ids).padStart(4, "0")}`;
+  }
+
+  after(ms: number, call: () => void): () => void {
+    const timer = { at: this.clock.now() + Math.max(0, ms), call };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /** In how many milliseconds what is planned comes due, soonest first. */
+  get planned(): number[] {
+    return this.#timers.map(({ at }) => at - this.clock.now()).sort((a, b) => a - b);
+  }
+
+  /** Lets time pass. Whatever comes due is called at its own instant, and everything that follows from it happens. */
+  async advance(ms: number): Promise<void> {
+    const until = this.clock.now() + ms;
+    await this.settle();
+    for (let next = this.#next(until); next; next = this.#next(until)) {
+      this.#timers = this.#timers.filter((other) => other !== next);
+      this.clock.advance(Math.max(0, next.at - this.clock.now()));
+      next.call();
+      await this.settle();
+    }
+    this.clock.advance(until - this.clock.now());
+  }
+
+  /** Time goes on, but nobody is called: a process that was frozen. Whatever came due is called afterwards. */
+  freeze(ms: number): void {
+    this.clock.advance(ms);
+  }
+
+  /** Lets everything happen that needs no time. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 4; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
+  #next(until: number): Timer | undefined {
+    const due = this.#timers.filter(({ at }) => at <= until);
+    return due.reduce<Timer | undefined>((first, timer) => (!first || timer.at < first.at ? timer : first), undefined);
+  }
+}

@@ -1,0 +1,107 @@
+// A caller enqueues inside his own transaction and leaves it open. Nobody else must wait for it, even if he was the
+// first ever to name a gate.
+
+import pg from "pg";
+import { expect, test } from "vitest";
+import { laneOf } from "../../src/store/lane.ts";
+import type { Store } from "../../src/store/store.ts";
+import {
+  Claimer,
+  describeOn,
+  endsWithin,
+  intake,
+  limit,
+  newTask,
+  placeOf,
+  SEAT,
+  untilWaiting,
+} from "./support.ts";
+
+const NEW = "pool:never-seen";
+const lane = laneOf("race", "run", [
+  { gate: NEW, slots: 1 },
+  { gate: "queue:race", slots: 1 },
+]);
+/** Whoever is blocked stays blocked until the caller commits, so this bound only ends a test that has failed. */
+const LONG = 10_000;
+
+describeOn("PostgreSQL", () => {
+  test("INSERT of the gate in the caller's transaction holds up everybody who names it", async () => {
+    const place = await placeOf("PostgreSQL");
+    try {
+      await place.open();
+      const [caller, other, observer] = await Promise.all([place.beside(), place.beside(), place.beside()]);
+      const insert = `INSERT INTO sluice_gate (name, line) VALUES ('${NEW}', 'bypass') ON CONFLICT DO NOTHING`;
+      await caller.query("BEGIN");
+      await caller.query(insert);
+      const blocked = other.query(insert);
+      await untilWaiting("PostgreSQL", observer);
+      expect(await endsWithin(500, blocked)).toBe(false);
+      await caller.query("ROLLBACK");
+      await blocked;
+    } finally {
+      await place.close();
+    }
+  });
+
+  test("our enqueue of a new gate in the caller's transaction holds up neither enqueues nor passes", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      await caller.query("BEGIN");
+      await store.enqueue([newTask("mine", { lane })], caller);
+
+      const others = async (): Promise<number> => {
+        await store.enqueue([newTask("theirs", { lane })]);
+        await intake(store);
+        await limit(store, NEW, 5);
+        return claimed(store);
+      };
+      const work = others();
+      expect(await endsWithin(LONG, work)).toBe(true);
+      expect(await work).toBe(1);
+      expect((await store.task("mine"))?.state).toBeUndefined();
+
+      await caller.query("COMMIT");
+      expect((await store.task("mine"))?.state).toBe("waiting");
+      expect(await claimed(store)).toBe(1);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+
+  test("what the caller rolls back was never there", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      await caller.query("BEGIN");
+      await store.enqueue(
+        [newTask("a", { lane, key: "k", goodForMs: 5 }), newTask("b", { lane, delayMs: 5 })],
+        caller,
+      );
+      await caller.query("ROLLBACK");
+      expect(await store.tasks({ limit: 5 })).toEqual([]);
+      expect(await store.queues()).toEqual([]);
+      expect(await store.enqueue([newTask("c", { lane, key: "k" })])).toEqual([{ id: "c", created: true }]);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+});
+
+let sessions = 0;
+
+/** What a newcomer gets who looks as often as a worker would. */
+async function claimed(store: Store): Promise<number> {
+  sessions += 1;
+  const claimer = await Claimer.open(store, `session-${sessions}`, { ...SEAT, slots: 1 });
+  let granted = 0;
+  for (let look = 0; look < 5 && granted === 0; look += 1) granted += await claimer.take();
+  return granted;
+}

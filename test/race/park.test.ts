@@ -1,0 +1,130 @@
+// A lane parks on a full gate in the very moment in which the gate is freed by somebody outside of any pass. The one
+// who frees it looks for parked lanes afterwards; if he looks too early, nobody ever looks again.
+
+import { expect, test } from "vitest";
+import type { Moves, Passed, Scope, Store } from "../../src/store/store.ts";
+import type { Place } from "./support.ts";
+import {
+  describeOn,
+  endsWithin,
+  GATE,
+  IDLE,
+  intake,
+  LANE,
+  limit,
+  newTask,
+  placeOf,
+  scopeOf,
+  untilWaiting,
+} from "./support.ts";
+
+const GATES = [GATE, "queue:race"];
+
+/** As a claimer decides that sees the gate full. */
+const park: Scope = scopeOf({ lanes: [{ id: LANE.id, want: 5 }], exclusive: GATES });
+/** As somebody looks who has just freed something. */
+const lookForParked: Scope = scopeOf({ session: "s2", exclusive: GATES, unpark: [GATE] });
+
+interface Race {
+  readonly store: Store;
+  readonly parking: Promise<unknown>;
+  readonly looked: Promise<Passed>;
+  /** Whether the look had to wait for the one who parks. */
+  readonly lookWaited: boolean;
+  letGo(): Promise<void>;
+}
+
+/**
+ * The one who parks is held up between its look and its write, by somebody who holds the lane's row; meanwhile the
+ * gate is freed and looked at. `parkingScope` says which locks it takes: all of ours, or none.
+ */
+async function race(place: Place, parkingScope: Scope): Promise<Race> {
+  const store = await place.open();
+  const [lane, observer] = await Promise.all([place.beside(), place.beside()]);
+  for (const id of ["s1", "s2"])
+    await store.openSession({ id, name: id, slots: 4, serves: "{}", leaseMs: 600_000 });
+  await limit(store, GATE, 1);
+  await store.enqueue([newTask("holds"), newTask("waits")]);
+  await intake(store);
+  await store.pass(scopeOf({ exclusive: GATES }), () => ({ ...IDLE, claim: [{ id: "holds", held: true }] }));
+
+  await lane.query("BEGIN");
+  await lane.query(`SELECT * FROM sluice_lane WHERE id = '${LANE.id}' FOR UPDATE`);
+  const parking = store.pass(parkingScope, ({ usage, lanes }): Moves => {
+    expect(usage).toMatchObject([{ units: 1, held: true, lost: false }]);
+    return {
+      ...IDLE,
+      lanes: lanes.map(({ id, stamp }) => ({
+        lane: id,
+        stamp,
+        state: "parked",
+        parked: GATE,
+        mark: null,
+        blocked: `["${GATE}"]`,
+        head: null,
+      })),
+    };
+  });
+  await untilWaiting(place.name, observer);
+  await store.cancel("holds", "test");
+  const looked = store.pass(lookForParked, ({ lanes, heads, usage }): Moves => {
+    expect(usage).toEqual([]);
+    return {
+      ...IDLE,
+      claim: heads.map(({ id }) => ({ id, held: true })),
+      lanes: lanes.map(({ id, stamp }) => ({
+        lane: id,
+        stamp,
+        state: "open",
+        parked: null,
+        mark: null,
+        blocked: "[]",
+        head: null,
+      })),
+    };
+  });
+  const lookWaited = !(await endsWithin(300, looked));
+  return {
+    store,
+    parking,
+    looked,
+    lookWaited,
+    letGo: async () => {
+      await lane.query("COMMIT");
+    },
+  };
+}
+
+for (const name of ["PostgreSQL", "MariaDB"] as const) {
+  describeOn(name, () => {
+    test("a lane that parks without the gate's lock is stuck: the gate is free, and nobody saw it parked", async () => {
+      const place = await placeOf(name);
+      try {
+        const { store, parking, looked, lookWaited, letGo } = await race(place, { ...park, exclusive: [] });
+        expect(lookWaited).toBe(false);
+        expect((await looked).claimed).toEqual([]);
+        await letGo();
+        await parking;
+        expect((await store.tend()).parkedOn).toEqual([GATE]);
+        expect((await store.gates()).find(({ key }) => key === GATE)).toMatchObject({ held: 0, limit: 1 });
+        expect((await store.task("waits"))?.state).toBe("waiting");
+      } finally {
+        await place.close();
+      }
+    });
+
+    test("a lane that parks under the gate's lock is found by the look that follows the release", async () => {
+      const place = await placeOf(name);
+      try {
+        const { store, parking, looked, lookWaited, letGo } = await race(place, park);
+        expect(lookWaited).toBe(true);
+        await letGo();
+        await parking;
+        expect((await looked).claimed.map(({ id }) => id)).toEqual(["waits"]);
+        expect((await store.tend()).parkedOn).toEqual([]);
+      } finally {
+        await place.close();
+      }
+    });
+  });
+}
