@@ -89,6 +89,7 @@ async function passes(
       finished,
       started: [],
       active: 0,
+      appetite: SLOTS,
       draining: false,
       hinted: n < -40,
       ownTurn: false,

@@ -54,17 +54,22 @@ export class FakeEnv implements Env {
     const until = this.clock.now() + ms;
     await this.settle();
     for (let next = this.#next(until); next; next = this.#next(until)) {
-      this.#timers = this.#timers.filter((other) => other !== next);
       this.clock.advance(Math.max(0, next.at - this.clock.now()));
-      next.call();
+      this.#call(next);
       await this.settle();
     }
     this.clock.advance(until - this.clock.now());
   }
 
-  /** Time goes on, but nobody is called: a process that was frozen. Whatever came due is called afterwards. */
+  /** Time goes on, but nobody is called: a process that was frozen. */
   freeze(ms: number): void {
     this.clock.advance(ms);
+  }
+
+  /** What came due while it was frozen is called, in order and at once; nothing else happens in between. */
+  thaw(): void {
+    const now = this.clock.now();
+    for (let next = this.#next(now); next; next = this.#next(now)) this.#call(next);
   }
 
   /** Lets everything happen that needs no time. */
@@ -72,8 +77,16 @@ export class FakeEnv implements Env {
     for (let turn = 0; turn < 4; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
   }
 
+  #call(timer: Timer): void {
+    this.#timers = this.#timers.filter((other) => other !== timer);
+    timer.call();
+  }
+
   #next(until: number): Timer | undefined {
     const due = this.#timers.filter(({ at }) => at <= until);
-    return due.reduce<Timer | undefined>((first, timer) => (!first || timer.at < first.at ? timer : first), undefined);
+    return due.reduce<Timer | undefined>(
+      (first, timer) => (!first || timer.at < first.at ? timer : first),
+      undefined,
+    );
   }
 }

@@ -620,22 +620,24 @@ describeOn(["memory", "postgres"], (place) => {
       const first = await begun("a");
       // Asked while the first attempt runs, answered while the second does.
       const asked = deferred();
+      const answer = deferred();
+      const answered = deferred();
       const real = store.stale.bind(store);
-      let answer = (): void => {};
       store.stale = async (claims) => {
-        asked.resolve();
-        await new Promise<void>((resolve) => {
-          answer = resolve;
-        });
         store.stale = real;
-        return real(claims);
+        asked.resolve();
+        await answer.promise;
+        const stale = await real(claims);
+        setImmediate(answered.resolve);
+        return stale;
       };
       store.hint("cancel");
       await asked.promise;
       release("a");
       const second = await begun("a", 2);
       expect(second.fence).toBeGreaterThan(first.fence);
-      answer();
+      answer.resolve();
+      await answered.promise;
       release("a", 2);
       expect(await ended(away, id)).toMatchObject({ state: "succeeded", attempt: 2 });
       expect(second.signal.aborted).toBe(false);

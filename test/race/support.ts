@@ -164,4 +164,4 @@ export async function untilWaiting(name: Place["name"], aside: Aside, count = 1)
 }
 
 /** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */
-export const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;
+const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;

@@ -237,6 +237,13 @@ describe("what one worker leaves to another", () => {
     expect(decision.forOthers).toEqual(["c", "d"]);
   });
 
+  test("is its part, too, where only the last unit shown would find the gate full", () => {
+    const view = { gates: [gate("queue:q", 4)], lanes: [narrow], heads: line.slice(0, 5), sessions: two };
+    expect(claimed(decided(view, { want: 5 }))).toEqual(["a", "b"]);
+    const enough = { ...view, gates: [gate("queue:q", 5)] };
+    expect(claimed(decided(enough, { want: 5 }))).toEqual(["a", "b", "c", "d"]);
+  });
+
   test("is nothing where no gate binds: there is enough for both", () => {
     const view = {
       gates: [gate("queue:q", -1)],
@@ -301,17 +308,21 @@ describe("a unit whose time is over", () => {
     expect(claimed(decision)).toEqual(["good"]);
   });
 
-  test("does not end the lane when more of it was not shown", () => {
+  test("does not make a lane look empty when more of it was not shown", () => {
+    const over = { goodUntil: NOW };
+    const others = Array.from({ length: 60 }, (_, index) => lane(`other${index}`, { "queue:q": 1 }));
     const decision = decided(
       {
         gates: [gate("queue:q", 5)],
-        lanes: [narrow],
-        heads: [head("a", "narrow", 1), head("late", "narrow", 2, { goodUntil: 1 })],
+        lanes: [narrow, ...others],
+        heads: [head("late", "narrow", 1, over), head("later", "narrow", 2, over)],
       },
       { want: 2 },
     );
-    expect(decision.moves.expire).toEqual(["late"]);
-    expect(claimed(decision)).toEqual(["a"]);
+    expect(decision.moves.expire).toEqual(["late", "later"]);
+    expect(decision.moves.lanes.filter((move) => move.lane === "narrow")).toEqual([]);
+    expect(decision.moves.lanes.filter((move) => move.state === "idle")).toHaveLength(60);
+    expect(decision.more).toBe(true);
   });
 });
 
@@ -402,14 +413,8 @@ describe("lanes beyond the scope", () => {
     expect(decision.more).toBe(true);
   });
 
-  test("count, too, when others serve them and they ask for a gate of ours that can bind", () => {
+  test("count, too, when others serve them: they may ask for the same gates", () => {
     expect(claimed(decided(view(lane("theirs", { "queue:q": 1 }, { ...at, task: "other" }))))).toEqual(["a"]);
-  });
-
-  test("hold nobody up when they are none of our business", () => {
-    const decision = decided(view(lane("theirs", { "pool:gpu": 1 }, { ...at, task: "other" })));
-    expect(claimed(decision)).toEqual(["a", "z"]);
-    expect(decision.more).toBe(false);
   });
 });
 

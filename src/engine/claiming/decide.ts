@@ -4,6 +4,8 @@
  */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
+import type { Ask, Gate } from "../../core/gate/gate.ts";
+import { obstacle } from "../../core/gate/gate.ts";
 import { inOrder } from "../../core/gate/order.ts";
 import { fairTake } from "../../core/gate/share.ts";
 import type { Worker } from "../../core/gate/workers.ts";
@@ -40,9 +42,10 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
       : worker,
   );
   const line = [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)];
+  const doors = gatesOf(view.gates, view.usage);
   const plan = admit({
     now: view.now,
-    gates: gatesOf(view.gates, view.usage),
+    gates: doors,
     line,
     workers,
     me,
@@ -52,7 +55,8 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
       ...view.beyond,
     ]),
   });
-  const take = taken(plan, workers, me, report);
+  const scarce = isScarce(plan, line, doors);
+  const take = taken(plan, workers, me, report.ownTurn || !scarce);
   const mine = workers[me];
   const hasRoom = mine !== undefined && mine.slots > mine.used + plan.admitted.length;
   const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
@@ -78,7 +82,7 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   return {
     moves,
     plan,
-    more: hasRoom && (plan.more || moves.recover.length > 0 || unread.length > 0),
+    more: hasRoom && (plan.more || moves.recover.length > 0 || moves.expire.length > 0 || unread.length > 0),
     yielded: take < plan.admitted.length,
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
@@ -108,9 +112,7 @@ function stand(
       if (over) expire.push(id);
       return !over;
     });
-    const last = all.at(-1);
-    const cut = all.length >= (want.get(lane.id) ?? 2) && units.at(-1) === last;
-    return [{ lane, units, cut }];
+    return [{ lane, units, cut: all.length >= (want.get(lane.id) ?? 2) }];
   });
   return { standing, expire };
 }
@@ -139,10 +141,10 @@ function prefetchedWaiters(view: View, standing: readonly Standing[], me: number
 /** Tells the line of prefetched claims from the lane itself, whose head they no longer are. */
 const CLAIMED = "!";
 
-function taken(plan: Plan, workers: readonly Worker[], me: number, report: Report): number {
+function taken(plan: Plan, workers: readonly Worker[], me: number, all: boolean): number {
   const wanted = plan.admitted.length;
   const mine = workers[me];
-  if (!mine || wanted === 0 || report.ownTurn || !isScarce(plan)) return wanted;
+  if (!mine || wanted === 0 || all) return wanted;
   const serving = new Set(plan.admitted.flatMap((unit) => unit.workers ?? []));
   const hungry = workers.filter(
     (worker, index) => index !== me && serving.has(index) && worker.slots > worker.used,
@@ -151,11 +153,17 @@ function taken(plan: Plan, workers: readonly Worker[], me: number, report: Repor
 }
 
 /** Somebody waits because gates bind, not because the work or the workers have run out. */
-function isScarce(plan: Plan): boolean {
+function isScarce(plan: Plan, line: readonly Waiter[], doors: readonly Gate[]): boolean {
   for (const reasons of plan.waiting.values()) {
     if (reasons.some(({ kind }) => kind === "full" || kind === "behind")) return true;
   }
-  return false;
+  // The last unit shown of a lane is not decided; whether a gate is full for it can be seen all the same.
+  const gates = new Map(doors.map((gate) => [gate.key, gate]));
+  const isFull = ({ gate, slots }: Ask): boolean => {
+    const door = gates.get(gate);
+    return door !== undefined && obstacle(door, plan.held.get(gate) ?? door.held, 0, slots) === "full";
+  };
+  return line.some(({ frontier, asks }) => frontier && asks.some(isFull));
 }
 
 /** In soft mode: the next units in order that we could run, claimed before they have their slots. */

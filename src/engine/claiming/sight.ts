@@ -145,7 +145,15 @@ export class Sight {
     );
     for (const lane of [...view.beyond, ...decision.unread]) this.#remember(lane, true);
     this.#setAside();
+    this.#forgetTheLast();
     return fresh;
+  }
+
+  /** What stands far back is found again through the store when its turn comes. */
+  #forgetTheLast(): void {
+    if (this.#lanes.size <= 4 * MOST_LANES) return;
+    const inOrder = [...this.#lanes.values()].sort((a, b) => compare(a.place, b.place));
+    for (const { id } of inOrder.slice(2 * MOST_LANES)) this.#lanes.delete(id);
   }
 
   #isUnlimited(key: string): boolean {

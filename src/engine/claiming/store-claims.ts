@@ -11,6 +11,7 @@ import { Sight } from "./sight.ts";
 const REHEAD_EVERY = 8;
 
 const INTAKE_EVERY = 16;
+const FEW_ARRIVALS = 32;
 
 export class StoreClaims implements Claims {
   readonly #store: Store;
@@ -22,6 +23,7 @@ export class StoreClaims implements Claims {
   #session = "";
   #offered: ReadonlySet<string> = new Set();
   #unread = "";
+  #lookBeyond = false;
   #passes = 0;
 
   constructor(store: Store, seat: Seat) {
@@ -71,7 +73,7 @@ export class StoreClaims implements Claims {
       skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0,
       // Without a hint nothing new can be in line; now and then we look anyway.
-      intake: report.hinted || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
+      intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
     };
   }
 
@@ -82,7 +84,9 @@ export class StoreClaims implements Claims {
     { view, decision }: { view: View; decision: Decision },
   ): Answer {
     const fresh = this.#sight.learn(view, scope, decision);
-    this.#sight.notice(passed.arrived);
+    // Few newcomers are looked at right away; of many, the store tells which come first.
+    if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
+    this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS;
     for (const { id } of report.finished) this.#laneOf.delete(id);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
@@ -94,21 +98,24 @@ export class StoreClaims implements Claims {
       claimed: passed.claimed,
       started: passed.started,
       refused: report.finished.filter(({ id }) => !passed.accepted.has(id)).map(({ id }) => id),
-      more: (decision.more && this.#moved(passed, decision)) || fresh || passed.arrived.length > 0,
+      more: (decision.more && this.#moved(passed, view, decision)) || fresh || passed.arrived.length > 0,
       yielded: decision.yielded,
       ended: decision.ended,
     };
   }
 
   /** A pass that changed nothing is not repeated at once, however much it could not see. */
-  #moved(passed: Passed, { moves, unread }: Decision): boolean {
+  #moved(passed: Passed, view: View, { moves, unread }: Decision): boolean {
     const unreadBefore = this.#unread;
     this.#unread = unread.map(({ id }) => id).join();
     const readable = this.#unread !== unreadBefore;
-    const lanes = moves.lanes.some(({ state }) => state !== "open");
-    return (
-      passed.claimed.length > 0 || passed.started.length > 0 || moves.recover.length > 0 || lanes || readable
+    const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
+    // A head that was too early may have hidden everybody behind it.
+    const lanes = moves.lanes.some(
+      ({ lane, state, head }) => state !== "open" || (head !== null && head.id !== heads.get(lane)),
     );
+    const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
+    return units > 0 || lanes || readable;
   }
 
   /** Said once for the same units: whoever could not take them then is not asked again and again. */

@@ -11,6 +11,8 @@ export class Journal {
   #lines: { id: string; epoch: number; kind: string; data: string }[] = [];
   #planned = false;
   #writing: Promise<void> = Promise.resolve();
+  /** Claims of which something is on its way to the store. */
+  readonly #underway = new Map<number, number>();
 
   constructor(claims: Claims, env: Env) {
     this.#claims = claims;
@@ -33,9 +35,11 @@ export class Journal {
     this.#plan();
   }
 
-  /** Whether something of this claim is still to be written. */
+  /** Whether something of this claim is not yet written; `flush` waits for that, too. */
   has(epoch: number): boolean {
-    return this.#progress.has(epoch) || this.#lines.some((line) => line.epoch === epoch);
+    return (
+      this.#underway.has(epoch) || this.#progress.has(epoch) || this.#lines.some((line) => line.epoch === epoch)
+    );
   }
 
   /** Writes what was gathered. A store that is away costs a line of a log, never a task. */
@@ -44,9 +48,16 @@ export class Journal {
     const lines = this.#lines;
     this.#progress = new Map();
     this.#lines = [];
+    const epochs = new Set([...lines, ...progress].map(({ epoch }) => epoch));
+    for (const epoch of epochs) this.#underway.set(epoch, (this.#underway.get(epoch) ?? 0) + 1);
     this.#writing = this.#writing.then(async () => {
       if (lines.length > 0) await this.#claims.note(lines).catch(() => {});
       if (progress.length > 0) await this.#claims.progress(progress).catch(() => {});
+      for (const epoch of epochs) {
+        const left = (this.#underway.get(epoch) ?? 0) - 1;
+        if (left > 0) this.#underway.set(epoch, left);
+        else this.#underway.delete(epoch);
+      }
     });
     return this.#writing;
   }

@@ -42,6 +42,8 @@ const IMMEDIATE_RETRY_MS = 50;
 const MOST_BACKOFF_MS = 5_000;
 const CANCEL_LOOK_MS = 50;
 const LAST_TRIES = 3;
+/** What is longer than this, Node takes for no time at all. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** From so many slots on, half of them are claimed at a time. */
 const HALVES_FROM = 100;
 
@@ -69,7 +71,8 @@ export class Worker implements Service {
   #clock = { storeNow: 0, at: 0 };
   #loop: Promise<void> | undefined;
   #unlisten: (() => Promise<void>) | undefined;
-  #idle: (() => void) | undefined;
+  /** Those who wait for the last task to end: each call of `stop` has a patience of its own. */
+  readonly #idle = new Set<() => void>();
 
   constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
     this.#claims = claims;
@@ -173,7 +176,8 @@ export class Worker implements Service {
       await this.#recover(error, finished);
     }
     if (this.#stopped) this.wake();
-    if (this.#active.size === 0 && this.#finished.length === 0 && this.#draining) this.#idle?.();
+    if (this.#active.size === 0 && this.#finished.length === 0 && this.#draining)
+      for (const idle of this.#idle) idle();
   }
 
   #take(answer: Answer): void {
@@ -222,10 +226,17 @@ export class Worker implements Service {
   }
 
   async #execute(active: Active): Promise<void> {
-    const { claim } = active;
-    const { id, name, input, attempt, epoch } = claim;
-    const { timeoutMs } = storedOptions(claim.options);
-    const ending = await this.#executor.run({
+    const { epoch } = active.claim;
+    // An executor answers even for code that throws; if it fails itself, the attempt has failed and not the worker.
+    const ending = await this.#attempt(active).catch(broken);
+    if (this.#journal.has(epoch)) await this.#journal.flush();
+    this.#ended(active, ending);
+  }
+
+  async #attempt(active: Active): Promise<Ending> {
+    const { id, name, input, attempt, epoch, options } = active.claim;
+    const { timeoutMs } = storedOptions(options);
+    return this.#executor.run({
       id,
       name,
       input,
@@ -238,8 +249,6 @@ export class Worker implements Service {
       progress: (value) => this.#journal.progress(id, epoch, value),
       log: (message, data) => this.#journal.log(id, epoch, message, data),
     });
-    if (this.#journal.has(epoch)) await this.#journal.flush();
-    this.#ended(active, ending);
   }
 
   #ended(active: Active, ending: Ending): void {
@@ -286,11 +295,14 @@ export class Worker implements Service {
 
   /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
   async #adopt(): Promise<void> {
+    const held = await this.#claims.held();
+    // Only now: what ended while we asked is ours no more.
     const reported = new Set(this.#finished.map(({ epoch }) => epoch));
-    for (const claim of await this.#claims.held()) {
+    for (const claim of held) {
       if (reported.has(claim.epoch) || this.#active.has(claim.id) || this.#prefetched.has(claim.id)) continue;
       if (this.#unbegun.some(({ id }) => id === claim.id)) continue;
-      if (claim.held) this.#begin(claim, false);
+      if (this.#draining) this.#giveBack(claim);
+      else if (claim.held) this.#begin(claim, false);
       else this.#prefetched.set(claim.id, claim);
     }
   }
@@ -351,6 +363,7 @@ export class Worker implements Service {
     );
     for (const id of [...this.#active.keys()]) this.#abort(id, reason);
     this.#prefetched.clear();
+    this.#unbegun = [];
     this.#keeper.forget();
     this.wake();
   }
@@ -370,11 +383,13 @@ export class Worker implements Service {
   #drained(graceMs: number): Promise<void> {
     if (this.#active.size === 0 && this.#finished.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, graceMs);
-      this.#idle = () => {
+      const done = (): void => {
         clearTimeout(timer);
+        this.#idle.delete(done);
         resolve();
       };
+      const timer = setTimeout(done, Math.min(graceMs, LONGEST_TIMER_MS));
+      this.#idle.add(done);
     });
   }
 
@@ -382,5 +397,11 @@ export class Worker implements Service {
     this.#options.watch?.(event);
   }
 }
+
+const broken = (error: unknown): Ending => ({
+  ok: false,
+  error: { name: "Error", message: error instanceof Error ? error.message : "The executor failed." },
+  retryable: true,
+});
 
 const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
