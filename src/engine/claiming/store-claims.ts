@@ -86,7 +86,8 @@ export class StoreClaims implements Claims {
     const fresh = this.#sight.learn(view, scope, decision);
     // Few newcomers are looked at right away; of many, the store tells which come first.
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
-    this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS;
+    // And where it told of as many as it was asked for, there may be more of them.
+    this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.lookahead;
     for (const { id } of report.finished) this.#laneOf.delete(id);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);

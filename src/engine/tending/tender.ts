@@ -13,6 +13,8 @@ export interface TenderOptions {
 
 /** So much at once means that there is more. */
 const A_BATCH = 500;
+/** The store tells of so many parked gates at once. */
+const A_LIST = 200;
 
 export class Tender implements Service {
   readonly #store: Store;
@@ -67,7 +69,8 @@ export class Tender implements Service {
     let next = pollMs + this.#env.random() * jitterMs;
     try {
       const tended = await this.#store.tend(this.#parkedAfter);
-      this.#parkedAfter = tended.parkedOn.at(-1) ?? "";
+      // A list that is not full was the end of the round: one that is empty must mean that nobody is parked.
+      this.#parkedAfter = tended.parkedOn.length < A_LIST ? "" : (tended.parkedOn.at(-1) ?? "");
       if (tended.nextDueAt !== null) next = Math.min(next, Math.max(0, tended.nextDueAt - tended.now));
       if (tended.promoted >= A_BATCH || tended.expired >= A_BATCH) next = 0;
       if (tended.promoted > 0) this.#store.hint("work");

@@ -5,6 +5,8 @@ import type { Ending, Executor, Job, StoredError } from "../executor.ts";
 
 /** After a timeout the code is asked to stop; this long it may take before the attempt is over anyway. */
 const GRACE_MS = 1_000;
+/** What is longer than this, Node takes for no time at all: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class FunctionExecutor implements Executor {
   readonly #tasks: ReadonlyMap<string, AnyTask>;
@@ -81,10 +83,11 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
   let timer: NodeJS.Timeout | undefined;
   let grace: NodeJS.Timeout | undefined;
   const over = new Promise<Ending>((resolve) => {
-    timer = setTimeout(() => {
+    const end = (): void => {
       abort.abort(timeout);
       grace = setTimeout(() => resolve(failed(timeout, true)), GRACE_MS);
-    }, timeoutMs);
+    };
+    timer = setTimeout(end, Math.min(timeoutMs, LONGEST_TIMER_MS));
   });
   const either = AbortSignal.any([job.signal, abort.signal]);
   const ending = call(task, input, job, () => either);
@@ -116,8 +119,17 @@ function failed(error: unknown, retryable: boolean): Ending {
   return { ok: false, error: storedError(error), retryable };
 }
 
+/** Anything can be thrown, even what has no text. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return "Something without a text was thrown.";
+  }
+}
+
 function storedError(error: unknown): StoredError {
-  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  if (!(error instanceof Error)) return { name: "Error", message: textOf(error) };
   const code = (error as { code?: unknown }).code;
   return {
     name: error.name,
