@@ -56,7 +56,7 @@ export async function newTask(
     runAt: options.runAt ? instant(task, "runAt", options.runAt) : null,
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),
     goodUntil: good instanceof Date ? instant(task, "goodUntil", good) : null,
-    goodForMs: typeof good === "string" ? parseDuration(good) : null,
+    goodForMs: good === undefined || good instanceof Date ? null : parseDuration(good),
   };
 }
 
@@ -93,7 +93,7 @@ function inputJson(task: AnyTask, input: unknown): string {
 }
 
 function instant(task: AnyTask, field: string, date: Date): number {
-  const at = date.getTime();
+  const at = date instanceof Date ? date.getTime() : Number.NaN;
   if (Number.isNaN(at))
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": ${field} is not a valid date.`);
   return at;

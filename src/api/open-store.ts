@@ -12,19 +12,20 @@ export interface OpenOptions {
 
 /** `file:…`, `postgres://…`, `mysql://…`, `memory:`; anything else is an error that says so. */
 export async function openStore(url: string, { migrate = false }: OpenOptions = {}): Promise<Store> {
-  const store = await open(url);
+  let store: Store | undefined;
   try {
+    store = await open(url);
     if (migrate) await store.migrate();
     else await store.verify();
     return store;
   } catch (error) {
-    await store.close().catch(() => {});
+    await store?.close().catch(() => {});
     throw unreachable(url, error);
   }
 }
 
 async function open(url: string): Promise<Store> {
-  const scheme = url.slice(0, url.indexOf(":"));
+  const scheme = /^(\w+):/.exec(url)?.[1];
   if (scheme === "memory") return (await import("../store/memory/index.ts")).openMemory();
   if (scheme === "file") return (await import("../store/sqlite/index.ts")).openSqlite(pathOf(url));
   if (scheme === "postgres" || scheme === "postgresql")
@@ -40,9 +41,10 @@ async function open(url: string): Promise<Store> {
 const pathOf = (url: string): string =>
   url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length);
 
-/** A URL as it may be shown: without its password. */
+/** A URL as it may be shown: without its password, even one that somebody forgot to escape. */
 export function masked(url: string): string {
-  return url.replace(/(:\/\/[^:/@]*):[^@/]*@/, "$1:***@");
+  const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;
+  return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
 }
 
 function unreachable(url: string, error: unknown): unknown {

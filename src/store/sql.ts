@@ -92,6 +92,18 @@ export const now = instant("wall");
 /** The clock of leases: cannot be set back; only ever compared with itself. */
 export const leaseNow = instant("lease");
 
+/** A list as PostgreSQL reads arrays; a pass sends thousands of such values, and the driver's own way is slow. */
+function arrayText(list: readonly (Value | undefined)[]): string {
+  const items = list.map((item) =>
+    item === null || item === undefined
+      ? "NULL"
+      : typeof item === "string"
+        ? `"${item.replace(/["\\]/g, "\\$&")}"`
+        : String(item),
+  );
+  return `{${items.join(",")}}`;
+}
+
 /** `column ${oneOf(list)}`: an equality with any of a list, as one parameter where that is possible. */
 export const oneOf = (list: readonly (string | number)[]): Sql =>
   new Sql((writer) => {
@@ -100,7 +112,7 @@ export const oneOf = (list: readonly (string | number)[]): Sql =>
       writer.text += "= ANY('{}')";
     } else if (writer.dialect === "postgres") {
       writer.text += "= ANY(";
-      writer.value(list);
+      writer.value(arrayText(list));
       writer.text += typeof list[0] === "number" ? "::bigint[])" : "::text[])";
     } else if (writer.dialect === "sqlite") {
       writer.text += "IN (SELECT value FROM json_each(";
@@ -122,7 +134,7 @@ export const noneOf = (list: readonly string[]): Sql =>
   new Sql((writer) => {
     if (writer.dialect === "postgres") {
       writer.text += "<> ALL(";
-      writer.value(list);
+      writer.value(arrayText(list));
       writer.text += "::text[])";
     } else if (list.length === 0) writer.text += "IS NOT NULL";
     else {
@@ -147,7 +159,7 @@ export function rows<C extends Record<string, ColumnType>>(
       writer.text += "unnest(";
       names.forEach((name, index) => {
         if (index > 0) writer.text += ", ";
-        writer.value(list.map((record) => record[name] ?? null));
+        writer.value(arrayText(list.map((record) => record[name] ?? null)));
         writer.text += `::${PG_TYPE[columns[name] as ColumnType]}`;
       });
       writer.text += `) AS ${alias}(${names.join(", ")})`;

@@ -3,7 +3,9 @@ import type { LostRow, Recovery, View } from "../../store/store.ts";
 import { recoveries, storedOptions } from "./recovery.ts";
 
 const NOW = 5_000;
-const RETRIED = JSON.stringify({ retry: { attempts: 3, delayMs: 1, maxDelayMs: 1, backoff: "fixed", jitter: 0 } });
+const RETRIED = JSON.stringify({
+  retry: { attempts: 3, delayMs: 1, maxDelayMs: 1, backoff: "fixed", jitter: 0 },
+});
 
 const lost = (more: Partial<LostRow> = {}): LostRow => ({
   id: "a",

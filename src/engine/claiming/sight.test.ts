@@ -58,7 +58,13 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
     gates: pass.gates ?? [],
     usage: [],
     lanes: pass.lanes ?? [],
-    heads: (pass.waiting ?? []).map((lane) => ({ id: `of ${lane}`, lane, priority: 0, at: 1, goodUntil: null })),
+    heads: (pass.waiting ?? []).map((lane) => ({
+      id: `of ${lane}`,
+      lane,
+      priority: 0,
+      at: 1,
+      goodUntil: null,
+    })),
     prefetched: [],
     sessions: [],
     lost: [],
@@ -75,7 +81,8 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
 const all = (): Sight => new Sight(["q"], () => true);
 const ours = (): Sight => new Sight(["q"], ({ task }) => task === "t");
 const ids = ({ lanes }: Look): string[] => lanes.map(({ id }) => id);
-const wantOf = (look: Look, id: string): number | undefined => look.lanes.find((lane) => lane.id === id)?.want;
+const wantOf = (look: Look, id: string): number | undefined =>
+  look.lanes.find((lane) => lane.id === id)?.want;
 
 describe("the gates of the lanes in sight", () => {
   const lane = spec("a", { cluster: 1, "queue:q": 1, "pool:tenant=acme": 2 });
@@ -101,11 +108,7 @@ describe("the gates of the lanes in sight", () => {
   test("are locked alone where they can bind: limited, unset, or paused", () => {
     const sight = all();
     sight.notice([lane]);
-    const gates = [
-      gate("cluster", 5),
-      gate("pool:tenant=acme", null),
-      gate("queue:q", -1, { paused: true }),
-    ];
+    const gates = [gate("cluster", 5), gate("pool:tenant=acme", null), gate("queue:q", -1, { paused: true })];
     learn(sight, sight.scope(NONE, 4), { lanes: [row(lane)], gates });
     expect(sight.scope(NONE, 4).exclusive).toEqual(keys);
   });
@@ -113,7 +116,10 @@ describe("the gates of the lanes in sight", () => {
   test("are locked alone again as soon as a pass saw them bind", () => {
     const sight = all();
     sight.notice([lane]);
-    const seen = (limit: number): Pass => ({ lanes: [row(lane)], gates: keys.map((key) => gate(key, limit)) });
+    const seen = (limit: number): Pass => ({
+      lanes: [row(lane)],
+      gates: keys.map((key) => gate(key, limit)),
+    });
     learn(sight, sight.scope(NONE, 4), seen(-1));
     expect(sight.scope(NONE, 4).exclusive).toEqual([]);
     learn(sight, sight.scope(NONE, 4), seen(3));

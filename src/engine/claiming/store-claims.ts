@@ -9,6 +9,8 @@ import { Sight } from "./sight.ts";
 
 /** Between two of these, PostgreSQL may walk over some hundred dead index entries; that costs little. */
 const REHEAD_EVERY = 8;
+/** A pass that takes so many at once corrects the head every time. */
+const LONG = 64;
 
 const INTAKE_EVERY = 16;
 const FEW_ARRIVALS = 32;
@@ -48,7 +50,13 @@ export class StoreClaims implements Claims {
     const scope = this.#scopeFor(report);
     let seen: { view: View; decision: Decision } | undefined;
     const look = (view: View): Moves => {
-      const decision = decide(view, scope, this.#seat, report, this.#passes % REHEAD_EVERY === 0);
+      const decision = decide(
+        view,
+        scope,
+        this.#seat,
+        report,
+        this.#passes % REHEAD_EVERY === 0 || scope.lanes.some(({ want }) => want > LONG),
+      );
       seen = { view, decision };
       return decision.moves;
     };

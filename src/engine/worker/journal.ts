@@ -38,7 +38,9 @@ export class Journal {
   /** Whether something of this claim is not yet written; `flush` waits for that, too. */
   has(epoch: number): boolean {
     return (
-      this.#underway.has(epoch) || this.#progress.has(epoch) || this.#lines.some((line) => line.epoch === epoch)
+      this.#underway.has(epoch) ||
+      this.#progress.has(epoch) ||
+      this.#lines.some((line) => line.epoch === epoch)
     );
   }
 

@@ -154,7 +154,8 @@ async function working(replies: Reply[], options: Partial<WorkerOptions> = {}): 
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 1_000 && !isSo(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  for (let turn = 0; turn < 1_000 && !isSo(); turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 2));
   expect(isSo()).toBe(true);
 }
 
@@ -163,7 +164,13 @@ describe("a worker", () => {
     const { claims, executor, worker } = await working([{ claimed: [claim("a", 1), claim("b", 2)] }]);
     expect(claims.calls).toEqual(["open id0001"]);
     expect(worker.session).toBe("id0001");
-    expect(claims.reports[0]).toMatchObject({ active: 0, hinted: true, draining: false, finished: [], started: [] });
+    expect(claims.reports[0]).toMatchObject({
+      active: 0,
+      hinted: true,
+      draining: false,
+      finished: [],
+      started: [],
+    });
     expect(executor.jobs.map(({ id, fence, attempt }) => [id, fence, attempt])).toEqual([
       ["a", 1, 1],
       ["b", 2, 1],
@@ -172,7 +179,9 @@ describe("a worker", () => {
   });
 
   test("lets reports ride on the next exchange, together, and says how many slots are in use after them", async () => {
-    const { env, claims, executor } = await working([{ claimed: [claim("a", 1), claim("b", 2), claim("c", 3)] }]);
+    const { env, claims, executor } = await working([
+      { claimed: [claim("a", 1), claim("b", 2), claim("c", 3)] },
+    ]);
     const before = claims.reports.length;
     executor.end("a", done('"r"'));
     executor.end("b", failure);
@@ -495,7 +504,9 @@ describe("a word of a cancelled task", () => {
 describe("a stop", () => {
   test("returns claims that never began, takes no new work, waits for what runs, and closes", async () => {
     const ahead = claim("ahead", 2, { held: false });
-    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1), ahead] }], { prefetch: 1 });
+    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1), ahead] }], {
+      prefetch: 1,
+    });
     let stopped = false;
     const stop = worker.stop().then(() => {
       stopped = true;

@@ -100,7 +100,10 @@ describe("the input", () => {
   test("is named as a whole where the schema names no part of it", async () => {
     const definition = task({ id: "t", input: z.string(), run: () => 1 });
     await expect(parseInput(definition, 5)).rejects.toThrow(/schema: input: /);
-    await expect(parseInput(definition, 5)).rejects.toMatchObject({ code: "BAD_INPUT", details: { task: "t" } });
+    await expect(parseInput(definition, 5)).rejects.toMatchObject({
+      code: "BAD_INPUT",
+      details: { task: "t" },
+    });
   });
 
   test("is named by the keys of its path, however the schema writes them", async () => {

@@ -33,6 +33,8 @@ import * as look from "./look.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 
+const SHORT_LINE = 64;
+
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
   const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
@@ -44,7 +46,9 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const laneIds = scope.lanes.map(({ id }) => id);
   const lanes = first.add(laneIds.length > 0 && read(look.selectLanes(laneIds)));
   const line = look.selectHeads(scope.lanes, { skipLocked: scope.skipLocked, arriving: scope.intake });
-  const heads = first.add(laneIds.length > 0 && (scope.skipLocked ? line : read(line)));
+  // A long line is better off as rows than gathered into a text.
+  const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.skipLocked;
+  const heads = first.add(laneIds.length > 0 && (short ? read(line) : line));
   const parked = first.add(scope.unpark.length > 0 && read(look.selectParked(scope.unpark)));
   const beyond = first.add(scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)));
   const prefetched = first.add(scope.prefetching && read(look.selectPrefetched(scope.session)));

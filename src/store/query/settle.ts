@@ -4,8 +4,8 @@
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
 
-import type { Dialect, Sql } from "../sql.ts";
-import { forUpdate, forUpdateSkipLocked, now, raw, rows, sql } from "../sql.ts";
+import type { ColumnType, Dialect, Sql } from "../sql.ts";
+import { forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Finished, Recovery } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
@@ -77,17 +77,13 @@ export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
   };
 }
 
-const COLUMNS = {
-  id: "text",
-  epoch: "int",
-  state: "text",
-  kind: "text",
-  body: "text",
-  data: "text",
-  delay: "int",
-  unburnt: "int",
-  loss: "int",
-} as const;
+/** What a way out needs to know of its reports, beside the claim. */
+const NEEDS = {
+  outcome: { epoch: "int", state: "text", body: "text", loss: "int" },
+  later: { epoch: "int", kind: "text", data: "text", delay: "int", unburnt: "int", loss: "int" },
+  again: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
+  back: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
+} as const satisfies Record<Exit["to"], Partial<Record<keyof Exit, ColumnType>>>;
 
 /** Statements per way out; the answer of the one at `accepted` names the epochs that were still current. */
 export interface Settling {
@@ -118,17 +114,19 @@ const TABLES = {
 /** Where the columns of a claim and of its report are found. */
 interface Names {
   readonly r: string;
-  readonly f: string;
+  f(column: "state" | "kind" | "body" | "data" | "delay" | "unburnt" | "loss"): string;
 }
 
 /** A unit that never ran keeps its place; one that is tried again goes behind those who came in the meantime. */
 function values(way: Exit["to"], { r, f }: Names): Sql {
-  const losses = `${r}.losses + ${f}.loss`;
-  if (way === "outcome")
-    return sql`${raw(`${r}.id, ${f}.state, ${r}.epoch, ${r}.attempt, ${losses}, ${f}.body, ${r}.session, ${r}.claimed_at, ${r}.claimed_n`)}, ${now}, ${raw(`${r}.n + 1`)}`;
-  const at = way === "later" ? sql`${now} + ${raw(`${f}.delay`)}` : way === "again" ? now : raw(`${r}.at`);
+  const losses = `${r}.losses + ${f("loss")}`;
+  if (way === "outcome") {
+    const claim = `${r}.session, ${r}.claimed_at, ${r}.claimed_n`;
+    return sql`${raw(`${r}.id, ${f("state")}, ${r}.epoch, ${r}.attempt, ${losses}, ${f("body")}, ${claim}`)}, ${now}, ${raw(`${r}.n + 1`)}`;
+  }
+  const at = way === "later" ? sql`${now} + ${raw(f("delay"))}` : way === "again" ? now : raw(`${r}.at`);
   const because = way === "later" ? ", 'retry'" : "";
-  return sql`${raw(`${r}.id, ${r}.lane, ${r}.precedence`)}, ${at}, ${raw(`${r}.attempt - ${f}.unburnt, ${losses}, ${r}.good_until, ${r}.n + 1${because}`)}`;
+  return sql`${raw(`${r}.id, ${r}.lane, ${r}.precedence`)}, ${at}, ${raw(`${r}.attempt - ${f("unburnt")}, ${losses}, ${r}.good_until, ${r}.n + 1${because}`)}`;
 }
 
 /** An outcome tells its own end and its last claim; what goes back in line leaves both in the history. */
@@ -140,33 +138,44 @@ function inserts(way: Exit["to"], names: Names, from: Sql): Sql[] {
   return [
     moved,
     sql`${event} SELECT ${raw(`${r}.id, ${r}.claimed_n, 'TaskClaimed', ${r}.claimed_at`)}, ${claimedData(r)} FROM ${from}`,
-    sql`${event} SELECT ${raw(`${r}.id, ${r}.n + 1, ${f}.kind`)}, ${now}, ${raw(`${f}.data`)} FROM ${from}`,
+    sql`${event} SELECT ${raw(`${r}.id, ${r}.n + 1, ${f("kind")}`)}, ${now}, ${raw(f("data"))} FROM ${from}`,
   ];
 }
 
 const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back";
 
-/** One statement: the delete finds each claim by its key and carries its report along. */
+/**
+ * One statement on PostgreSQL. The reports travel as one JSON object by unit, in which the delete looks up its own:
+ * a join would be planned for the table as it was when it was empty, and compare every claim with every report.
+ */
 function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
-  const [moved, ...events] = inserts(way, { r: "g", f: "g" }, raw("g")) as [Sql, ...Sql[]];
+  const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
+  const columns = Object.keys(needs);
+  const byUnit = Object.fromEntries(
+    group.map((exit) => [exit.id, columns.map((name) => exit[name as keyof Exit])]),
+  );
+  const text = JSON.stringify(byUnit);
+  const f = (column: string): string => {
+    const value = `(g.f ->> ${columns.indexOf(column)})`;
+    return needs[column] === "int" ? `${value}::bigint` : value;
+  };
+  const [moved, ...events] = inserts(way, { r: "g", f }, raw("g")) as [Sql, ...Sql[]];
+  const arrivals = insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id"));
   const written = isInLine(way)
-    ? [
-        sql`${moved} RETURNING id, precedence, at`,
-        ...events,
-        insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id")),
-      ]
+    ? [sql`${moved} RETURNING id, precedence, at`, ...events, arrivals]
     : [moved, ...events];
   const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
-  return sql`WITH g AS (DELETE FROM sluice_running r USING ${rows("f", COLUMNS, group)} WHERE r.id = f.id AND r.epoch = f.epoch
-      RETURNING r.*, f.state, f.kind, f.body, f.data, f.delay, f.unburnt, f.loss)
+  return sql`WITH g AS (DELETE FROM sluice_running r WHERE r.id ${oneOf(group.map(({ id }) => id))}
+      AND r.epoch = (${text}::jsonb -> r.id ->> 0)::bigint RETURNING r.*, ${text}::jsonb -> r.id AS f)
     ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`;
 }
 
 function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
-  const joined = sql`${rows("f", COLUMNS, group)} JOIN sluice_running r ON r.epoch = f.epoch`;
+  const list = rows("f", NEEDS[way] as Record<string, ColumnType>, group as never);
+  const joined = sql`${list} JOIN sluice_running r ON r.epoch = f.epoch`;
   return [
     sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
-    ...inserts(way, { r: "r", f: "f" }, joined),
+    ...inserts(way, { r: "r", f: (column) => `f.${column}` }, joined),
     ...(isInLine(way)
       ? [
           insertArrivals(

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { task } from "../core/task/definition.ts";
+import { openMemory } from "../store/memory/index.ts";
+import { defineApp } from "./app.ts";
+import { declarationOf } from "./declaration.ts";
+
+const tasks = [task({ id: "t", queue: "mail", run: () => 1 })];
+
+test("an app without limits declares its cluster and its queue as unlimited", () => {
+  const app = defineApp({ tasks: [task({ id: "t", run: () => 1 })] });
+  expect(declarationOf(app)).toEqual({
+    queues: [{ name: "default", rank: 100 }],
+    gates: [
+      { key: "cluster", limit: -1, line: "skip", leaseMs: undefined },
+      { key: "queue:default", limit: -1, line: "skip", leaseMs: undefined },
+    ],
+  });
+});
+
+test("limits of cluster, queues and pools become gates, each with the line of its kind", () => {
+  const app = defineApp({
+    tasks,
+    clusterCap: 20,
+    queues: { mail: { rank: 1, maxConcurrency: 3 }, bulk: {} },
+    pools: { gpu: { limit: 4, lease: "2m" }, tenant: { limit: 1, perValue: true } },
+  });
+  expect(declarationOf(app)).toEqual({
+    queues: [
+      { name: "mail", rank: 1 },
+      { name: "bulk", rank: 100 },
+    ],
+    gates: [
+      { key: "cluster", limit: 20, line: "skip", leaseMs: undefined },
+      { key: "queue:mail", limit: 3, line: "skip", leaseMs: undefined },
+      { key: "queue:bulk", limit: -1, line: "skip", leaseMs: undefined },
+      { key: "pool:gpu", limit: 4, line: "bypass", leaseMs: 120_000 },
+      { key: "pool:tenant=*", limit: 1, line: "bypass", leaseMs: 300_000 },
+    ],
+  });
+});
+
+test("a new declaration replaces the old one, but not what an operator has set", async () => {
+  const store = openMemory();
+  const capped = (clusterCap: number, maxConcurrency: number) =>
+    declarationOf(defineApp({ tasks, clusterCap, queues: { mail: { maxConcurrency } } }));
+  await store.declare(capped(5, 2));
+  await store.changeLimit({ key: "queue:mail", to: "value", limit: 9, by: "ann" });
+  await store.declare(capped(6, 3));
+  expect(await store.limits(["cluster", "queue:mail"])).toEqual(
+    new Map([
+      ["cluster", 6],
+      ["queue:mail", 9],
+    ]),
+  );
+});

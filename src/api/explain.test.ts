@@ -1,0 +1,338 @@
+import { describe, expect, test } from "vitest";
+import { bornAs } from "../core/gate/kind.ts";
+import { servesText } from "../engine/claiming/serving.ts";
+import type {
+  EventRow,
+  GateInfo,
+  HeadRow,
+  HolderRow,
+  LaneRow,
+  SessionRow,
+  TaskRow,
+  Usage,
+  WaitView,
+} from "../store/store.ts";
+import { explainWait, waitsOf } from "./explain.ts";
+
+const NOW = 100_000;
+const ASKS = { cluster: 1, "queue:q": 1 };
+const text = (asks: Record<string, number>): string => JSON.stringify(Object.entries(asks));
+
+const gate = (key: string, limit: number | null, more: Partial<GateInfo> = {}): GateInfo => ({
+  key,
+  limit,
+  declared: limit,
+  paused: false,
+  line: bornAs(key).line,
+  leaseMs: null,
+  setBy: null,
+  setAt: null,
+  ...more,
+});
+
+const task = (more: Partial<TaskRow> = {}): TaskRow => ({
+  id: "me",
+  name: "t",
+  queue: "q",
+  lane: "mine",
+  asks: text(ASKS),
+  priority: 0,
+  state: "waiting",
+  input: "{}",
+  options: "{}",
+  key: null,
+  attempt: 0,
+  losses: 0,
+  createdAt: 0,
+  at: 50,
+  session: null,
+  epoch: null,
+  goodUntil: null,
+  progress: null,
+  body: null,
+  ...more,
+});
+
+const lane = (id: string, asks: Record<string, number> = ASKS, more: Partial<LaneRow> = {}): LaneRow => ({
+  id,
+  queue: "q",
+  task: "t",
+  asks: text(asks),
+  rank: 100,
+  state: "open",
+  parked: null,
+  head: { priority: 0, at: 0, id: "" },
+  stamp: 1,
+  mark: null,
+  blocked: "[]",
+  ...more,
+});
+
+const head = (id: string, of: string, at: number): HeadRow => ({
+  id,
+  lane: of,
+  priority: 0,
+  at,
+  goodUntil: null,
+});
+
+const session = (id: string, slots: number, tasks = ["t"]): SessionRow => ({
+  id,
+  slots,
+  serves: servesText(["q"], tasks),
+});
+
+const usage = (
+  of: string,
+  units: number,
+  more: Partial<Usage> & { gates?: Record<string, number> } = {},
+): Usage => {
+  const { gates = ASKS, ...rest } = more;
+  return { lane: of, asks: text(gates), session: "s1", held: true, lost: false, units, ...rest };
+};
+
+const holder = (id: string, of: string, since: number): HolderRow => ({
+  id,
+  name: "t",
+  lane: of,
+  session: "s1",
+  since,
+  held: true,
+});
+
+const view = (more: Partial<WaitView> = {}): WaitView => ({
+  now: NOW,
+  task: task(),
+  rank: 100,
+  gates: [gate("cluster", -1), gate("queue:q", -1)],
+  usage: [],
+  lanes: [lane("mine")],
+  heads: [head("me", "mine", 50)],
+  sessions: [session("s1", 4)],
+  holders: [],
+  ahead: [],
+  ...more,
+});
+
+describe("why a task waits", () => {
+  test("is nothing at all when the next pass starts it", () => {
+    const { reasons, sentences, state } = explainWait(view());
+    expect([reasons, sentences, state]).toEqual([[], [], "waiting"]);
+  });
+
+  test("is a full gate, with all who hold it, what they hold and since when", () => {
+    const { reasons, sentences } = explainWait(
+      view({
+        gates: [gate("cluster", -1), gate("queue:q", 2)],
+        usage: [usage("mine", 1), usage("other", 1, { gates: { "queue:q": 1 } })],
+        holders: [holder("a", "mine", NOW - 5_000), holder("b", "other", NOW - 1_000)],
+        ahead: [{ lane: "mine", asks: text(ASKS), units: 12 }],
+      }),
+    );
+    expect(reasons).toEqual([
+      {
+        kind: "full",
+        gate: "queue:q",
+        limit: 2,
+        held: 2,
+        asked: 1,
+        ahead: 12,
+        holders: [
+          { unit: "a", name: "t", slots: 1, session: "s1", since: NOW - 5_000 },
+          { unit: "b", name: "t", slots: 1, session: "s1", since: NOW - 1_000 },
+        ],
+      },
+    ]);
+    expect(sentences[0]?.text).toMatch(
+      /^queue "q" is full: 2 of 2 slots held \(by a t for 5s, b t for 1s\), 12/,
+    );
+    expect(sentences[0]?.remedy).toBe("sluice limits set queue:q 3");
+  });
+
+  test("does not name those as holders who hold nothing of that gate", () => {
+    const { reasons } = explainWait(
+      view({
+        gates: [gate("cluster", -1), gate("queue:q", 1)],
+        usage: [usage("mine", 1), usage("elsewhere", 1, { gates: { cluster: 1 } })],
+        holders: [holder("a", "mine", 0), holder("x", "elsewhere", 0), holder("y", "unknown", 0)],
+      }),
+    );
+    expect(reasons).toMatchObject([{ gate: "queue:q", holders: [{ unit: "a" }] }]);
+  });
+
+  test("is every gate in its way, not only the first", () => {
+    const { reasons, sentences } = explainWait(
+      view({
+        gates: [gate("cluster", 1), gate("queue:q", 5, { paused: true })],
+        usage: [usage("mine", 1)],
+      }),
+    );
+    expect(reasons.map(({ kind }) => kind)).toEqual(["full", "paused"]);
+    expect(sentences.map(({ remedy }) => remedy)).toEqual([
+      "sluice limits set cluster 2",
+      "sluice queues resume q",
+    ]);
+  });
+
+  test("is not what a lost holder held", () => {
+    const seen = view({
+      gates: [gate("cluster", -1), gate("queue:q", 1)],
+      usage: [usage("mine", 1, { lost: true })],
+    });
+    expect(explainWait(seen).reasons).toEqual([]);
+  });
+
+  test("is a gate without a limit, or one that is smaller than what it asks", () => {
+    const pool = { ...ASKS, "pool:gpu": 3 };
+    const seen = (limit: number | null): WaitView =>
+      view({
+        task: task({ asks: text(pool) }),
+        lanes: [lane("mine", pool)],
+        gates: [gate("cluster", -1), gate("queue:q", -1), gate("pool:gpu", limit)],
+      });
+    expect(explainWait(seen(null)).reasons).toMatchObject([{ kind: "unset", gate: "pool:gpu" }]);
+    expect(explainWait(seen(2)).reasons).toMatchObject([{ kind: "never", limit: 2, asked: 3 }]);
+    expect(explainWait(seen(3)).reasons).toEqual([]);
+  });
+
+  test("is that no live worker knows it", () => {
+    const { reasons } = explainWait(view({ sessions: [session("s1", 4, ["other"])] }));
+    expect(reasons).toEqual([{ kind: "noWorker", queue: "q", name: "t" }]);
+  });
+
+  test("is that all workers are busy, behind as many as wait for the same workers", () => {
+    const seen = view({
+      usage: [usage("mine", 4)],
+      lanes: [
+        lane("mine"),
+        lane("blocked", { ...ASKS, "pool:x": 1 }),
+        lane("foreign", ASKS, { task: "other" }),
+      ],
+      heads: [head("first", "mine", 1), head("b", "blocked", 2), head("f", "foreign", 3)],
+      gates: [gate("cluster", -1), gate("queue:q", -1), gate("pool:x", 0)],
+      ahead: [
+        { lane: "mine", asks: text(ASKS), units: 40 },
+        { lane: "blocked", asks: text({ ...ASKS, "pool:x": 1 }), units: 7 },
+        { lane: "foreign", asks: text(ASKS), units: 5 },
+      ],
+    });
+    expect(explainWait(seen).reasons).toEqual([{ kind: "busy", workers: 1, slots: 4, ahead: 40 }]);
+  });
+
+  test("is who goes first: a task of a better place takes the last slot", () => {
+    const seen = (at: number): WaitView =>
+      view({
+        gates: [gate("cluster", -1), gate("queue:q", 1)],
+        lanes: [lane("mine"), lane("other", { "queue:q": 1 })],
+        heads: [head("me", "mine", 50), head("first", "other", at)],
+      });
+    expect(explainWait(seen(49)).reasons).toMatchObject([{ kind: "full", gate: "queue:q" }]);
+    expect(explainWait(seen(51)).reasons).toEqual([]);
+  });
+
+  test("follows the line of a gate that is served in order to the one in front", () => {
+    const mutex = { "mutex:m": 1 };
+    const large = { "mutex:m": 1, "pool:gpu": 2 };
+    const { reasons, sentences } = explainWait(
+      view({
+        task: task({ asks: text(mutex) }),
+        gates: [gate("mutex:m", 1), gate("pool:gpu", 2)],
+        usage: [usage("gpu", 1, { gates: { "pool:gpu": 1 } })],
+        lanes: [lane("mine", mutex), lane("front", large)],
+        heads: [head("front", "front", 1), head("me", "mine", 50)],
+        ahead: [{ lane: "front", asks: text(large), units: 1 }],
+      }),
+    );
+    expect(reasons).toMatchObject([
+      {
+        kind: "behind",
+        gate: "mutex:m",
+        ahead: 1,
+        front: { unit: "front", reasons: [{ kind: "full", gate: "pool:gpu" }] },
+      },
+    ]);
+    expect(sentences[0]?.text).toContain("front is in front and waits because");
+  });
+
+  test("is its own place even when it is not the head of its lane", () => {
+    const { reasons } = explainWait(
+      view({
+        gates: [gate("cluster", -1), gate("queue:q", 1)],
+        heads: [head("head", "mine", 1), head("next", "mine", 2)],
+        ahead: [{ lane: "mine", asks: text(ASKS), units: 3 }],
+      }),
+    );
+    expect(reasons).toMatchObject([{ kind: "full", gate: "queue:q", held: 1, ahead: 3 }]);
+  });
+});
+
+describe("a task that is not in line", () => {
+  test("waits for its time when it was delayed, or is to be tried again", () => {
+    const later = (attempt: number) =>
+      explainWait(view({ task: task({ state: "later", at: NOW + 5_000, attempt }) }));
+    expect(later(0).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "delay" }]);
+    expect(later(1).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "retry" }]);
+    expect(later(0).sentences[0]?.remedy).toBeUndefined();
+  });
+
+  test("has no reason when it runs or has ended", () => {
+    for (const state of ["running", "succeeded", "failed", "cancelled"] as const) {
+      const full = { gates: [gate("cluster", -1), gate("queue:q", 0)] };
+      expect(explainWait(view({ ...full, task: task({ state }) })).reasons).toEqual([]);
+    }
+  });
+
+  test("has one while it is claimed and waits for its slots", () => {
+    const { state, reasons } = explainWait(
+      view({
+        task: task({ state: "claimed", session: "s1" }),
+        gates: [gate("cluster", -1), gate("queue:q", 1)],
+        usage: [usage("mine", 1), usage("mine", 1, { held: false })],
+        heads: [],
+      }),
+    );
+    expect([state, reasons.map(({ kind }) => kind)]).toEqual(["claimed", ["full"]]);
+  });
+});
+
+describe("what a task waited for before", () => {
+  const event = (n: number, at: number, gates: readonly string[], kind = "LaneWaiting"): EventRow => ({
+    subject: "lane",
+    n,
+    kind,
+    at,
+    data: JSON.stringify(gates),
+  });
+
+  test("is what its lane waited for, one after the other", () => {
+    const events = [event(1, 10, ["queue:q"]), event(2, 30, ["pool:x", "queue:q"]), event(3, 50, [])];
+    expect(waitsOf(events, 0, 100)).toEqual([
+      { gates: ["queue:q"], fromMs: 10, forMs: 20 },
+      { gates: ["pool:x", "queue:q"], fromMs: 30, forMs: 20 },
+    ]);
+  });
+
+  test("is only the part that falls into its own wait", () => {
+    const events = [event(1, 10, ["a"]), event(2, 30, ["b"]), event(3, 50, ["c"])];
+    expect(waitsOf(events, 20, 40)).toEqual([
+      { gates: ["a"], fromMs: 20, forMs: 10 },
+      { gates: ["b"], fromMs: 30, forMs: 10 },
+    ]);
+    expect(waitsOf(events, 60, 70)).toEqual([{ gates: ["c"], fromMs: 60, forMs: 10 }]);
+    expect(waitsOf(events, 30, 30)).toEqual([]);
+    expect(waitsOf(events, 0, 5)).toEqual([]);
+  });
+
+  test("goes on to the end of its wait while nothing has changed", () => {
+    expect(waitsOf([event(1, 10, ["a"])], 0, 90)).toEqual([{ gates: ["a"], fromMs: 10, forMs: 80 }]);
+  });
+
+  test("is told by the lane's waits alone", () => {
+    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "SomethingElse"), event(3, 40, ["b"])];
+    expect(waitsOf(events, 0, 50)).toEqual([
+      { gates: ["a"], fromMs: 10, forMs: 30 },
+      { gates: ["b"], fromMs: 40, forMs: 10 },
+    ]);
+    expect(waitsOf([{ ...event(1, 10, []), data: null }], 0, 50)).toEqual([]);
+  });
+});

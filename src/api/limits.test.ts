@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { laneOf } from "../store/lane.ts";
+import type { MemoryStore } from "../store/memory/index.ts";
+import { openMemory } from "../store/memory/index.ts";
+import type { NewTask, Scope } from "../store/store.ts";
+import { FakeClock } from "../testing/clock.ts";
+import { Limits, Queues } from "./limits.ts";
+
+interface World {
+  readonly store: MemoryStore;
+  readonly clock: FakeClock;
+  readonly limits: Limits;
+  readonly queues: Queues;
+  readonly hints: string[];
+}
+
+async function world(): Promise<World> {
+  const clock = new FakeClock();
+  const store = openMemory({ now: clock.now });
+  await store.declare({
+    queues: [{ name: "mail", rank: 1 }],
+    gates: [
+      { key: "cluster", limit: -1, line: "skip" },
+      { key: "queue:mail", limit: 5, line: "skip" },
+    ],
+  });
+  const hints: string[] = [];
+  await store.listen((hint) => hints.push(hint));
+  return { store, clock, limits: new Limits(store), queues: new Queues(store), hints };
+}
+
+const gate = async ({ limits }: World, key: string) => (await limits.list()).find((each) => each.key === key);
+
+/** Runs so many tasks of the queue. */
+async function run(store: MemoryStore, count: number): Promise<void> {
+  const lane = laneOf("mail", "send", [{ gate: "queue:mail", slots: 1 }]);
+  await store.openSession({ id: "s", name: "w", slots: 10, serves: "{}", leaseMs: 60_000 });
+  const units = Array.from({ length: count }, (_, index): NewTask => {
+    const none = { key: null, runAt: null, delayMs: null, goodUntil: null, goodForMs: null };
+    return { id: `u${index}`, name: "send", priority: 0, lane, input: "{}", options: "{}", ...none };
+  });
+  await store.enqueue(units);
+  const scope: Scope = {
+    session: "s",
+    finished: [],
+    started: [],
+    lanes: [],
+    aside: [],
+    exclusive: [],
+    shared: [],
+    intake: true,
+    queues: [],
+    lookahead: 0,
+    unpark: [],
+    skipLocked: false,
+    prefetching: false,
+  };
+  const claim = units.map(({ id }) => ({ id, held: true }));
+  await store.pass(scope, () => ({
+    claim,
+    claimLeaseMs: 60_000,
+    start: [],
+    expire: [],
+    recover: [],
+    lanes: [],
+  }));
+}
+
+describe("a limit", () => {
+  test("is listed with what is held, and drains when it was lowered below that", async () => {
+    const made = await world();
+    await run(made.store, 3);
+    expect(await gate(made, "queue:mail")).toMatchObject({ limit: 5, held: 3, draining: false });
+    await made.limits.set("queue:mail", 2);
+    expect(await gate(made, "queue:mail")).toMatchObject({ limit: 2, held: 3, draining: true });
+    await made.limits.set("queue:mail", 3);
+    expect(await gate(made, "queue:mail")).toMatchObject({ limit: 3, held: 3, draining: false });
+  });
+
+  test("that is set says from what to what, by whom and when, and wakes those who may go on", async () => {
+    const made = await world();
+    made.clock.advance(500);
+    expect(await made.limits.set("queue:mail", 9, "ann")).toEqual({ from: 5, limit: 9 });
+    expect(await gate(made, "queue:mail")).toMatchObject({
+      limit: 9,
+      declared: 5,
+      source: "operator",
+      setBy: "ann",
+      setAt: made.clock.now(),
+    });
+    expect(made.hints).toEqual(["work"]);
+  });
+
+  test("may be set before anybody has asked for it", async () => {
+    const made = await world();
+    expect(await made.limits.set("pool:gpu", 4)).toEqual({ from: null, limit: 4 });
+    expect(await gate(made, "pool:gpu")).toMatchObject({ limit: 4, source: "operator", setBy: "code" });
+  });
+
+  test("may be none, or 0 to pause", async () => {
+    const { limits } = await world();
+    expect(await limits.set("queue:mail", -1)).toMatchObject({ limit: -1 });
+    expect(await limits.set("queue:mail", 0)).toMatchObject({ from: -1, limit: 0 });
+  });
+
+  test.each([1.5, -2, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])("cannot be %s", async (limit) => {
+    const made = await world();
+    await expect(made.limits.set("queue:mail", limit)).rejects.toMatchObject({
+      code: "BAD_LIMIT",
+      message: expect.stringContaining("queue:mail"),
+    });
+    expect(await gate(made, "queue:mail")).toMatchObject({ limit: 5, source: "app" });
+    expect(made.hints).toEqual([]);
+  });
+
+  test("goes back to what the app declares", async () => {
+    const made = await world();
+    await made.limits.set("queue:mail", 9, "ann");
+    expect(await made.limits.reset("queue:mail", "ann")).toEqual({ from: 9, limit: 5 });
+    expect(await gate(made, "queue:mail")).toMatchObject({ limit: 5, source: "app", setBy: null });
+  });
+
+  test("of a gate that is not there cannot be reset", async () => {
+    const { limits, hints } = await world();
+    await expect(limits.reset("pool:none")).rejects.toMatchObject({ code: "UNKNOWN_GATE" });
+    expect(hints).toEqual([]);
+  });
+});
+
+describe("the source of a limit", () => {
+  const source = async (row: Record<string, unknown>) => {
+    const { store } = await world();
+    const gates = (await store.gates()).filter(({ key }) => key === "queue:mail");
+    const limits = new Limits({ ...store, gates: async () => gates.map((each) => ({ ...each, ...row })) });
+    return (await limits.list())[0]?.source;
+  };
+
+  test("is the app where it declares one, and a default where it does not", async () => {
+    expect(await source({})).toBe("app");
+    expect(await source({ limit: -1, declared: -1 })).toBe("default");
+    expect(await source({ limit: null, declared: null })).toBe("default");
+  });
+
+  test("is whoever set it, or SQL when nobody has said so", async () => {
+    expect(await source({ limit: 9, setBy: "ann" })).toBe("operator");
+    expect(await source({ limit: 9 })).toBe("sql");
+    expect(await source({ limit: 5, setBy: "ann" })).toBe("operator");
+  });
+});
+
+describe("a queue", () => {
+  test("is paused and resumed, whatever its limit is, and those who may go on are woken", async () => {
+    const made = await world();
+    await made.queues.pause("mail", "ann");
+    expect(await gate(made, "queue:mail")).toMatchObject({ paused: true, limit: 5 });
+    await made.queues.resume("mail", "ann");
+    expect(await gate(made, "queue:mail")).toMatchObject({ paused: false, limit: 5, source: "app" });
+    expect(made.hints).toEqual(["work", "work"]);
+    expect((await made.store.events("queue:mail")).map(({ kind }) => kind)).toEqual([
+      "GatePaused",
+      "GateResumed",
+    ]);
+  });
+
+  test("that is not there is neither", async () => {
+    const { queues } = await world();
+    const unknown = { code: "UNKNOWN_QUEUE", message: expect.stringContaining('"post"') };
+    await expect(queues.pause("post")).rejects.toMatchObject(unknown);
+    await expect(queues.resume("post")).rejects.toMatchObject(unknown);
+  });
+
+  test("is listed with what waits and runs in it", async () => {
+    const { store, queues } = await world();
+    await run(store, 2);
+    expect(await queues.list()).toMatchObject([{ name: "mail", rank: 1, waiting: 0, running: 2, later: 0 }]);
+  });
+});
