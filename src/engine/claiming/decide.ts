@@ -82,7 +82,13 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   return {
     moves,
     plan,
-    more: hasRoom && (plan.more || moves.recover.length > 0 || moves.expire.length > 0 || unread.length > 0),
+    more:
+      hasRoom &&
+      (plan.more ||
+        take >= report.appetite ||
+        moves.recover.length > 0 ||
+        moves.expire.length > 0 ||
+        unread.length > 0),
     yielded: take < plan.admitted.length,
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,

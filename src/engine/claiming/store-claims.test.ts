@@ -4,9 +4,10 @@ import { bornAs } from "../../core/gate/kind.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { MemoryStore } from "../../store/memory/index.ts";
 import { openMemory } from "../../store/memory/index.ts";
-import type { NewTask } from "../../store/store.ts";
+import type { GateRow, HeadRow, LaneRow, Moves, NewTask, Scope, View } from "../../store/store.ts";
 import { FakeClock } from "../../testing/clock.ts";
 import type { Answer, Claimed, Finished, Report, Seat } from "./claims.ts";
+import { servesText } from "./serving.ts";
 import { StoreClaims } from "./store-claims.ts";
 
 const unit = (
@@ -215,6 +216,62 @@ describe("an exchange", () => {
       const answer = await a.exchange({ hinted });
       expect([answer.claimed.length, answer.more]).toEqual([0, false]);
     }
+  });
+
+  /** A store that shows the same picture again and again, and does what the test says. */
+  const showing = (view: Partial<View>, claims: boolean): StoreClaims => {
+    const seen: View = {
+      now: 1,
+      gates: [],
+      usage: [],
+      lanes: [],
+      heads: [],
+      prefetched: [],
+      sessions: [{ id: "", slots: 4, serves: servesText(["q"], ["t"]) }],
+      lost: [],
+      beyond: [],
+      ...view,
+    };
+    const pass = async (_: Scope, decide: (view: View) => Moves) => {
+      const { claim } = decide(seen);
+      const claimed = claims ? claim.map(({ id }) => ({ id, lane: "lane" }) as Claimed) : [];
+      return { now: 1, claimed, started: [], accepted: new Set<string>(), arrived: [] };
+    };
+    const store = { pass, hint: () => {} } as unknown as MemoryStore;
+    return new Claimer(store, {}).claims;
+  };
+  const row = (id: string, more: Partial<LaneRow> = {}): LaneRow => ({
+    ...{ id, queue: "q", task: "t", asks: '[["queue:q",1]]', rank: 100, state: "open", parked: null },
+    ...{ head: { priority: 0, at: 1, id: "a" }, stamp: 1, mark: null, blocked: "[]" },
+    ...more,
+  });
+  const head = (id: string, lane: string, at: number): HeadRow => {
+    return { id, lane, priority: 0, at, goodUntil: null };
+  };
+  const open: GateRow = { key: "queue:q", limit: -1, paused: false, line: "skip", locked: false };
+  const again = (claims: StoreClaims): Promise<Answer> =>
+    claims.exchange({ ...USUAL, finished: [], active: 0, hinted: false });
+
+  test("is worth repeating when more was to be had, but not when others were faster with all of it", async () => {
+    const more = { gates: [open], lanes: [row("lane")], heads: [head("a", "lane", 1), head("b", "lane", 2)] };
+    for (const mine of [true, false]) {
+      const claims = showing(more, mine);
+      await again(claims);
+      expect(await again(claims)).toMatchObject({ more: mine });
+    }
+  });
+
+  test("is worth repeating when the head of a lane was corrected: it may have hidden all others", async () => {
+    const lanes = Array.from({ length: 60 }, (_, index) => row(`l${index}`, { blocked: "[]" }));
+    const heads = lanes.map(({ id }, index) => head(`u${index}`, id, 5 + index));
+    const hidden = { gates: [open], lanes, heads, beyond: [row("beyond")] };
+    const late = showing(hidden, false);
+    await again(late);
+    expect(await again(late)).toMatchObject({ claimed: [], more: true });
+    const right = lanes.map((lane, index) => ({ ...lane, head: heads[index] as HeadRow }));
+    const exact = showing({ ...hidden, lanes: right }, false);
+    await again(exact);
+    expect(await again(exact)).toMatchObject({ claimed: [], more: false });
   });
 
   test("takes at most three rounds from an empty hand to full slots", async () => {

@@ -364,8 +364,25 @@ describe("after an exchange that failed", () => {
 
   test("it waits longer each time, and goes on when the store is back", async () => {
     const { claims, told } = await working([new Error("1"), new Error("2"), new Error("3"), {}]);
-    await until(() => claims.reports.length === 4);
+    await until(() => claims.reports.length >= 4);
     expect(told("error")).toHaveLength(3);
+  });
+
+  test("it goes on, too, when it was about to ask again", async () => {
+    const { env, claims, executor } = await working([{}]);
+    let fail: (error: Error) => void = () => {};
+    claims.replies = [
+      new Promise((_, reject) => {
+        fail = reject;
+      }),
+      { claimed: [claim("after", 5)] },
+    ];
+    claims.hear("work");
+    await until(() => claims.reports.length === 2);
+    claims.hear("work");
+    await env.settle();
+    fail(new Error("answer lost"));
+    await until(() => executor.ids.includes("after"));
   });
 });
 
@@ -386,7 +403,7 @@ describe("a session that ends", () => {
   });
 
   test("does not begin what a late answer brings", async () => {
-    const { env, claims, executor, worker } = await working([{}]);
+    const { env, claims, executor, worker, told } = await working([{}]);
     let answer: (late: Partial<Answer>) => void = () => {};
     claims.replies = [
       new Promise((resolve) => {
@@ -397,10 +414,12 @@ describe("a session that ends", () => {
     claims.hear("work");
     await env.advance(10_000);
     expect(worker.session).toBeUndefined();
-    answer({ claimed: [claim("late", 7)] });
+    claims.replies = [{ started: ["ahead"] }];
+    answer({ claimed: [claim("late", 7), claim("ahead", 8, { held: false })], refused: ["x"] });
     await env.settle();
     expect(executor.ids).toEqual([]);
     expect(worker.session).toBe("id0002");
+    expect([told("claimed"), told("refused")]).toEqual([[], []]);
   });
 
   test("does not begin what arrives after its trusted time, even if nobody has said so yet", async () => {
@@ -599,13 +618,66 @@ describe("a worker with very many slots", () => {
   const full = (from: number, count: number): Claimed[] =>
     Array.from({ length: count }, (_, index) => claim(`u${from + index}`, from + index));
 
-  test("claims half of them at a time, and asks for the second half before it begins the first", async () => {
-    const { env, claims, executor, worker } = await working([{ claimed: full(0, 50) }], { slots: 100 });
-    expect(claims.reports[0]).toMatchObject({ active: 0, appetite: 50 });
+  test("claims half of them at a time, until they are all in use", async () => {
+    const { env, claims, executor } = await working(
+      [
+        { claimed: full(0, 50), more: true },
+        { claimed: full(50, 50), more: true },
+      ],
+      { slots: 100 },
+    );
     await env.settle();
+    expect(executor.jobs).toHaveLength(100);
+    expect(claims.reports[0]).toMatchObject({ active: 0, appetite: 50 });
     expect(claims.reports[1]).toMatchObject({ active: 50, appetite: 50 });
-    expect(executor.jobs).toHaveLength(50);
-    expect(worker.running).toBe(50);
+    claims.hear("work");
+    await env.settle();
+    expect(claims.reports.at(-1)).toMatchObject({ active: 100 });
+  });
+
+  test("never asks for more than its slots, whatever is on its way", async () => {
+    const { env, claims, executor, worker } = await working([{}], { slots: 100 });
+    const asked = claims.reports.length;
+    const answers: ((answer: Partial<Answer>) => void)[] = [];
+    const pending = (): Promise<Partial<Answer>> => new Promise((resolve) => answers.push(resolve));
+    claims.replies = [pending(), pending(), pending()];
+    for (let word = 0; word < 4; word += 1) {
+      claims.hear("work");
+      await env.settle();
+    }
+    const onTheirWay = claims.reports.slice(asked);
+    expect(onTheirWay.length).toBeLessThanOrEqual(2);
+    onTheirWay.forEach(({ active, appetite }, index) => {
+      expect([active, appetite]).toEqual([index * 50, 50]);
+    });
+    answers[0]?.({ claimed: full(0, 50) });
+    answers[1]?.({ claimed: full(50, 50) });
+    answers[2]?.({});
+    await env.settle();
+    expect([executor.jobs.length, worker.running]).toEqual([100, 100]);
+  });
+
+  test("opens one new session after a lost one, however many exchanges wait for it", async () => {
+    const { env, claims, executor, worker } = await working([{ claimed: full(0, 2) }], { slots: 100 });
+    let opened: () => void = () => {};
+    claims.open = (session) => {
+      claims.calls.push(`open ${session}`);
+      return new Promise((resolve) => {
+        opened = resolve;
+      });
+    };
+    claims.replies = [{ ended: true }];
+    claims.hear("work");
+    await env.settle();
+    for (let word = 0; word < 4; word += 1) {
+      claims.hear("work");
+      await env.settle();
+    }
+    expect(claims.calls.filter((call) => call.startsWith("open"))).toEqual(["open id0001", "open id0002"]);
+    claims.replies = [{ claimed: full(10, 1) }];
+    opened();
+    await env.settle();
+    expect([worker.session, executor.ids.at(-1)]).toEqual(["id0002", "u10"]);
   });
 
   test("does not begin in a new session what the old one had claimed", async () => {

@@ -57,9 +57,12 @@ export class Worker implements Service {
   readonly #wake = new Signal();
   readonly #active = new Map<string, Active>();
   readonly #prefetched = new Map<string, Claimed>();
-  /** Claims that begin as soon as the next exchange is on its way. */
-  #unbegun: Claimed[] = [];
+  /** Exchanges on their way. With many slots there are two: one half runs here while the store has the other. */
+  readonly #flights = new Set<Promise<unknown>>();
+  readonly #mostFlights: number;
   readonly #appetite: number;
+  #recovering: Promise<void> | undefined;
+  #more = false;
   #finished: Finished[] = [];
   #session: string | undefined;
   #draining = false;
@@ -79,7 +82,8 @@ export class Worker implements Service {
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
-    this.#appetite = options.slots >= HALVES_FROM ? Math.ceil(options.slots / 2) : options.slots;
+    this.#mostFlights = options.slots >= HALVES_FROM ? 2 : 1;
+    this.#appetite = Math.ceil(options.slots / this.#mostFlights);
     this.#keeper = new SessionKeeper(claims, env, options.lease, {
       ended: () => this.#sessionEnded(),
       renewed: () => this.#renewed(),
@@ -114,7 +118,7 @@ export class Worker implements Service {
   async stop({ graceMs = this.#options.graceMs }: { graceMs?: number } = {}): Promise<void> {
     if (this.#stopped) return;
     this.#draining = true;
-    this.#returnUnbegun();
+    this.#returnPrefetched();
     this.wake();
     await this.#drained(graceMs);
     this.#abortAll(new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done."));
@@ -131,53 +135,70 @@ export class Worker implements Service {
   async #run(): Promise<void> {
     for (;;) {
       await this.#wake.wait();
-      if (this.#stopped && this.#finished.length === 0) return;
+      if (this.#stopped && this.#finished.length === 0) break;
       await immediate();
-      const exchange = this.#exchange();
-      if (this.#unbegun.length > 0) {
-        // With many slots, one half runs here while the store is busy with the other.
-        await immediate();
-        this.#beginWaiting();
-      }
-      await exchange;
+      await this.#recovering;
+      while (this.#flights.size >= this.#mostFlights) await Promise.race(this.#flights);
+      void this.#exchange();
+      if (this.#finished.length > 0 || (this.#more && this.#room() > 0)) this.#wake.set();
     }
+    await Promise.allSettled(this.#flights);
   }
 
-  #beginWaiting(): void {
-    const claims = this.#unbegun;
-    this.#unbegun = [];
-    for (const claim of claims) this.#begin(claim, false);
+  /** Slots that neither run anything nor may be filled by an exchange on its way. */
+  #room(): number {
+    return this.#options.slots - this.#active.size - this.#flights.size * this.#appetite;
   }
 
   async #exchange(): Promise<void> {
     const finished = this.#finished;
     this.#finished = [];
-    const begun = [...this.#active.values()].filter(({ marked }) => !marked);
+    const others = this.#flights.size * this.#appetite;
+    const flight = this.#report(finished, others);
+    this.#flights.add(flight);
     try {
-      if (!this.#session) this.#session = await this.#keeper.open();
-      const session = this.#session;
-      const ownTurn = this.#ownTurn;
-      this.#ownTurn = false;
-      const hinted = this.#hinted;
-      this.#hinted = false;
+      await flight;
+      this.#failures = 0;
+    } catch (error) {
+      this.#finished = [...finished, ...this.#finished];
+      this.#recovering ??= this.#recover(error).finally(() => {
+        this.#recovering = undefined;
+      });
+    } finally {
+      this.#flights.delete(flight);
+    }
+    if (this.#stopped || this.#recovering) this.wake();
+    if (this.#draining && this.#isIdle()) for (const idle of this.#idle) idle();
+  }
+
+  #isIdle(): boolean {
+    return this.#active.size === 0 && this.#finished.length === 0 && this.#flights.size === 0;
+  }
+
+  async #report(finished: readonly Finished[], others: number): Promise<void> {
+    if (!this.#session) this.#session = await this.#keeper.open();
+    const session = this.#session;
+    const begun = [...this.#active.values()].filter(({ marked }) => !marked);
+    for (const active of begun) active.marked = true;
+    const ownTurn = this.#ownTurn;
+    this.#ownTurn = false;
+    const hinted = this.#hinted;
+    this.#hinted = false;
+    try {
       const answer = await this.#claims.exchange({
         finished,
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
-        active: this.#active.size + this.#unbegun.length,
+        active: this.#active.size + others,
         appetite: this.#appetite,
         draining: this.#draining,
         hinted,
         ownTurn,
       });
-      this.#failures = 0;
-      for (const active of begun) active.marked = true;
       if (session === this.#session) this.#take(answer);
     } catch (error) {
-      await this.#recover(error, finished);
+      for (const active of begun) active.marked = false;
+      throw error;
     }
-    if (this.#stopped) this.wake();
-    if (this.#active.size === 0 && this.#finished.length === 0 && this.#draining)
-      for (const idle of this.#idle) idle();
   }
 
   #take(answer: Answer): void {
@@ -187,22 +208,19 @@ export class Worker implements Service {
       this.#sessionEnded();
       return;
     }
-    // A full half suggests that there is more: ask for it first, then begin.
-    const halves = this.#appetite < this.#options.slots && answer.claimed.length >= this.#appetite;
-    if (halves) this.#wake.set();
     for (const claim of answer.claimed) {
       this.#tell({ kind: "claimed", id: claim.id, held: claim.held });
       if (this.#draining) this.#giveBack(claim);
-      else if (!claim.held) this.#prefetched.set(claim.id, claim);
-      else if (halves) this.#unbegun.push(claim);
-      else this.#begin(claim, false);
+      else if (claim.held) this.#begin(claim, false);
+      else this.#prefetched.set(claim.id, claim);
     }
     for (const id of answer.started) {
       const claim = this.#prefetched.get(id);
       this.#prefetched.delete(id);
       if (claim) this.#begin(claim, true);
     }
-    if (answer.more && !this.#draining) this.#wake.set();
+    this.#more = answer.more && !this.#draining;
+    if (this.#more) this.#wake.set();
     if (answer.yielded) this.#lookAgainSoon();
   }
 
@@ -280,14 +298,15 @@ export class Worker implements Service {
   }
 
   /** The answer was lost or the store is away: report again, and ask what is ours before believing anything. */
-  async #recover(error: unknown, finished: readonly Finished[]): Promise<void> {
+  async #recover(error: unknown): Promise<void> {
     this.#tell({ kind: "error", error });
-    this.#finished = [...finished, ...this.#finished];
     const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
     this.#failures += 1;
     // Stopping must end even when the store does not come back: what is not reported is recovered by others.
     if (this.#stopped && this.#failures > LAST_TRIES) this.#finished = [];
     await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
+    // What another exchange brings is taken first, or it would be taken for something that was lost.
+    await Promise.allSettled(this.#flights);
     if (!this.#keeper.isTrusted()) this.#sessionEnded();
     else await this.#adopt().catch(() => {});
     this.wake();
@@ -300,7 +319,6 @@ export class Worker implements Service {
     const reported = new Set(this.#finished.map(({ epoch }) => epoch));
     for (const claim of held) {
       if (reported.has(claim.epoch) || this.#active.has(claim.id) || this.#prefetched.has(claim.id)) continue;
-      if (this.#unbegun.some(({ id }) => id === claim.id)) continue;
       if (this.#draining) this.#giveBack(claim);
       else if (claim.held) this.#begin(claim, false);
       else this.#prefetched.set(claim.id, claim);
@@ -363,15 +381,13 @@ export class Worker implements Service {
     );
     for (const id of [...this.#active.keys()]) this.#abort(id, reason);
     this.#prefetched.clear();
-    this.#unbegun = [];
     this.#keeper.forget();
     this.wake();
   }
 
-  #returnUnbegun(): void {
-    for (const claim of [...this.#prefetched.values(), ...this.#unbegun]) this.#giveBack(claim);
+  #returnPrefetched(): void {
+    for (const claim of this.#prefetched.values()) this.#giveBack(claim);
     this.#prefetched.clear();
-    this.#unbegun = [];
   }
 
   /** A claim that was never begun goes back to its place, and no attempt is burnt. */
@@ -381,7 +397,7 @@ export class Worker implements Service {
   }
 
   #drained(graceMs: number): Promise<void> {
-    if (this.#active.size === 0 && this.#finished.length === 0) return Promise.resolve();
+    if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);

@@ -1,8 +1,10 @@
 /**
- * The pass: lock, complete what finished, look, decide, write; two flights and one commit.
+ * The pass: complete what finished, lock, look, decide, write; two flights and one commit.
  *
- * The order of locks is the same everywhere: gates by name (shared ones first), then claims, then waiting units,
- * then lanes by id. Nothing is awaited between the first lock and the commit but the database's own answers.
+ * What finished is completed before the gates are locked: that can only lower usage, and it need not keep others
+ * waiting. It cannot deadlock with recovery, which passes over claims that somebody has in hand. From then on the
+ * order of locks is the same everywhere: gates by name (shared ones first), lost claims, waiting units, lanes by id.
+ * Nothing is awaited between the first lock and the commit but the database's own answers.
  */
 
 import type { Line } from "../../core/gate/gate.ts";
@@ -37,10 +39,10 @@ const SHORT_LINE = 64;
 
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
-  const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
-  const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
   first.add(scope.started.length > 0 && markStarted(scope.started));
+  const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
+  const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
   const arrivals = first.add(scope.intake && selectArrivals());
   const usage = first.add(read(look.selectUsage()));
   const laneIds = scope.lanes.map(({ id }) => id);
