@@ -218,60 +218,50 @@ describe("an exchange", () => {
     }
   });
 
-  /** A store that shows the same picture again and again, and does what the test says. */
-  const showing = (view: Partial<View>, claims: boolean): StoreClaims => {
-    const seen: View = {
-      now: 1,
-      gates: [],
-      usage: [],
-      lanes: [],
-      heads: [],
-      prefetched: [],
-      sessions: [{ id: "", slots: 4, serves: servesText(["q"], ["t"]) }],
-      lost: [],
-      beyond: [],
-      ...view,
-    };
-    const pass = async (_: Scope, decide: (view: View) => Moves) => {
-      const { claim } = decide(seen);
-      const claimed = claims ? claim.map(({ id }) => ({ id, lane: "lane" }) as Claimed) : [];
+  const open: GateRow = { key: "queue:q", limit: -1, paused: false, line: "skip", locked: false };
+  const row = (id: string, head: LaneRow["head"]): LaneRow => {
+    const spec = { id, queue: "q", task: "t", asks: '[["queue:q",1]]', rank: 100 };
+    return { ...spec, state: "open", parked: null, head, stamp: 1, mark: null, blocked: "[]" };
+  };
+
+  /** A store that shows these lanes again and again, each with one unit; others are faster, unless claims succeed. */
+  const showing = (lanes: readonly LaneRow[], heads: readonly HeadRow[], succeeds: boolean): StoreClaims => {
+    const pass = async (scope: Scope, decide: (view: View) => Moves) => {
+      const named = new Set(scope.lanes.map(({ id }) => id));
+      const { claim } = decide({
+        now: 1,
+        gates: [open],
+        usage: [],
+        lanes: lanes.filter(({ id }) => named.has(id)),
+        heads: heads.filter(({ lane }) => named.has(lane)),
+        prefetched: [],
+        sessions: [{ id: "", slots: 4, serves: servesText(["q"], ["t"]) }],
+        lost: [],
+        beyond: lanes.filter(({ id }) => !named.has(id)).slice(0, scope.lookahead),
+      });
+      const claimed = succeeds ? claim.map(({ id }) => ({ id, lane: "l0" }) as Claimed) : [];
       return { now: 1, claimed, started: [], accepted: new Set<string>(), arrived: [] };
     };
-    const store = { pass, hint: () => {} } as unknown as MemoryStore;
-    return new Claimer(store, {}).claims;
+    return new Claimer({ pass, hint: () => {} } as unknown as MemoryStore, { slots: 100 }).claims;
   };
-  const row = (id: string, more: Partial<LaneRow> = {}): LaneRow => ({
-    ...{ id, queue: "q", task: "t", asks: '[["queue:q",1]]', rank: 100, state: "open", parked: null },
-    ...{ head: { priority: 0, at: 1, id: "a" }, stamp: 1, mark: null, blocked: "[]" },
-    ...more,
+  const settled = async (claims: StoreClaims): Promise<Answer> => {
+    const ask = () => claims.exchange({ ...USUAL, finished: [], active: 0 });
+    for (let round = 0; round < 10; round += 1) await ask();
+    return ask();
+  };
+  const heads = Array.from({ length: 100 }, (_, index): HeadRow => {
+    return { id: `u${index}`, lane: `l${index}`, priority: 0, at: 5 + index, goodUntil: null };
   });
-  const head = (id: string, lane: string, at: number): HeadRow => {
-    return { id, lane, priority: 0, at, goodUntil: null };
-  };
-  const open: GateRow = { key: "queue:q", limit: -1, paused: false, line: "skip", locked: false };
-  const again = (claims: StoreClaims): Promise<Answer> =>
-    claims.exchange({ ...USUAL, finished: [], active: 0, hinted: false });
+  const exact = heads.map(({ lane, priority, at, id }) => row(lane, { priority, at, id }));
 
-  test("is worth repeating when more was to be had, but not when others were faster with all of it", async () => {
-    const more = { gates: [open], lanes: [row("lane")], heads: [head("a", "lane", 1), head("b", "lane", 2)] };
-    for (const mine of [true, false]) {
-      const claims = showing(more, mine);
-      await again(claims);
-      expect(await again(claims)).toMatchObject({ more: mine });
-    }
+  test("is worth repeating when there is more, but not when others were faster with all it could take", async () => {
+    expect(await settled(showing(exact, heads, true))).toMatchObject({ more: true });
+    expect(await settled(showing(exact, heads, false))).toMatchObject({ more: false });
   });
 
-  test("is worth repeating when the head of a lane was corrected: it may have hidden all others", async () => {
-    const lanes = Array.from({ length: 60 }, (_, index) => row(`l${index}`, { blocked: "[]" }));
-    const heads = lanes.map(({ id }, index) => head(`u${index}`, id, 5 + index));
-    const hidden = { gates: [open], lanes, heads, beyond: [row("beyond")] };
-    const late = showing(hidden, false);
-    await again(late);
-    expect(await again(late)).toMatchObject({ claimed: [], more: true });
-    const right = lanes.map((lane, index) => ({ ...lane, head: heads[index] as HeadRow }));
-    const exact = showing({ ...hidden, lanes: right }, false);
-    await again(exact);
-    expect(await again(exact)).toMatchObject({ claimed: [], more: false });
+  test("is worth repeating when the heads of lanes were corrected: they may have hidden all others", async () => {
+    const early = heads.map(({ lane }) => row(lane, { priority: 0, at: 1, id: "claimed long ago" }));
+    expect(await settled(showing(early, heads, false))).toMatchObject({ claimed: [], more: true });
   });
 
   test("takes at most three rounds from an empty hand to full slots", async () => {

@@ -560,6 +560,24 @@ describe("a stop", () => {
     expect(claims.finished).toEqual(["late returned"]);
   });
 
+  test("gives it back even when the store takes longer than the stop would wait", async () => {
+    const { claims, executor, worker } = await working([{}]);
+    let answer: (late: Partial<Answer>) => void = () => {};
+    claims.replies = [
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+    ];
+    claims.hear("work");
+    await until(() => claims.reports.length === 2);
+    const stop = worker.stop({ graceMs: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    answer({ claimed: [claim("late", 7)] });
+    await stop;
+    expect(executor.ids).toEqual([]);
+    expect(claims.finished).toEqual(["late returned"]);
+  });
+
   test("aborts what takes longer than the grace period, and still reports it", async () => {
     const { claims, executor, worker } = await working([{ claimed: [claim("a", 1)] }]);
     const { signal } = executor.jobs[0] as Job;
@@ -659,12 +677,10 @@ describe("a worker with very many slots", () => {
 
   test("opens one new session after a lost one, however many exchanges wait for it", async () => {
     const { env, claims, executor, worker } = await working([{ claimed: full(0, 2) }], { slots: 100 });
-    let opened: () => void = () => {};
+    const opens: (() => void)[] = [];
     claims.open = (session) => {
       claims.calls.push(`open ${session}`);
-      return new Promise((resolve) => {
-        opened = resolve;
-      });
+      return new Promise((resolve) => opens.push(resolve));
     };
     claims.replies = [{ ended: true }];
     claims.hear("work");
@@ -673,10 +689,10 @@ describe("a worker with very many slots", () => {
       claims.hear("work");
       await env.settle();
     }
-    expect(claims.calls.filter((call) => call.startsWith("open"))).toEqual(["open id0001", "open id0002"]);
     claims.replies = [{ claimed: full(10, 1) }];
-    opened();
+    for (const open of opens) open();
     await env.settle();
+    expect(claims.calls.filter((call) => call.startsWith("open"))).toEqual(["open id0001", "open id0002"]);
     expect([worker.session, executor.ids.at(-1)]).toEqual(["id0002", "u10"]);
   });
 

@@ -62,6 +62,7 @@ export class Worker implements Service {
   readonly #mostFlights: number;
   readonly #appetite: number;
   #recovering: Promise<void> | undefined;
+  #opening: Promise<string> | undefined;
   #more = false;
   #finished: Finished[] = [];
   #session: string | undefined;
@@ -135,14 +136,22 @@ export class Worker implements Service {
   async #run(): Promise<void> {
     for (;;) {
       await this.#wake.wait();
-      if (this.#stopped && this.#finished.length === 0) break;
       await immediate();
-      await this.#recovering;
-      while (this.#flights.size >= this.#mostFlights) await Promise.race(this.#flights);
+      await this.#mayFly();
+      if (this.#stopped && this.#finished.length === 0) {
+        // What is on its way may bring claims that must be given back; its end wakes us.
+        if (this.#flights.size > 0) continue;
+        return;
+      }
       void this.#exchange();
       if (this.#finished.length > 0 || (this.#more && this.#room() > 0)) this.#wake.set();
     }
-    await Promise.allSettled(this.#flights);
+  }
+
+  /** An exchange that fails says so itself, and is followed by a recovery: that is waited for, too. */
+  async #mayFly(): Promise<void> {
+    while (this.#recovering || this.#flights.size >= this.#mostFlights)
+      await (this.#recovering ?? Promise.race(this.#flights).catch(() => {}));
   }
 
   /** Slots that neither run anything nor may be filled by an exchange on its way. */
@@ -176,8 +185,7 @@ export class Worker implements Service {
   }
 
   async #report(finished: readonly Finished[], others: number): Promise<void> {
-    if (!this.#session) this.#session = await this.#keeper.open();
-    const session = this.#session;
+    const session = this.#session ?? (await this.#openOnce());
     const begun = [...this.#active.values()].filter(({ marked }) => !marked);
     for (const active of begun) active.marked = true;
     const ownTurn = this.#ownTurn;
@@ -199,6 +207,20 @@ export class Worker implements Service {
       for (const active of begun) active.marked = false;
       throw error;
     }
+  }
+
+  /** Two exchanges may want a new session at the same time. */
+  #openOnce(): Promise<string> {
+    this.#opening ??= this.#keeper
+      .open()
+      .then((id) => {
+        this.#session = id;
+        return id;
+      })
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
   }
 
   #take(answer: Answer): void {

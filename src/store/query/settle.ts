@@ -165,8 +165,9 @@ function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
     ? [sql`${moved} RETURNING id, precedence, at`, ...events, arrivals]
     : [moved, ...events];
   const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
-  return sql`WITH g AS (DELETE FROM sluice_running r WHERE r.id ${oneOf(group.map(({ id }) => id))}
-      AND r.epoch = (${text}::jsonb -> r.id ->> 0)::bigint RETURNING r.*, ${text}::jsonb -> r.id AS f)
+  return sql`WITH reports AS (SELECT ${text}::jsonb AS by_unit), g AS (DELETE FROM sluice_running r USING reports
+      WHERE r.id ${oneOf(group.map(({ id }) => id))} AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint
+      RETURNING r.*, reports.by_unit -> r.id AS f)
     ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`;
 }
 
