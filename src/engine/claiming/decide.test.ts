@@ -416,6 +416,14 @@ describe("lanes beyond the scope", () => {
   test("count, too, when others serve them: they may ask for the same gates", () => {
     expect(claimed(decided(view(lane("theirs", { "queue:q": 1 }, { ...at, task: "other" }))))).toEqual(["a"]);
   });
+
+  test("are worth another look for a claimer that took all it was shown and has room", () => {
+    const last = { ...view(lane("ours", { "queue:q": 1 }, { head: { priority: 0, at: 9, id: "x" } })) };
+    const decision = decided(last);
+    expect(claimed(decision)).toEqual(["a", "z"]);
+    expect(decision.more).toBe(true);
+    expect(decided(last, { report: { active: 2 } }).more).toBe(false);
+  });
 });
 
 describe("in soft mode", () => {

@@ -86,6 +86,7 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
       hasRoom &&
       (plan.more ||
         take >= report.appetite ||
+        view.beyond.length > 0 ||
         moves.recover.length > 0 ||
         moves.expire.length > 0 ||
         unread.length > 0),

@@ -218,7 +218,7 @@ describe("an exchange", () => {
     }
   });
 
-  const open: GateRow = { key: "queue:q", limit: -1, paused: false, line: "skip", locked: false };
+  const open: GateRow = { key: "queue:q", limit: 1_000, paused: false, line: "skip", locked: true };
   const row = (id: string, head: LaneRow["head"]): LaneRow => {
     const spec = { id, queue: "q", task: "t", asks: '[["queue:q",1]]', rank: 100 };
     return { ...spec, state: "open", parked: null, head, stamp: 1, mark: null, blocked: "[]" };
@@ -254,9 +254,11 @@ describe("an exchange", () => {
   });
   const exact = heads.map(({ lane, priority, at, id }) => row(lane, { priority, at, id }));
 
-  test("is worth repeating when there is more, but not when others were faster with all it could take", async () => {
-    expect(await settled(showing(exact, heads, true))).toMatchObject({ more: true });
-    expect(await settled(showing(exact, heads, false))).toMatchObject({ more: false });
+  test("is worth repeating when something moved and not all could be read, but not when others were faster", async () => {
+    const unread = { ...row("unread", { priority: 0, at: 9, id: "x" }), asks: '[["pool:never shown",1]]' };
+    const lanes = [...exact.slice(0, 1), unread];
+    expect(await settled(showing(lanes, heads, true))).toMatchObject({ claimed: [{ id: "u0" }], more: true });
+    expect(await settled(showing(lanes, heads, false))).toMatchObject({ claimed: [], more: false });
   });
 
   test("is worth repeating when the heads of lanes were corrected: they may have hidden all others", async () => {

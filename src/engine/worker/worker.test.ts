@@ -561,7 +561,7 @@ describe("a stop", () => {
   });
 
   test("gives it back even when the store takes longer than the stop would wait", async () => {
-    const { claims, executor, worker } = await working([{}]);
+    const { claims, executor, worker } = await working([{}], { slots: 100 });
     let answer: (late: Partial<Answer>) => void = () => {};
     claims.replies = [
       new Promise((resolve) => {
