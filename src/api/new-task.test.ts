@@ -10,7 +10,12 @@ import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 const plain = task({ id: "plain", run: () => 1 });
 
 const made = (definition: AnyTask, input?: unknown, options: EnqueueOptions = {}): Promise<NewTask> =>
-  newTask(definition, input, options, "id1");
+  newTask(definition, input, options, "id1", POOLS);
+
+const POOLS = [
+  { name: "gpu", limit: 3, leaseMs: 1_000, perValue: false },
+  { name: "tenant", limit: 1, leaseMs: 1_000, perValue: true },
+];
 
 const asks = async (definition: AnyTask, input?: unknown, options?: EnqueueOptions) =>
   Object.fromEntries(
@@ -23,7 +28,7 @@ describe("a task that nothing is said about", () => {
       id: "id1",
       name: "plain",
       priority: 0,
-      input: "null",
+      input: "",
       key: null,
       runAt: null,
       delayMs: null,
@@ -123,6 +128,16 @@ describe("the input", () => {
       await expect(made(plain, input)).rejects.toMatchObject({ code: "BAD_INPUT" });
   });
 
+  test("is checked as it will be read: what does not survive JSON is refused now", async () => {
+    const definition = task({ id: "t", input: z.object({ at: z.date() }), run: () => 1 });
+    await expect(made(definition, { at: new Date(0) })).rejects.toMatchObject({ code: "BAD_INPUT" });
+  });
+
+  test("that is nothing at all stays nothing, and fits a schema that allows it", async () => {
+    const definition = task({ id: "t", input: z.string().optional(), run: () => 1 });
+    expect((await made(definition)).input).toBe("");
+  });
+
   test("may decide which pools are asked, as the schema sees it", async () => {
     const definition = task({
       id: "t",
@@ -140,6 +155,19 @@ describe("the input", () => {
 });
 
 describe("pools", () => {
+  test.each([
+    [{ gpus: 1 }, 'there is no pool "gpus"'],
+    [{ tenant: 1 }, "has a limit per value"],
+    [{ "tenant=*": 1 }, "has a limit per value"],
+    [{ "gpu=a": 1 }, "has one limit for all"],
+  ])("that a function answers are checked when they are asked: %o", async (pools, sentence) => {
+    const definition = task({ id: "t", pools: () => pools as never, run: () => 1 });
+    await expect(made(definition)).rejects.toMatchObject({
+      code: "BAD_POOL",
+      message: expect.stringContaining(sentence),
+    });
+  });
+
   test("are asked as the task says", async () => {
     expect(await asks(task({ id: "t", pools: { gpu: 3 }, run: () => 1 }))).toEqual({
       cluster: 1,

@@ -1,15 +1,18 @@
 /** From a call of `enqueue` to what the store keeps; everything that can be refused is refused here. */
+import type { AppPool } from "../core/app/app.ts";
 import { APP_DEFAULTS } from "../core/app/app.ts";
+import { askProblems } from "../core/app/pools.ts";
 import { SluiceError } from "../core/error.ts";
 import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, poolKey, queueKey } from "../core/gate/key.ts";
-import type { AnyTask } from "../core/task/definition.ts";
+import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { parseInput } from "../executor/function/function-executor.ts";
+import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
 
@@ -30,8 +33,11 @@ export async function newTask(
   input: unknown,
   options: EnqueueOptions,
   id: string,
+  pools: readonly AppPool[] = [],
 ): Promise<NewTask> {
-  const parsed = await parseInput(task, input);
+  const text = inputJson(task, input);
+  // Checked as it will be read: what does not survive JSON is refused now, not when it runs.
+  const parsed = await parseInput(task, inputOf(text));
   const queue = options.queue ?? task.queue ?? APP_DEFAULTS.queue;
   const priority = options.priority ?? task.priority ?? 0;
   if (!Number.isSafeInteger(priority))
@@ -46,8 +52,8 @@ export async function newTask(
     id,
     name: task.id,
     priority,
-    lane: laneOf(queue, task.id, asksFor(task, parsed, queue)),
-    input: inputJson(task, input),
+    lane: laneOf(queue, task.id, asksFor(task, parsed, queue, pools)),
+    input: text,
     options: JSON.stringify({
       retry: retryPolicy(task.retry),
       timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
@@ -60,16 +66,24 @@ export async function newTask(
   };
 }
 
-function asksFor(task: AnyTask, parsed: unknown, queue: string): Ask[] {
+function asksFor(task: AnyTask, parsed: unknown, queue: string, declared: readonly AppPool[]): Ask[] {
   const pools = typeof task.pools === "function" ? task.pools(parsed as never) : (task.pools ?? {});
-  return [
-    { gate: clusterKey, slots: 1 },
-    { gate: queueKey(queue), slots: 1 },
-    ...Object.entries(pools).map(([name, slots]) => ({
-      gate: poolKey(name),
-      slots: checkedSlots(task, name, slots),
-    })),
-  ];
+  const asks = Object.entries(pools).map(([name, slots]) => ({
+    gate: poolKey(name),
+    slots: checkedSlots(task, name, slots),
+  }));
+  // What a function answers could not be checked with the app.
+  if (typeof task.pools === "function") refuseUnknownPools(task, pools, declared);
+  return [{ gate: clusterKey, slots: 1 }, { gate: queueKey(queue), slots: 1 }, ...asks];
+}
+
+/** Limits are live, so how much may be asked for is looked up in the store, not here. */
+function refuseUnknownPools(task: AnyTask, asks: PoolAsks, declared: readonly AppPool[]): void {
+  const known = declared.map(
+    ({ name, perValue }) => [name, { limit: Number.MAX_SAFE_INTEGER, perValue }] as const,
+  );
+  for (const { rule, cure } of askProblems("pools", asks, Object.fromEntries(known)))
+    throw new SluiceError("BAD_POOL", `task "${task.id}": ${rule}. ${cure}.`);
 }
 
 function checkedSlots(task: AnyTask, pool: string, slots: number): number {
@@ -82,7 +96,7 @@ function checkedSlots(task: AnyTask, pool: string, slots: number): number {
 
 function inputJson(task: AnyTask, input: unknown): string {
   try {
-    return JSON.stringify(input) ?? "null";
+    return inputText(input);
   } catch (cause) {
     throw new SluiceError(
       "BAD_INPUT",

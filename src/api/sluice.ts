@@ -114,7 +114,7 @@ export class Sluice implements AsyncDisposable {
     const tasks: NewTask[] = [];
     for (const { task, input, options = {} } of calls) {
       this.#checkQueue(task, options.queue);
-      tasks.push(await newTask(task, input, options, this.#env.newId()));
+      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
     }
     await this.#refuseNever(tasks);
     const enqueued = await this.store.enqueue(tasks, within);

@@ -1,5 +1,6 @@
 /** A task as people and programs see it: JSON texts read, times as they are. */
 import type { StoredError } from "../executor/executor.ts";
+import { inputOf } from "../executor/input.ts";
 import { asksOf } from "../store/lane.ts";
 import type { TaskRow, TaskState } from "../store/store.ts";
 
@@ -34,7 +35,7 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
     priority,
     attempt,
     losses,
-    input: JSON.parse(row.input),
+    input: inputOf(row.input),
     asks: asksOf(row.asks),
     idempotencyKey: row.key,
     session,

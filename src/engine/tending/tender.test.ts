@@ -168,21 +168,6 @@ describe("the poll", () => {
     await env.advance(10_000);
     expect([looks.length, env.planned]).toEqual([1, []]);
   });
-
-  test("comes sooner on demand, never later than its interval, and not at all once it is stopped", async () => {
-    const { env, tender, looks } = await world();
-    await tender.start();
-    tender.hurry(250);
-    await env.advance(250);
-    expect(looks).toEqual([0, 250]);
-    tender.hurry(60_000);
-    await env.advance(1_000);
-    expect(looks).toEqual([0, 250, 1_250]);
-    await tender.stop();
-    tender.hurry(1);
-    await env.advance(5_000);
-    expect(looks).toHaveLength(3);
-  });
 });
 
 describe("parked gates", () => {

@@ -44,11 +44,6 @@ export class Tender implements Service {
     await this.#looking;
   }
 
-  /** Something with a time was added: look sooner than planned. */
-  hurry(inMs: number): void {
-    if (!this.#stopped) this.#plan(Math.min(inMs, this.#options.pollMs));
-  }
-
   look(): Promise<void> {
     if (this.#looking) {
       this.#again = true;

@@ -2,6 +2,7 @@
 import { SluiceError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import type { Ending, Executor, Job, StoredError } from "../executor.ts";
+import { inputOf } from "../input.ts";
 
 /** After a timeout the code is asked to stop; this long it may take before the attempt is over anyway. */
 const GRACE_MS = 1_000;
@@ -24,7 +25,7 @@ export class FunctionExecutor implements Executor {
       );
     let input: unknown;
     try {
-      input = await parseInput(task, JSON.parse(job.input));
+      input = await parseInput(task, inputOf(job.input));
     } catch (error) {
       return failed(error, false);
     }
