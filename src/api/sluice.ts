@@ -118,8 +118,14 @@ export class Sluice implements AsyncDisposable {
     }
     await this.#refuseNever(tasks);
     const enqueued = await this.store.enqueue(tasks, within);
-    if (within === undefined) this.store.hint("work");
+    if (within === undefined) this.#tell(tasks);
     return enqueued;
+  }
+
+  #tell(tasks: readonly NewTask[]): void {
+    const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null).length;
+    if (delayed > 0) this.store.hint("later");
+    if (delayed < tasks.length) this.store.hint("work");
   }
 
   async #refuseNever(tasks: readonly NewTask[]): Promise<void> {
@@ -256,9 +262,9 @@ async function startWorker(
     },
     failed: (error) => settings.watch?.({ kind: "error", error }),
   });
-  // A lane that another worker parked is ours to wake when we free its gate: learn of it at once.
+  // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
-    if (hint === "parked") void tender.look();
+    if (hint === "parked" || hint === "later") void tender.look();
   });
   await worker.start();
   await tender.start();

@@ -165,31 +165,20 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await witness.until((seen) => seen.startsOf(last).length > 0, "it runs");
   });
 
-  test("a pool without a limit, or with one that is too small by now, says what to set", async () => {
+  test("a limit that is too small by now says what to set", async () => {
     const { sluice, witness, send } = await open(place);
     await sluice.worker(POLL);
-    const unset = await send("wide", { pools: { mystery: 1 } });
-    const never = await send("wide", { pools: { gpu: 2 }, hold: true });
-    await witness.until((seen) => seen.inside.length === 1, "the other runs");
-    const small = await send("wide", { pools: { gpu: 2 } });
+    const running = await send("wide", { pools: { gpu: 2 }, hold: true });
+    await witness.until((seen) => seen.inside.length === 1, "one runs");
+    const id = await send("wide", { pools: { gpu: 2 } });
     await sluice.limits.set("pool:gpu", 1);
-    expect(await sluice.explain(unset)).toMatchObject({
-      reasons: [{ kind: "unset", gate: "pool:mystery" }],
-      sentences: [
-        {
-          text: 'pool "mystery" has no limit yet, so it admits nobody',
-          remedy: "sluice limits set pool:mystery <slots>",
-        },
-      ],
-    });
-    expect(await sluice.explain(small)).toMatchObject({
+    expect(await sluice.explain(id)).toMatchObject({
       reasons: [{ kind: "never", gate: "pool:gpu", asked: 2, limit: 1 }],
       sentences: [{ remedy: "sluice limits set pool:gpu 2" }],
     });
-    witness.letGo(never);
-    await sluice.limits.set("pool:mystery", 1);
+    witness.letGo(running);
     await sluice.limits.set("pool:gpu", 2);
-    await witness.until((seen) => [unset, small].every((id) => seen.startsOf(id).length > 0), "both run");
+    await witness.until((seen) => seen.startsOf(id).length > 0, "it runs");
   });
 });
 
@@ -218,6 +207,26 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       expect(witness.starts).toHaveLength(3);
       await beside.query("UPDATE sluice_gate SET capacity = -1 WHERE name = 'queue:narrow'");
       await witness.until((seen) => seen.startsOf(last).length > 0, "the rest runs", POLL_MS + SLACK_MS);
+    });
+
+    test("can be taken away: then nobody is admitted, and the reason says what to set", async () => {
+      const { sluice, witness, send, beside } = await open(place);
+      await beside.query("UPDATE sluice_gate SET capacity = NULL WHERE name = 'pool:gpu'");
+      const id = await send("wide", { pools: { gpu: 1 } });
+      const other = await send("wide", {});
+      await sluice.worker(POLL);
+      await witness.until((seen) => seen.startsOf(other).length > 0, "another runs");
+      expect(await sluice.explain(id)).toMatchObject({
+        reasons: [{ kind: "unset", gate: "pool:gpu" }],
+        sentences: [
+          {
+            text: 'pool "gpu" has no limit yet, so it admits nobody',
+            remedy: "sluice limits set pool:gpu <slots>",
+          },
+        ],
+      });
+      await sluice.limits.set("pool:gpu", 1);
+      await witness.until((seen) => seen.startsOf(id).length > 0, "it runs");
     });
 
     test("bounds a queue that had no limit before, however many workers believe otherwise", async () => {

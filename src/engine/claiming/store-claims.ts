@@ -101,6 +101,7 @@ export class StoreClaims implements Claims {
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
+    if (report.finished.some(({ to, delayMs }) => to === "retry" && delayMs > 0)) this.#store.hint("later");
     this.#hintOthers(decision.forOthers, passed.arrived.length > 0);
     return {
       now: passed.now,

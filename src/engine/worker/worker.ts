@@ -356,7 +356,7 @@ export class Worker implements Service {
 
   #hear(hint: string): void {
     if (hint === "cancel") this.#lookForCancelled();
-    else this.wake();
+    else if (hint === "work") this.wake();
   }
 
   /** Where hints are not told apart there may be very many; a twentieth of a second is soon enough. */

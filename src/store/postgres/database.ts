@@ -193,6 +193,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
+    if (this.pool.ended || this.pool.ending) return;
     await this.#notices.close();
     await this.pool.end();
   }

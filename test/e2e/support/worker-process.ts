@@ -1,10 +1,12 @@
 // The main module of a worker in a process of its own: prepares everything, says so, and works from "go" to "stop".
 
 import { once } from "node:events";
+import { openStore } from "../../../src/api/open-store.ts";
 import { connect } from "../../../src/index.ts";
 import { Visitor } from "../../support/witness.ts";
 import type { AppName } from "./apps.ts";
 import { appNamed } from "./apps.ts";
+import { watchRanks } from "./rank-watch.ts";
 
 export interface WorkerOrder {
   readonly app: AppName;
@@ -33,7 +35,10 @@ async function heard(word: string): Promise<void> {
 
 async function main({ app, store, name, slots, queues, poll, witnessPort }: WorkerOrder): Promise<void> {
   const visitor = await Visitor.connect(witnessPort, name);
-  const sluice = await connect({ store, app: appNamed(app, visitor) });
+  const opened = watchRanks(await openStore(store), (text) =>
+    say({ kind: "event", event: "rankBreach", text }),
+  );
+  const sluice = await connect({ store: opened, app: appNamed(app, visitor) });
   const go = heard("go");
   const stop = heard("stop");
   say({ kind: "prepared" });
