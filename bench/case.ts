@@ -14,5 +14,7 @@ export interface Setting {
 export interface Case {
   /** What --only selects by; a row that could not be measured carries this name too. */
   readonly name: string;
+  /** In how many rounds it takes part; in all of them unless said otherwise. */
+  readonly rounds?: number;
   run(setting: Setting): Promise<Row[]>;
 }

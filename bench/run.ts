@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { start as startPostgres } from "../test/support/postgres.ts";
 import type { Case, Setting } from "./case.ts";
 import { serverVersion } from "./database.ts";
+import { percentile } from "./measure.ts";
 import { peerCases } from "./peer/cases.ts";
 import { startRedis } from "./redis.ts";
 import { ourCases } from "./sluice/cases.ts";
@@ -46,6 +47,7 @@ const targets: Target[] = [
 const { values: flags } = parseArgs({
   options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
 });
+const rounds = flags.quick ? 1 : 3;
 const cases = chosen([...peerCases, ...ourCases], flags.only);
 
 const postgres = await startPostgres();
@@ -58,7 +60,7 @@ try {
       postgresUrl: postgres.url,
       redisUrl: redis?.url ?? null,
       scaled: (tasks) => (flags.quick ? Math.ceil(tasks / 5) : tasks),
-      runs: flags.quick ? 1 : 3,
+      runs: 1,
     });
     console.log(`\n${rowsTable(rows)}\n\n${targetsTable(targets, rows)}`);
     const file = fileURLToPath(new URL("results/latest.json", import.meta.url));
@@ -82,17 +84,30 @@ function chosen(all: Case[], only: string | undefined): Case[] {
   return all.filter((each) => names.includes(each.name));
 }
 
+/**
+ * In rounds, everybody once in each: a machine that is slower for a minute is then slower for all, and the medians
+ * can be compared.
+ */
 async function measured(setting: Setting): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const each of cases) {
-    process.stdout.write(`${each.name} ... `);
-    const found = await rowsOf(each, setting);
-    console.log(
-      found.map((row) => (row.value === null ? row.note : `${row.value.toFixed(1)} ${row.unit}`)).join(", "),
-    );
-    rows.push(...found);
+  const found = new Map<string, Row[]>();
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const each of cases) {
+      if (round > (each.rounds ?? rounds)) continue;
+      process.stdout.write(`round ${round}: ${each.name} ... `);
+      const rows = await rowsOf(each, setting);
+      console.log(
+        rows.map((row) => (row.value === null ? row.note : `${row.value.toFixed(1)} ${row.unit}`)).join(", "),
+      );
+      for (const row of rows) found.set(row.name, [...(found.get(row.name) ?? []), row]);
+    }
   }
-  return rows;
+  return [...found.values()].map(medianRow);
+}
+
+function medianRow(rows: Row[]): Row {
+  const runs = rows.flatMap(({ value }) => (value === null ? [] : [value]));
+  const last = rows.at(-1) as Row;
+  return runs.length === 0 ? last : { ...last, value: percentile(runs, 0.5), runs };
 }
 
 /** One case that fails must not take the figures of the others with it. */

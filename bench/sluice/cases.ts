@@ -163,6 +163,7 @@ const lines = [
 
 const flatCases: Case[] = lines.map(({ line, of, note }) => ({
   name: `pass-${line}`,
+  rounds: 1,
   run: async (setting) => {
     const rows: Row[] = [];
     for (const waiting of [1_000, setting.scaled(of)]) {

@@ -9,7 +9,19 @@ export interface StoredOptions {
   readonly timeoutMs: number | null;
 }
 
+const read = new Map<string, StoredOptions>();
+
+/** Read at the start and at the end of every attempt, and the same for all units of a task: read once. */
 export function storedOptions(text: string): StoredOptions {
+  const known = read.get(text);
+  if (known) return known;
+  const options = parse(text);
+  if (read.size > 1_000) read.clear();
+  read.set(text, options);
+  return options;
+}
+
+function parse(text: string): StoredOptions {
   try {
     const options = JSON.parse(text) as Partial<StoredOptions>;
     return { retry: options.retry ?? retryPolicy(undefined), timeoutMs: options.timeoutMs ?? null };

@@ -71,7 +71,9 @@ export class StoreClaims implements Claims {
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
     const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
-    const budget = report.draining ? 0 : free + this.#seat.prefetch;
+    // Of what may be claimed ahead, only what is not there yet needs to be looked for.
+    const ahead = Math.max(0, this.#laneOf.size - report.active - report.finished.length);
+    const budget = report.draining ? 0 : free + Math.max(0, this.#seat.prefetch - ahead);
     const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
     return {
       ...sight,
