@@ -3,6 +3,7 @@
  * were chosen so that MySQL can have them too. What waits and what runs are separate narrow tables, the body of a
  * task stands beside them, and what is finished leaves them.
  */
+import { SluiceError } from "../core/error.ts";
 import type { Dialect } from "./sql.ts";
 
 interface Words {
@@ -59,6 +60,20 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
 };
 
 export const SCHEMA_VERSION = 1;
+
+/** Refuses a store whose schema is not the one this code was written for, and says what to do. */
+export function checkVersion(version: number): void {
+  if (version < SCHEMA_VERSION)
+    throw new SluiceError(
+      "SCHEMA_MISSING",
+      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
+    );
+  if (version > SCHEMA_VERSION)
+    throw new SluiceError(
+      "SCHEMA_NEWER",
+      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
+    );
+}
 
 /** The statements of each migration; its position is its number. */
 export function migrations(dialect: Dialect): readonly (readonly string[])[] {

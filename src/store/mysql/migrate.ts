@@ -1,6 +1,5 @@
 import type { Pool, RowDataPacket } from "mysql2/promise";
-import { SluiceError } from "../../core/error.ts";
-import { migrations, SCHEMA_VERSION, versionTable } from "../schema.ts";
+import { checkVersion, migrations, versionTable } from "../schema.ts";
 
 /** Data definition commits by itself here, so a named lock keeps two migrations apart. */
 export async function migrateMysql(pool: Pool): Promise<void> {
@@ -31,14 +30,5 @@ async function versionOf(pool: Pool): Promise<number> {
 export async function verifyMysql(pool: Pool): Promise<void> {
   const [tables] = await pool.query<RowDataPacket[]>("SHOW TABLES LIKE 'sluice_schema'");
   const version = tables.length > 0 ? await versionOf(pool) : 0;
-  if (version < SCHEMA_VERSION)
-    throw new SluiceError(
-      "SCHEMA_MISSING",
-      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
-    );
-  if (version > SCHEMA_VERSION)
-    throw new SluiceError(
-      "SCHEMA_NEWER",
-      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
-    );
+  checkVersion(version);
 }

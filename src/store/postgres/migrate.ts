@@ -1,6 +1,5 @@
 import type pg from "pg";
-import { SluiceError } from "../../core/error.ts";
-import { migrations, SCHEMA_VERSION, versionTable } from "../schema.ts";
+import { checkVersion, migrations, versionTable } from "../schema.ts";
 
 /** One migrates, the others wait for it: a lock that lives as long as the transaction. */
 const LOCK = 7_305_401;
@@ -37,14 +36,5 @@ async function versionOf(client: pg.ClientBase | pg.Pool): Promise<number> {
 export async function verifyPostgres(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query("SELECT to_regclass('sluice_schema') AS found");
   const version = rows[0]?.found ? await versionOf(pool) : 0;
-  if (version < SCHEMA_VERSION)
-    throw new SluiceError(
-      "SCHEMA_MISSING",
-      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
-    );
-  if (version > SCHEMA_VERSION)
-    throw new SluiceError(
-      "SCHEMA_NEWER",
-      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
-    );
+  checkVersion(version);
 }

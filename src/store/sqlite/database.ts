@@ -7,7 +7,7 @@ import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructur
 import { DatabaseSync } from "@photostructure/sqlite";
 import { SluiceError } from "../../core/error.ts";
 import type { Flow, Row } from "../flow.ts";
-import { SCHEMA_VERSION } from "../schema.ts";
+import { checkVersion } from "../schema.ts";
 import type { Clocks, Rendered } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
@@ -61,17 +61,7 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async verify(): Promise<void> {
-    const version = schemaVersion(this.#db);
-    if (version === SCHEMA_VERSION) return;
-    if (version < SCHEMA_VERSION)
-      throw new SluiceError(
-        "SCHEMA_MISSING",
-        `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
-      );
-    throw new SluiceError(
-      "SCHEMA_NEWER",
-      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
-    );
+    checkVersion(schemaVersion(this.#db));
   }
 
   async transact<T>(flow: () => Flow<T>): Promise<T> {
