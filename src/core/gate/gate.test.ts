@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Gate, Limit } from "./gate.ts";
-import { bounded, draining, most, obstacle, room, UNLIMITED } from "./gate.ts";
+import { bounded, draining, most, obstacle, UNLIMITED } from "./gate.ts";
 
 const gate = (limit: Limit, held = 0, paused = false): Gate => ({
   key: "g",
@@ -43,15 +43,6 @@ describe("what stands between an ask and its gate", () => {
 });
 
 describe("a gate", () => {
-  it("has the room that is left, none while paused, unset or draining, and no end when unlimited", () => {
-    expect(room(gate(5, 2))).toBe(3);
-    expect(room(gate(5, 7))).toBe(0);
-    expect(room(gate(5, 2, true))).toBe(0);
-    expect(room(gate(0))).toBe(0);
-    expect(room(gate(null))).toBe(0);
-    expect(room(gate(UNLIMITED, 9))).toBe(Number.POSITIVE_INFINITY);
-  });
-
   it("drains while more is held than its limit, and only then", () => {
     expect(draining(gate(5, 7))).toBe(true);
     expect(draining(gate(0, 1))).toBe(true);

@@ -45,12 +45,6 @@ export function obstacle(gate: Gate, held: number, ahead: number, slots: number)
   return undefined;
 }
 
-/** How many slots are free right now; Infinity when there is no bound. A draining gate has none. */
-export function room(gate: Gate): number {
-  if (gate.limit === null || gate.paused) return 0;
-  return gate.limit === UNLIMITED ? Number.POSITIVE_INFINITY : Math.max(0, gate.limit - gate.held);
-}
-
 /** Lowering a limit never evicts: a gate above its limit says so until it has drained. */
 export function draining(gate: Pick<Gate, "held" | "limit">): boolean {
   return gate.limit !== null && gate.limit !== UNLIMITED && gate.held > gate.limit;
