@@ -45,8 +45,6 @@ const MARK_AFTER_MS = 100;
 const LAST_TRIES = 3;
 /** What is longer than this, Node takes for no time at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** From so many slots on, half of them are claimed at a time. */
-const HALVES_FROM = 100;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -85,7 +83,7 @@ export class Worker implements Service {
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
-    this.#mostFlights = options.slots >= HALVES_FROM ? 2 : 1;
+    this.#mostFlights = claims.atOnce;
     this.#appetite = Math.ceil(options.slots / this.#mostFlights);
     this.#keeper = new SessionKeeper(claims, env, options.lease, {
       ended: () => this.#sessionEnded(),

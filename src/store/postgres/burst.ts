@@ -55,13 +55,16 @@ export class Burst implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
+    // A statement may be in a flight more than once.
+    const sent = new Set<string>();
     wire.stream.cork();
     for (const { text, values, name = "" } of this.#statements) {
-      const known = this.#prepared.has(name);
+      const known = this.#prepared.has(name) || sent.has(name);
       if (!known) wire.parse({ text, name });
       wire.bind({ statement: name, values: values.map(asText) });
       if (!known) wire.describe({ type: "P" });
       wire.execute({});
+      if (name) sent.add(name);
     }
     wire.sync();
     wire.stream.uncork();
