@@ -61,8 +61,11 @@ export interface NewSession {
 
 export type FinalState = "succeeded" | "failed" | "cancelled" | "expired" | "quarantined";
 
-/** How an attempt ended, as its holder reports it. */
-export interface Finished {
+/** What a holder says of a claim that is over: how its attempt ended, or that its code died. */
+export type Finished = Ended | Revoked;
+
+/** How an attempt ended. */
+export interface Ended {
   readonly id: string;
   readonly epoch: number;
   /** `retry` waits for `delayMs`; `returned` goes back to its place without having used an attempt. */
@@ -201,6 +204,11 @@ export interface Recovery {
   readonly body: string | null;
 }
 
+/** The process that ran it died, and its holder saw that: recovered as a lost claim is, without waiting for a lease. */
+export interface Revoked extends Recovery {
+  readonly revoked: true;
+}
+
 /** What to write, as decided. */
 export interface Moves {
   /** Waiting units to claim; `held` ones take their slots now, others are prefetched. */
@@ -219,6 +227,7 @@ export interface Claimed {
   readonly lane: string;
   readonly epoch: number;
   readonly attempt: number;
+  readonly losses: number;
   readonly held: boolean;
   readonly input: string;
   readonly options: string;
