@@ -24,7 +24,13 @@ export interface StoredError {
 
 export type Ending =
   | { readonly ok: true /** JSON text. */; readonly result: string }
-  | { readonly ok: false; readonly error: StoredError; readonly retryable: boolean };
+  | {
+      readonly ok: false;
+      readonly error: StoredError;
+      readonly retryable: boolean;
+      /** Its process died under it: how far it came is not known, and it may not have been its doing. */
+      readonly crashed?: true;
+    };
 
 export interface Executor {
   run(job: Job): Promise<Ending>;
