@@ -77,9 +77,6 @@ export class ProcessExecutor implements Executor {
     const { processes, watch } = this.#options;
     const seat = {
       freed: () => this.#dispatch(),
-      spawned: (child: Child) => {
-        if (this.#until > 0) child.trust(this.#until);
-      },
       ready: ({ pid = 0 }: Child) => watch?.({ kind: "ready", pid }),
       died: (death: Death) => watch?.({ kind: "died", death }),
     };

@@ -1,4 +1,7 @@
-/** One of the places for a child. When the child in it dies, another takes the place. */
+/**
+ * One of the places for a child. When the child in it dies, another takes the place; but an app whose first child
+ * never became ready is not tried again, because then the start has failed.
+ */
 import type { StoredError } from "../executor.ts";
 import { Child } from "./child.ts";
 import type { Death } from "./death.ts";
@@ -8,7 +11,6 @@ import type { SpawnOptions } from "./spawn.ts";
 export interface SeatWatch {
   /** A child can take a job: it is ready, or one of its jobs has ended. */
   freed(): void;
-  spawned(child: Child): void;
   ready(child: Child): void;
   died(death: Death): void;
 }
@@ -18,6 +20,7 @@ export class Seat {
   readonly #watch: SeatWatch;
   #child: Child;
   #young = 0;
+  #hasStarted = false;
   #left = false;
   #cutPause: () => void = () => {};
   readonly #kept: Promise<void>;
@@ -45,6 +48,8 @@ export class Seat {
     for (;;) {
       const death = await this.#child.gone;
       this.#watch.died(death);
+      this.#hasStarted ||= death.readyMs !== undefined;
+      if (!this.#hasStarted) return;
       this.#young = diedYoung(death) ? this.#young + 1 : 0;
       await this.#pause(pauseAfter(this.#young, Math.random()));
       if (this.#left) return;
@@ -54,7 +59,6 @@ export class Seat {
 
   #fill(): Child {
     const child = new Child(this.#options, this.#watch.freed);
-    this.#watch.spawned(child);
     child.ready.then(
       () => this.#watch.ready(child),
       () => {},

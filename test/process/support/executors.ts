@@ -8,9 +8,7 @@ import type { ProcessExecutorOptions } from "../../../src/executor/process/proce
 import { ProcessExecutor } from "../../../src/executor/process/process-executor.ts";
 import type { Deferred } from "../../e2e/support/deferred.ts";
 import { deferred } from "../../e2e/support/deferred.ts";
-
-export const entry = new URL("entry.ts", import.meta.url);
-export const execArgv = ["--import", "tsx"];
+import { entry, execArgv } from "./child-entry.ts";
 
 const running = new Set<ProcessExecutor>();
 afterEach(async () => {
@@ -18,8 +16,8 @@ afterEach(async () => {
   running.clear();
 });
 
-/** An executor whose children load as `argv` says, and the deaths among them. */
-export function newExecutor(more: Partial<ProcessExecutorOptions> = {}) {
+/** An executor, and what becomes of its children. A shared one outlives the test. */
+export function newExecutor({ shared, ...more }: Partial<ProcessExecutorOptions> & { shared?: true } = {}) {
   const deaths: Death[] = [];
   const pids: number[] = [];
   const waiting = new Set<{ readonly count: number; readonly done: () => void }>();
@@ -35,7 +33,7 @@ export function newExecutor(more: Partial<ProcessExecutorOptions> = {}) {
     },
     ...more,
   });
-  running.add(executor);
+  if (!shared) running.add(executor);
   const died = (count: number): Promise<void> =>
     new Promise((done) => (deaths.length >= count ? done() : waiting.add({ count, done })));
   return { executor, deaths, died, pids };
@@ -84,7 +82,6 @@ export const pidOf = async (executor: ProcessExecutor): Promise<number> => {
   return Number(ending.result);
 };
 
-/** A zombie is gone, too: it only waits to be counted. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
