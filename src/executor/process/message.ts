@@ -2,8 +2,9 @@
  * What parent and child say to each other over Node's channel. User code may use the same channel for words of its
  * own, so ours are told by the field `sluice`. Every value is a text or a number: what is JSON stays a text.
  *
- * Texts can be large, and the parent must not be held up by them, so the channel uses V8's own format ("advanced"):
- * for small messages it is as fast as JSON, for one of 12 MB five times faster, because nothing is quoted again.
+ * Texts can be large, and the parent must not be held up by them, so the channel uses V8's own format ("advanced").
+ * Beside JSON it costs the parent a third more time for the smallest messages, half for 4 KB and a sixth for 64 KB,
+ * because nothing is quoted again.
  */
 import type { Ending, StoredError } from "../executor.ts";
 
