@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Death } from "../../src/executor/process/death.ts";
+import type { Child } from "../../src/executor/process/child.ts";
 import { Seat } from "../../src/executor/process/seat.ts";
 import { until } from "../e2e/support/until.ts";
 import { isAlive, job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
@@ -177,19 +177,19 @@ describe("a place whose children die right after their start", () => {
   test("is filled again at once the first time, and then only after a pause", async () => {
     const entry = join(folder, "dies.mjs");
     writeFileSync(entry, 'process.send({ sluice: "ready" }, () => process.exit(1));');
-    const deaths: Death[] = [];
-    const watch = { freed: () => {}, ready: () => {}, died: (death: Death) => deaths.push(death) };
-    const seat = new Seat({ entry, execArgv: [] }, watch);
-    await until(() => deaths.length === 2, "the second child dies");
-    const second = seat.child;
+    const dead: Child[] = [];
+    const watch = { freed: () => {}, ready: () => {}, died: () => dead.push(seat.child) };
+    const seat: Seat = new Seat({ entry, execArgv: [] }, watch);
+    await until(() => dead.length === 2, "the second child dies");
+    expect(dead[0]).not.toBe(dead[1]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(seat.child).toBe(second);
+    expect(seat.child).toBe(dead[1]);
     vi.advanceTimersByTime(100);
-    await until(() => seat.child !== second, "the third child is started");
-    await until(() => deaths.length === 3, "the third child dies");
-    const third = seat.child;
+    await until(() => dead.length === 3, "the third child dies");
+    expect(dead[2]).not.toBe(dead[1]);
+    await new Promise((resolve) => setImmediate(resolve));
     // A pause does not hold up whoever leaves.
     await seat.leave({ name: "Error", message: "over" });
-    expect(seat.child).toBe(third);
+    expect(seat.child).toBe(dead[2]);
   });
 });

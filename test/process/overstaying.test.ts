@@ -56,7 +56,7 @@ test("code that does not listen to its signal is ended; its neighbours have cras
 
 describe("a stop", () => {
   test("lets code end that listens, ends code that does not, and takes nothing more", async () => {
-    const { executor, pids } = await startExecutor({ processes: 2 });
+    const { executor, pids } = await startExecutor({ processes: 2, killAfterMs: 600_000 });
     const [wait, block, waiting] = [job("wait"), job("block"), job("wait")];
     const endings = [wait, block, waiting].map((each) => executor.run(each));
     await Promise.all([wait.begun, block.begun]);

@@ -79,6 +79,7 @@ describe("jobs", () => {
     const jobs = Array.from({ length: 5 }, () => job("wait"));
     const endings = jobs.map((each) => executor.run(each));
     const begun = await Promise.all(jobs.slice(0, 4).map((each) => each.begun));
+    expect(begun[0]).not.toBe(begun[1]);
     const perChild = new Map(begun.map((pid) => [pid, begun.filter((other) => other === pid).length]));
     expect([...perChild.values()]).toEqual([2, 2]);
     expect(jobs[4]?.said).toEqual([]);
