@@ -171,7 +171,7 @@ describe("while a worker runs", () => {
     const dev = await startDev(project, "--slots", "4", "--queues", "stripe,reports");
     expect(dev.output()).toContain("sluice dev app.ts\n  State        .sluice/storage/sluice.db\n");
     expect(dev.output()).toContain(
-      "slots=4, cluster_cap=15, prefetch=0 (hard cap), claim_lease=1m, session_lease=30s, serves=stripe+reports",
+      "Concurrency config: processes=1, cluster_wide_cap=15, max_claim_per_worker=4, max_claim_batch=none, concurrency=4, prefetch=0 (hard cap), claim_lease=1m, session_lease=30s, serves=stripe+reports",
     );
     expect(dev.output()).toContain("stripe (rank 1, max 1), reports (rank 100, max 10)");
     expect(dev.output()).toContain("  npx sluice why ID ");

@@ -164,7 +164,10 @@ export class Exchanges {
 
   #take(answer: Answer): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
-    if (answer.ended) return this.#watch.sessionEnded();
+    if (answer.ended) {
+      this.#watch.sessionEnded();
+      return;
+    }
     this.#running.take(answer);
     this.#more = answer.more && !this.#running.isDraining;
     if (this.#more) this.#wake.set();

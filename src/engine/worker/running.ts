@@ -84,7 +84,10 @@ export class Running {
   }
 
   #begin(claim: Claimed, marked: boolean): void {
-    if (!this.#watch.isTrusted()) return this.#watch.distrusted();
+    if (!this.#watch.isTrusted()) {
+      this.#watch.distrusted();
+      return;
+    }
     const active = new Active(claim, marked, this.#env.monotonic());
     this.#active.set(claim.id, active);
     if (!marked) this.#markSoon();

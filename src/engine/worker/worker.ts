@@ -41,7 +41,6 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Worker implements Service {
   readonly #claims: Claims;
-  readonly #executor: Executor;
   readonly #env: Env;
   readonly #options: WorkerOptions;
   readonly #keeper: SessionKeeper;
@@ -58,7 +57,6 @@ export class Worker implements Service {
 
   constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
     this.#claims = claims;
-    this.#executor = executor;
     this.#env = env;
     this.#options = options;
     const tell: Tell = (event) => options.watch?.(event);
