@@ -169,7 +169,7 @@ describe("while a worker runs", () => {
   test("dev says where things are and what it does, calls onDev, and ends on SIGINT with 0", async () => {
     const project = newProject();
     const dev = await startDev(project, "--slots", "4", "--queues", "stripe,reports");
-    expect(dev.output()).toContain("sluice dev app.ts\n  State        .sluice/storage/sluice.db\n");
+    expect(dev.output()).toContain("sluice dev app.ts\n  State   .sluice/storage/sluice.db\n");
     expect(dev.output()).toContain(
       "Concurrency config: processes=1, cluster_wide_cap=15, max_claim_per_worker=4, max_claim_batch=none, concurrency=4, prefetch=0 (hard cap), claim_lease=1m, session_lease=30s, serves=stripe+reports",
     );

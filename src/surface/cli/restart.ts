@@ -5,6 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
+import { SERVING } from "./serve.ts";
 import { sayPath } from "./settings.ts";
 import { colours, safe } from "./text.ts";
 import { watchFiles } from "./watch-files.ts";
@@ -32,21 +33,27 @@ export async function restartOnChange(file: string): Promise<never> {
   void told.then(() => {
     isOver = true;
   });
+  let hasServed = false;
+  const start = (): ChildProcess =>
+    run().once("message", (message) => {
+      hasServed ||= message === SERVING;
+    });
   let changed = nextChange(folder);
-  let child = run();
+  let child = start();
   for (;;) {
     const ended = endOf(child);
     const first = await Promise.race([changed.then(() => "changed"), ended]);
     if (isOver) return process.exit((await ended) as number);
     if (typeof first === "number") {
-      if (first === 0) return process.exit(0);
+      // An app that never ran is refused, as everywhere; one that did may be mended.
+      if (first === 0 || !hasServed) return process.exit(first);
       process.stdout.write(colours.dim("Waiting for a change.\n"));
       await Promise.race([changed, told]);
       if (isOver) return process.exit(first);
     } else await stopped(child, ended);
     process.stdout.write(`${colours.dim(`${safe(sayPath(await changed))} changed: starting again.`)}\n`);
     changed = nextChange(folder);
-    child = run();
+    child = start();
   }
 }
 

@@ -15,6 +15,9 @@ import type { GlobalOptions } from "./settings.ts";
 import { storeUrl } from "./settings.ts";
 import { whenToldToStop } from "./signals.ts";
 
+/** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
+export const SERVING = "serving";
+
 export interface ServeOptions extends GlobalOptions {
   readonly queues?: readonly string[];
   readonly grace: string;
@@ -77,6 +80,7 @@ async function work(
     executor: activity.around(executor),
   });
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  process.send?.(SERVING);
 
   const stopping = new AbortController();
   whenToldToStop(async () => {
