@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { addCheck } from "./check.ts";
 import { addDev } from "./dev.ts";
+import { addDoctor } from "./doctor.ts";
 import { addLimits } from "./limits.ts";
 import { addMigrate } from "./migrate.ts";
 import { addQueues } from "./queues.ts";
@@ -20,7 +21,17 @@ export function createProgram(): Command {
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
     .option("--json", "print data for scripts instead of text for people")
     .addHelpText("after", AFTER_HELP);
-  for (const add of [addDev, addWorker, addWhy, addTasks, addQueues, addLimits, addCheck, addMigrate])
+  for (const add of [
+    addDev,
+    addWorker,
+    addWhy,
+    addTasks,
+    addQueues,
+    addLimits,
+    addCheck,
+    addDoctor,
+    addMigrate,
+  ])
     add(program);
   for (const command of withChildren(program)) polish(command);
   return program;
