@@ -11,10 +11,10 @@ import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, many, warning } from "./check.ts";
 
-export function limitsCheck({ gates }: Inspection): Check {
+export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): Check {
   const byKey = new Map(gates.map((gate) => [gate.key, gate]));
   const findings = gates
-    .filter(draining)
+    .filter((gate) => draining(gate) && !malformedGates.ids.includes(gate.key))
     .map((gate) => judged(gate, inForceSince(gate, byKey.get(familyOf(gate.key) ?? ""))));
   return checkOf("limits", findings, `${many(gates.length, "gate")}, none above its limit`);
 }

@@ -68,7 +68,7 @@ const lateHeads = sql`SELECT l.id FROM sluice_lane l JOIN sluice_waiting w
     AND NOT EXISTS (SELECT 1 FROM sluice_arrival a WHERE a.lane = l.id AND (a.precedence, a.at, a.unit) <= (w.precedence, w.at, w.id))`;
 
 const unfindable = sql`SELECT w.id FROM sluice_waiting w LEFT JOIN sluice_lane l ON l.id = w.lane
-  WHERE (l.id IS NULL OR l.state = 0) AND NOT EXISTS (SELECT 1 FROM sluice_arrival a WHERE a.lane = w.lane)`;
+  WHERE (l.id IS NULL OR l.state = 0) AND w.lane NOT IN (SELECT lane FROM sluice_arrival)`;
 
 const parkedNowhere = sql`SELECT l.id, l.parked FROM sluice_lane l
   WHERE l.state = 2 AND NOT EXISTS (SELECT 1 FROM sluice_gate g WHERE g.name = l.parked)`;

@@ -63,6 +63,11 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
   }
 
+  /** There is nothing of ours in it. */
+  isBlank(): boolean {
+    return schemaVersion(this.#db) === 0;
+  }
+
   async verify(): Promise<void> {
     checkVersion(schemaVersion(this.#db));
   }

@@ -6,9 +6,10 @@ import { examine } from "../../api/doctor/doctor.ts";
 import { print } from "./output.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { sayStore, storeUrl, toPaste, withStore } from "./settings.ts";
+import { sayStore, storeUrl, toPaste } from "./settings.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
+import { withStore } from "./with-store.ts";
 
 export function addDoctor(program: Command): void {
   program
@@ -35,7 +36,7 @@ const STYLES: Readonly<Record<Verdict, Style>> = {
 function story({ checks, verdict }: Diagnosis, options: GlobalOptions): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const lines = checks.flatMap((check) => [line(check, width), ...below(check, options)]);
-  return `${lines.join("\n")}\n\n${STYLES[verdict](summary(checks))}\n`;
+  return `${lines.join("\n")}\n\n${STYLES[verdict](summary(checks, options))}\n`;
 }
 
 /** What a lonely finding says stands in the line of its check already. */
@@ -55,11 +56,11 @@ function below({ findings }: Check, options: GlobalOptions): string[] {
 const listed = ({ ids = [], more }: Finding): string =>
   ids.length === 0 ? "" : `: ${ids.join(", ")}${more ? ", …" : ""}`;
 
-function summary(checks: readonly Check[]): string {
+function summary(checks: readonly Check[], options: GlobalOptions): string {
   const findings = checks.flatMap((check) => check.findings);
   const failed = findings.filter(({ verdict }) => verdict === "fail").length;
   const warned = findings.length - failed;
   if (findings.length === 0) return "All is well.";
   if (failed === 0) return `Nothing is broken; ${count(warned, "warning")}.`;
-  return `${count(failed, "broken invariant")}${warned > 0 ? ` and ${count(warned, "warning")}` : ""}. Please report it, with: sluice doctor --json`;
+  return `${count(failed, "broken invariant")}${warned > 0 ? ` and ${count(warned, "warning")}` : ""}. Please report it, with: ${toPaste(options, "sluice doctor --json")}`;
 }
