@@ -24,7 +24,7 @@ function smallDisk(): string | undefined {
 
 function fill(path: string): void {
   try {
-    for (let n = 0; ; n += 1) writeFileSync(path, Buffer.alloc(4096), { flag: "a" });
+    for (;;) writeFileSync(path, Buffer.alloc(4096), { flag: "a" });
   } catch (error) {
     expect((error as { code?: string }).code).toBe("ENOSPC");
   }
