@@ -38,6 +38,11 @@ export class Keeper {
     return String(line).replace("exit ", "");
   }
 
+  /** Sends a signal to the program that runs. */
+  signal(signal: NodeJS.Signals): void {
+    must(this.#process.stdin).write(`${JSON.stringify({ signal })}\n`);
+  }
+
   /** The last lines that the programs wrote. */
   complaint(): string {
     return readFileSync(this.#log, "utf8").trim().split("\n").slice(-15).join("\n");

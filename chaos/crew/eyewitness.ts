@@ -1,0 +1,43 @@
+/** The witness's process, as the supervisor holds it. */
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../witness.ts", import.meta.url));
+
+export class Eyewitness {
+  readonly socket: string;
+  readonly log: string;
+  readonly #process: ChildProcess;
+
+  private constructor(folder: string) {
+    this.socket = join(folder, "witness.sock");
+    this.log = join(folder, "witness.jsonl");
+    this.#process = spawn(process.execPath, ["--import", "tsx", PROGRAM, this.socket, this.log], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+  }
+
+  static async open(folder: string): Promise<Eyewitness> {
+    const witness = new Eyewitness(folder);
+    await once(witness.#process, "message");
+    return witness;
+  }
+
+  /** The processes, and their parents, that have code inside right now. */
+  async inside(): Promise<ReadonlySet<number>> {
+    const answer = once(this.#process, "message") as Promise<[number[][]]>;
+    this.#process.send("inside");
+    const [pids] = await answer;
+    return new Set(pids.flat());
+  }
+
+  /** Resolves when everything it saw is written. */
+  async end(): Promise<void> {
+    const gone = once(this.#process, "exit");
+    this.#process.send("end");
+    await gone;
+  }
+}

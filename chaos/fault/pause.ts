@@ -1,0 +1,73 @@
+/** A process that stands still for longer than its lease, anywhere or exactly inside a pass; or its line that is silent. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Post } from "../crew/crew.ts";
+import type { Fault } from "../plan.ts";
+import type { Random } from "../random.ts";
+import { freezeHoldingLock } from "./file-lock.ts";
+import type { Scene } from "./scene.ts";
+
+export async function pause(fault: Fault & { lane: "pause" }, scene: Scene, random: Random): Promise<void> {
+  const post = await busyPost(scene, random);
+  if (!post) return;
+  post.worker.state = "busy";
+  try {
+    if (fault.how === "line") await silence(post, fault.ms, scene);
+    else if (fault.how === "anywhere") await freeze(post, fault.ms, scene);
+    else await freezeInPass(post, fault.ms, scene);
+  } finally {
+    if (post.worker.state === "busy") post.worker.state = "up";
+  }
+}
+
+/** One whose code is inside right now, if there is such a one: only that can be found outliving its claim. */
+async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post | undefined> {
+  const inside = await witness.inside();
+  const isInside = (post: Post): boolean => inside.has(post.worker.pid);
+  const anybody = crew.posts.some((post) => isInside(post) && post.worker.state === "up");
+  return crew.free(random, anybody ? isInside : undefined);
+}
+
+async function freeze(post: Post, ms: number, scene: Scene): Promise<void> {
+  post.worker.signal("SIGSTOP");
+  await thaw(post, ms, scene, "pauses past the lease");
+}
+
+/** A frozen holder of the file's lock stops everybody: nothing can take that lock away. So all of them are impaired. */
+async function thaw(
+  { worker }: Post,
+  ms: number,
+  { crew, done }: Scene,
+  what: string,
+  all = false,
+): Promise<void> {
+  const from = Date.now();
+  await sleep(ms);
+  worker.signal("SIGCONT");
+  // It needs a moment to notice, and so do those who waited for it.
+  crew.impair(all ? 0 : worker.pid, "frozen", from, Date.now() + 200);
+  done.add(what);
+}
+
+async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<void> {
+  const { worker, line } = post;
+  if (!line) {
+    if (await freezeHoldingLock(worker, scene.place))
+      await thaw(post, ms, scene, "pauses inside a pass", true);
+    return;
+  }
+  const caught = await line.insidePass(() => worker.signal("SIGSTOP"), 4_000);
+  if (caught) await thaw(post, ms, scene, "pauses inside a pass");
+}
+
+async function silence(post: Post, ms: number, { crew, done }: Scene): Promise<void> {
+  const { worker, line } = post;
+  if (!line) return;
+  const from = Date.now();
+  line.silent = true;
+  await sleep(ms);
+  line.silent = false;
+  // Who died meanwhile was replaced, and the line was silent for its successor, too.
+  for (const pid of new Set([worker.pid, post.worker.pid]))
+    crew.impair(pid, "stalled", from, Date.now() + 200);
+  done.add("silent lines past the lease");
+}

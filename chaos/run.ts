@@ -1,0 +1,45 @@
+/**
+ * `npm run chaos`: real processes, real databases, real kills. This supervisor knows the tables and the command line and
+ * imports nothing of the product; what it prints is judged from what the database, the witness and it itself wrote down.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { productAt } from "./crew/product.ts";
+import type { Options } from "./options.ts";
+import { optionsOf } from "./options.ts";
+import { planOf } from "./plan.ts";
+import { reportOf } from "./report.ts";
+import { hold } from "./trial.ts";
+
+const POISON = 3;
+
+async function trials(options: Options, folder: string): Promise<boolean> {
+  const product = productAt();
+  let ok = true;
+  for (const store of options.stores) {
+    const verdict = await hold({
+      store,
+      product,
+      folder: join(folder, store),
+      seed: options.seed,
+      tasks: options.tasks,
+      poison: POISON,
+      plan: planOf(options.seed, store, options),
+      outageMs: options.outageMs,
+      say: (what) => console.log(`${new Date().toISOString().slice(11, 19)} ${store}: ${what}`),
+    });
+    console.log(`\n${reportOf(verdict)}\n`);
+    ok &&= verdict.ok;
+  }
+  return ok;
+}
+
+const options = optionsOf(process.argv.slice(2));
+const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
+console.log(`seed ${options.seed}`);
+const ok = await trials(options, folder);
+console.log(`${ok ? "passed" : "FAILED"}; again with: ${options.again}`);
+if (ok) rmSync(folder, { recursive: true, force: true });
+else console.log(`everything that was written down: ${folder}`);
+process.exit(ok ? 0 : 1);
