@@ -82,7 +82,7 @@ async function judged(
     snapshots: poller.snapshots,
     impairments: [...crew.impairments, ...poller.noise],
     stopped: crew.stopped,
-    crashed: crew.crashed,
+    crashed: [...crew.crashed(), ...crew.orphans],
     acked: feeder.read(),
     healing,
     away,

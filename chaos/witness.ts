@@ -17,6 +17,7 @@ type Said =
       name: string;
       fence: number;
       gates: Record<string, number>;
+      deaf: boolean;
       pid: number;
       parent: number;
     }
@@ -28,7 +29,7 @@ const file = openSync(log, "a");
 const highest = new Map<string, number>();
 let written = "";
 let stays = 0;
-/** Whose processes have code inside right now, by stay. */
+/** Whose code is inside right now and would go on whatever happens, by stay: its process and that one's parent. */
 const insiders = new Map<number, readonly number[]>();
 
 const write = (line: object): void => {
@@ -60,7 +61,7 @@ function attend(socket: Socket): void {
   lines.on("line", (line) => {
     const said = JSON.parse(line) as Said;
     if (said.kind === "enter") {
-      insiders.set(stay, [said.pid, said.parent]);
+      insiders.set(stay, said.deaf ? [said.pid, said.parent] : []);
       write({ ...said, stay });
       accepts(`task:${said.id}`, said.fence);
       if ("pool:mutex" in said.gates) accepts("pool:mutex", said.fence);

@@ -42,13 +42,18 @@ function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle =
     retry: { attempts, backoff: "fixed", delay: "200ms" },
     ...(goodUntil ? { goodUntil } : {}),
     run: (errand: Errand, context: TaskContext) =>
-      visit(id, context, gatesOf(queue, pools), async (inside: Inside) => {
-        await middle(errand, context);
-        if (context.attempt <= (errand.fails ?? 0)) throw new Error("as it was told to");
-        await inside.effect(`task:${context.id}`);
-        if (pools.mutex) await inside.effect("pool:mutex");
-        return { fence: context.fence };
-      }),
+      visit(
+        id,
+        context,
+        { gates: gatesOf(queue, pools), deaf: errand.deaf === true },
+        async (inside: Inside) => {
+          await middle(errand, context);
+          if (context.attempt <= (errand.fails ?? 0)) throw new Error("as it was told to");
+          await inside.effect(`task:${context.id}`);
+          if (pools.mutex) await inside.effect("pool:mutex");
+          return { fence: context.fence };
+        },
+      ),
   });
 }
 

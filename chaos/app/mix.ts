@@ -11,7 +11,7 @@ export interface Order {
 
 const PARTS: readonly (readonly [name: string, part: number, low: number, high: number])[] = [
   ["quick", 0.36, 5, 60],
-  ["light", 0.18, 30, 400],
+  ["light", 0.18, 50, 900],
   ["heavy", 0.14, 80, 500],
   ["single", 0.12, 20, 200],
   ["flaky", 0.09, 5, 80],
@@ -26,7 +26,7 @@ export function draw(random: Random, keys: string): Order {
     at -= part;
     return at < 0;
   }) ?? ["quick", 0, 5, 60];
-  const deaf = random.chance(0.5);
+  const deaf = random.chance(0.4);
   const fails = name === "flaky" ? random.below(4) : 0;
   const keyed = random.chance(0.5);
   const number = random.below(2 ** 30);
@@ -39,6 +39,7 @@ export function draw(random: Random, keys: string): Order {
     },
     key: keyed ? `${keys}-${number}` : null,
     delay: random.chance(0.08) ? `${50 + random.below(900)}ms` : null,
-    priority: random.below(3),
+    // Who is deaf runs again soon when its holder was lost: only then can the old holder meet the new one.
+    priority: deaf ? 9 : random.below(3),
   };
 }

@@ -19,13 +19,14 @@ class Refused extends Error {}
 export async function visit<T>(
   name: string,
   { id, fence, attempt }: TaskContext,
-  gates: Gates,
+  { gates, deaf }: { readonly gates: Gates; readonly deaf: boolean },
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   const socket = createConnection(process.env.CHAOS_WITNESS ?? "");
   const ask = await asking(socket);
   try {
-    await ask({ kind: "enter", id, name, fence, attempt, gates, pid: process.pid, parent: process.ppid });
+    const { pid, ppid: parent } = process;
+    await ask({ kind: "enter", id, name, fence, attempt, gates, deaf, pid, parent });
     return await work({
       effect: async (key) => {
         const answer = await ask({ kind: "effect", key, fence });

@@ -24,6 +24,8 @@ export interface Overlap extends Finding {
 
 /** The kernel closes a dead process's socket at once; the witness may be told a moment later. */
 const SLACK_MS = 150;
+/** The witness counts whole milliseconds. */
+const CLOCK_MS = 2;
 /** So much of a lease must have been taken from a holder before it may be found outliving its claim. */
 const PART = 0.4;
 
@@ -85,7 +87,7 @@ function sweepInside(
     inside.add(visit);
     for (const gate of Object.keys(visit.gates)) {
       const here = [...inside].filter((each) => gate in each.gates);
-      const living = here.filter((each) => (ends.get(each) ?? 0) + SLACK_MS >= visit.from);
+      const living = here.filter((each) => (ends.get(each) ?? 0) > visit.from + CLOCK_MS);
       const limit = limitOfNewest(living, gate, sweep);
       if (limit === undefined) continue;
       if (sum(living, gate) > limit)

@@ -20,12 +20,22 @@ export interface CrewOptions {
   env(post: number): NodeJS.ProcessEnv;
 }
 
+interface Ended {
+  readonly pid: number;
+  readonly from: number;
+  readonly to: number;
+  readonly wasUp: boolean;
+  readonly how: string;
+}
+
 export class Crew {
   readonly posts: Post[];
   readonly impairments: Impairment[] = [];
   readonly stopped: Stopped[] = [];
+  /** Children that outlived their worker. */
+  readonly orphans: string[] = [];
   /** Workers that ended although nobody told them to, and not by a signal. */
-  readonly crashed: string[] = [];
+  readonly #ended: Ended[] = [];
   readonly #options: CrewOptions;
   #closing = false;
   started = 0;
@@ -52,13 +62,25 @@ export class Crew {
     const known = this.impairments.some(
       ({ pid, why }) => pid === worker.pid && (why === "killed" || why === "told to stop"),
     );
-    // Whoever kills its own process does it with a signal; everything else is a crash.
+    // Whoever kills its own process does it with a signal; everything else is a crash, or a start without a store.
     if (!known) {
-      this.impair(worker.pid, "killed", now);
-      if (how !== "SIGKILL") this.crashed.push(`pid ${worker.pid} ended with ${how}`);
+      if (worker.wasUp) this.impair(worker.pid, "killed", now);
+      if (how !== "SIGKILL")
+        this.#ended.push({ pid: worker.pid, from: worker.started, to: now, wasUp: worker.wasUp, how });
     }
     const post = this.posts[number];
     if (!this.#closing && post?.worker === worker) post.worker = this.#start(number);
+  }
+
+  /** Whoever ended for no reason of ours. To find no store when it starts is a reason to say so and end. */
+  crashed(): string[] {
+    const disturbed = ({ pid, from, to }: Ended): boolean =>
+      this.impairments.some(
+        (each) => (each.pid === pid || each.pid === 0) && each.from <= to && each.to >= from,
+      );
+    return this.#ended
+      .filter((ended) => ended.wasUp || !disturbed(ended))
+      .map(({ pid, how }) => `pid ${pid} ended with ${how}`);
   }
 
   async allUp(): Promise<void> {
@@ -78,7 +100,7 @@ export class Crew {
   /** A post whose worker is up and has no other fault at work on it; undefined when there is none in time. */
   async free(random: Random, isFit: (post: Post) => boolean = () => true): Promise<Post | undefined> {
     for (const until = Date.now() + 8_000; Date.now() < until; ) {
-      const fit = this.posts.filter((post) => post.worker.state === "up" && isFit(post));
+      const fit = this.posts.filter((post) => post.worker.isSettled && isFit(post));
       if (fit.length > 0) return random.pick(fit);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

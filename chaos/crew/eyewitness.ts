@@ -26,7 +26,7 @@ export class Eyewitness {
     return witness;
   }
 
-  /** The processes, and their parents, that have code inside right now. */
+  /** The processes, and their parents, whose code inside would go on whatever happens. */
   async inside(): Promise<ReadonlySet<number>> {
     const answer = once(this.#process, "message") as Promise<[number[][]]>;
     this.#process.send("inside");

@@ -6,7 +6,7 @@ import type { Feeder } from "./feeder.ts";
 
 const EVERY_MS = 100;
 /** Enough in line to keep everybody busy. */
-const ENOUGH = 120;
+const ENOUGH = 40;
 /** A machine that wakes us so much too late wakes others too late as well. */
 const NOISE_MS = 250;
 

@@ -6,10 +6,16 @@ import { signal } from "./children.ts";
 
 export type WorkerState = "starting" | "up" | "busy" | "gone";
 
+/** A worker that nothing has disturbed for so long has had time to begin something worth disturbing. */
+const SETTLED_MS = 1_200;
+
 export class Worker {
   readonly pid: number;
   /** "busy" while a fault is at work on it, so that no other chooses it. */
-  state: WorkerState = "starting";
+  #state: WorkerState = "starting";
+  #since = Date.now();
+  readonly started = Date.now();
+  wasUp = false;
   readonly up: Promise<boolean>;
   /** How it ended: an exit code, or the name of a signal. */
   readonly gone: Promise<string>;
@@ -33,8 +39,23 @@ export class Worker {
     const spoke = new Promise<boolean>((resolve) => this.#process.stdout?.once("data", () => resolve(true)));
     this.up = Promise.race([spoke, this.gone.then(() => false)]);
     void this.up.then((up) => {
+      this.wasUp = up;
       if (up && this.state === "starting") this.state = "up";
     });
+  }
+
+  get state(): WorkerState {
+    return this.#state;
+  }
+
+  set state(state: WorkerState) {
+    if (this.#state === "gone") return;
+    this.#state = state;
+    this.#since = Date.now();
+  }
+
+  get isSettled(): boolean {
+    return this.#state === "up" && Date.now() - this.#since >= SETTLED_MS;
   }
 
   signal(name: NodeJS.Signals): void {

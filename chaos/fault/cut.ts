@@ -19,5 +19,6 @@ export async function cut(fault: Fault & { lane: "cut" }, scene: Scene, random: 
     if (!(await line.cutAtCommit(fault.how, 3_000))) return;
     done.add(fault.how === "answer" ? "commits whose answer was lost" : "commits that never arrived");
   }
+  // Whoever is there by now: it may have been replaced while we waited for a commit.
   if (post) crew.impair(post.worker.pid, "cut", Date.now(), Date.now() + CUT_COSTS_MS);
 }

@@ -33,14 +33,14 @@ async function killWorker(worker: Worker, { crew, done }: Scene): Promise<void> 
   worker.signal("SIGKILL");
   done.add("kills of a worker");
   await worker.gone;
-  if (children.length > 0) void outlived(children, crew);
+  if (children.length > 0) void outlived(children, crew.orphans);
 }
 
 /** A worker that dies takes its children with it, within seconds. */
-async function outlived(children: readonly number[], { crashed }: { crashed: string[] }): Promise<void> {
+async function outlived(children: readonly number[], orphans: string[]): Promise<void> {
   await sleep(5_000);
   for (const pid of children.filter(isAlive)) {
-    crashed.push(`child ${pid} outlived its worker by 5s`);
+    orphans.push(`child ${pid} outlived its worker by 5s`);
     signal(pid, "SIGKILL");
   }
 }

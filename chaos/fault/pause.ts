@@ -23,7 +23,7 @@ export async function pause(fault: Fault & { lane: "pause" }, scene: Scene, rand
 async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post | undefined> {
   const inside = await witness.inside();
   const isInside = (post: Post): boolean => inside.has(post.worker.pid);
-  const anybody = crew.posts.some((post) => isInside(post) && post.worker.state === "up");
+  const anybody = crew.posts.some((post) => isInside(post) && post.worker.isSettled);
   return crew.free(random, anybody ? isInside : undefined);
 }
 
