@@ -20,7 +20,7 @@ export interface Options {
 const STORES = ["postgres", "mariadb", "sqlite"] as const;
 
 /** What CI has time for: every lane, less of each. */
-const SHORT = { kills: 18, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6 };
+const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6 };
 const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, outage: 120 };
 
 const USAGE = `npm run chaos -- [--store postgres|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]

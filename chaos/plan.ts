@@ -37,7 +37,7 @@ export interface Plan {
 }
 
 /** Workers need a moment to do something worth disturbing. */
-const KILLS_PER_SECOND = 1;
+const KILLS_PER_SECOND = 0.75;
 const WARM_UP_MS = 1_500;
 
 export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
@@ -69,7 +69,7 @@ export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
       how: (["inside a pass", "anywhere", hasWire ? "line" : "anywhere", "anywhere"] as const)[
         index % 4
       ] as "anywhere",
-      ms: Math.round(LEASE_MS + random.between(1_200, 2_500)),
+      ms: Math.round(LEASE_MS + random.between(1_500, 3_000)),
     })),
     ...lane("cut", cuts, (random, index) => ({
       lane: "cut" as const,

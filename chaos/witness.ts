@@ -29,14 +29,14 @@ const file = openSync(log, "a");
 const highest = new Map<string, number>();
 let written = "";
 let stays = 0;
-/** Whose code is inside right now and would go on whatever happens, by stay: its process and that one's parent. */
-const insiders = new Map<number, readonly number[]>();
+/** Who is inside right now, by stay. */
+const insiders = new Map<number, Said & { kind: "enter" }>();
 
 const write = (line: object): void => {
   written += `${JSON.stringify({ at: Date.now(), ...line })}\n`;
 };
 
-/** Nobody may be told what is not yet written. */
+/** Some lines at a time: nobody kills this process. */
 const flush = (): void => {
   if (written) writeSync(file, written);
   written = "";
@@ -61,7 +61,7 @@ function attend(socket: Socket): void {
   lines.on("line", (line) => {
     const said = JSON.parse(line) as Said;
     if (said.kind === "enter") {
-      insiders.set(stay, said.deaf ? [said.pid, said.parent] : []);
+      insiders.set(stay, said);
       write({ ...said, stay });
       accepts(`task:${said.id}`, said.fence);
       if ("pool:mutex" in said.gates) accepts("pool:mutex", said.fence);
@@ -77,10 +77,16 @@ function attend(socket: Socket): void {
   });
 }
 
+/** Where its code runs, and whether somebody with a newer token has been here since. */
+const whereabouts = ({ id, fence, pid, parent }: Said & { kind: "enter" }) => ({
+  pids: [pid, parent],
+  overtaken: (highest.get(`task:${id}`) ?? 0) > fence,
+});
+
 setInterval(flush, 50);
 createServer(attend).listen(path, () => process.send?.("ready"));
 process.on("message", (word) => {
-  if (word === "inside") process.send?.([...insiders.values()]);
+  if (word === "inside") process.send?.([...insiders.values()].filter(({ deaf }) => deaf).map(whereabouts));
   if (word !== "end") return;
   flush();
   process.exit(0);

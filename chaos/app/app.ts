@@ -87,12 +87,12 @@ export const poison = kind("poison", {
 
 export default defineApp({
   tasks: [quick, light, heavy, single, flaky, fleeting, long, blocking, poison],
-  clusterCap: 10,
+  clusterCap: 14,
   queues: {
-    fast: { rank: 1, maxConcurrency: 6 },
-    slow: { rank: 50, maxConcurrency: 4 },
-    bulk: { rank: 100, maxConcurrency: 5 },
+    fast: { rank: 1, maxConcurrency: 8 },
+    slow: { rank: 50, maxConcurrency: 6 },
+    bulk: { rank: 100, maxConcurrency: 7 },
   },
-  pools: { database: { limit: 6 }, mutex: { limit: 1 } },
+  pools: { database: { limit: 8 }, mutex: { limit: 1 } },
   session: { lease: "3s", heartbeat: "500ms" },
 });

@@ -1,10 +1,10 @@
 /** What the app declares, as the supervisor knows it: it never loads the app. */
 export const DECLARED = {
-  cluster: 10,
-  "queue:fast": 6,
-  "queue:slow": 4,
-  "queue:bulk": 5,
-  "pool:database": 6,
+  cluster: 14,
+  "queue:fast": 8,
+  "queue:slow": 6,
+  "queue:bulk": 7,
+  "pool:database": 8,
   "pool:mutex": 1,
 } as const satisfies Record<string, number>;
 

@@ -7,6 +7,13 @@ import { fileURLToPath } from "node:url";
 
 const PROGRAM = fileURLToPath(new URL("../witness.ts", import.meta.url));
 
+export interface Insider {
+  /** Its process and that one's parent. */
+  readonly pids: readonly number[];
+  /** Somebody with a newer token for the same task has been there since. */
+  readonly overtaken: boolean;
+}
+
 export class Eyewitness {
   readonly socket: string;
   readonly log: string;
@@ -26,12 +33,11 @@ export class Eyewitness {
     return witness;
   }
 
-  /** The processes, and their parents, whose code inside would go on whatever happens. */
-  async inside(): Promise<ReadonlySet<number>> {
-    const answer = once(this.#process, "message") as Promise<[number[][]]>;
+  /** Code inside that would go on whatever happens. */
+  async deaf(): Promise<readonly Insider[]> {
+    const answer = once(this.#process, "message") as Promise<[Insider[]]>;
     this.#process.send("inside");
-    const [pids] = await answer;
-    return new Set(pids.flat());
+    return (await answer)[0];
   }
 
   /** Resolves when everything it saw is written. */

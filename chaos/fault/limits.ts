@@ -45,9 +45,10 @@ export async function changeLimits(
 function drawLimit(random: Random, gate: Gate): number {
   if (gate === "pool:mutex") return random.chance(0.8) ? 1 : 0;
   const what = random.next();
-  if (what < 0.06) return 0;
-  if (what < 0.1) return -1;
-  return 1 + random.below(DECLARED[gate] + 2);
+  if (what < 0.04) return 0;
+  if (what < 0.08) return -1;
+  const declared = DECLARED[gate];
+  return Math.ceil(declared / 3) + random.below(declared);
 }
 
 /** As the app declared them. */

@@ -1,10 +1,13 @@
 /** A process that stands still for longer than its lease, anywhere or exactly inside a pass; or its line that is silent. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Post } from "../crew/crew.ts";
+import type { Eyewitness } from "../crew/eyewitness.ts";
 import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
 import { freezeHoldingLock } from "./file-lock.ts";
 import type { Scene } from "./scene.ts";
+
+const MOST_LONGER_MS = 5_000;
 
 export async function pause(fault: Fault & { lane: "pause" }, scene: Scene, random: Random): Promise<void> {
   const post = await busyPost(scene, random);
@@ -21,8 +24,8 @@ export async function pause(fault: Fault & { lane: "pause" }, scene: Scene, rand
 
 /** One whose code is inside right now, if there is such a one: only that can be found outliving its claim. */
 async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post | undefined> {
-  const inside = await witness.inside();
-  const isInside = (post: Post): boolean => inside.has(post.worker.pid);
+  const inside = await witness.deaf();
+  const isInside = ({ worker }: Post): boolean => inside.some(({ pids }) => pids.includes(worker.pid));
   const anybody = crew.posts.some((post) => isInside(post) && post.worker.isSettled);
   return crew.free(random, anybody ? isInside : undefined);
 }
@@ -36,16 +39,25 @@ async function freeze(post: Post, ms: number, scene: Scene): Promise<void> {
 async function thaw(
   { worker }: Post,
   ms: number,
-  { crew, done }: Scene,
+  { crew, witness, done }: Scene,
   what: string,
   all = false,
 ): Promise<void> {
   const from = Date.now();
   await sleep(ms);
+  if (!all) await overtaken(worker.pid, witness);
   worker.signal("SIGCONT");
   // It needs a moment to notice, and so do those who waited for it.
   crew.impair(all ? 0 : worker.pid, "frozen", from, Date.now() + 200);
   done.add(what);
+}
+
+/** A little longer, until somebody else runs what it ran, if it ran something: then it wakes up to find itself stale. */
+async function overtaken(pid: number, witness: Eyewitness): Promise<void> {
+  for (const until = Date.now() + MOST_LONGER_MS; Date.now() < until; await sleep(100)) {
+    const own = (await witness.deaf()).filter(({ pids }) => pids.includes(pid));
+    if (own.length === 0 || own.some((insider) => insider.overtaken)) return;
+  }
 }
 
 async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<void> {
