@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type * as Product from "../src/index.ts";
-import type { Order } from "./app/mix.ts";
+import type { Mix, Order } from "./app/mix.ts";
 import { draw } from "./app/mix.ts";
 import { Random } from "./random.ts";
 
@@ -20,9 +20,10 @@ export interface EnqueuerOrder {
   readonly log: string;
   readonly seed: number;
   readonly poison: number;
+  readonly mix: Mix;
 }
 
-const { store, root, log, seed, poison } = JSON.parse(process.argv[2] ?? "{}") as EnqueuerOrder;
+const { store, root, log, seed, poison, mix } = JSON.parse(process.argv[2] ?? "{}") as EnqueuerOrder;
 const load = (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href);
 const { connect } = (await load("dist/index.js")) as typeof Product;
 const { default: app } = (await load("chaos/app/app.ts")) as { default: Product.App };
@@ -50,7 +51,8 @@ while (!over) {
     await sleep(50);
     continue;
   }
-  if (pending.length === 0) pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys));
+  if (pending.length === 0)
+    pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys, mix));
   pending = await enqueue(pending);
   await sleep(60 + random.below(160));
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { productAt } from "./crew/product.ts";
+import { hunt } from "./mutant/hunt.ts";
 import type { Options } from "./options.ts";
 import { optionsOf } from "./options.ts";
 import { planOf } from "./plan.ts";
@@ -13,6 +14,7 @@ import { reportOf } from "./report.ts";
 import { hold } from "./trial.ts";
 
 const POISON = 3;
+const HEALING_MS = 90_000;
 
 async function trials(options: Options, folder: string): Promise<boolean> {
   const product = productAt();
@@ -25,8 +27,10 @@ async function trials(options: Options, folder: string): Promise<boolean> {
       seed: options.seed,
       tasks: options.tasks,
       poison: POISON,
+      mix: "all",
       plan: planOf(options.seed, store, options),
       outageMs: options.outageMs,
+      healingMs: HEALING_MS,
       say: (what) => console.log(`${new Date().toISOString().slice(11, 19)} ${store}: ${what}`),
     });
     console.log(`\n${reportOf(verdict)}\n`);
@@ -38,7 +42,7 @@ async function trials(options: Options, folder: string): Promise<boolean> {
 const options = optionsOf(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
 console.log(`seed ${options.seed}`);
-const ok = await trials(options, folder);
+const ok = await (options.mutants ? hunt(productAt(), options.seed, folder) : trials(options, folder));
 console.log(`${ok ? "passed" : "FAILED"}; again with: ${options.again}`);
 if (ok) rmSync(folder, { recursive: true, force: true });
 else console.log(`everything that was written down: ${folder}`);

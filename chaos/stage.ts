@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LEASE_MS } from "./app/limits.ts";
+import type { Mix } from "./app/mix.ts";
 import { Crew } from "./crew/crew.ts";
 import { Eyewitness } from "./crew/eyewitness.ts";
 import { Feeder } from "./crew/feeder.ts";
@@ -29,6 +30,7 @@ export interface StageOptions {
   readonly seed: number;
   readonly tasks: number;
   readonly poison: number;
+  readonly mix: Mix;
 }
 
 export interface Stage extends Scene {
@@ -74,12 +76,12 @@ async function lineTo({ url, newWatch }: Place): Promise<Line | undefined> {
 }
 
 function newFeeder(
-  { seed, product, folder, tasks, poison }: StageOptions,
+  { seed, product, folder, tasks, poison, mix }: StageOptions,
   place: Place,
   line: Line | undefined,
 ): Feeder {
   const store = line?.url ?? place.url;
-  return new Feeder({ order: { store, root: product.root, seed, poison }, folder, line, most: tasks });
+  return new Feeder({ order: { store, root: product.root, seed, poison, mix }, folder, line, most: tasks });
 }
 
 function newCrew(

@@ -17,10 +17,10 @@ import { readWitness } from "./witness-log.ts";
 export interface Trial extends StageOptions {
   readonly plan: Plan;
   readonly outageMs: number;
+  /** How long everything may take to end once it is healed. */
+  readonly healingMs: number;
   say(what: string): void;
 }
-
-const HEALING_BOUND_MS = 90_000;
 
 export async function hold(trial: Trial): Promise<Verdict> {
   const { plan, seed, outageMs, say } = trial;
@@ -38,7 +38,7 @@ export async function hold(trial: Trial): Promise<Verdict> {
     }
     say("healing");
     await stage.feeder.end();
-    const healing = await heal(stage);
+    const healing = await heal(stage, trial.healingMs);
     await stage.crew.close();
     return await judged(trial, stage, healing, away);
   } finally {
@@ -46,17 +46,17 @@ export async function hold(trial: Trial): Promise<Verdict> {
   }
 }
 
-async function heal({ place, crew }: Stage): Promise<Healing> {
+async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
   const from = Date.now();
   for (;;) {
     const left = await backlog(place);
     const tookMs = Date.now() - from;
     const idle = left.waiting + left.later + left.running === 0;
-    if (idle || tookMs > HEALING_BOUND_MS) {
+    if (idle || tookMs > boundMs) {
       await crew.allUp();
       const openTransactions = await place.openTransactions();
       const words = `${left.waiting} waiting, ${left.later} later, ${left.running} running`;
-      return { tookMs: idle ? tookMs : undefined, boundMs: HEALING_BOUND_MS, left: words, openTransactions };
+      return { tookMs: idle ? tookMs : undefined, boundMs, left: words, openTransactions };
     }
     await sleep(100);
   }

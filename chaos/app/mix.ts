@@ -9,7 +9,12 @@ export interface Order {
   readonly priority: number;
 }
 
-const PARTS: readonly (readonly [name: string, part: number, low: number, high: number])[] = [
+/** `all` is a bit of everything; the others are for schedules that are aimed at one thing. */
+export type Mix = "all" | "quick" | "steady" | "long";
+
+type Parts = readonly (readonly [name: string, part: number, low: number, high: number])[];
+
+const ALL: Parts = [
   ["quick", 0.36, 5, 60],
   ["light", 0.18, 50, 900],
   ["heavy", 0.14, 80, 500],
@@ -20,9 +25,19 @@ const PARTS: readonly (readonly [name: string, part: number, low: number, high: 
   ["long", 0.02, 6_500, 8_000],
 ];
 
-export function draw(random: Random, keys: string): Order {
+const MIXES: Readonly<Record<Mix, Parts>> = {
+  all: ALL,
+  quick: [["quick", 1, 1, 25]],
+  steady: [
+    ["light", 0.7, 300, 2_000],
+    ["quick", 0.3, 100, 900],
+  ],
+  long: [["long", 1, 4_000, 9_000]],
+};
+
+export function draw(random: Random, keys: string, mix: Mix = "all"): Order {
   let at = random.next();
-  const [name, , low, high] = PARTS.find(([, part]) => {
+  const [name, , low, high] = MIXES[mix].find(([, part]) => {
     at -= part;
     return at < 0;
   }) ?? ["quick", 0, 5, 60];

@@ -6,23 +6,24 @@ import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
 import type { Scene } from "./scene.ts";
 
-export async function kill(fault: Fault & { lane: "kill" }, scene: Scene, random: Random): Promise<void> {
+export async function kill(fault: Fault & { lane: "kill" }, scene: Scene, random: Random): Promise<boolean> {
   const { crew, feeder, done } = scene;
   if (fault.whom === "enqueuer" && feeder.kill()) {
     done.add("kills of the enqueuer");
-    return;
+    return true;
   }
   const post = await crew.free(random);
-  if (!post) return;
+  if (!post) return false;
   const { worker } = post;
   const child = fault.whom === "child" ? random.pick(childrenOf(worker.pid)) : undefined;
   if (child !== undefined) {
     crew.impair(child, "killed", Date.now(), Number.POSITIVE_INFINITY, worker.pid);
     signal(child, "SIGKILL");
     done.add("kills of a child");
-    return;
+    return true;
   }
   await killWorker(worker, scene);
+  return true;
 }
 
 async function killWorker(worker: Worker, { crew, done }: Scene): Promise<void> {

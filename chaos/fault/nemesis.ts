@@ -10,6 +10,8 @@ import { restart } from "./restart.ts";
 import type { Scene } from "./scene.ts";
 import { term } from "./term.ts";
 
+const TRIES = 5;
+
 export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<void> {
   const began = Date.now();
   const over = new AbortController();
@@ -21,7 +23,8 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
       const random = new Random(seed).fork(`whom ${lane}`);
       for (const fault of faults) {
         await sleep(Math.max(0, began + fault.at - Date.now()));
-        await carryOutOne(fault, scene, random);
+        // What did not find anybody, or was overtaken by another fault, is tried again: so many were asked for.
+        for (let tries = 0; tries < TRIES && !(await carryOutOne(fault, scene, random)); tries += 1);
       }
     }),
   );
@@ -30,7 +33,8 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
   await limits;
 }
 
-function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<void> {
+/** True when it really happened. */
+function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<boolean> {
   switch (fault.lane) {
     case "kill":
       return kill(fault, scene, random);

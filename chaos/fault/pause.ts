@@ -9,14 +9,18 @@ import type { Scene } from "./scene.ts";
 
 const MOST_LONGER_MS = 5_000;
 
-export async function pause(fault: Fault & { lane: "pause" }, scene: Scene, random: Random): Promise<void> {
+export async function pause(
+  fault: Fault & { lane: "pause" },
+  scene: Scene,
+  random: Random,
+): Promise<boolean> {
   const post = await busyPost(scene, random);
-  if (!post) return;
+  if (!post) return false;
   post.worker.state = "busy";
   try {
-    if (fault.how === "line") await silence(post, fault.ms, scene);
-    else if (fault.how === "anywhere") await freeze(post, fault.ms, scene);
-    else await freezeInPass(post, fault.ms, scene);
+    if (fault.how === "line") return await silence(post, fault.ms, scene);
+    if (fault.how === "anywhere") return await freeze(post, fault.ms, scene);
+    return await freezeInPass(post, fault.ms, scene);
   } finally {
     if (post.worker.state === "busy") post.worker.state = "up";
   }
@@ -30,9 +34,9 @@ async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post 
   return crew.free(random, anybody ? isInside : undefined);
 }
 
-async function freeze(post: Post, ms: number, scene: Scene): Promise<void> {
+async function freeze(post: Post, ms: number, scene: Scene): Promise<boolean> {
   post.worker.signal("SIGSTOP");
-  await thaw(post, ms, scene, "pauses past the lease");
+  return thaw(post, ms, scene, "pauses past the lease");
 }
 
 /** A frozen holder of the file's lock stops everybody: nothing can take that lock away. So all of them are impaired. */
@@ -42,7 +46,7 @@ async function thaw(
   { crew, witness, done }: Scene,
   what: string,
   all = false,
-): Promise<void> {
+): Promise<boolean> {
   const from = Date.now();
   await sleep(ms);
   if (!all) await overtaken(worker.pid, witness);
@@ -50,6 +54,7 @@ async function thaw(
   // It needs a moment to notice, and so do those who waited for it.
   crew.impair(all ? 0 : worker.pid, "frozen", from, Date.now() + 200);
   done.add(what);
+  return true;
 }
 
 /** A little longer, until somebody else runs what it ran, if it ran something: then it wakes up to find itself stale. */
@@ -60,20 +65,19 @@ async function overtaken(pid: number, witness: Eyewitness): Promise<void> {
   }
 }
 
-async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<void> {
+async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<boolean> {
   const { worker, line } = post;
   if (!line) {
-    if (await freezeHoldingLock(worker, scene.place))
-      await thaw(post, ms, scene, "pauses inside a pass", true);
-    return;
+    const caught = await freezeHoldingLock(worker, scene.place);
+    return caught && thaw(post, ms, scene, "pauses inside a pass", true);
   }
   const caught = await line.insidePass(() => worker.signal("SIGSTOP"), 4_000);
-  if (caught) await thaw(post, ms, scene, "pauses inside a pass");
+  return caught && thaw(post, ms, scene, "pauses inside a pass");
 }
 
-async function silence(post: Post, ms: number, { crew, done }: Scene): Promise<void> {
+async function silence(post: Post, ms: number, { crew, done }: Scene): Promise<boolean> {
   const { worker, line } = post;
-  if (!line) return;
+  if (!line) return false;
   const from = Date.now();
   line.silent = true;
   await sleep(ms);
@@ -82,4 +86,5 @@ async function silence(post: Post, ms: number, { crew, done }: Scene): Promise<v
   for (const pid of new Set([worker.pid, post.worker.pid]))
     crew.impair(pid, "stalled", from, Date.now() + 200);
   done.add("silent lines past the lease");
+  return true;
 }

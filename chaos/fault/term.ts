@@ -7,7 +7,7 @@ export async function term(
   fault: Fault & { lane: "term" },
   { crew, done }: Scene,
   random: Random,
-): Promise<void> {
+): Promise<boolean> {
   const leaving: Promise<void>[] = [];
   for (let n = 0; n < fault.burst; n += 1) {
     const post = await crew.free(random);
@@ -16,4 +16,5 @@ export async function term(
     done.add("workers told to stop");
   }
   await Promise.all(leaving);
+  return leaving.length > 0;
 }
