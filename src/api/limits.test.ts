@@ -53,7 +53,7 @@ async function run(store: MemoryStore, count: number): Promise<void> {
     lookahead: 0,
     unpark: [],
     skipLocked: false,
-    prefetching: false,
+    prefetching: 0,
   };
   const claim = units.map(({ id }) => ({ id, held: true }));
   await store.pass(scope, () => ({

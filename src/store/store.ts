@@ -93,8 +93,8 @@ export interface Scope {
   readonly unpark: readonly string[];
   /** Pass over units that another claimer has in hand: right where no gate serializes the claimers. */
   readonly skipLocked: boolean;
-  /** Look at this session's unstarted claims too. */
-  readonly prefetching: boolean;
+  /** How many unstarted claims of this session to look at in each lane; 0 where there are none. */
+  readonly prefetching: number;
 }
 
 export interface GateRow {

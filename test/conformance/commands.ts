@@ -74,7 +74,7 @@ export type Command =
       readonly shared: boolean;
       readonly intake: boolean;
       readonly unpark: boolean;
-      readonly prefetching: boolean;
+      readonly prefetching: number;
       readonly take: number;
       readonly held: boolean;
       readonly start: boolean;
@@ -171,7 +171,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       shared: fc.boolean(),
       intake: fc.nat(3).map((n) => n > 0),
       unpark: fc.boolean(),
-      prefetching: fc.boolean(),
+      prefetching: fc.nat(3),
       take: fc.nat(4),
       held: fc.nat(2).map((n) => n > 0),
       start: fc.boolean(),

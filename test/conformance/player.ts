@@ -464,7 +464,7 @@ const intakeOnly: Scope = {
   lookahead: 1,
   unpark: [],
   skipLocked: false,
-  prefetching: false,
+  prefetching: 0,
 };
 
 /** A lane's head is a lower bound; a store may begin to read there, and need not show what has not been taken in. */

@@ -12,8 +12,8 @@ export type Cut =
   /** The commit itself does not arrive. */
   | { readonly answer: "never asked" };
 
-/** Not the COMMITTED of an isolation level. */
-const COMMIT = /COMMIT(?!TED)/;
+/** Not the COMMITTED of an isolation level; and once it is prepared, by the name it has then. */
+const COMMIT = /COMMIT(?!TED)|sluice_commit/;
 
 export class BrokenLine {
   readonly url: string;

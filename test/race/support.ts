@@ -57,7 +57,7 @@ export function scopeOf(more: Partial<Scope> = {}): Scope {
     lookahead: 10,
     unpark: [],
     skipLocked: false,
-    prefetching: false,
+    prefetching: 0,
     ...more,
   };
 }

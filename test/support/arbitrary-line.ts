@@ -45,7 +45,8 @@ const smallSlots = fc.constantFrom(0, 0, 1, 1, 1, 2);
 const laneShape = lanesOf(slots);
 const smallLaneShape = lanesOf(smallSlots);
 const unitShape = fc.tuple(fc.nat(7), fc.nat(1), fc.nat(1), fc.nat(3), fc.nat(7));
-const workerShape = fc.tuple(fc.nat(9), fc.nat(2));
+const bound = fc.constantFrom(undefined, undefined, 0, 1, 2, 3);
+const workerShape = fc.tuple(fc.nat(9), fc.nat(2), bound, bound);
 
 function lanesOf(asked: fc.Arbitrary<number>) {
   return fc.tuple(fc.tuple(asked, asked, asked, asked), fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)), fc.nat(7));
@@ -89,8 +90,8 @@ function gateOf([limit, line, filled, paused]: Drawn<typeof gateShape>, index: n
   return { key: GATES[index] as string, limit, paused, line, held };
 }
 
-function workerOf([slots, used]: Drawn<typeof workerShape>, index: number): Worker {
-  return { id: `w${index}`, slots, used: Math.min(used, slots) };
+function workerOf([slots, used, inAll, perQueue]: Drawn<typeof workerShape>, index: number): Worker {
+  return { id: `w${index}`, slots, used: Math.min(used, slots), claims: { inAll, perQueue } };
 }
 
 export function placeOf({ rank, priority, at, id }: Place): Place {
@@ -121,7 +122,7 @@ function lineOf(
       at,
       lane: key,
       asks,
-      ...(shape.workers && { workers: served(serving, workers), queue: "q", name: "n" }),
+      ...(shape.workers && { workers: served(serving, workers), queue: `q${which % 2}`, name: "n" }),
     };
   });
   const found = new Map<string, Partial<Waiter>>();

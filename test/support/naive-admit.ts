@@ -62,6 +62,7 @@ export function naiveAdmit(snapshot: Snapshot): Plan {
 
   const askedFor = decided.flatMap(({ unit }) => unit.asks.map(({ gate }) => gate));
   const keys = [...new Set([...gates.map(({ key }) => key), ...askedFor])];
+  const postponed = postponedUnits(decided, snapshot);
   const waits = decided.filter(({ verdict, unit }) => /waits|noSlot/.test(verdict) && !unit.frontier);
   return {
     admitted: decided.filter(({ verdict }) => verdict === "admitted").map(({ unit }) => unit),
@@ -69,7 +70,14 @@ export function naiveAdmit(snapshot: Snapshot): Plan {
     waiting: new Map(waits.map(({ unit, reasons }) => [unit.id, reasons])),
     marks: newMarks(snapshot, decided, known),
     held: new Map(keys.map((key) => [key, (known(key)?.held ?? 0) + taken(key, decided, ["admitted"])])),
-    more: more || decided.some((one) => isOutdated(one, decided, known)),
+    more:
+      more ||
+      decided.some((one) => isOutdated(one, decided, known)) ||
+      (postponed.some(({ verdict }) => verdict === "noSlot") &&
+        decided.some(({ verdict }) => verdict === "admitted")),
+    postponed:
+      postponed.some(({ verdict }) => verdict === "left") &&
+      !postponed.some(({ verdict }) => verdict === "noSlot"),
   };
 }
 
@@ -230,9 +238,31 @@ function workerFor(
   const found = [...first, ...others].find((index) => {
     const used = decided.filter(({ worker }) => worker === index).length;
     const worker = workers[index];
-    return worker !== undefined && worker.used + used < worker.slots;
+    const hasSlot = worker !== undefined && worker.used + used < worker.slots;
+    return hasSlot && (index !== me || mayClaim(unit, snapshot, decided));
   });
   return found ?? "none";
+}
+
+/** What the claimer has taken so far in this pass bounds what it may claim anew. */
+function mayClaim(unit: Waiter, { workers = [], me }: Snapshot, decided: readonly Decided[]): boolean {
+  if (unit.claimed) return true;
+  const { inAll = 1e9, perQueue = 1e9 } = (me === undefined ? undefined : workers[me]?.claims) ?? {};
+  const anew = decided.filter(({ unit: other, worker }) => worker === me && !other.claimed);
+  return (
+    anew.length < inAll && anew.filter(({ unit: other }) => other.queue === unit.queue).length < perQueue
+  );
+}
+
+/** Units that the claimer had a slot for when their turn came, and did not take. */
+function postponedUnits(decided: readonly Decided[], { workers = [], me }: Snapshot): Decided[] {
+  const mine = me === undefined ? undefined : workers[me];
+  if (me === undefined || !mine) return [];
+  return decided.filter(({ unit, verdict, worker }, index) => {
+    const used = decided.slice(0, index).filter((one) => one.worker === me).length;
+    const could = unit.workers?.includes(me) && mine.used + used < mine.slots;
+    return could && (verdict === "noSlot" || (verdict === "left" && worker !== me));
+  });
 }
 
 function noSlot(unit: Waiter, { workers = [] }: Snapshot, decided: readonly Decided[]): Reason {

@@ -40,6 +40,8 @@ export interface Waiter extends Place {
   readonly frontier?: boolean;
   /** Which of the snapshot's workers serve it; absent where workers play no part. */
   readonly workers?: readonly number[];
+  /** The claimer has claimed it before, and it only waits for its slots. */
+  readonly claimed?: boolean;
   readonly queue?: string;
   readonly name?: string;
   /** Waiting units ahead of it per gate, and under "" for a worker, where the snapshot does not hold them all. */
@@ -69,8 +71,10 @@ export interface Plan {
   readonly marks: ReadonlyMap<string, Mark>;
   /** Slots held per gate once the plan is carried out, without what was left to others. */
   readonly held: ReadonlyMap<string, number>;
-  /** There may be more to admit than this snapshot could show. */
+  /** There may be more to admit than this snapshot could show, or the claimer may take at once. */
   readonly more: boolean;
+  /** Some were left to others only because the claimer took its part of this pass: it may look again in a moment. */
+  readonly postponed: boolean;
 }
 
 interface Reservation {
@@ -117,7 +121,9 @@ class Walk {
       waiting: this.#waiting,
       marks: this.#overtakes.marks(),
       held: this.#doors.taken(),
-      more: this.#more || this.#isOutdated(),
+      more:
+        this.#more || this.#isOutdated() || (this.#slots?.postponed === "own" && this.#admitted.length > 0),
+      postponed: this.#slots?.postponed === "others",
     };
   }
 

@@ -4,6 +4,8 @@
  * should use is left to it.
  */
 import type { Waiter } from "./admit.ts";
+import type { ClaimBounds } from "./claim-budget.ts";
+import { ClaimBudget } from "./claim-budget.ts";
 import type { Reason } from "./reason.ts";
 
 export interface Worker {
@@ -13,6 +15,8 @@ export interface Worker {
   readonly used: number;
   /** How many it would take now, where that is less than all that are free. */
   readonly appetite?: number;
+  /** How many it would claim anew, where that is bounded beside its slots. */
+  readonly claims?: ClaimBounds;
 }
 
 /** The slots of all workers while a line is walked. */
@@ -24,6 +28,8 @@ export interface Slots {
   takerOf(unit: Waiter): "me" | "other" | undefined;
   /** Why nobody takes it. Counts it as waiting for its workers. */
   refuse(unit: Waiter): Reason;
+  /** Who the claimer had a slot for, but may only claim another time: nobody, some that others take, some it must. */
+  readonly postponed: "none" | "others" | "own";
 }
 
 /** Units that were refused, by the workers that serve them. */
@@ -38,13 +44,26 @@ export function slotsOf(workers: readonly Worker[], me: number | undefined): Slo
   );
   const refused = new Map<string, Refused>();
   const has = (index: number): boolean => (free[index] ?? 0) > 0;
+  const budget = new ClaimBudget((me !== undefined && workers[me]?.claims) || {});
+  let postponed: Slots["postponed"] = "none";
   return {
+    get postponed() {
+      return postponed;
+    },
     takerOf(unit) {
       const serving = unit.workers ?? [];
-      const mine = me !== undefined && serving.includes(me) && has(me);
-      const index = mine ? me : serving.find(has);
+      const could = me !== undefined && serving.includes(me) && has(me);
+      const mine = could && (unit.claimed === true || budget.allows(unit.queue ?? ""));
+      const index = mine ? me : serving.find((other) => other !== me && has(other));
+      if (could && !mine) {
+        if (index === undefined) postponed = "own";
+        else if (postponed === "none" && !unit.frontier) postponed = "others";
+      }
       if (index === undefined) return undefined;
-      if (!unit.frontier) free[index] = (free[index] as number) - 1;
+      if (!unit.frontier) {
+        free[index] = (free[index] as number) - 1;
+        if (mine && !unit.claimed) budget.spend(unit.queue ?? "");
+      }
       return mine || me === undefined ? "me" : "other";
     },
     refuse(unit) {

@@ -13,6 +13,8 @@ export interface Seat {
   /** Claims taken ahead of their slots; 0 is the hard cap. */
   readonly prefetch: number;
   readonly claimLeaseMs: number;
+  /** The most claims of one queue in one exchange; no bound when absent. */
+  readonly claimBatch?: number | undefined;
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
 }
@@ -22,8 +24,10 @@ export interface Report {
   readonly started: readonly { readonly id: string; readonly epoch: number }[];
   /** Slots in use after what is reported here. */
   readonly active: number;
-  /** How much to claim at most in this exchange. */
+  /** How many slots to fill at most in this exchange. */
   readonly appetite: number;
+  /** How many units to claim anew at most, where what is claimed and has not begun is bounded. */
+  readonly claims?: number | undefined;
   /** Take no new work. */
   readonly draining: boolean;
   /** Somebody said that there may be something new. */
@@ -50,6 +54,8 @@ export interface Answer {
 }
 
 export interface Claims {
+  /** How many exchanges may be on their way at once: a second one helps only where the first is waited for. */
+  readonly atOnce: number;
   open(session: string, leaseMs: number): Promise<void>;
   /** False when the session has ended. */
   renew(leaseMs: number): Promise<boolean>;

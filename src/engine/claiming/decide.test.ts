@@ -102,7 +102,7 @@ function decided(view: Partial<View>, turn: Turn = {}): Decision {
     lookahead: 32,
     unpark: [],
     skipLocked: false,
-    prefetching: false,
+    prefetching: 0,
     ...turn.scope,
   };
   return decide(seen, scope, { ...seat, ...turn.seat }, { ...report, ...turn.report });
@@ -110,11 +110,11 @@ function decided(view: Partial<View>, turn: Turn = {}): Decision {
 
 const claimed = ({ moves }: Decision): string[] => moves.claim.map(({ id, held }) => (held ? id : `(${id})`));
 
-const running = (of: LaneRow, by: string, units: number) => ({
+const running = (of: LaneRow, by: string, units: number, held = true) => ({
   lane: of.id,
   asks: of.asks,
   session: by,
-  held: true,
+  held,
   lost: false,
   units,
 });
@@ -428,12 +428,13 @@ describe("lanes beyond the scope", () => {
 
 describe("in soft mode", () => {
   const narrow = lane("narrow", { "queue:q": 1 });
-  const soft = (prefetch: number): Turn => ({ seat: { prefetch }, scope: { prefetching: true } });
+  const soft = (prefetch: number): Turn => ({ seat: { prefetch }, scope: { prefetching: 9 } });
 
   test("claims taken ahead start before newer ones are claimed, at the place they always had", () => {
     const decision = decided(
       {
         gates: [gate("queue:q", 1)],
+        usage: [running(narrow, "me", 1, false)],
         lanes: [narrow],
         heads: [head("newer", "narrow", 5)],
         prefetched: [ahead("older", "narrow", 1, 77)],
@@ -449,6 +450,7 @@ describe("in soft mode", () => {
     const decision = decided(
       {
         gates: [gate("queue:q", 1)],
+        usage: [running(narrow, "me", 1, false)],
         lanes: [narrow],
         heads: [head("urgent", "narrow", 5, { priority: 9 })],
         prefetched: [ahead("older", "narrow", 1, 77)],
@@ -467,7 +469,11 @@ describe("in soft mode", () => {
       heads: [head("c", "narrow", 3), head("b", "narrow", 2), head("d", "narrow", 4)],
     };
     expect(claimed(decided(view, soft(2)))).toEqual(["(b)", "(c)"]);
-    const one = { ...view, prefetched: [ahead("a", "narrow", 1, 7)] };
+    const one = {
+      ...view,
+      usage: [...view.usage, running(narrow, "me", 1, false), running(narrow, "other", 9, false)],
+      prefetched: [ahead("a", "narrow", 1, 7)],
+    };
     expect(claimed(decided(one, soft(2)))).toEqual(["(b)"]);
     expect(claimed(decided(one, soft(1)))).toEqual([]);
     expect(claimed(decided(view, soft(0)))).toEqual([]);

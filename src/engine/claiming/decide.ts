@@ -4,13 +4,14 @@
  */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
+import { ClaimBudget } from "../../core/gate/claim-budget.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { obstacle } from "../../core/gate/gate.ts";
 import { inOrder } from "../../core/gate/order.ts";
 import { fairTake } from "../../core/gate/share.ts";
 import type { Worker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
-import type { HeadRow, LaneRow, Moves, Scope, View } from "../../store/store.ts";
+import type { HeadRow, LaneRow, Moves, Scope, Usage, View } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import { laneMoves } from "./lane-moves.ts";
 import { recoveries } from "./recovery.ts";
@@ -38,7 +39,13 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   const { standing, expire } = stand(view, scope, new Set(unread.map(({ id }) => id)));
   const workers = workersOf(view.sessions, view.usage).map((worker, index) =>
     index === me
-      ? { ...worker, slots: report.draining ? 0 : seat.slots, used: report.active, appetite: report.appetite }
+      ? {
+          ...worker,
+          slots: report.draining ? 0 : seat.slots,
+          used: report.active,
+          appetite: report.appetite,
+          claims: { inAll: report.claims, perQueue: seat.claimBatch },
+        }
       : worker,
   );
   const line = [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)];
@@ -62,11 +69,17 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
   const now = plan.admitted.slice(0, take);
   const claimNow = now.filter(({ id }) => !prefetched.has(id));
-  const ahead = me < 0 || report.draining ? [] : aheadOfTime(plan, line, new Set(now), seat.prefetch, me);
+  const start = now.flatMap(({ id }) =>
+    prefetched.has(id) ? [{ id, epoch: prefetched.get(id) as number }] : [],
+  );
+  const further = seat.prefetch - claimedAhead(view.usage, scope.session) + start.length;
+  const budget = new ClaimBudget({ inAll: report.claims, perQueue: seat.claimBatch });
+  for (const { queue = "" } of claimNow) budget.spend(queue);
+  const ahead = me < 0 || report.draining ? [] : aheadOfTime(plan, line, new Set(now), further, budget, me);
   const moves: Moves = {
     claim: [...claimNow.map(({ id }) => ({ id, held: true })), ...ahead.map((id) => ({ id, held: false }))],
     claimLeaseMs: seat.claimLeaseMs,
-    start: now.flatMap(({ id }) => (prefetched.has(id) ? [{ id, epoch: prefetched.get(id) as number }] : [])),
+    start,
     expire,
     recover: recoveries(view),
     lanes: laneMoves({
@@ -90,7 +103,7 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
         moves.recover.length > 0 ||
         moves.expire.length > 0 ||
         unread.length > 0),
-    yielded: take < plan.admitted.length,
+    yielded: take < plan.admitted.length || plan.postponed,
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
     unread,
@@ -135,6 +148,7 @@ function prefetchedWaiters(view: View, standing: readonly Standing[], me: number
       {
         id,
         lane: `${lane.id}${CLAIMED}`,
+        claimed: true,
         rank: lane.rank,
         priority,
         at,
@@ -173,23 +187,33 @@ function isScarce(plan: Plan, line: readonly Waiter[], doors: readonly Gate[]): 
   return line.some(({ frontier, asks }) => frontier && asks.some(isFull));
 }
 
+/** Claims of ours that have not started, those included that this look does not show. */
+function claimedAhead(usage: readonly Usage[], session: string): number {
+  const ours = usage.filter((row) => row.session === session && !row.held && !row.lost);
+  return ours.reduce((sum, { units }) => sum + units, 0);
+}
+
 /** In soft mode: the next units in order that we could run, claimed before they have their slots. */
 function aheadOfTime(
   plan: Plan,
   line: readonly Waiter[],
   now: ReadonlySet<Waiter>,
-  prefetch: number,
+  further: number,
+  budget: ClaimBudget,
   me: number,
 ): string[] {
-  const claimed = line.filter((unit) => unit.lane.endsWith(CLAIMED) && !now.has(unit)).length;
-  if (prefetch <= claimed) return [];
+  if (further <= 0) return [];
   const mayComeSoon = (unit: Waiter): boolean =>
     (plan.waiting.get(unit.id) ?? []).every(
       ({ kind }) => kind === "full" || kind === "behind" || kind === "busy",
     );
-  const next = inOrder(line).filter(
-    (unit) =>
-      !now.has(unit) && !unit.lane.endsWith(CLAIMED) && unit.workers?.includes(me) && mayComeSoon(unit),
-  );
-  return next.slice(0, prefetch - claimed).map(({ id }) => id);
+  const ids: string[] = [];
+  for (const unit of inOrder(line)) {
+    if (ids.length >= further) break;
+    if (now.has(unit) || unit.claimed || !unit.workers?.includes(me) || !mayComeSoon(unit)) continue;
+    if (!budget.allows(unit.queue ?? "")) continue;
+    budget.spend(unit.queue ?? "");
+    ids.push(unit.id);
+  }
+  return ids;
 }

@@ -42,7 +42,7 @@ const scope: Scope = {
   lookahead: 32,
   unpark: [],
   skipLocked: false,
-  prefetching: false,
+  prefetching: 0,
 };
 
 interface Seen {
@@ -85,6 +85,7 @@ function moves(seen: Seen): LaneMove[] {
       marks: seen.marks ?? new Map(),
       held: new Map(),
       more: false,
+      postponed: false,
     },
     standing: seen.unread ? [] : [{ lane: row, units: seen.units ?? [], cut: seen.cut ?? false }],
     unread: seen.unread ?? [],

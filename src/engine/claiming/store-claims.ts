@@ -12,6 +12,8 @@ const REHEAD_EVERY = 8;
 /** A pass that takes so many at once corrects the head every time. */
 const LONG = 64;
 
+const HALVES_FROM = 100;
+
 const INTAKE_EVERY = 16;
 const FEW_ARRIVALS = 32;
 
@@ -22,6 +24,7 @@ export class StoreClaims implements Claims {
   /** The lanes of our own claims, so that what they free is looked at first. */
   readonly #laneOf = new Map<string, LaneSpec>();
   readonly #serves: string;
+  readonly atOnce: number;
   #session = "";
   #offered: ReadonlySet<string> = new Set();
   #unread = "";
@@ -31,6 +34,8 @@ export class StoreClaims implements Claims {
   constructor(store: Store, seat: Seat) {
     this.#store = store;
     this.#seat = seat;
+    // From so many slots on, one half runs here while the store has the other. A store in this process has no "while".
+    this.atOnce = seat.slots >= HALVES_FROM && (store.kind === "postgres" || store.kind === "mysql") ? 2 : 1;
     this.#serves = servesText(seat.queues, seat.tasks);
     this.#sight = new Sight(seat.queues, (lane) => doesServe(this.#serves, lane));
   }
@@ -81,7 +86,7 @@ export class StoreClaims implements Claims {
       finished: report.finished,
       started: report.started,
       skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
-      prefetching: this.#seat.prefetch > 0,
+      prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
       // Without a hint nothing new can be in line; now and then we look anyway.
       intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
     };

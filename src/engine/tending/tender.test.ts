@@ -189,7 +189,7 @@ describe("parked gates", () => {
       lookahead: 0,
       unpark: [],
       skipLocked: false,
-      prefetching: false,
+      prefetching: 0,
     };
     const nothing = { claim: [], claimLeaseMs: 1, start: [], expire: [], recover: [], lanes: [] };
     await store.pass(scope, () => nothing);

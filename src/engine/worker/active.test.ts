@@ -31,7 +31,7 @@ describe("the signal of a running task", () => {
         }
       },
     );
-    const active = new Active(claim, false);
+    const active = new Active(claim, false, 0);
     active.abort(new Error("never looked"));
     expect(made).not.toHaveBeenCalled();
     expect(active.signal).toBe(active.signal);
@@ -39,7 +39,7 @@ describe("the signal of a running task", () => {
   });
 
   test("is aborted with the reason when the task is, while it is being watched", () => {
-    const active = new Active(claim, false);
+    const active = new Active(claim, false, 0);
     const { signal } = active;
     const seen = vi.fn();
     signal.addEventListener("abort", seen);
@@ -50,7 +50,7 @@ describe("the signal of a running task", () => {
   });
 
   test("is aborted already for code that looks at it too late, with the first reason it sees", () => {
-    const active = new Active(claim, false);
+    const active = new Active(claim, false, 0);
     const reason = new Error("cancelled");
     active.abort(reason);
     expect(active.signal.aborted).toBe(true);
@@ -59,5 +59,5 @@ describe("the signal of a running task", () => {
 });
 
 test("a claim knows whether the store knows that it began", () => {
-  expect([new Active(claim, false).marked, new Active(claim, true).marked]).toEqual([false, true]);
+  expect([new Active(claim, false, 0).marked, new Active(claim, true, 0).marked]).toEqual([false, true]);
 });

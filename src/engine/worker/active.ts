@@ -5,13 +5,15 @@ export class Active {
   readonly claim: Claimed;
   /** The store knows that it began. */
   marked: boolean;
+  readonly begunAt: number;
   #controller: AbortController | undefined;
   #reason: unknown;
   #aborted = false;
 
-  constructor(claim: Claimed, marked: boolean) {
+  constructor(claim: Claimed, marked: boolean, begunAt: number) {
     this.claim = claim;
     this.marked = marked;
+    this.begunAt = begunAt;
   }
 
   get signal(): AbortSignal {

@@ -41,11 +41,10 @@ export type WorkerEvent =
 const IMMEDIATE_RETRY_MS = 50;
 const MOST_BACKOFF_MS = 5_000;
 const CANCEL_LOOK_MS = 50;
+const MARK_AFTER_MS = 100;
 const LAST_TRIES = 3;
 /** What is longer than this, Node takes for no time at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** From so many slots on, half of them are claimed at a time. */
-const HALVES_FROM = 100;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -69,6 +68,7 @@ export class Worker implements Service {
   #draining = false;
   #stopped = true;
   #ownTurn = false;
+  #marking = false;
   #hinted = true;
   #failures = 0;
   #lookingForCancelled = false;
@@ -83,7 +83,7 @@ export class Worker implements Service {
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
-    this.#mostFlights = options.slots >= HALVES_FROM ? 2 : 1;
+    this.#mostFlights = claims.atOnce;
     this.#appetite = Math.ceil(options.slots / this.#mostFlights);
     this.#keeper = new SessionKeeper(claims, env, options.lease, {
       ended: () => this.#sessionEnded(),
@@ -186,7 +186,7 @@ export class Worker implements Service {
 
   async #report(finished: readonly Finished[], others: number): Promise<void> {
     const session = this.#session ?? (await this.#openOnce());
-    const begun = [...this.#active.values()].filter(({ marked }) => !marked);
+    const begun = this.#toMark();
     for (const active of begun) active.marked = true;
     const ownTurn = this.#ownTurn;
     this.#ownTurn = false;
@@ -207,6 +207,22 @@ export class Worker implements Service {
       for (const active of begun) active.marked = false;
       throw error;
     }
+  }
+
+  /** What runs for a while is told to the store; what is over in a moment will be told as finished. */
+  #toMark(): Active[] {
+    const begunBy = this.#env.monotonic() - MARK_AFTER_MS;
+    return [...this.#active.values()].filter(({ marked, begunAt }) => !marked && begunAt <= begunBy);
+  }
+
+  #markSoon(): void {
+    if (this.#marking) return;
+    this.#marking = true;
+    this.#env.after(MARK_AFTER_MS, () => {
+      this.#marking = false;
+      if (this.#toMark().length > 0) this.#wake.set();
+      if ([...this.#active.values()].some(({ marked }) => !marked)) this.#markSoon();
+    });
   }
 
   /** Two exchanges may want a new session at the same time. */
@@ -259,8 +275,9 @@ export class Worker implements Service {
       this.#sessionEnded();
       return;
     }
-    const active = new Active(claim, marked);
+    const active = new Active(claim, marked, this.#env.monotonic());
     this.#active.set(claim.id, active);
+    if (!marked) this.#markSoon();
     this.#tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
     void this.#execute(active);
   }
@@ -347,9 +364,7 @@ export class Worker implements Service {
     }
   }
 
-  /** With every heartbeat at the latest, the store learns what has begun: a claim's lease outlives one of them. */
   #renewed(): void {
-    if ([...this.#active.values()].some(({ marked }) => !marked)) this.wake();
     // A renewal that came at the last moment may have been too late for some of our claims.
     void this.#dropStale();
   }

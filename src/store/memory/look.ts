@@ -97,13 +97,18 @@ const headRow = ({ id, lane, precedence, at, goodUntil }: WaitingRecord): HeadRo
   goodUntil,
 });
 
-export function prefetched(tables: Tables, now: number, session: string): PrefetchedRow[] {
+export function prefetched(tables: Tables, now: number, session: string, perLane: number): PrefetchedRow[] {
+  const shown = new Map<string, number>();
   return tables.running
     .all()
-    .filter(
-      (claim) => claim.session === session && !claim.held && claim.untilAt !== null && claim.untilAt > now,
-    )
+    .filter((claim) => claim.session === session && !claim.held && (claim.untilAt ?? 0) > now)
+    .filter(({ goodUntil }) => goodUntil === null || goodUntil > now)
     .sort(inLine)
+    .filter(({ lane }) => {
+      const place = (shown.get(lane) ?? 0) + 1;
+      shown.set(lane, place);
+      return place <= perLane;
+    })
     .map((claim) => ({ ...headRow(claim), epoch: claim.epoch }));
 }
 

@@ -38,7 +38,7 @@ const scope: Scope = {
   lookahead: 4,
   unpark: [],
   skipLocked: false,
-  prefetching: false,
+  prefetching: 0,
 };
 
 const nothing: Moves = { claim: [], claimLeaseMs: 5_000, start: [], expire: [], recover: [], lanes: [] };

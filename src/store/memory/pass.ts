@@ -42,7 +42,7 @@ function lookAround(tables: Tables, now: number, scope: Scope): View {
     usage: look.usage(tables, now),
     lanes: [...lanes.values()],
     heads: look.heads(tables, [...scope.lanes, ...fresh.map(({ id }) => ({ id, want: HEADS_OF_PARKED }))]),
-    prefetched: scope.prefetching ? look.prefetched(tables, now, scope.session) : [],
+    prefetched: look.prefetched(tables, now, scope.session, scope.prefetching),
     sessions: look.alive(tables, now),
     lost: look.lost(tables, now),
     beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.lookahead),

@@ -1,14 +1,15 @@
 /**
- * PostgreSQL: a flight is one pipelined burst, READ COMMITTED. The server itself ends a transaction whose client
+ * PostgreSQL: a flight is one burst (`burst.ts`), READ COMMITTED. The server itself ends a transaction whose client
  * went silent, so a process frozen inside a pass stops the others for a second at most. No session state is used,
  * so a pooler in transaction mode may stand in between.
  */
-import type { Duplex } from "node:stream";
 import pg from "pg";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
-import type { Clocks, Rendered, Sql } from "../sql.ts";
+import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import type { Prepared, Statement } from "./burst.ts";
+import { Burst } from "./burst.ts";
 import { gather } from "./gather.ts";
 import { migratePostgres, verifyPostgres } from "./migrate.ts";
 import { Notices } from "./notices.ts";
@@ -42,9 +43,21 @@ const SETTINGS = {
 const AT_CONNECT = Object.entries(SETTINGS)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(" ");
-const PER_TRANSACTION = Object.entries(SETTINGS)
-  .map(([name, value]) => `SET LOCAL ${name} = '${value}'`)
-  .join("; ");
+const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) =>
+  plain(`SET LOCAL ${name} = '${value}'`),
+);
+
+const BEGIN: Statement = { text: "BEGIN", values: [], name: "sluice_begin" };
+const COMMIT: Statement = { text: "COMMIT", values: [], name: "sluice_commit" };
+/** At one instant, and free to choose its plan: what people ask is not asked often. */
+const READING = [
+  plain("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+  plain("SET LOCAL enable_seqscan = on"),
+];
+
+function plain(text: string): Statement {
+  return { text, values: [] };
+}
 
 /** So many claims leave their dead rows before they are cleared away. */
 const VACUUM_AFTER = 4_000;
@@ -55,6 +68,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #options: PostgresOptions;
   readonly #notices: Notices;
   readonly #names = new Map<string, string>();
+  readonly #prepared = new WeakMap<pg.PoolClient, Prepared>();
   #claims = 0;
   #vacuuming = false;
 
@@ -66,7 +80,6 @@ export class PostgresDatabase implements SqlDatabase {
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
       types: { getTypeParser },
-      pipeline: true,
       ...(options.pooler ? {} : { options: AT_CONNECT }),
     } as pg.PoolConfig);
     // An idle connection that dies must not take the process with it.
@@ -83,14 +96,11 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(this.#options.pooler ? `BEGIN; ${PER_TRANSACTION}` : "BEGIN", flow);
+    return this.#again(this.#options.pooler ? [plain("BEGIN"), ...PER_TRANSACTION] : [BEGIN], flow);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(
-      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = on",
-      flow,
-    );
+    return this.#again(READING, flow);
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
@@ -108,7 +118,7 @@ export class PostgresDatabase implements SqlDatabase {
     return step.value;
   }
 
-  async #again<T>(begin: string, flow: () => Flow<T>): Promise<T> {
+  async #again<T>(begin: readonly Statement[], flow: () => Flow<T>): Promise<T> {
     const { random = Math.random, sleep = pause } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -121,9 +131,9 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #once<T>(begin: string, flow: Flow<T>): Promise<T> {
+  async #once<T>(begin: readonly Statement[], flow: Flow<T>): Promise<T> {
     const client = await this.pool.connect();
-    const connection = new Connection(client);
+    const connection = new Connection(client, this.#preparedOn(client));
     try {
       const result = await this.#fly(connection, this.#beginWith(begin), flow);
       client.release();
@@ -137,29 +147,37 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  #beginWith(begin: string): string {
-    const { now } = this.#options;
-    return now ? `${begin}; SET LOCAL sluice.now = '${Math.trunc(now())}'` : begin;
+  #preparedOn(client: pg.PoolClient): Prepared {
+    const known = this.#prepared.get(client);
+    if (known) return known;
+    const prepared: Prepared = new Map();
+    this.#prepared.set(client, prepared);
+    return prepared;
   }
 
-  async #fly<T>(connection: Connection, begin: string, flow: Flow<T>): Promise<T> {
+  #beginWith(begin: readonly Statement[]): readonly Statement[] {
+    const { now } = this.#options;
+    return now ? [...begin, plain(`SET LOCAL sluice.now = '${Math.trunc(now())}'`)] : begin;
+  }
+
+  async #fly<T>(connection: Connection, begin: readonly Statement[], flow: Flow<T>): Promise<T> {
     let step = flow.next();
-    let opening: string | undefined = begin;
+    let opening = begin;
     let committed = false;
     while (!step.done) {
       const flight: Flight = step.value;
       const { statements, unpack } = gather(flight.statements);
       const rendered = statements.map((each) => this.#render(each));
       const answers = unpack(await connection.send(opening, rendered, flight.last === true));
-      opening = undefined;
+      opening = [];
       committed = flight.last === true;
       step = flow.next(answers);
     }
-    if (!committed && !opening) await connection.send(undefined, [], true);
+    if (!committed && opening.length === 0) await connection.send([], [], true);
     return step.value;
   }
 
-  #render(statement: Sql): Rendered & { name?: string } {
+  #render(statement: Sql): Statement {
     const rendered = statement.render("postgres", CLOCKS);
     if (this.#options.pooler) return rendered;
     let name = this.#names.get(rendered.text);
@@ -202,6 +220,7 @@ export class PostgresDatabase implements SqlDatabase {
 /** One connection while it is in our hands, and whether it died there. */
 class Connection {
   readonly #client: pg.PoolClient;
+  readonly #prepared: Prepared;
   #lost: Error | undefined;
   #committing = false;
   readonly #onError = (error: Error): void => {
@@ -211,8 +230,9 @@ class Connection {
     this.#lost ??= new Error("connection closed");
   };
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, prepared: Prepared) {
     this.#client = client;
+    this.#prepared = prepared;
     client.on("error", this.#onError);
     client.on("end", this.#onEnd);
   }
@@ -222,28 +242,15 @@ class Connection {
     this.#client.off("end", this.#onEnd);
   }
 
-  async send(
-    begin: string | undefined,
-    statements: readonly (Rendered & { name?: string })[],
-    commit: boolean,
-  ): Promise<Row[][]> {
-    const queries: Promise<{ rows: Row[] }>[] = [];
-    // One write for the whole flight, not one for each statement.
-    const { stream } = (this.#client as unknown as { connection: { stream: Duplex } }).connection;
-    stream.cork();
-    if (begin) queries.push(this.#client.query(begin));
-    for (const statement of statements) queries.push(this.#client.query(statement));
-    if (commit) {
-      this.#committing = true;
-      queries.push(this.#client.query("COMMIT"));
-    }
-    stream.uncork();
-    const answers = await Promise.allSettled(queries);
-    // The first failure is the cause; those behind it only say that the transaction is over.
-    const failed = answers.find((answer) => answer.status === "rejected");
-    if (failed) throw failed.reason;
-    const all = answers.map((answer) => (answer as PromiseFulfilledResult<{ rows: Row[] }>).value.rows);
-    return all.slice(begin ? 1 : 0, commit ? -1 : undefined);
+  /** The answers of the statements between the begin and the commit. */
+  send(begin: readonly Statement[], statements: readonly Statement[], commit: boolean): Promise<Row[][]> {
+    if (commit) this.#committing = true;
+    const all = [...begin, ...statements, ...(commit ? [COMMIT] : [])];
+    return new Promise((resolve, reject) => {
+      const done = (error: Error | undefined, answers: Row[][]): void =>
+        error ? reject(error) : resolve(answers.slice(begin.length, begin.length + statements.length));
+      this.#client.query(new Burst(all, this.#prepared, done));
+    });
   }
 
   explain(error: unknown): unknown {

@@ -94,9 +94,13 @@ export const selectHeads = (lanes: Scope["lanes"], { skipLocked, arriving }: Loo
 
 const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
 
-export const selectPrefetched = (session: string): Sql =>
-  sql`SELECT epoch, id, lane, precedence, at, good_until FROM sluice_running
-    WHERE session = ${session} AND held = 0 AND until_at > ${leaseNow} ORDER BY precedence, at, id`;
+/** The first of each lane among the claims of a session that have not started and still may. */
+export const selectPrefetched = (session: string, perLane: number): Sql =>
+  sql`SELECT p.epoch, p.id, p.lane, p.precedence, p.at, p.good_until FROM (
+      SELECT epoch, id, lane, precedence, at, good_until,
+        row_number() OVER (PARTITION BY lane ORDER BY precedence, at, id) AS place FROM sluice_running
+      WHERE session = ${session} AND held = 0 AND until_at > ${leaseNow} AND (good_until IS NULL OR good_until > ${now})) AS p
+    WHERE p.place <= ${perLane} ORDER BY p.precedence, p.at, p.id`;
 
 export const selectSessions = (): Sql =>
   sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow}`;

@@ -53,7 +53,9 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const heads = first.add(laneIds.length > 0 && (short ? read(line) : line));
   const parked = first.add(scope.unpark.length > 0 && read(look.selectParked(scope.unpark)));
   const beyond = first.add(scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)));
-  const prefetched = first.add(scope.prefetching && read(look.selectPrefetched(scope.session)));
+  const prefetched = first.add(
+    scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),
+  );
   const sessions = first.add(read(look.selectClockAndSessions()));
   const seen = yield* flight(...first.list);
 

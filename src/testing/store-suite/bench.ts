@@ -69,7 +69,7 @@ export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): 
     lookahead: 10,
     unpark: [],
     skipLocked: false,
-    prefetching: false,
+    prefetching: 0,
     ...more,
   };
 }

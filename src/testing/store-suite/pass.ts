@@ -233,13 +233,15 @@ export function passSuite(fresh: Fresh): void {
     expect(early).toMatchObject({ held: false, attempt: 1 });
     expect(await bench.state("b")).toBe("claimed");
     expect(await bench.heldAt("pool:smtp")).toBe(0);
-    const mine = await bench.look([MAIL], { prefetching: true });
+    const mine = await bench.look([MAIL], { prefetching: 9 });
     expect(mine.prefetched).toEqual([
       { id: "b", lane: MAIL.id, priority: 0, at: bench.clock.now(), goodUntil: null, epoch: early.epoch },
     ]);
     expect(mine.heads.map(({ id }) => id)).toEqual(["a"]);
-    expect((await bench.look([MAIL], { prefetching: false })).prefetched).toEqual([]);
-    expect((await bench.look([MAIL], { prefetching: true, session: "s2" })).prefetched).toEqual([]);
+    await bench.claimOne("a", { held: false, claimLeaseMs: 500 });
+    expect((await bench.look([MAIL], { prefetching: 1 })).prefetched.map(({ id }) => id)).toEqual(["a"]);
+    expect((await bench.look([MAIL], { prefetching: 0 })).prefetched).toEqual([]);
+    expect((await bench.look([MAIL], { prefetching: 9, session: "s2" })).prefetched).toEqual([]);
   });
 
   test("starts such a claim once, while its lease lasts: from then on it holds its slots", async () => {
@@ -260,7 +262,7 @@ export function passSuite(fresh: Fresh): void {
     bench.clock.advance(1);
     expect(await start(1)).toEqual([]);
     expect(await bench.state("b")).toBe("claimed");
-    expect((await bench.look([MAIL], { prefetching: true })).prefetched).toEqual([]);
+    expect((await bench.look([MAIL], { prefetching: 9 })).prefetched).toEqual([]);
   });
 
   test("is safe among many: no unit is claimed twice", async () => {
