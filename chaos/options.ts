@@ -13,6 +13,8 @@ export interface Options {
   /** Enqueue no more than so many. */
   readonly tasks: number;
   readonly mutants: boolean;
+  /** Of the mutants, those whose name has this in it. */
+  readonly only: string | undefined;
   /** The words that repeat this run. */
   readonly again: string;
 }
@@ -24,7 +26,7 @@ const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6
 const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, outage: 120 };
 
 const USAGE = `npm run chaos -- [--store postgres|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
-                 [--cuts 50] [--terms 30] [--outage SECONDS] [--tasks N] [--short] [--mutants]`;
+                 [--cuts 50] [--terms 30] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
 
 export function optionsOf(args: readonly string[]): Options {
   const number = { type: "string" } as const;
@@ -43,6 +45,7 @@ export function optionsOf(args: readonly string[]): Options {
       tasks: number,
       short: flag,
       mutants: flag,
+      only: { type: "string" },
     },
   });
   const measure = values.short ? SHORT : WHOLE;
@@ -64,6 +67,7 @@ export function optionsOf(args: readonly string[]): Options {
     outageMs: 1_000 * whole("outage", values.outage, measure.outage),
     tasks: whole("tasks", values.tasks, 1_000_000),
     mutants: values.mutants,
+    only: values.only,
     again: ["npm run chaos --", ...said, `--seed ${seed}`].join(" "),
   };
 }

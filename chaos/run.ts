@@ -42,7 +42,9 @@ async function trials(options: Options, folder: string): Promise<boolean> {
 const options = optionsOf(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
 console.log(`seed ${options.seed}`);
-const ok = await (options.mutants ? hunt(productAt(), options.seed, folder) : trials(options, folder));
+const ok = await (options.mutants
+  ? hunt(productAt(), options.seed, folder, options.only)
+  : trials(options, folder));
 console.log(`${ok ? "passed" : "FAILED"}; again with: ${options.again}`);
 if (ok) rmSync(folder, { recursive: true, force: true });
 else console.log(`everything that was written down: ${folder}`);

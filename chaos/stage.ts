@@ -20,6 +20,9 @@ import { Line } from "./proxy/line.ts";
 
 export const GRACE_MS = 3_000;
 const WORKERS = 5;
+/** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
+const MANY = 40;
+const FEW = 5;
 const SKEW = fileURLToPath(new URL("app/skew.mjs", import.meta.url));
 const HOUR_MS = 3_600_000;
 
@@ -57,7 +60,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     closing.push(() => feeder.end());
     const crew = newCrew(options, place, lines, witness);
     closing.push(() => crew.kill());
-    const poller = new Poller(place, feeder);
+    const poller = new Poller(place, feeder, options.mix === "all" ? MANY : FEW);
     closing.push(() => poller.stop());
     return { place, product, crew, feeder, done: new Done(), witness, poller, close };
   } catch (error) {

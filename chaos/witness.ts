@@ -78,15 +78,17 @@ function attend(socket: Socket): void {
 }
 
 /** Where its code runs, and whether somebody with a newer token has been here since. */
-const whereabouts = ({ id, fence, pid, parent }: Said & { kind: "enter" }) => ({
+const whereabouts = ({ id, fence, pid, parent, deaf }: Said & { kind: "enter" }) => ({
+  id,
   pids: [pid, parent],
+  deaf,
   overtaken: (highest.get(`task:${id}`) ?? 0) > fence,
 });
 
 setInterval(flush, 50);
 createServer(attend).listen(path, () => process.send?.("ready"));
 process.on("message", (word) => {
-  if (word === "inside") process.send?.([...insiders.values()].filter(({ deaf }) => deaf).map(whereabouts));
+  if (word === "inside") process.send?.([...insiders.values()].map(whereabouts));
   if (word !== "end") return;
   flush();
   process.exit(0);

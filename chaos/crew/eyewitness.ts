@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 const PROGRAM = fileURLToPath(new URL("../witness.ts", import.meta.url));
 
 export interface Insider {
+  readonly id: string;
+  /** It would go on whatever happens. */
+  readonly deaf: boolean;
   /** Its process and that one's parent. */
   readonly pids: readonly number[];
   /** Somebody with a newer token for the same task has been there since. */
@@ -33,8 +36,8 @@ export class Eyewitness {
     return witness;
   }
 
-  /** Code inside that would go on whatever happens. */
-  async deaf(): Promise<readonly Insider[]> {
+  /** Whose code is inside right now. */
+  async inside(): Promise<readonly Insider[]> {
     const answer = once(this.#process, "message") as Promise<[Insider[]]>;
     this.#process.send("inside");
     return (await answer)[0];

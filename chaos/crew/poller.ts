@@ -5,21 +5,22 @@ import type { Place } from "../place/place.ts";
 import type { Feeder } from "./feeder.ts";
 
 const EVERY_MS = 100;
-/** Enough in line to keep everybody busy. */
-const ENOUGH = 40;
 /** A machine that wakes us so much too late wakes others too late as well. */
 const NOISE_MS = 250;
 
 export class Poller {
   readonly snapshots: Snapshot[] = [];
   readonly noise: Impairment[] = [];
+  readonly #enough: number;
   readonly #place: Place;
   readonly #feeder: Feeder;
   readonly #stopping = new AbortController();
   readonly #looking: Promise<void>;
   readonly #ear: NodeJS.Timeout;
 
-  constructor(place: Place, feeder: Feeder) {
+  /** `enough`: with so many in line, no more are enqueued. */
+  constructor(place: Place, feeder: Feeder, enough: number) {
+    this.#enough = enough;
     this.#place = place;
     this.#feeder = feeder;
     this.#looking = this.#look();
@@ -35,7 +36,7 @@ export class Poller {
     while (!this.#stopping.signal.aborted) {
       try {
         this.snapshots.push(await takeSnapshot(this.#place));
-        this.#feeder.held = (await backlog(this.#place)).waiting > ENOUGH;
+        this.#feeder.held = (await backlog(this.#place)).waiting > this.#enough;
       } catch {
         // Away for longer than our patience: there is nothing to see.
       }

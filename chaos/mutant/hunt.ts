@@ -9,7 +9,12 @@ import { MUTANTS } from "./mutants.ts";
 /** A mutant may lose work for good: nobody waits long for it. */
 const HEALING_MS = 15_000;
 
-export async function hunt(product: Product, seed: number, folder: string, only?: string): Promise<boolean> {
+export async function hunt(
+  product: Product,
+  seed: number,
+  folder: string,
+  only: string | undefined,
+): Promise<boolean> {
   const lines: string[] = [];
   let ok = true;
   for (const [index, mutant] of MUTANTS.entries()) {

@@ -5,7 +5,7 @@
  * COMMIT, that result is the commit's own.
  */
 import type { Heard, Watch } from "./watch.ts";
-import { Framing, LOCKS_GATES } from "./watch.ts";
+import { COMPLETES, Framing, LOCKS_GATES } from "./watch.ts";
 
 const COMMIT = /(^|;)\s*COMMIT\s*$/;
 const COM_QUERY = 3;
@@ -40,7 +40,7 @@ export class MysqlWatch implements Watch {
       this.#expecting = message[4] === COM_QUERY ? "result" : "nothing";
       const query = message[4] === COM_QUERY ? message.toString("utf8", 5) : "";
       this.#commits = COMMIT.test(query);
-      if (LOCKS_GATES.test(query)) this.#inPass = true;
+      if (LOCKS_GATES.test(query) && COMPLETES.test(query)) this.#inPass = true;
       if (this.#commits) commit ??= begin;
     }
     return commit;

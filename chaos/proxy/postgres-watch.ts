@@ -1,6 +1,6 @@
 /** PostgreSQL's protocol: a letter and a length. Statements may be prepared once and named ever after. */
 import type { Heard, Watch } from "./watch.ts";
-import { Framing, LOCKS_GATES } from "./watch.ts";
+import { COMPLETES, Framing, LOCKS_GATES } from "./watch.ts";
 
 const COMMIT = /^\s*COMMIT\s*;?\s*$/i;
 const letter = (message: Buffer): string => String.fromCharCode(message[0] as number);
@@ -13,6 +13,7 @@ export class PostgresWatch implements Watch {
   /** Answers that are still to come; the greeting is one. */
   #open = 1;
   #inPass = false;
+  #completes = false;
 
   constructor() {
     this.#client = new Framing((bytes) => {
@@ -52,6 +53,7 @@ export class PostgresWatch implements Watch {
       case "B": {
         const portal = text(message, 5);
         const statement = this.#statements.get(text(message, 6 + Buffer.byteLength(portal))) ?? "";
+        if (COMPLETES.test(statement)) this.#completes = true;
         if (LOCKS_GATES.test(statement)) this.#inPass = true;
         return COMMIT.test(statement);
       }
@@ -69,9 +71,11 @@ export class PostgresWatch implements Watch {
       if (kind !== "Z") continue;
       this.#open -= 1;
       inTransaction = message[5] === 0x54;
-      if (!inTransaction) this.#inPass = false;
+      if (inTransaction) continue;
+      this.#inPass = false;
+      this.#completes = false;
     }
-    return { committed, insidePass: inTransaction && this.#inPass && this.#open === 0 };
+    return { committed, insidePass: inTransaction && this.#inPass && this.#completes && this.#open === 0 };
   }
 }
 

@@ -11,7 +11,10 @@ export interface Watch {
 export interface Heard {
   /** The server has said that a commit is done. */
   readonly committed: boolean;
-  /** Everything that was asked has been answered, and a pass is open: its locks are held, its second half is to come. */
+  /**
+   * Everything that was asked has been answered, and a pass is open that has completed something: its locks are held,
+   * its second half is to come.
+   */
   readonly insidePass: boolean;
 }
 
@@ -41,6 +44,9 @@ export class Framing {
     return found;
   }
 }
+
+/** The statement with which what is finished leaves. */
+export const COMPLETES = /DELETE FROM sluice_running\b/;
 
 /** The statement with which a pass takes its gates, in either dialect. */
 export const LOCKS_GATES =
