@@ -68,9 +68,11 @@ export function optionsOf(args: readonly string[]): Options {
     tasks: whole("tasks", values.tasks, 1_000_000),
     mutants: values.mutants,
     only: values.only,
-    again: ["npm run chaos --", ...said, `--seed ${seed}`].join(" "),
+    again: ["npm run chaos --", ...said.map(quoted), `--seed ${seed}`].join(" "),
   };
 }
+
+const quoted = (word: string): string => (/^[\w=,./:-]+$/.test(word) ? word : `'${word}'`);
 
 function whole(name: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;

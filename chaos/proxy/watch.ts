@@ -31,7 +31,7 @@ export class Framing {
   read(bytes: Buffer): { readonly message: Buffer; readonly begin: number }[] {
     const before = this.#rest.length;
     let all = before === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    let begin = -before;
+    let begin = 0 - before;
     const found: { message: Buffer; begin: number }[] = [];
     for (;;) {
       const length = this.#lengthOf(all);
