@@ -1,6 +1,5 @@
 /** Sets up one store with everybody who takes part, and clears away afterwards, whatever happened. */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LEASE_MS } from "./app/limits.ts";
 import type { Mix } from "./app/mix.ts";
@@ -23,7 +22,7 @@ const WORKERS = 5;
 /** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
 const MANY = 40;
 const FEW = 5;
-const SKEW = fileURLToPath(new URL("app/skew.mjs", import.meta.url));
+const PRELOAD = fileURLToPath(new URL("app/preload.mjs", import.meta.url));
 const HOUR_MS = 3_600_000;
 
 export interface StageOptions {
@@ -104,15 +103,15 @@ function newCrew(
       CHAOS_WITNESS: witness.socket,
       // Where workers renew in a process of their own, user code may keep its own for three leases.
       ...(product.hasProcesses ? { CHAOS_BLOCK_MS: String(3 * LEASE_MS) } : {}),
-      ...skewOf(post, place),
+      NODE_OPTIONS: `--import=${PRELOAD}`,
+      CHAOS_SUPERVISOR: String(process.pid),
+      CHAOS_SKEW_MS: String(skewOf(post, place)),
     }),
   });
 }
 
 /** Two hosts have the wrong time. A SQLite file has one host only, whose time is everybody's. */
-function skewOf(post: number, { newWatch }: Place): NodeJS.ProcessEnv {
-  if (!newWatch || post > 1) return {};
-  return { NODE_OPTIONS: `--import=${SKEW}`, CHAOS_SKEW_MS: String(post === 0 ? HOUR_MS : -HOUR_MS) };
+function skewOf(post: number, { newWatch }: Place): number {
+  if (!newWatch || post > 1) return 0;
+  return post === 0 ? HOUR_MS : -HOUR_MS;
 }
-
-export const logOf = (folder: string, name: string): string => join(folder, name);

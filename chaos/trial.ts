@@ -1,4 +1,6 @@
 /** One store, one seed: disturb, take away, heal, look, judge. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readAudit } from "./audit/read.ts";
 import { backlog, readTables } from "./audit/tables.ts";
@@ -73,6 +75,7 @@ async function judged(
   const tables = await readTables(place);
   const audit = await readAudit(place);
   await witness.end();
+  if (place.serverLog) cpSync(place.serverLog, join(trial.folder, "server.log"));
   return judge({
     store: trial.store,
     folder: trial.folder,

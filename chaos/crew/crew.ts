@@ -99,7 +99,7 @@ export class Crew {
 
   /** A post whose worker is up and has no other fault at work on it; undefined when there is none in time. */
   async free(random: Random, isFit: (post: Post) => boolean = () => true): Promise<Post | undefined> {
-    for (const until = Date.now() + 8_000; Date.now() < until; ) {
+    for (const until = Date.now() + 20_000; Date.now() < until; ) {
       const fit = this.posts.filter((post) => post.worker.isSettled && isFit(post));
       if (fit.length > 0) return random.pick(fit);
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,11 +1,11 @@
 /** A process that stands still for longer than its lease, anywhere or exactly inside a pass; or its line that is silent. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { childrenOf, signal } from "../crew/children.ts";
 import type { Post } from "../crew/crew.ts";
 import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
 import { freezeHoldingLock } from "./file-lock.ts";
 import type { Scene } from "./scene.ts";
-import type { IsStale } from "./stale.ts";
 import { effectIsStale, reportIsStale, untilStale } from "./stale.ts";
 
 /** It needs a moment to notice, and so do those who waited for it. */
@@ -21,7 +21,7 @@ export async function pause(
   post.worker.state = "busy";
   try {
     if (fault.how === "line") return await silence(post, fault.ms, scene);
-    if (fault.how === "anywhere") return await freeze(post, fault.ms, scene);
+    if (fault.how === "anywhere") return await freeze(post, fault.ms, scene, random);
     return await freezeInPass(post, fault.ms, scene);
   } finally {
     if (post.worker.state === "busy") post.worker.state = "up";
@@ -36,20 +36,30 @@ async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post 
   return crew.free(random, anybody ? isInside : undefined);
 }
 
-async function freeze(post: Post, ms: number, scene: Scene): Promise<boolean> {
+async function freeze(post: Post, ms: number, scene: Scene, random: Random): Promise<boolean> {
   const { pid } = post.worker;
-  post.worker.signal("SIGSTOP");
+  const { pids, what } = someOf(pid, random);
+  for (const each of pids) signal(each, "SIGSTOP");
   const from = Date.now();
-  await frozen(post, ms, effectIsStale(pid, scene));
-  scene.crew.impair(pid, "frozen", from, Date.now() + AFTER_MS);
-  scene.done.add("pauses past the lease");
+  await sleep(ms);
+  if (pids.includes(pid)) await untilStale(effectIsStale(pid, scene));
+  for (const each of pids) {
+    signal(each, "SIGCONT");
+    scene.crew.impair(each, "frozen", from, Date.now() + AFTER_MS);
+  }
+  scene.done.add(what);
   return true;
 }
 
-async function frozen({ worker }: Post, ms: number, isStale?: IsStale): Promise<void> {
-  await sleep(ms);
-  if (isStale) await untilStale(isStale);
-  worker.signal("SIGCONT");
+/** The worker alone, with all its children, or one child alone, whose worker then keeps its lease. */
+function someOf(pid: number, random: Random): { pids: readonly number[]; what: string } {
+  const children = childrenOf(pid);
+  const alone = { pids: [pid], what: "pauses past the lease" };
+  if (children.length === 0) return alone;
+  const which = random.below(3);
+  if (which === 0) return alone;
+  if (which === 1) return { pids: [pid, ...children], what: "pauses of a worker with its children" };
+  return { pids: [random.pick(children)], what: "pauses of a child" };
 }
 
 async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<boolean> {
@@ -59,7 +69,10 @@ async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<boole
     : await freezeHoldingLock(worker, scene.place);
   if (!caught) return false;
   const from = Date.now();
-  await frozen(post, ms, line && (await reportIsStale(worker.pid, scene)));
+  const isStale = line && (await reportIsStale(worker.pid, scene));
+  await sleep(ms);
+  if (isStale) await untilStale(isStale);
+  worker.signal("SIGCONT");
   // A frozen holder of a file's lock stops everybody: nothing can take that lock away. So all of them are impaired.
   scene.crew.impair(line ? worker.pid : 0, "frozen", from, Date.now() + AFTER_MS);
   scene.done.add("pauses inside a pass");

@@ -44,6 +44,7 @@ export async function mariadbPlace(): Promise<Place> {
       );
       return Number(rows[0]?.count);
     },
+    serverLog: server.log,
     close: async () => {
       await pool.end().catch(() => {});
       await server.stop();

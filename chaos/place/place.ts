@@ -30,5 +30,7 @@ export interface Place {
   takeAway(): Promise<() => Promise<void>>;
   /** How many transactions somebody holds open. */
   openTransactions(): Promise<number>;
+  /** What the server itself wrote; undefined where there is none. */
+  readonly serverLog: string | undefined;
   close(): Promise<void>;
 }

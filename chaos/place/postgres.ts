@@ -8,7 +8,11 @@ import type { Place, Row } from "./place.ts";
 
 export async function postgresPlace(): Promise<Place> {
   // The server itself then remembers in which order transactions were committed.
-  const server = await start({ track_commit_timestamp: "on" });
+  const server = await start({
+    track_commit_timestamp: "on",
+    log_lock_waits: "on",
+    log_line_prefix: "%m %p ",
+  });
   const url = new URL(server.url);
   await onceWith(server.url, (client) => client.query(`CREATE DATABASE chaos`));
   url.pathname = "/chaos";
@@ -46,6 +50,7 @@ export async function postgresPlace(): Promise<Place> {
       );
       return Number(rows[0]?.count);
     },
+    serverLog: server.log,
     close: async () => {
       await pool.end().catch(() => {});
       await server.stop();

@@ -61,6 +61,7 @@ export async function sqlitePlace(folder: string): Promise<Place> {
       };
     },
     openTransactions: async () => 0,
+    serverLog: undefined,
     close: async () => opened?.close(),
   };
 }

@@ -11,6 +11,8 @@ import { Keeper } from "./keeper.ts";
 
 export interface StartedServer {
   readonly url: string;
+  /** The file that the server writes its own words to; gone with its folder. */
+  readonly log: string;
   /** Ends the server by a signal, and keeps what it stored. Resolves when it is gone. */
   halt(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again where it was, after a halt. */
@@ -73,6 +75,7 @@ function started(keeper: Keeper, plan: Serves, { port, end: firstEnd }: Serving)
   let end = firstEnd;
   return {
     url,
+    log: keeper.log,
     halt: async (signal) => {
       keeper.signal(signal);
       await end;
