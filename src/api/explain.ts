@@ -59,7 +59,7 @@ function reasonsOf(view: WaitView): readonly Reason[] {
   });
   const reasons = plan.waiting.get(me.id) ?? [];
   return reasons.map((reason) =>
-    reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, plan) } : withHolders(reason, view),
+    reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, plan) } : withCause(reason, view),
   );
 }
 
@@ -112,7 +112,12 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
-function withHolders(reason: Reason, view: WaitView): Reason {
+/** Who or what makes it so: the holders of a full gate, or the limit of 0 of a paused one that has another to go back to. */
+function withCause(reason: Reason, view: WaitView): Reason {
+  if (reason.kind === "paused") {
+    const { limit, paused, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
+    return limit === 0 && !paused && declared ? { ...reason, zero: true } : reason;
+  }
   if (reason.kind !== "full") return reason;
   const slots = new Map(
     view.usage.map((row) => [

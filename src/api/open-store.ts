@@ -8,15 +8,21 @@ export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
 export interface OpenOptions {
   /** Bring the schema up to date; the embedded store always does. */
   readonly migrate?: boolean;
+  /** False: a file that holds no store yet is refused, and does not become one. */
+  readonly create?: boolean;
 }
 
 /** `file:…`, `postgres://…`, `mysql://…`, `memory:`; anything else is an error that says so. */
-export async function openStore(url: string, { migrate = false }: OpenOptions = {}): Promise<Store> {
+export async function openStore(
+  url: string,
+  { migrate = false, create = true }: OpenOptions = {},
+): Promise<Store> {
   let store: Store | undefined;
   try {
-    store = await open(url);
+    store = await open(url, create);
     if (migrate) await store.migrate();
-    else await store.verify();
+    // Also after a migration: a store may be newer than what we know.
+    await store.verify();
     return store;
   } catch (error) {
     await store?.close().catch(() => {});
@@ -24,10 +30,11 @@ export async function openStore(url: string, { migrate = false }: OpenOptions = 
   }
 }
 
-async function open(url: string): Promise<Store> {
+async function open(url: string, create: boolean): Promise<Store> {
   const scheme = /^(\w+):/.exec(url)?.[1];
   if (scheme === "memory") return (await import("../store/memory/index.ts")).openMemory();
-  if (scheme === "file") return (await import("../store/sqlite/index.ts")).openSqlite(pathOf(url));
+  if (scheme === "file")
+    return (await import("../store/sqlite/index.ts")).openSqlite(pathOf(url), undefined, { create });
   if (scheme === "postgres" || scheme === "postgresql")
     return (await import("../store/postgres/index.ts")).openPostgres({ url });
   if (scheme === "mysql" || scheme === "mariadb")

@@ -2,20 +2,11 @@
  * What every surface and every program calls: enqueue, look, explain, change, run a worker. Plain data in and out,
  * no words of any transport.
  */
-import { hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
-import type { Duration } from "../core/time.ts";
-import { parseDuration } from "../core/time.ts";
-import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
-import { Tender } from "../engine/tending/tender.ts";
-import type { WorkerEvent } from "../engine/worker/worker.ts";
-import { Worker } from "../engine/worker/worker.ts";
-import type { Executor } from "../executor/executor.ts";
-import { FunctionExecutor } from "../executor/function/function-executor.ts";
 import { asksOf } from "../store/lane.ts";
 import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { declarationOf } from "./declaration.ts";
@@ -25,8 +16,12 @@ import { Limits, Queues } from "./limits.ts";
 import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
+import { startWorker } from "./start-worker.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
+
+export type { RunningWorker, WorkerSettings };
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */
@@ -36,27 +31,6 @@ export interface ConnectOptions {
   /** Bring the schema up to date. The embedded store always does; others are only checked unless asked. */
   readonly migrate?: boolean;
   readonly env?: Env;
-}
-
-export interface WorkerSettings {
-  readonly name?: string;
-  /** How many tasks run at once in this process. */
-  readonly slots?: number;
-  /** Which queues to serve; all of the app's when not said. */
-  readonly queues?: readonly string[];
-  readonly grace?: Duration;
-  readonly poll?: Duration;
-  readonly pollJitter?: Duration;
-  readonly watch?: (event: WorkerEvent) => void;
-  readonly executor?: Executor;
-}
-
-export interface RunningWorker extends AsyncDisposable {
-  readonly session: string | undefined;
-  readonly running: number;
-  wake(): void;
-  /** Stops claiming, waits for what runs, aborts what takes longer than the grace period. */
-  stop(options?: { graceMs?: number }): Promise<void>;
 }
 
 /** One call of `enqueue` among many. */
@@ -225,77 +199,6 @@ export class Sluice implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-async function startWorker(
-  store: Store,
-  app: App,
-  env: Env,
-  settings: WorkerSettings,
-): Promise<RunningWorker> {
-  const { slots = 10, queues = app.queues.map(({ name }) => name) } = settings;
-  checkServed(app, queues, slots);
-  const seat = {
-    name: settings.name ?? `${hostname()}:${process.pid}`,
-    slots,
-    prefetch: app.prefetch,
-    claimLeaseMs: app.claimLeaseMs,
-    queues,
-    tasks: [...app.tasks.keys()],
-  };
-  const claims = new StoreClaims(store, seat);
-  const executor = settings.executor ?? new FunctionExecutor(app.tasks);
-  const graceMs = parseDuration(settings.grace ?? "30s");
-  const worker = new Worker(claims, executor, env, {
-    slots,
-    prefetch: app.prefetch,
-    lease: app.session,
-    graceMs,
-    watch: settings.watch,
-  });
-  const tender = new Tender(store, env, {
-    pollMs: parseDuration(settings.poll ?? "1s"),
-    jitterMs: parseDuration(settings.pollJitter ?? "500ms"),
-    looked: (parkedOn) => {
-      claims.lookAt(parkedOn);
-      worker.wake();
-    },
-    failed: (error) => settings.watch?.({ kind: "error", error }),
-  });
-  // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
-  const unlisten = await store.listen((hint) => {
-    if (hint === "parked" || hint === "later") void tender.look();
-  });
-  await worker.start();
-  await tender.start();
-  const stop = async (options?: { graceMs?: number }): Promise<void> => {
-    await unlisten();
-    await tender.stop();
-    await worker.stop(options);
-  };
-  return {
-    get session() {
-      return worker.session;
-    },
-    get running() {
-      return worker.running;
-    },
-    wake: () => worker.wake(),
-    stop,
-    [Symbol.asyncDispose]: () => stop(),
-  };
-}
-
-function checkServed(app: App, queues: readonly string[], slots: number): void {
-  if (!Number.isSafeInteger(slots) || slots < 1)
-    throw new SluiceError("BAD_SLOTS", `A worker needs at least 1 slot, got ${slots}.`);
-  const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
-  if (unknown.length === 0) return;
-  const known = app.queues.map(({ name }) => name).join(", ");
-  throw new SluiceError(
-    "UNKNOWN_QUEUE",
-    `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`,
-  );
 }
 
 const unknownTask = (id: string): SluiceError =>

@@ -1,7 +1,7 @@
 /** A task as people and programs see it: JSON texts read, times as they are. */
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
-import { asksOf } from "../store/lane.ts";
+import { asksOf, isAsks } from "../store/lane.ts";
 import type { TaskRow, TaskState } from "../store/store.ts";
 
 export interface TaskView<Output = unknown> {
@@ -26,7 +26,7 @@ export interface TaskView<Output = unknown> {
 
 export function taskView<Output>(row: TaskRow): TaskView<Output> {
   const { id, name, queue, state, priority, attempt, losses, session, createdAt, at, goodUntil } = row;
-  const body = row.body === null ? undefined : JSON.parse(row.body);
+  const body = row.body === null ? undefined : readable(row.body);
   return {
     id,
     name,
@@ -35,8 +35,8 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
     priority,
     attempt,
     losses,
-    input: inputOf(row.input),
-    asks: asksOf(row.asks),
+    input: readable(row.input, inputOf),
+    asks: isAsks(row.asks) ? asksOf(row.asks) : [],
     idempotencyKey: row.key,
     session,
     createdAt,
@@ -47,6 +47,15 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
       : body === undefined
         ? {}
         : { error: body as StoredError }),
-    ...(row.progress === null ? {} : { progress: JSON.parse(row.progress) }),
+    ...(row.progress === null ? {} : { progress: readable(row.progress) }),
   };
+}
+
+/** One row that somebody has spoilt must not hide the others: what cannot be read is shown as it is. */
+function readable(text: string, read: (text: string) => unknown = JSON.parse): unknown {
+  try {
+    return read(text);
+  } catch {
+    return text;
+  }
 }

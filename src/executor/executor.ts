@@ -22,10 +22,20 @@ export interface StoredError {
   readonly stack?: string;
 }
 
-export type Ending =
-  | { readonly ok: true /** JSON text. */; readonly result: string }
-  | { readonly ok: false; readonly error: StoredError; readonly retryable: boolean };
+export type Ending = { readonly ok: true /** JSON text. */; readonly result: string } | Failed;
+
+export interface Failed {
+  readonly ok: false;
+  readonly error: StoredError;
+  readonly retryable: boolean;
+  /** The process that ran it died: the attempt is lost rather than failed. */
+  readonly crashed?: true;
+  /** False when its code never ran. */
+  readonly begun?: false;
+}
 
 export interface Executor {
   run(job: Job): Promise<Ending>;
+  /** What runs is the worker's own until then, by its monotonic clock; code far from the worker must stop by itself. */
+  trustedUntil?(monotonicMs: number): void;
 }

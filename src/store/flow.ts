@@ -19,6 +19,15 @@ export function* flight(...statements: Sql[]): Generator<Flight, Row[][], Row[][
   return yield { statements };
 }
 
+/** The same by name, for those that send many. */
+export function* flightOf<Name extends string>(
+  statements: Readonly<Record<Name, Sql>>,
+): Generator<Flight, Record<Name, Row[]>, Row[][]> {
+  const names = Object.keys(statements) as Name[];
+  const answers = yield* flight(...names.map((name) => statements[name]));
+  return Object.fromEntries(names.map((name, index) => [name, answers[index] ?? []])) as Record<Name, Row[]>;
+}
+
 /** The same, and the transaction is committed with it. */
 export function* lastFlight(...statements: Sql[]): Generator<Flight, Row[][], Row[][]> {
   return yield { statements, last: true };

@@ -31,3 +31,18 @@ export function asksOf(text: string): readonly Ask[] {
   parsed.set(text, asks);
   return asks;
 }
+
+/** Whether it is what `laneOf` writes; what somebody else wrote may be anything. */
+export function isAsks(text: string): boolean {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) && list.every(isAsk);
+  } catch {
+    return false;
+  }
+}
+
+function isAsk(pair: unknown): boolean {
+  if (!Array.isArray(pair) || pair.length !== 2) return false;
+  return typeof pair[0] === "string" && Number.isSafeInteger(pair[1]) && pair[1] > 0;
+}

@@ -3,6 +3,7 @@ import { SluiceError } from "../core/error.ts";
 import type { Database, Flow } from "./flow.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
+import { inspect } from "./query/inspect.ts";
 import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as session from "./query/session.ts";
@@ -21,6 +22,8 @@ export interface SqlDatabase extends Database {
   hint(hint: string): void;
   /** Runs a flow inside a transaction of the caller's. */
   within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
+  /** What it stands on and SQL cannot tell. */
+  ground?(): Record<string, string>;
   /** Housekeeping after so many claims; must never fail the caller. */
   upkeep?(claims: number): void;
 }
@@ -162,6 +165,11 @@ export class SqlStore implements S.Store {
 
   sessions(): ReturnType<S.Store["sessions"]> {
     return this.#db.read(() => read.sessions());
+  }
+
+  async inspect(): Promise<S.Inspection> {
+    const seen = await this.#db.read(() => inspect());
+    return { ...seen, settings: { ...seen.settings, ...this.#db.ground?.() } };
   }
 
   listen(hear: (hint: string) => void): Promise<() => Promise<void>> {

@@ -61,8 +61,11 @@ export interface NewSession {
 
 export type FinalState = "succeeded" | "failed" | "cancelled" | "expired" | "quarantined";
 
-/** How an attempt ended, as its holder reports it. */
-export interface Finished {
+/** What a holder says of a claim that is over: how its attempt ended, or that its code died. */
+export type Finished = Ended | Revoked;
+
+/** How an attempt ended. */
+export interface Ended {
   readonly id: string;
   readonly epoch: number;
   /** `retry` waits for `delayMs`; `returned` goes back to its place without having used an attempt. */
@@ -201,6 +204,11 @@ export interface Recovery {
   readonly body: string | null;
 }
 
+/** The process that ran it died, and its holder saw that: recovered as a lost claim is, without waiting for a lease. */
+export interface Revoked extends Recovery {
+  readonly revoked: true;
+}
+
 /** What to write, as decided. */
 export interface Moves {
   /** Waiting units to claim; `held` ones take their slots now, others are prefetched. */
@@ -219,6 +227,7 @@ export interface Claimed {
   readonly lane: string;
   readonly epoch: number;
   readonly attempt: number;
+  readonly losses: number;
   readonly held: boolean;
   readonly input: string;
   readonly options: string;
@@ -333,6 +342,71 @@ export interface Tended {
   readonly parkedOn: readonly string[];
 }
 
+// ── what a doctor asks ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
+export type Contradiction =
+  /** Tasks that are in none of waiting, later, running and outcome; and those in two of them. */
+  | "nowhere"
+  | "twice"
+  /** Rows of a place or a deadline whose task is not there: "later 01m7…". */
+  | "bodiless"
+  /** Tasks with two claims, or with the epoch of another claim. */
+  | "claimedTwice"
+  /** Claims whose lane is not there: they count at no gate. */
+  | "uncounted"
+  /** Claims and outcomes with an epoch that is still to be handed out. */
+  | "unborn"
+  /** Lanes whose head is later than their first unit, so that a pass begins behind it. */
+  | "lateHeads"
+  /** Waiting units that no pass would find: their lane is idle or missing, and no arrival announces them. */
+  | "unfindable"
+  /** Lanes parked on no gate, or on one that is not there: "01m7… on pool:gpu". */
+  | "parkedNowhere"
+  | "malformedGates"
+  | "malformedTasks";
+
+/** The first ten, and whether there are more. */
+export interface Sample {
+  readonly ids: readonly string[];
+  readonly more: boolean;
+}
+
+export interface InspectedGate extends GateInfo {
+  readonly held: number;
+  /** When the newest of its grants was made; null when nobody holds it. */
+  readonly grantedAt: number | null;
+  /** The last change that is on record: when, and the limit as it was then. */
+  readonly changed: { readonly at: number; readonly limit: Limit } | null;
+}
+
+/** A claim that counts nowhere any more; `forMs` is null where the end of its session left no trace. */
+export interface LostClaim {
+  readonly id: string;
+  readonly epoch: number;
+  readonly queue: string;
+  readonly task: string;
+  readonly forMs: number | null;
+}
+
+/** Everything at one instant: what contradicts itself, and what the promises rest on. Nothing is judged here. */
+export interface Inspection {
+  readonly now: number;
+  readonly schema: number;
+  readonly gates: readonly InspectedGate[];
+  /** Live ones. */
+  readonly sessions: readonly (SessionRow & { readonly name: string; readonly startedAt: number })[];
+  /** The first 200. */
+  readonly lost: readonly LostClaim[];
+  readonly waiting: readonly { readonly queue: string; readonly task: string; readonly units: number }[];
+  readonly rows: Readonly<Record<CountedTable, number>>;
+  readonly broken: Readonly<Record<Contradiction, Sample>>;
+  /** What the database says about itself, in its own words. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export type CountedTable = "task" | "waiting" | "later" | "running" | "outcome" | "event";
+
 export interface Store {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";
 
@@ -377,6 +451,8 @@ export interface Store {
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   queues(): Promise<QueueRow[]>;
   sessions(): Promise<(SessionRow & { readonly name: string; readonly expiresAt: number })[]>;
+  /** Reads everything once and locks nothing: for a look now and then, not for a loop. */
+  inspect(): Promise<Inspection>;
 
   /** Hints, never facts: somebody may want to look. Returns how to stop listening. */
   listen(hear: (hint: string) => void): Promise<() => Promise<void>>;

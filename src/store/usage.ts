@@ -10,3 +10,13 @@ export function heldPerGate(usage: readonly Usage[]): Map<string, number> {
   }
   return held;
 }
+
+/** When the newest of a gate's grants was made. */
+export function newestPerGate(
+  grants: readonly { readonly asks: string; readonly at: number }[],
+): Map<string, number> {
+  const newest = new Map<string, number>();
+  for (const { asks, at } of grants)
+    for (const { gate } of asksOf(asks)) newest.set(gate, Math.max(at, newest.get(gate) ?? at));
+  return newest;
+}

@@ -7,6 +7,7 @@ import type {
   Claimed,
   Finished,
   HeadRow,
+  Inspection,
   LaneMove,
   Moves,
   NewTask,
@@ -328,6 +329,7 @@ export class Player {
       limits: [...(await store.limits(["pool:tenant=acme", "queue:mail", "nowhere"]))].sort(),
       queues: await store.queues(),
       sessions: sorted(await store.sessions()),
+      inspection: comparable(await store.inspect()),
       claims: await store.claimsOf(at(this.#sessions, session)?.id ?? "nobody"),
       stale: await store.stale(this.#claims.slice(-5).map(({ claim }) => claim)),
     };
@@ -439,6 +441,11 @@ const recovered = ({ id, epoch }: View["lost"][number], to: Recovery["to"]): Rec
 
 const sorted = <T>(list: readonly T[]): T[] =>
   [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+/** Stores speak of themselves each in its own way, and only some write down what other rows tell. */
+function comparable({ settings: _, rows: { event: __, ...rows }, lost, ...rest }: Inspection): unknown {
+  return { ...rest, rows, lost: lost.map(({ epoch: _, ...claim }) => claim) };
+}
 
 const waitInOrder = (wait: WaitView): WaitView => ({
   ...wait,

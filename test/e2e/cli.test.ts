@@ -2,29 +2,25 @@
 // embedded store that a worker is using at the same time.
 
 import type { ChildProcess } from "node:child_process";
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Sluice } from "../../src/api/sluice.ts";
 import { connect } from "../../src/api/sluice.ts";
 import type { App } from "../../src/core/app/app.ts";
+import { builtCli, top } from "../support/built-cli.ts";
 import { describeWithPostgres, freshPostgres } from "../support/databases.ts";
 
-const top = fileURLToPath(new URL("../..", import.meta.url));
-const cli = join(top, "dist/surface/cli/main.js");
+let cli = "";
 const projects: string[] = [];
 const workers: Running[] = [];
 const programs = new Map<string, Promise<Sluice>>();
 
 beforeAll(async () => {
-  // Builds only what is not built yet.
-  const build = 'import { build } from "./scripts/ready.mjs"; process.exitCode = (await build()) ? 0 : 1;';
-  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", build], { cwd: top });
+  cli = await builtCli();
 });
 
 afterEach(async () => {
@@ -169,9 +165,9 @@ describe("while a worker runs", () => {
   test("dev says where things are and what it does, calls onDev, and ends on SIGINT with 0", async () => {
     const project = newProject();
     const dev = await startDev(project, "--slots", "4", "--queues", "stripe,reports");
-    expect(dev.output()).toContain("sluice dev app.ts\n  State        .sluice/storage/sluice.db\n");
+    expect(dev.output()).toContain("sluice dev app.ts\n  State   .sluice/storage/sluice.db\n");
     expect(dev.output()).toContain(
-      "slots=4, cluster_cap=15, prefetch=0 (hard cap), claim_lease=1m, session_lease=30s, serves=stripe+reports",
+      "Concurrency config: processes=1, cluster_wide_cap=15, max_claim_per_worker=4, max_claim_batch=none, concurrency=4, prefetch=0 (hard cap), claim_lease=1m, session_lease=30s, serves=stripe+reports",
     );
     expect(dev.output()).toContain("stripe (rank 1, max 1), reports (rank 100, max 10)");
     expect(dev.output()).toContain("  npx sluice why ID ");
@@ -479,7 +475,7 @@ describeWithPostgres("a store on PostgreSQL", () => {
     const url = await freshPostgres();
     const early = await sluice(project, "worker", "app.ts", "--store", url);
     expect(early).toMatchObject({ code: 1, stdout: "" });
-    expect(early.stderr).toMatch(/^error SCHEMA_MISSING: .* Run: sluice migrate\n$/);
+    expect(early.stderr).toMatch(/^error SCHEMA_MISSING: .* Run: npx sluice migrate --store postgres:\S+\n$/);
     expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(" is at schema 1.\n");
     const worker = start(project, ["worker", "app.ts", "--store", url]);
     const id = await enqueueByCommand(project, "echo", '"hi"', "--store", url);

@@ -97,7 +97,9 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(await sluice.explain(id)).toMatchObject({
       state: "waiting",
       reasons: [{ kind: "paused", gate: "queue:wide", ahead: 0 }],
-      sentences: [{ text: 'queue "wide" is paused' }],
+      sentences: [
+        { text: 'queue "wide" is paused by its limit of 0', remedy: "sluice limits reset queue:wide" },
+      ],
     });
     expect(await limit(sluice, "queue:wide")).toMatchObject({
       limit: 0,

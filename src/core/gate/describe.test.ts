@@ -96,6 +96,8 @@ about("a gate that admits nobody", () => {
   it("is paused", () => {
     const queue: Reason = { kind: "paused", gate: "queue:stripe", ahead: 2 };
     expect(say(queue)).toBe('queue "stripe" is paused, 2 waiting ahead');
+    expect(say({ ...queue, zero: true })).toBe('queue "stripe" is paused by its limit of 0, 2 waiting ahead');
+    expect(remedy({ ...queue, zero: true })).toBe("sluice limits reset queue:stripe");
     expect(remedy(queue)).toBe("sluice queues resume stripe");
     expect(remedy({ kind: "paused", gate: "cluster", ahead: 0 })).toBe("sluice limits set cluster <slots>");
   });

@@ -43,7 +43,7 @@ function sentence(reason: Reason, telling: Telling): string {
     case "behind":
       return behind(reason, telling);
     case "paused":
-      return `${gateTitle(reason.gate)} is paused${ahead(reason.ahead)}`;
+      return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}`;
     case "never":
@@ -74,6 +74,7 @@ function command(reason: Reason): string | undefined {
     case "unset":
       return setLimit(reason.gate, "<slots>");
     case "paused":
+      if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;
       return kindOf(reason.gate) === "queue"
         ? `sluice queues resume ${quoted(parseKey(reason.gate).name)}`
         : setLimit(reason.gate, "<slots>");

@@ -9,7 +9,9 @@
  * - `strict`: the front goes first; whoever stands behind it needs room beyond what those ahead want.
  * - `bypass`: small asks may overtake a large one, but only within a bound; then the large one reserves.
  */
-export type Line = "skip" | "strict" | "bypass";
+export type Line = (typeof LINES)[number];
+
+export const LINES = ["skip", "strict", "bypass"] as const;
 
 /** The limit that means "as many as want to". 0 pauses; `null` means nobody has set it yet. */
 export const UNLIMITED = -1;

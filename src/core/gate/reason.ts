@@ -35,7 +35,8 @@ export type Reason =
       readonly ahead: number;
       readonly front: Front;
     }
-  | { readonly kind: "paused"; readonly gate: string; readonly ahead: number }
+  /** `zero`: it is its limit of 0 that pauses it. */
+  | { readonly kind: "paused"; readonly gate: string; readonly ahead: number; readonly zero?: boolean }
   | { readonly kind: "unset"; readonly gate: string; readonly ahead: number }
   | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }

@@ -1,7 +1,7 @@
 /** What becomes of claims whose holder is gone: decided inside the pass, so recovery never has to win a race. */
 import type { RetryPolicy } from "../../core/task/retry.ts";
 import { afterLoss, retryPolicy } from "../../core/task/retry.ts";
-import type { LostRow, Recovery, View } from "../../store/store.ts";
+import type { Claimed, LostRow, Recovery, Revoked, View } from "../../store/store.ts";
 
 /** What a task's stored options say; anything unreadable counts as "no retry" rather than stopping the pass. */
 export interface StoredOptions {
@@ -51,6 +51,16 @@ function recoveryOf(lost: LostRow, now: number): Recovery {
   return { id: lost.id, epoch: lost.epoch, to, body: JSON.stringify(LOST[to]) };
 }
 
+/** The same for a claim whose process was seen to die: no lease has to run out first. */
+export function revocation(claim: Claimed, error: object, now: number): Revoked {
+  const { id, epoch, attempt, goodUntil } = claim;
+  const { retry: policy } = storedOptions(claim.options);
+  const losses = claim.losses + 1;
+  const { to } = afterLoss({ policy, attempt, losses, now, goodUntil, random: 0 });
+  const body = to === "quarantined" ? { ...LOST.quarantined, last: error } : error;
+  return { id, epoch, to, body: JSON.stringify(body), revoked: true };
+}
+
 const LOST = {
   retry: {
     code: "LEASE_LOST",
@@ -63,7 +73,7 @@ const LOST = {
   quarantined: {
     code: "QUARANTINED",
     message:
-      "Three workers in a row lost their lease while running it. Look at it before: sluice tasks retry.",
+      "Its worker was lost three times while running it, so it may be what kills them. Look at it before: sluice tasks retry.",
   },
   expired: { code: "EXPIRED", message: "Its worker was lost, and its deadline has passed." },
 } as const;

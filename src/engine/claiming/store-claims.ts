@@ -108,7 +108,7 @@ export class StoreClaims implements Claims {
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
-    if (report.finished.some(({ to, delayMs }) => to === "retry" && delayMs > 0)) this.#store.hint("later");
+    if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
     this.#hintOthers(decision.forOthers, passed.arrived.length > 0);
     return {
       now: passed.now,
@@ -151,8 +151,10 @@ export class StoreClaims implements Claims {
     return this.#store.claimsOf(this.#session);
   }
 
-  stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
-    return this.#store.stale(claims);
+  async stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
+    const gone = await this.#store.stale(claims);
+    for (const id of gone) this.#laneOf.delete(id);
+    return gone;
   }
 
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void> {

@@ -8,6 +8,7 @@ const claim: Claimed = {
   lane: "lane",
   epoch: 1,
   attempt: 1,
+  losses: 0,
   held: true,
   input: "{}",
   options: "{}",

@@ -13,6 +13,7 @@ interface Kept {
   readonly seen: string[];
   /** What the store answers from now on. */
   answer: Answer;
+  readonly trusted: number[];
   /** Ends the oldest renewal that is still unanswered. */
   reply(alive: boolean): void;
 }
@@ -22,7 +23,12 @@ async function kept(): Promise<Kept> {
   const env = new FakeEnv();
   const begin = env.monotonic();
   const unanswered: ((alive: boolean) => void)[] = [];
-  const it = { answer: true as Answer, renewals: [] as number[], seen: [] as string[] };
+  const it = {
+    answer: true as Answer,
+    renewals: [] as number[],
+    seen: [] as string[],
+    trusted: [] as number[],
+  };
   const claims = {
     open: async (session: string, leaseMs: number) => {
       it.seen.push(`open ${session} ${leaseMs}`);
@@ -38,7 +44,11 @@ async function kept(): Promise<Kept> {
     claims,
     env,
     { leaseMs: 30_000, heartbeatMs: 10_000 },
-    { ended: () => it.seen.push("ended"), renewed: () => it.seen.push("renewed") },
+    {
+      ended: () => it.seen.push("ended"),
+      renewed: () => it.seen.push("renewed"),
+      trusted: (until) => it.trusted.push(until),
+    },
   );
   await keeper.open();
   it.seen.length = 0;
@@ -145,24 +155,21 @@ describe("a session", () => {
 
   test("is renewed no more once it is stopped, and nobody is told that it ended", async () => {
     const { env, keeper, renewals, seen } = await kept();
-    await keeper.stop();
+    keeper.forget();
     await env.advance(60_000);
     expect([renewals, seen, env.planned]).toEqual([[], [], []]);
     expect(keeper.isTrusted()).toBe(false);
   });
 
-  test("that is stopped waits for a renewal that is on its way", async () => {
+  test("says until when it may be trusted, counted from when the renewal was sent", async () => {
     const it = await kept();
+    const begun = it.env.monotonic();
+    expect(it.trusted).toEqual([begun + 25_000]);
     it.answer = "silence";
     await it.env.advance(10_000);
-    let stopped = false;
-    const stop = it.keeper.stop().then(() => {
-      stopped = true;
-    });
-    await it.env.settle();
-    expect(stopped).toBe(false);
+    await it.env.advance(500);
     it.reply(true);
-    await stop;
-    expect(it.seen).toEqual([]);
+    await it.env.settle();
+    expect(it.trusted).toEqual([begun + 25_000, begun + 35_000]);
   });
 });

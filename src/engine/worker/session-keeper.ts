@@ -13,6 +13,8 @@ export interface Lease {
 export interface SessionWatch {
   ended(): void;
   renewed(): void;
+  /** Until then, by our own monotonic clock, what we hold is ours. */
+  trusted(until: number): void;
 }
 
 /** The part of the lease within which we trust it. */
@@ -26,7 +28,6 @@ export class SessionKeeper {
   #trustedUntil = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #cancelDeadline: (() => void) | undefined;
-  #renewing: Promise<void> | undefined;
   /** Which of the sessions kept so far is open; an answer that comes late speaks of an earlier one. */
   #opened = 0;
   #open = false;
@@ -54,11 +55,6 @@ export class SessionKeeper {
     return this.#open && this.#env.monotonic() < this.#trustedUntil;
   }
 
-  async stop(): Promise<void> {
-    this.forget();
-    await this.#renewing;
-  }
-
   /** Renews no more, and does not wait for an answer that may never come. */
   forget(): void {
     this.#open = false;
@@ -69,6 +65,7 @@ export class SessionKeeper {
   /** The deadline has a timer of its own: a store that does not answer at all must not keep the code running. */
   #trust(sentAt: number): void {
     this.#trustedUntil = sentAt + this.#lease.leaseMs * TRUSTED;
+    this.#watch.trusted(this.#trustedUntil);
     this.#cancelDeadline?.();
     this.#cancelDeadline = this.#env.after(Math.ceil(this.#trustedUntil - this.#env.monotonic()) + 1, () => {
       if (this.#open && !this.isTrusted()) this.#end();
@@ -78,7 +75,7 @@ export class SessionKeeper {
   #plan(ms: number): void {
     this.#cancel?.();
     this.#cancel = this.#env.after(ms, () => {
-      this.#renewing = this.#renew();
+      void this.#renew();
     });
   }
 

@@ -21,6 +21,7 @@ const claim = (id: string, epoch: number, more: Partial<Claimed> = {}): Claimed 
   lane: "lane",
   epoch,
   attempt: 1,
+  losses: 0,
   held: true,
   input: "{}",
   options: "{}",
@@ -134,7 +135,6 @@ function world(options: Partial<WorkerOptions> = {}): World {
   const events: WorkerEvent[] = [];
   const worker = new Worker(claims, executor, env, {
     slots: 4,
-    prefetch: 0,
     lease: { leaseMs: 30_000, heartbeatMs: 10_000 },
     graceMs: 30_000,
     watch: (event) => events.push(event),
@@ -244,7 +244,7 @@ describe("a worker", () => {
 
   test("keeps claims without slots until it is told to start them", async () => {
     const ahead = claim("later", 2, { held: false });
-    const { env, claims, executor } = await working([{ claimed: [claim("now", 1), ahead] }], { prefetch: 1 });
+    const { env, claims, executor } = await working([{ claimed: [claim("now", 1), ahead] }]);
     expect(executor.ids).toEqual(["now"]);
     claims.replies = [{ started: ["later"] }];
     executor.end("now");
@@ -445,7 +445,7 @@ describe("a session that ends", () => {
 
   test("forgets the claims it had not begun", async () => {
     const ahead = claim("ahead", 2, { held: false });
-    const { env, claims, executor } = await working([{ claimed: [ahead] }], { prefetch: 1 });
+    const { env, claims, executor } = await working([{ claimed: [ahead] }]);
     claims.replies = [{ ended: true }, { started: ["ahead"] }];
     claims.hear("work");
     await env.settle();
@@ -518,9 +518,7 @@ describe("a word of a cancelled task", () => {
 describe("a stop", () => {
   test("returns claims that never began, takes no new work, waits for what runs, and closes", async () => {
     const ahead = claim("ahead", 2, { held: false });
-    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1), ahead] }], {
-      prefetch: 1,
-    });
+    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1), ahead] }], {});
     let stopped = false;
     const stop = worker.stop().then(() => {
       stopped = true;

@@ -1,8 +1,9 @@
 /** Runs a task's function in this process. */
 import { SluiceError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
-import type { Ending, Executor, Job, StoredError } from "../executor.ts";
+import type { Ending, Executor, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
+import { storedError } from "../stored-error.ts";
 
 /** After a timeout the code is asked to stop; this long it may take before the attempt is over anyway. */
 const GRACE_MS = 1_000;
@@ -118,24 +119,4 @@ function toJson(task: string, value: unknown): string {
 
 function failed(error: unknown, retryable: boolean): Ending {
   return { ok: false, error: storedError(error), retryable };
-}
-
-/** Anything can be thrown, even what has no text. */
-function textOf(thrown: unknown): string {
-  try {
-    return String(thrown);
-  } catch {
-    return "Something without a text was thrown.";
-  }
-}
-
-function storedError(error: unknown): StoredError {
-  if (!(error instanceof Error)) return { name: "Error", message: textOf(error) };
-  const code = (error as { code?: unknown }).code;
-  return {
-    name: error.name,
-    message: error.message,
-    ...(typeof code === "string" ? { code } : {}),
-    ...(error.stack ? { stack: error.stack } : {}),
-  };
 }

@@ -45,12 +45,12 @@ export function claim(tables: Tables, now: number, units: Moves["claim"], claime
 
 export function claimedRow(
   tables: Tables,
-  { id, lane, epoch, attempt, held, goodUntil }: RunningRecord,
+  { id, lane, epoch, attempt, losses, held, goodUntil }: RunningRecord,
 ): Claimed {
   const task = tables.task.get(id);
   if (!task) throw new Error(`a claim of ${id}, which is no task`);
   const { name, input, options } = task;
-  return { id, name, lane, epoch, attempt, held, input, options, goodUntil };
+  return { id, name, lane, epoch, attempt, losses, held, input, options, goodUntil };
 }
 
 /** A claim by what its holder knows of it; none when another epoch is current. */

@@ -2,7 +2,7 @@
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
-import type { Declaration, LimitChange, TaskState } from "../store.ts";
+import type { Declaration, DeclaredGate, LimitChange, TaskState } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { finish } from "./settle.ts";
 import type { GateRecord, Tables } from "./tables.ts";
@@ -92,12 +92,18 @@ function unborn(name: string): GateRecord {
 }
 
 /** The value in force follows what is declared until an operator has set another one. */
-export function declare(tables: Tables, { gates, queues }: Declaration): void {
-  for (const { key, limit, line, leaseMs = null } of gates) {
-    const known = tables.gate.get(key);
-    const follows = !known || (known.setBy === null && known.capacity === known.declared);
-    const capacity = follows ? limit : known.capacity;
-    tables.gate.put({ ...(known ?? unborn(key)), capacity, declared: limit, line, leaseMs });
-  }
+export function declare(tables: Tables, now: number, { gates, queues }: Declaration): void {
+  for (const gate of gates) tables.gate.put(declared(tables.gate.get(gate.key), now, gate));
   for (const { name, rank } of queues) tables.queue.put({ name, queueRank: rank });
+}
+
+function declared(known: GateRecord | undefined, now: number, gate: DeclaredGate): GateRecord {
+  const { key, limit, line, leaseMs = null } = gate;
+  if (!known) return { ...unborn(key), capacity: limit, declared: limit, line, leaseMs };
+  const free = known.setBy === null;
+  const follows = free && known.capacity === known.declared;
+  const capacity = follows ? limit : known.capacity;
+  // The value changes now, or the app now says what was set behind its back.
+  const dated = free && (capacity !== known.capacity || (!follows && capacity === limit));
+  return { ...known, capacity, declared: limit, line, leaseMs, setAt: dated ? now : known.setAt };
 }

@@ -8,6 +8,7 @@ import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { enqueue } from "./enqueue.ts";
 import * as hand from "./hand.ts";
+import { inspect } from "./inspect.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
 import * as session from "./session.ts";
@@ -38,7 +39,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     migrate: async () => {},
     verify: async () => {},
     now: () => look((at) => at),
-    declare: (declaration) => write(() => hand.declare(tables, declaration)),
+    declare: (declaration) => write((at) => hand.declare(tables, at, declaration)),
 
     enqueue: async (tasks, within) => {
       if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
@@ -67,6 +68,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     limits: (keys) => look(() => read.limits(tables, keys)),
     queues: () => look(() => read.queues(tables)),
     sessions: () => look((at) => read.sessions(tables, at)),
+    inspect: () => look((at) => inspect(tables, at)),
 
     listen: async (hear) => {
       listeners.add(hear);

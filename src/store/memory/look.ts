@@ -7,7 +7,7 @@ const PARKED_PER_GATE = 16;
 const LOST_AT_ONCE = 200;
 
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
-function isLost(tables: Tables, now: number, { session, untilAt }: RunningRecord): boolean {
+export function isLost(tables: Tables, now: number, { session, untilAt }: RunningRecord): boolean {
   const holder = tables.session.get(session);
   return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
 }

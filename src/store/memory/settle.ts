@@ -1,5 +1,5 @@
 /** Where units go when they leave a claim or the line: an outcome, later, or back in line; each with its event. */
-import type { FinalState, Finished, Recovery } from "../store.ts";
+import type { Ended, FinalState, Finished, Recovery } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { current } from "./claim.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
@@ -34,7 +34,11 @@ const LOST = {
   expired: { to: "outcome", event: "TaskExpired" },
 } as const;
 
-export function exitOf({ id, epoch, to: state, body, delayMs }: Finished): Exit {
+export function exitOf(finished: Finished): Exit {
+  return "revoked" in finished ? exitOfLost(finished) : exitOfEnded(finished);
+}
+
+function exitOfEnded({ id, epoch, to: state, body, delayMs }: Ended): Exit {
   const { to, event } = REPORTED[state];
   const rest = { id, epoch, state, event, body, delayMs, unburnt: state === "returned", lost: false };
   // A result is kept once, in the outcome; an error is part of the history of every attempt.

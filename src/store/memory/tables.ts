@@ -178,6 +178,11 @@ export class Tables {
     return this.#lastEpoch;
   }
 
+  /** The last one handed out. */
+  get lastEpoch(): number {
+    return this.#lastEpoch;
+  }
+
   nextSeq(): number {
     this.#lastSeq += 1;
     return this.#lastSeq;

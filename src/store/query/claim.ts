@@ -11,7 +11,9 @@ export interface Claim {
 
 const MOVED =
   "id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
-const CLAIMED = raw("r.id, r.lane, r.epoch, r.attempt, r.held, r.good_until, t.name, t.input, t.options");
+const CLAIMED = raw(
+  "r.id, r.lane, r.epoch, r.attempt, r.losses, r.held, r.good_until, t.name, t.input, t.options",
+);
 
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
 const source = ({ session, held, leaseMs }: Claim): Sql =>
@@ -30,7 +32,7 @@ export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"):
 function claimAtOnce(request: Claim): Sql {
   return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
-      RETURNING epoch, id, lane, held, attempt, good_until)
+      RETURNING epoch, id, lane, held, attempt, losses, good_until)
     SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`;
 }
 

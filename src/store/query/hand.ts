@@ -6,7 +6,7 @@ import { bornAs } from "../../core/gate/kind.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
-import { by, forUpdate, now, rows, sql } from "../sql.ts";
+import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
@@ -191,13 +191,24 @@ export function* declare(declaration: Declaration): Flow<void> {
   );
 }
 
-const keep = (fresh: (column: string) => string): string =>
-  `capacity = CASE WHEN sluice_gate.set_by IS NULL AND (sluice_gate.capacity = sluice_gate.declared OR (sluice_gate.capacity IS NULL AND sluice_gate.declared IS NULL)) THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, lease_ms = ${fresh("lease_ms")}`;
+/**
+ * Since when a value is in force is written down where it changes, or where the app now says what plain SQL has set.
+ * That comes first: MySQL assigns from left to right and sees what it has assigned.
+ */
+function keep(fresh: (column: string) => string): Sql {
+  const follows =
+    "(sluice_gate.capacity = sluice_gate.declared OR (sluice_gate.capacity IS NULL AND sluice_gate.declared IS NULL))";
+  const free = "sluice_gate.set_by IS NULL";
+  const same = `(sluice_gate.capacity IS NOT NULL AND sluice_gate.capacity = ${fresh("capacity")})`;
+  const dated = `${free} AND ((${follows} AND NOT ${same}) OR (${same} AND (sluice_gate.declared IS NULL OR sluice_gate.declared <> ${fresh("capacity")})))`;
+  const rest = `capacity = CASE WHEN ${free} AND ${follows} THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, lease_ms = ${fresh("lease_ms")}`;
+  return sql`set_at = CASE WHEN ${raw(dated)} THEN ${now} ELSE sluice_gate.set_at END, ${raw(rest)}`;
+}
 
 const KEEP = by({
-  postgres: `ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
-  sqlite: `WHERE true ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
-  mysql: `ON DUPLICATE KEY UPDATE ${keep((c) => `VALUES(${c})`)}`,
+  postgres: sql`ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
+  sqlite: sql`WHERE true ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
+  mysql: sql`ON DUPLICATE KEY UPDATE ${keep((c) => `VALUES(${c})`)}`,
 });
 const RERANK = by({
   postgres: "ON CONFLICT (name) DO UPDATE SET queue_rank = excluded.queue_rank",

@@ -26,7 +26,7 @@ export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared")
   sql`SELECT name, capacity, paused, line FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
 
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
-const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
+export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
 
 /** The one query of usage: everything else is arithmetic on its rows. */
 export const selectUsage = (): Sql =>

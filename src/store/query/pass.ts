@@ -200,6 +200,7 @@ const claimedRow = (row: Row): Claimed => ({
   lane: row.lane as string,
   epoch: Number(row.epoch),
   attempt: Number(row.attempt),
+  losses: Number(row.losses),
   held: Number(row.held) === 1,
   input: row.input as string,
   options: row.options as string,

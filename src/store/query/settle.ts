@@ -6,7 +6,7 @@
 
 import type { ColumnType, Dialect, Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
-import type { Finished, Recovery } from "../store.ts";
+import type { Ended, Finished, Recovery } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
@@ -35,7 +35,10 @@ const FINISHED = {
   returned: { to: "back", kind: "TaskReturned" },
 } as const;
 
-export function exitOf({ id, epoch, to, body, delayMs }: Finished): Exit {
+export const exitOf = (finished: Finished): Exit =>
+  "revoked" in finished ? exitOfLost(finished) : exitOfEnded(finished);
+
+function exitOfEnded({ id, epoch, to, body, delayMs }: Ended): Exit {
   const way = to === "retry" && delayMs === 0 ? "again" : FINISHED[to].to;
   // A result is kept once, in the outcome; an error is part of the history of every attempt.
   const data =

@@ -10,6 +10,7 @@ import type { Flow, Row } from "../flow.ts";
 import { checkVersion } from "../schema.ts";
 import type { Clocks, Rendered } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { networkOf } from "./filesystem.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
 import { Neighbours } from "./neighbours.ts";
 
@@ -28,6 +29,7 @@ const MOST_STATEMENTS = 500;
 
 export class SqliteDatabase implements SqlDatabase {
   readonly dialect = "sqlite";
+  readonly #path: string;
   readonly #db: DatabaseSyncInstance;
   readonly #time: SqliteTime;
   readonly #prepared = new Map<string, StatementSyncInstance>();
@@ -36,6 +38,7 @@ export class SqliteDatabase implements SqlDatabase {
   #closed = false;
 
   constructor(path: string, time: SqliteTime) {
+    this.#path = path;
     this.#db = new DatabaseSync(path);
     this.#time = time;
     // Waiting happens outside, where the event loop can go on.
@@ -58,6 +61,11 @@ export class SqliteDatabase implements SqlDatabase {
         );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
+  }
+
+  /** There is nothing of ours in it. */
+  isBlank(): boolean {
+    return schemaVersion(this.#db) === 0;
   }
 
   async verify(): Promise<void> {
@@ -153,6 +161,11 @@ export class SqliteDatabase implements SqlDatabase {
         await this.#time.sleep(attempt < 20 ? 1 : 5);
       }
     }
+  }
+
+  ground(): Record<string, string> {
+    const network = networkOf(this.#path);
+    return network === undefined ? {} : { filesystem: network };
   }
 
   async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {

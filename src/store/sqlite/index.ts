@@ -28,9 +28,24 @@ function bootId(): string {
   }
 }
 
-export async function openSqlite(path: string, time: SqliteTime = hostTime()): Promise<Store> {
-  mkdirSync(dirname(path), { recursive: true });
-  const store = new SqlStore(new SqliteDatabase(path, time));
-  await store.migrate();
-  return store;
+export interface SqliteOptions {
+  /** False: a file without a store in it is refused and left as it is. */
+  readonly create?: boolean;
+}
+
+export async function openSqlite(
+  path: string,
+  time: SqliteTime = hostTime(),
+  { create = true }: SqliteOptions = {},
+): Promise<Store> {
+  if (create) mkdirSync(dirname(path), { recursive: true });
+  const database = new SqliteDatabase(path, time);
+  try {
+    if (!create && database.isBlank()) await database.verify();
+    await database.migrate();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return new SqlStore(database);
 }

@@ -2,7 +2,8 @@
 import type { App } from "../../core/app/app.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
-import { FunctionExecutor } from "../../executor/function/function-executor.ts";
+import { sayDeath } from "../../executor/process/death.ts";
+import type { ProcessEvent } from "../../executor/process/process-executor.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
 
@@ -16,23 +17,28 @@ interface Run {
 /** The same error once in so long: a store that is away would fill the screen. */
 const QUIET_MS = 5_000;
 
-/** Stands before the executor, because only there the error and the logs of a task pass by. */
-export class Activity implements Executor {
-  readonly #executor: Executor;
+export class Activity {
   readonly #nameWidth: number;
   readonly #runs = new Map<string, Run>();
   #lastError = { text: "", at: Number.NEGATIVE_INFINITY };
 
   constructor(tasks: App["tasks"]) {
-    this.#executor = new FunctionExecutor(tasks);
     this.#nameWidth = Math.max(...[...tasks.keys()].map((name) => name.length), 4);
   }
 
-  async run(job: Job): Promise<Ending> {
+  /** Stands before an executor, because only there the error and the logs of a task pass by. */
+  around(executor: Executor): Executor {
+    return {
+      run: (job) => this.#run(executor, job),
+      trustedUntil: (until) => executor.trustedUntil?.(until),
+    };
+  }
+
+  async #run(executor: Executor, job: Job): Promise<Ending> {
     const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
     this.#runs.set(job.id, run);
     this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
-    const ending = await this.#executor.run({
+    const ending = await executor.run({
       ...job,
       log: (message, data) => {
         this.#line(
@@ -58,6 +64,12 @@ export class Activity implements Executor {
     else if (event.kind === "sessionEnded")
       this.#warn("The lease was lost; what ran was aborted. Beginning anew.");
     else if (event.kind === "error") this.#failed(event.error);
+  };
+
+  readonly watchProcesses = (event: ProcessEvent): void => {
+    // One that never became ready has failed the start, which says so itself; one that was told to leave ends with 0.
+    if (event.kind !== "died" || event.death.readyMs === undefined || event.death.exitCode === 0) return;
+    this.#warn(`Process ${event.death.pid} ${sayDeath(event.death)}. Another takes its place.`);
   };
 
   #finished(id: string, to: string): void {

@@ -2,8 +2,8 @@
 import type { LimitView } from "../../api/limits.ts";
 import type { App } from "../../core/app/app.ts";
 import { formatDuration } from "../../core/time.ts";
-import type { WorkerOptions } from "./run-worker.ts";
 import { sayLimit } from "./say.ts";
+import type { ServeOptions } from "./serve.ts";
 import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
 import { fields } from "./table.ts";
 import { colours, padTo, safe, widthOf } from "./text.ts";
@@ -13,10 +13,12 @@ export interface Start {
   readonly file: string;
   readonly app: App;
   readonly limits: readonly LimitView[];
-  readonly options: WorkerOptions;
+  readonly options: ServeOptions;
+  readonly slots: number;
 }
 
-export function banner({ mode, file, app, limits, options }: Start): string {
+export function banner(start: Start): string {
+  const { mode, file, app, limits, options } = start;
   const { queues, pools, tasks } = app;
   const changed = limits.filter(({ source, paused }) => source === "operator" || source === "sql" || paused);
   const facts = fields([
@@ -36,23 +38,32 @@ export function banner({ mode, file, app, limits, options }: Start): string {
             .map(({ name, limit, perValue }) => `${name} (${limit}${perValue ? " per value" : ""})`)
             .join(", "),
         ],
-    ["Concurrency", concurrencyLine(app, options)],
     changed.length === 0
       ? undefined
       : ["Changed", { text: changed.map(sayChange).join(", "), style: colours.yellow }],
   ]);
-  const head = `${colours.bold(`sluice ${mode}`)} ${safe(sayPath(file))}\n${indented(facts)}`;
+  const head = `${colours.bold(`sluice ${mode}`)} ${safe(sayPath(file))}\n${indented(facts)}${concurrencyLine(start)}\n`;
   return mode === "dev" ? `${head}\n${tryNext(options)}\n` : head;
 }
 
-/** Everything that bounds this worker, in one line for logs. */
-function concurrencyLine(
-  { clusterCap, prefetch, claimLeaseMs, session }: App,
-  { slots, queues }: WorkerOptions,
-): string {
-  const served = queues ? `, serves=${queues.join("+")}` : "";
-  const mode = prefetch > 0 ? "soft cap" : "hard cap";
-  return `slots=${slots}, cluster_cap=${clusterCap ?? "none"}, prefetch=${prefetch} (${mode}), claim_lease=${formatDuration(claimLeaseMs)}, session_lease=${formatDuration(session.leaseMs)}${served}`;
+/** Everything that bounds this worker, in one line for logs; first the fields that scripts may look for. */
+function concurrencyLine({ app, limits, options, slots }: Start): string {
+  const { prefetch, claimLeaseMs, session } = app;
+  const { processes = 1, concurrency = slots, maxClaimPerWorker = 0, maxClaimBatch, queues } = options;
+  const cluster = limits.find(({ key }) => key === "cluster")?.limit ?? null;
+  const fields = {
+    processes,
+    cluster_wide_cap: cluster === null || cluster < 0 ? "none" : cluster,
+    max_claim_per_worker: maxClaimPerWorker || slots + prefetch,
+    max_claim_batch: maxClaimBatch ?? "none",
+    concurrency,
+    prefetch: `${prefetch} (${prefetch > 0 ? "soft cap" : "hard cap"})`,
+    claim_lease: formatDuration(claimLeaseMs),
+    session_lease: formatDuration(session.leaseMs),
+    ...(queues ? { serves: queues.join("+") } : {}),
+  };
+  const said = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  return `Concurrency config: ${said.join(", ")}`;
 }
 
 function sayChange(view: LimitView): string {
@@ -61,7 +72,7 @@ function sayChange(view: LimitView): string {
   return `${view.key}=${sayLimit(view.limit)}${paused}${was}`;
 }
 
-function tryNext(options: WorkerOptions): string {
+function tryNext(options: ServeOptions): string {
   const commands = [
     ["sluice queues list", "what waits and what runs"],
     ["sluice tasks list --state waiting", "who is in line"],

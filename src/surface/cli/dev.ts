@@ -1,9 +1,36 @@
-/** `sluice dev app.ts`: store and worker in one command, to try things out. */
+/** `sluice dev app.ts`: store and worker in one command, to try things out; begins anew when a file changes. */
 import type { Command } from "commander";
-import { addWorkerOptions, runWorker } from "./run-worker.ts";
+import { FunctionExecutor } from "../../executor/function/function-executor.ts";
+import { Activity } from "./activity.ts";
+import { loadApp } from "./load-app.ts";
+import { atLeastOne } from "./numbers.ts";
+import { isRestartable, restartOnChange } from "./restart.ts";
+import type { ServeOptions } from "./serve.ts";
+import { addServeOptions, serve } from "./serve.ts";
+
+interface DevOptions extends ServeOptions {
+  readonly slots: number;
+  readonly watch: boolean;
+}
 
 export function addDev(program: Command): void {
-  addWorkerOptions(
-    program.command("dev").description("run an app on the embedded store, with a worker in this process"),
-  ).action((file: string, _, command: Command) => runWorker("dev", file, command.optsWithGlobals()));
+  addServeOptions(
+    program
+      .command("dev")
+      .description("run an app on the embedded store, with a worker, and again when it changes"),
+  )
+    .option("--slots <n>", "how many tasks run at once in this process", atLeastOne, 10)
+    .option("--no-watch", "do not restart when a file beside the app changes")
+    .action(async (file: string, _, command: Command) => {
+      const options: DevOptions = command.optsWithGlobals();
+      if (options.watch && !isRestartable()) await restartOnChange(file);
+      else await work(file, options);
+    });
+}
+
+async function work(file: string, options: DevOptions): Promise<void> {
+  const { app, onDev } = await loadApp(file);
+  const executor = new FunctionExecutor(app.tasks);
+  const activity = new Activity(app.tasks);
+  await serve({ mode: "dev", file, app, options, slots: options.slots, activity, executor, onDev });
 }

@@ -6,14 +6,26 @@ import { safeLines } from "./text.ts";
 /** Something the person at the keyboard wrote wrongly. */
 export class UsageError extends Error {}
 
+/** How a command is written so that it can be pasted. */
+type Paste = (command: string) => string;
+
 /** Writes what went wrong to stderr and returns the exit code. */
-export function reportError(error: unknown): number {
+export function reportError(error: unknown, paste: Paste = (command) => command): number {
   if (error instanceof CommanderError) return reportUsage(error);
   if (error instanceof UsageError) return say("USAGE", error.message, error, 2);
   // Not instanceof: the app may have loaded another copy of the package than ours.
   const { code, message, name } = error as Partial<SluiceError>;
   const known = name === "SluiceError" || name === "ConfigError";
-  return say(known && code ? code : "UNEXPECTED", message || String(code ?? error), error, 1);
+  const sentence = pasteable(message || String(code ?? error), paste);
+  return say(known && code ? code : "UNEXPECTED", sentence, error, 1);
+}
+
+/** The rooms below speak of `sluice limits list`; here it is known how that is called, and for which store. */
+function pasteable(message: string, paste: Paste): string {
+  return message.replace(
+    /\b(See|Run): (sluice [a-z ]+)$/gm,
+    (_, word, command) => `${word}: ${paste(command)}`,
+  );
 }
 
 function reportUsage(error: CommanderError): number {

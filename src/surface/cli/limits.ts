@@ -5,12 +5,14 @@ import type { Sluice } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { poolKey, queueKey } from "../../core/gate/key.ts";
+import { withBy } from "./common.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, count, sayLimit, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, whoever, withStore } from "./settings.ts";
+import { toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 type Options = GlobalOptions & { readonly by?: string };
 
@@ -20,8 +22,7 @@ export function addLimits(program: Command): void {
     .command("list")
     .description("every gate: how much is held, its limit, and who set it")
     .action((_, command: Command) => listLimits(command.optsWithGlobals()));
-  limits
-    .command("set")
+  withBy(limits.command("set"), "changes it")
     .description("set a limit; it survives restarts until it is reset")
     .argument("<key>", "the gate, as in the list: cluster, queue:stripe, pool:database")
     .argument(
@@ -29,15 +30,12 @@ export function addLimits(program: Command): void {
       "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
       limitNumber,
     )
-    .option("--by <name>", "who changes it (default: $USER)")
     .action((key: string, limit: number, _, command: Command) =>
       setLimit(key, limit, command.optsWithGlobals()),
     );
-  limits
-    .command("reset")
+  withBy(limits.command("reset"), "changes it")
     .description("back to what the app declares")
     .argument("<key>", "the gate, as in the list")
-    .option("--by <name>", "who changes it (default: $USER)")
     .action((key: string, _, command: Command) => resetLimit(key, command.optsWithGlobals()));
 }
 
@@ -55,9 +53,9 @@ function listLimits(options: Options): Promise<void> {
 
 function saySource({ source, setBy, setAt, declared }: LimitView, now: number): string {
   if (source === "app" || source === "default") return source;
-  const who = setBy === null ? "" : ` ${setBy}`;
-  const time = setAt === null ? "" : ` ${ago(setAt, now)}`;
-  return `${source}${who}${time}${declared === null ? "" : ` (app: ${sayLimit(declared)})`}`;
+  // Plain SQL leaves neither name nor date.
+  const who = setBy === null ? "" : ` ${setBy}${setAt === null ? "" : ` ${ago(setAt, now)}`}`;
+  return `${source}${who}${declared === null ? "" : ` (app: ${sayLimit(declared)})`}`;
 }
 
 function setLimit(key: string, limit: number, options: Options): Promise<void> {

@@ -2,6 +2,7 @@
 /** The command `sluice`. */
 import { endWith, reportError } from "./failure.ts";
 import { createProgram } from "./program.ts";
+import { toPaste } from "./settings.ts";
 
 // `sluice tasks list | head` closes our output early; that is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -10,8 +11,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.on("uncaughtException", (error) => endWith(reportError(error)));
 
+const program = await createProgram(process.argv.slice(2));
 try {
-  await createProgram().parseAsync(process.argv);
+  await program.parseAsync(process.argv);
 } catch (error) {
-  process.exitCode = reportError(error);
+  process.exitCode = reportError(error, (command) => toPaste(program.opts(), command));
 }

@@ -6,7 +6,8 @@ import { migrations, recordVersion, SCHEMA_VERSION, versionTable } from "../../s
 import type { Dialect } from "../../store/sql.ts";
 import { print } from "./output.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { sayStore, storeUrl } from "./settings.ts";
+import { fileOf, sayStore, storeUrl } from "./settings.ts";
+import { mustBeUsable } from "./store-file.ts";
 
 type Options = GlobalOptions & { readonly print?: boolean };
 
@@ -29,6 +30,8 @@ export function addMigrate(program: Command): void {
 async function migrate(options: Options): Promise<void> {
   const url = storeUrl(options);
   if (options.print) return printSql(url, options);
+  const file = fileOf(url);
+  if (file !== undefined) mustBeUsable(file);
   const store = await openStore(url, { migrate: true });
   await store.close();
   print(

@@ -13,6 +13,12 @@ export function atLeastOne(text: string): number {
   return value;
 }
 
+export function zeroOrMore(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 0) throw new InvalidArgumentError("It must be 0 or more.");
+  return value;
+}
+
 /** What may be written for a limit: a number, or what the numbers 0 and -1 mean. */
 export function limitNumber(text: string): number {
   if (text === "unlimited" || text === "∞") return -1;

@@ -1,27 +1,35 @@
 /** All commands under one roof: global options, help, and what counts as wrong usage. */
 import { Command } from "commander";
-import { addCheck } from "./check.ts";
-import { addDev } from "./dev.ts";
-import { addLimits } from "./limits.ts";
-import { addMigrate } from "./migrate.ts";
-import { addQueues } from "./queues.ts";
-import { addTasks } from "./tasks.ts";
-import { addWhy } from "./why.ts";
-import { addWorker } from "./worker.ts";
+
+type Add = (program: Command) => void;
+
+/** Loaded by name: a command waits for its own code only. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  dev: async () => (await import("./dev.ts")).addDev,
+  worker: async () => (await import("./worker.ts")).addWorker,
+  why: async () => (await import("./why.ts")).addWhy,
+  tasks: async () => (await import("./tasks.ts")).addTasks,
+  queues: async () => (await import("./queues.ts")).addQueues,
+  limits: async () => (await import("./limits.ts")).addLimits,
+  check: async () => (await import("./check.ts")).addCheck,
+  doctor: async () => (await import("./doctor.ts")).addDoctor,
+  migrate: async () => (await import("./migrate.ts")).addMigrate,
+};
 
 const AFTER_HELP = `
 Exit codes: 0 done, 1 it failed (the reason is on stderr), 2 wrong usage.
 Environment: SLUICE_STORE like --store; SLUICE_DEBUG=1 shows stack traces; NO_COLOR=1 switches colours off.`;
 
-export function createProgram(): Command {
+/** The program as far as these arguments need it: all of it where they name no command. */
+export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("sluice")
     .description("A durable task queue. Every limit is a gate, every wait has a reason.")
     .option("--store <url>", "where the state is: file:…, postgres://… or mysql://… (or SLUICE_STORE)")
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
     .option("--json", "print data for scripts instead of text for people")
     .addHelpText("after", AFTER_HELP);
-  for (const add of [addDev, addWorker, addWhy, addTasks, addQueues, addLimits, addCheck, addMigrate])
-    add(program);
+  const named = Object.keys(COMMANDS).filter((name) => args.includes(name));
+  for (const name of named.length > 0 ? named : Object.keys(COMMANDS)) (await COMMANDS[name]?.())?.(program);
   for (const command of withChildren(program)) polish(command);
   return program;
 }

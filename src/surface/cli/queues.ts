@@ -5,11 +5,13 @@ import type { Sluice } from "../../api/sluice.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
 import { queueKey } from "../../core/gate/key.ts";
 import type { QueueRow } from "../../store/store.ts";
+import { withBy } from "./common.ts";
 import { print } from "./output.ts";
 import { count, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, whoever, withStore } from "./settings.ts";
+import { toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 type Options = GlobalOptions & { readonly by?: string };
 type QueueView = QueueRow & Pick<LimitView, "held" | "limit" | "paused" | "draining">;
@@ -21,11 +23,9 @@ export function addQueues(program: Command): void {
     .description("every queue in the order it is served, with what waits and runs")
     .action((_, command: Command) => listQueues(command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
-    queues
-      .command(verb)
+    withBy(queues.command(verb), "changes it")
       .description(verb === "pause" ? "start nothing more from it; what runs goes on" : "let it go on")
       .argument("<name>", "the queue")
-      .option("--by <name>", "who changes it (default: $USER)")
       .action((name: string, _, command: Command) => change(verb, name, command.optsWithGlobals()));
 }
 

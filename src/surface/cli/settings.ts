@@ -1,12 +1,8 @@
 /** Where the state is: flag before environment before default; and how to say so in a command to paste. */
-import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
-import type { Sluice } from "../../api/sluice.ts";
-import { connect } from "../../api/sluice.ts";
-import { SluiceError } from "../../core/error.ts";
 import { UsageError } from "./failure.ts";
 
 export interface GlobalOptions {
@@ -41,23 +37,6 @@ export function sayPath(path: string): string {
   return near.startsWith("..") ? resolve(path) : near;
 }
 
-/** Opens the store to look at it or change it. Unlike `dev`, looking never creates one. */
-export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice) => Promise<T>): Promise<T> {
-  const url = storeUrl(options);
-  const file = fileOf(url);
-  if (file !== undefined && !existsSync(file))
-    throw new SluiceError(
-      "NO_STORE",
-      `There is no store at ${sayStore(url)} yet. Start one with: ${toPaste(options, "sluice dev app.ts")}, or say where yours is with --store or --storage-path.`,
-    );
-  const sluice = await connect({ store: url });
-  try {
-    return await use(sluice);
-  } finally {
-    await sluice.close();
-  }
-}
-
 /** A command as it works when pasted into the shell that ran this one. */
 export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
   const named = store
@@ -83,7 +62,7 @@ export function whoever(by: string | undefined): string {
   return by || process.env.USER || nameOfUser() || "cli";
 }
 
-function nameOfUser(): string | undefined {
+export function nameOfUser(): string | undefined {
   try {
     return userInfo().username;
   } catch {

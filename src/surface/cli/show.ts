@@ -3,19 +3,18 @@ import type { Command } from "commander";
 import type { TaskView } from "../../api/task-view.ts";
 import { isoTime } from "../../core/time.ts";
 import type { EventRow } from "../../store/store.ts";
+import { withId } from "./common.ts";
 import { errorOf } from "./ending.ts";
 import { findTask } from "./find-task.ts";
 import { print } from "./output.ts";
 import { stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { withStore } from "./settings.ts";
 import { fields, table } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 export function addShow(tasks: Command): void {
-  tasks
-    .command("show")
+  withId(tasks.command("show"))
     .description("one task with its input, its result or error, and its history")
-    .argument("<id>", "the task's id, or its beginning")
     .action((id: string, _, command: Command) => show(id, command.optsWithGlobals()));
 }
 

@@ -19,4 +19,6 @@ export function whenToldToStop(stop: () => Promise<void>): void {
     } else if (now - toldAt > SAME_PRESS_MS) process.exit(EXIT_CODES[signal]);
   };
   process.on("SIGINT", told).on("SIGTERM", told);
+  // Whoever restarts us is gone: so are we.
+  process.on("disconnect", () => told("SIGTERM"));
 }

@@ -5,6 +5,7 @@ import type { Sluice } from "../../api/sluice.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { SluiceError } from "../../core/error.ts";
 import type { TaskState } from "../../store/store.ts";
+import { withBy, withId } from "./common.ts";
 import { endingOf, errorOf } from "./ending.ts";
 import { addEnqueue } from "./enqueue.ts";
 import { findTask } from "./find-task.ts";
@@ -12,9 +13,10 @@ import { atLeastOne } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, stateCell } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, whoever, withStore } from "./settings.ts";
+import { toPaste, whoever } from "./settings.ts";
 import { addShow } from "./show.ts";
 import { table } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 const STATES: readonly TaskState[] = [
   "later",
@@ -50,17 +52,11 @@ export function addTasks(program: Command): void {
     .action((_, command: Command) => listTasks(command.optsWithGlobals()));
   addShow(tasks);
   addEnqueue(tasks);
-  tasks
-    .command("cancel")
+  withBy(withId(tasks.command("cancel")), "cancels it")
     .description("take it out of line, or abort it when it runs; its slots are free at once")
-    .argument("<id>", "the task's id, or its beginning")
-    .option("--by <name>", "who cancels it (default: $USER)")
     .action((id: string, _, command: Command) => cancel(id, command.optsWithGlobals()));
-  tasks
-    .command("retry")
+  withBy(withId(tasks.command("retry")), "retries it")
     .description("put a finished task back in line, with all its attempts")
-    .argument("<id>", "the task's id, or its beginning")
-    .option("--by <name>", "who retries it (default: $USER)")
     .action((id: string, _, command: Command) => retry(id, command.optsWithGlobals()));
 }
 

@@ -15,12 +15,22 @@ export function safeLines(text: string): string {
 
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}/u;
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Made when it is needed first: that takes longer than printing a table of plain letters. */
+let segmenter: Intl.Segmenter | undefined;
+
+function graphemes(text: string): Iterable<{ readonly segment: string }> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
+const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 /** How many columns of a terminal it takes. */
 export function widthOf(text: string): number {
+  if (isPlain(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text))
+  for (const { segment } of graphemes(text))
     width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
   return width;
 }
@@ -33,7 +43,7 @@ export function padTo(text: string, width: number): string {
 export function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     if (widthOf(kept + segment) > width - 1) break;
     kept += segment;
   }

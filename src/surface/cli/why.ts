@@ -5,19 +5,19 @@ import type { Sluice } from "../../api/sluice.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { describe, gateTitle, remedy } from "../../core/gate/describe.ts";
 import { sayDuration } from "../../core/time.ts";
+import { withId } from "./common.ts";
 import { endingOf } from "./ending.ts";
 import { findTask } from "./find-task.ts";
 import { print } from "./output.ts";
 import { ago, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, withStore } from "./settings.ts";
+import { toPaste } from "./settings.ts";
 import { colours, safe, safeLines } from "./text.ts";
+import { withStore } from "./with-store.ts";
 
 export function addWhy(program: Command): void {
-  program
-    .command("why")
+  withId(program.command("why"))
     .description("why a task is not running: every gate in the way, who holds it, and what would change it")
-    .argument("<id>", "the task's id, or its beginning")
     .action((id: string, _, command: Command) => why(id, command.optsWithGlobals()));
 }
 

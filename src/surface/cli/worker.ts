@@ -1,9 +1,47 @@
-/** `sluice worker app.ts`: serves a store that is there already. */
+/** `sluice worker app.ts`: serves a store that is there already, with the app's code in child processes. */
+import { availableParallelism } from "node:os";
 import type { Command } from "commander";
-import { addWorkerOptions, runWorker } from "./run-worker.ts";
+import { ProcessExecutor } from "../../executor/process/process-executor.ts";
+import { Activity } from "./activity.ts";
+import { loadApp } from "./load-app.ts";
+import { atLeastOne, zeroOrMore } from "./numbers.ts";
+import type { ServeOptions } from "./serve.ts";
+import { addServeOptions, serve } from "./serve.ts";
+
+interface WorkerOptions extends ServeOptions {
+  readonly processes: number;
+  readonly concurrency: number;
+}
 
 export function addWorker(program: Command): void {
-  addWorkerOptions(program.command("worker").description("run the tasks of an app, in this process")).action(
-    (file: string, _, command: Command) => runWorker("worker", file, command.optsWithGlobals()),
-  );
+  addServeOptions(program.command("worker").description("run the tasks of an app, in child processes"))
+    .option("--processes <n>", "how many child processes run its code", atLeastOne, availableParallelism())
+    .option("--concurrency <n>", "tasks that each process runs at once: for code that waits", atLeastOne, 1)
+    .option("--max-claim-batch <n>", "most tasks of one queue claimed in one pass (default: any)", atLeastOne)
+    .option(
+      "--max-claim-per-worker <n>",
+      "most tasks claimed and not yet running; 0 means processes × concurrency, and the prefetch",
+      zeroOrMore,
+      0,
+    )
+    .action((file: string, _, command: Command) => work(file, command.optsWithGlobals()));
+}
+
+async function work(file: string, options: WorkerOptions): Promise<void> {
+  const { app } = await loadApp(file);
+  const { processes, concurrency } = options;
+  const activity = new Activity(app.tasks);
+  const executor = new ProcessExecutor({
+    entry: entry(),
+    argv: [file],
+    processes,
+    concurrency,
+    watch: activity.watchProcesses,
+  });
+  await serve({ mode: "worker", file, app, options, slots: processes * concurrency, activity, executor });
+}
+
+/** Beside this file, whether it runs as it was written or as it was built. */
+function entry(): URL {
+  return new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url);
 }

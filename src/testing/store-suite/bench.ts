@@ -3,7 +3,7 @@ import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf, laneOf } from "../../store/lane.ts";
 import type {
   Claimed,
-  Finished,
+  Ended,
   LaneMove,
   LaneRow,
   Moves,
@@ -74,7 +74,7 @@ export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): 
   };
 }
 
-export type Report = Partial<Omit<Finished, "to">> & { readonly to: Finished["to"] };
+export type Report = Partial<Omit<Ended, "to">> & { readonly to: Ended["to"] };
 
 interface ClaimOptions {
   readonly session?: string;

@@ -5,6 +5,7 @@ import { FakeClock } from "../clock.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
+import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
 import { laneSuite } from "./lanes.ts";
 import { limitSuite } from "./limits.ts";
@@ -48,5 +49,6 @@ export function describeStore(
     describe("tending", () => tendSuite(fresh));
     describe("a session", () => sessionSuite(fresh));
     describe("reading", () => readSuite(fresh));
+    describe("an inspection", () => inspectSuite(fresh));
   });
 }

@@ -1,0 +1,28 @@
+/** This clock beside the store's. Leases are judged by the store's alone; run-at and deadlines may come from ours. */
+import { sayDuration } from "../../core/time.ts";
+import type { Store } from "../../store/store.ts";
+import type { Check } from "./check.ts";
+import { checkOf, warning } from "./check.ts";
+
+const TOLERATED_MS = 2_000;
+
+export async function clockCheck(store: Store, wall: () => number): Promise<Check> {
+  // The first answer may include connecting.
+  await store.now();
+  const before = wall();
+  const theirs = await store.now();
+  const after = wall();
+  return judgeClock({ before, theirs, after });
+}
+
+/** The store looked at its clock somewhere between the two: what the way may explain is not counted. */
+export function judgeClock({ before, theirs, after }: Record<"before" | "theirs" | "after", number>): Check {
+  const apart = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
+  if (Math.abs(apart) < TOLERATED_MS) return checkOf("clock", [], "this machine and the store agree");
+  const which = apart > 0 ? "behind" : "ahead of";
+  const finding = warning(
+    `the clock of this machine is ${sayDuration(Math.abs(apart))} ${which} the store's, so a run-at or deadline given here means another instant there`,
+    "Synchronize the clocks (NTP); leases are safe, they are judged by the store's clock alone",
+  );
+  return checkOf("clock", [finding], "");
+}

@@ -1,0 +1,92 @@
+/** Rows that contradict each other, as findings. Only a defect of ours, a restore or a change by hand can make them. */
+import type { Inspection } from "../../store/store.ts";
+import type { Check } from "./check.ts";
+import { broken, checkOf, many } from "./check.ts";
+
+const REPORT = "No command mends this. Stop the workers, keep a copy of the store, and report it";
+const ANEW = "Put each of them in line anew: cancel it, then retry it";
+
+export function invariantChecks({ broken: found, rows, gates }: Inspection): Check[] {
+  const first = (ids: readonly string[]): string => `sluice tasks cancel ${ids[0]}`;
+  return [
+    checkOf(
+      "places",
+      [
+        ...broken(
+          found.nowhere,
+          "tasks that are in none of waiting, later, running and outcome, so they can neither run nor end",
+          `${REPORT}; what they should have done can be enqueued again`,
+        ),
+        ...broken(found.twice, "tasks that are in two places at once, so they may run or end twice", REPORT),
+        ...broken(
+          found.bodiless,
+          "rows whose task is not there",
+          "They can be removed by hand from the table that is named before the id; a restore may have left them",
+        ),
+      ],
+      `${many(rows.task, "task")}, each in exactly one place`,
+    ),
+    checkOf(
+      "claims",
+      [
+        ...broken(found.claimedTwice, "tasks with two claims, or claims with one epoch", REPORT),
+        ...broken(
+          found.uncounted,
+          "claims whose lane is not there, so they count at no gate",
+          "They end as usual; until then their gates admit more than they should. Report it",
+        ),
+      ],
+      `${many(rows.running, "claim")}, each the only one of its task`,
+    ),
+    checkOf(
+      "epochs",
+      broken(
+        found.unborn,
+        "epochs that are still to be handed out, so a later claim could have the fence of an earlier one",
+        "Before any worker starts, raise the counter of sluice_running.epoch above the highest epoch; a restore may have set it back",
+      ),
+      "each is handed out once",
+    ),
+    checkOf(
+      "line",
+      [
+        ...broken(
+          found.unfindable,
+          "waiting tasks that no pass would find, because nothing announces their lane",
+          ANEW,
+          first(found.unfindable.ids),
+        ),
+        ...broken(
+          found.lateHeads,
+          "lanes whose head is later than their first task, so a pass may begin behind it",
+          "The next task with the same name and asks mends it; or take the first one out of line and put it back",
+        ),
+        ...broken(
+          found.parkedNowhere,
+          "lanes parked on a gate that is not there, so nothing would wake them",
+          "Set a limit for that gate: this creates it, and the next poll looks at them",
+          `sluice limits set ${found.parkedNowhere.ids[0]?.split(" on ")[1]} <slots>`,
+        ),
+      ],
+      `${many(rows.waiting, "waiting task")}, each within sight of a pass`,
+    ),
+    checkOf(
+      "rows",
+      [
+        ...broken(
+          found.malformedGates,
+          "gates whose limit, pause or line is nothing that we know, so they admit nobody",
+          "Set the limit again; a line is mended by the app that declares it when it starts",
+          `sluice limits set ${found.malformedGates.ids[0]} <slots>`,
+        ),
+        ...broken(
+          found.malformedTasks,
+          "tasks whose asks cannot be read, so nobody knows which gates they need",
+          "Cancel them and enqueue them again",
+          first(found.malformedTasks.ids),
+        ),
+      ],
+      `${many(gates.length, "gate")} and ${many(rows.task, "task")}, all readable`,
+    ),
+  ];
+}

@@ -1,0 +1,31 @@
+/** Settings of a database under which a promise of ours does not hold: from what it says to what that means. */
+import type { Finding } from "./check.ts";
+import { warning } from "./check.ts";
+
+/** By the database's own names. */
+export type Settings = Readonly<Record<string, string>>;
+
+export interface Judge {
+  /** What the database is, as people call it. */
+  readonly title: (is: Settings) => string;
+  readonly version: (is: Settings) => Finding[];
+  readonly durability: (is: Settings) => Finding[];
+  readonly locks: (is: Settings) => Finding[];
+  /** What is said of the locks when all is well. */
+  readonly cutOff: string;
+}
+
+/** What to say, and what would cure it, where a promise is broken. */
+export const where = (broken: boolean, text: string, cure: string): Finding[] =>
+  broken ? [warning(text, cure)] : [];
+
+/** Numbers between dots, from the left. What has no number is not judged. */
+export function isOlder(version: string, wanted: string): boolean {
+  const [have, want] = [version, wanted].map((text) => text.split(".").map(Number)) as [number[], number[]];
+  if (have.some(Number.isNaN)) return false;
+  for (const [index, part] of want.entries()) {
+    const mine = have[index] ?? 0;
+    if (mine !== part) return mine < part;
+  }
+  return false;
+}

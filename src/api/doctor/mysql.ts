@@ -1,0 +1,58 @@
+/** MySQL and MariaDB, as they must be set for our promises to hold. */
+import type { Judge, Settings } from "./judge.ts";
+import { isOlder, where } from "./judge.ts";
+
+export const mysql: Judge = {
+  title: (is) => (isMariadb(is) ? `MariaDB ${plain(is)}` : `MySQL ${plain(is)}`),
+  version: (is) =>
+    isMariadb(is)
+      ? where(
+          isOlder(plain(is), "10.6"),
+          `MariaDB ${plain(is)} knows no SKIP LOCKED`,
+          "Upgrade to MariaDB 10.6 or later",
+        )
+      : where(
+          isOlder(plain(is), "8.0.1"),
+          `MySQL ${plain(is)} knows no SKIP LOCKED`,
+          "Upgrade to MySQL 8.0.1 or later",
+        ),
+  durability: (is) => [
+    ...where(
+      is.innodb_flush_log_at_trx_commit !== undefined && is.innodb_flush_log_at_trx_commit !== "1",
+      `innodb_flush_log_at_trx_commit is ${is.innodb_flush_log_at_trx_commit}: what was acknowledged in the last second before a crash is lost`,
+      "Set innodb_flush_log_at_trx_commit = 1",
+    ),
+    ...where(
+      is.innodb_doublewrite === "OFF",
+      "innodb_doublewrite is off: a crash in the middle of a write can leave a page that is neither old nor new",
+      "Set innodb_doublewrite = ON",
+    ),
+    ...where(
+      is.log_bin === "ON" && is.sync_binlog !== "1",
+      `sync_binlog is ${is.sync_binlog} while the binary log is on: after a crash, replicas may lack what was acknowledged`,
+      "Set sync_binlog = 1",
+    ),
+    ...where(
+      is.engines !== undefined,
+      `tables that are not in InnoDB, so they know no transactions: ${is.engines}`,
+      "Stop the workers and convert each: ALTER TABLE … ENGINE = InnoDB",
+    ),
+    ...where(
+      is.read_only === "ON",
+      "this server is read-only: it can be looked at, but nothing can be enqueued or run here",
+      "Use the primary with --store",
+    ),
+  ],
+  locks: (is) =>
+    where(
+      is.idle_transaction_timeout === undefined || is.idle_transaction_timeout === "0",
+      is.idle_transaction_timeout === undefined
+        ? "MySQL has no idle_transaction_timeout: a process that freezes inside a pass stops the others until it wakes"
+        : "idle_transaction_timeout does not reach our connections: a process that freezes inside a pass stops the others until it wakes",
+      "Use MariaDB, which has it, or see to it that frozen processes are killed",
+    ),
+  cutOff: "who goes silent inside a transaction is cut off after a second",
+};
+
+const isMariadb = (is: Settings): boolean => /mariadb/i.test(is.version ?? "");
+const plain = (is: Settings): string => /^[\d.]+/.exec(is.version ?? "")?.[0] ?? "of an unknown version";

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../store/store.ts";
+import type { Settings } from "./judge.ts";
+import { settingChecks } from "./settings.ts";
+
+const POSTGRES: Settings = {
+  server_version: "16.3",
+  server_version_num: "160003",
+  fsync: "on",
+  full_page_writes: "on",
+  synchronous_commit: "on",
+  synchronous_standby_names: "",
+  idle_in_transaction_session_timeout: "1000",
+  standby: "off",
+};
+const MARIADB = {
+  version: "10.11.6-MariaDB-0+deb12u1",
+  innodb_flush_log_at_trx_commit: "1",
+  innodb_doublewrite: "ON",
+  log_bin: "OFF",
+  sync_binlog: "0",
+  idle_transaction_timeout: "1",
+  read_only: "OFF",
+};
+const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
+
+/** "check: what the finding begins with", for everything that is found. */
+function found(kind: Store["kind"], settings: Settings): string[] {
+  return settingChecks(kind, settings).flatMap(({ check, findings }) =>
+    findings.map(({ text, cure, verdict }) => {
+      expect({ verdict, cured: cure.length > 10 }).toEqual({ verdict: "warn", cured: true });
+      return `${check}: ${text}`;
+    }),
+  );
+}
+
+describe("a database as it should be", () => {
+  test.each([
+    ["postgres", POSTGRES, "PostgreSQL 16.3"],
+    ["mysql", MARIADB, "MariaDB 10.11.6"],
+    ["sqlite", SQLITE, "SQLite 3.53.0"],
+  ] as const)("%s has no finding and says what it is", (kind, settings, title) => {
+    expect(found(kind, settings)).toEqual([]);
+    expect(settingChecks(kind, settings)[0]?.says).toBe(title);
+  });
+
+  test("synchronous_commit = local is enough where no standby is waited for", () => {
+    expect(found("postgres", { ...POSTGRES, synchronous_commit: "local" })).toEqual([]);
+  });
+
+  test("sync_binlog matters only with a binary log", () => {
+    expect(found("mysql", { ...MARIADB, log_bin: "ON", sync_binlog: "1" })).toEqual([]);
+  });
+});
+
+describe("one setting that breaks a promise is one warning", () => {
+  test.each<[Store["kind"], Settings, RegExp]>([
+    ["postgres", { ...POSTGRES, fsync: "off" }, /^durability: fsync is off/],
+    ["postgres", { ...POSTGRES, full_page_writes: "off" }, /^durability: full_page_writes is off/],
+    ["postgres", { ...POSTGRES, synchronous_commit: "off" }, /^durability: synchronous_commit is off/],
+    [
+      "postgres",
+      { ...POSTGRES, synchronous_commit: "local", synchronous_standby_names: "*" },
+      /^durability: synchronous_commit is local/,
+    ],
+    ["postgres", { ...POSTGRES, standby: "on" }, /^durability: this is a standby/],
+    [
+      "postgres",
+      { ...POSTGRES, server_version_num: "130014", server_version: "13.14" },
+      /^version: .*13\.14/,
+    ],
+    ["postgres", { ...POSTGRES, idle_in_transaction_session_timeout: "0" }, /^locks: idle_in_transaction/],
+    ["mysql", { ...MARIADB, innodb_flush_log_at_trx_commit: "2" }, /^durability: innodb_flush_log_.* is 2/],
+    ["mysql", { ...MARIADB, innodb_doublewrite: "OFF" }, /^durability: innodb_doublewrite is off/],
+    ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],
+    ["mysql", { ...MARIADB, engines: "sluice_task (MyISAM)" }, /^durability: .*: sluice_task \(MyISAM\)$/],
+    ["mysql", { ...MARIADB, read_only: "ON" }, /^durability: this server is read-only/],
+    ["mysql", { ...MARIADB, version: "10.5.23-MariaDB" }, /^version: MariaDB 10\.5\.23 knows no SKIP LOCKED/],
+    ["mysql", { ...MARIADB, version: "5.7.44-log" }, /^version: MySQL 5\.7\.44 knows no SKIP LOCKED/],
+    ["mysql", { ...MARIADB, idle_transaction_timeout: "0" }, /^locks: idle_transaction_timeout does not/],
+    ["sqlite", { ...SQLITE, version: "3.51.2" }, /^version: SQLite 3\.51\.2 can corrupt/],
+    ["sqlite", { ...SQLITE, version: "3.37.9" }, /^version: SQLite 3\.37\.9 lacks/],
+    ["sqlite", { ...SQLITE, journal_mode: "delete" }, /^locks: journal_mode is delete/],
+    ["sqlite", { ...SQLITE, synchronous: "1" }, /^durability: synchronous is 1/],
+    ["sqlite", { ...SQLITE, filesystem: "nfs" }, /^durability: .*network file system \(nfs\)/],
+    ["memory", {}, /^durability: nothing is kept/],
+  ])("%s %j", (kind, settings, text) => {
+    expect(found(kind, settings)).toEqual([expect.stringMatching(text)]);
+  });
+
+  test("MySQL 8 cannot cut off who goes silent, and says so", () => {
+    const { idle_transaction_timeout: _, ...rest } = MARIADB;
+    expect(found("mysql", { ...rest, version: "8.0.36" })).toEqual([
+      expect.stringMatching(/^locks: MySQL has no idle_transaction_/),
+    ]);
+  });
+});

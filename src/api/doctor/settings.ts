@@ -1,0 +1,27 @@
+/** What the store stands on: the version, the durability and the locks of its database. */
+import type { Store } from "../../store/store.ts";
+import type { Check } from "./check.ts";
+import { checkOf, warning } from "./check.ts";
+import type { Judge, Settings } from "./judge.ts";
+import { mysql } from "./mysql.ts";
+import { postgres } from "./postgres.ts";
+import { sqlite } from "./sqlite.ts";
+
+const memory: Judge = {
+  title: () => "in memory",
+  version: () => [],
+  durability: () => [warning("nothing is kept: it ends with this process", "Name a store with --store")],
+  locks: () => [],
+  cutOff: "nobody else is there",
+};
+
+const JUDGES: Readonly<Record<Store["kind"], Judge>> = { postgres, mysql, sqlite, memory };
+
+export function settingChecks(kind: Store["kind"], settings: Settings): Check[] {
+  const { title, version, durability, locks, cutOff } = JUDGES[kind];
+  return [
+    checkOf("version", version(settings), title(settings)),
+    checkOf("durability", durability(settings), "what is acknowledged survives a crash"),
+    checkOf("locks", locks(settings), cutOff),
+  ];
+}

@@ -1,0 +1,74 @@
+/** Who is alive, whom they serve, and what those who are gone have left behind. */
+import { describe, remedy } from "../../core/gate/describe.ts";
+import { sayDuration } from "../../core/time.ts";
+import { doesServe } from "../../engine/claiming/serving.ts";
+import type { Inspection, LostClaim } from "../../store/store.ts";
+import type { Check, Finding } from "./check.ts";
+import { checkOf, many, warning } from "./check.ts";
+
+/** A live worker looks about once a second; so long after a loss nobody needs to worry. */
+export const A_POLL_MS = 2_000;
+const TOO_LONG_MS = 60_000;
+
+/** Claims that count nowhere and were not recovered yet, where that is more than a moment ago. */
+export function recoveryCheck(seen: Inspection): Check {
+  const lost = seen.lost.filter(({ forMs }) => forMs === null || forMs >= A_POLL_MS);
+  const stuck = lost.filter((claim) => isStuck(claim, seen));
+  const rest = lost.filter((claim) => !stuck.includes(claim));
+  const findings: Finding[] = [];
+  if (stuck.length > 0)
+    findings.push({
+      ...listing(stuck),
+      verdict: "fail",
+      text: `claims of workers that have been gone for more than ${sayDuration(TOO_LONG_MS)}, though a live worker serves them`,
+      cure: "A live worker should have recovered them with its next pass. Restart the workers; keep what they log, and report it",
+    });
+  if (rest.length > 0)
+    findings.push({
+      ...listing(rest),
+      ...warning(
+        "claims of workers that are gone",
+        seen.sessions.length > 0
+          ? "They count at no gate any more, and the next pass recovers them"
+          : "They count at no gate any more, and the first pass of a worker recovers them",
+        seen.sessions.length > 0 ? undefined : "sluice worker app.ts",
+      ),
+    });
+  return checkOf("recovery", findings, "no claim without a live worker");
+}
+
+/** Somebody has served it for long enough to have recovered it. */
+function isStuck(claim: LostClaim, { now, sessions }: Inspection): boolean {
+  const serving = sessions.filter(({ serves }) => doesServe(serves, claim));
+  const served = Math.max(...serving.map(({ startedAt }) => now - startedAt), 0);
+  return served > TOO_LONG_MS && (claim.forMs === null || claim.forMs > TOO_LONG_MS);
+}
+
+const listing = (claims: readonly LostClaim[]): { ids: string[]; more: boolean } => ({
+  ids: claims.slice(0, 10).map(({ id }) => id),
+  more: claims.length > 10,
+});
+
+/** What was lost at both looks: a claim whose loss has no date may be a moment old. */
+export function stillLost(before: Inspection, after: Inspection): Inspection {
+  const known = new Set(before.lost.map(({ epoch }) => epoch));
+  return { ...after, lost: after.lost.filter(({ epoch }) => known.has(epoch)) };
+}
+
+export function workersCheck({ sessions, waiting }: Inspection): Check {
+  const alone = waiting.filter((lane) => !sessions.some(({ serves }) => doesServe(serves, lane)));
+  const findings = alone.map(({ queue, task, units }) => {
+    const reason = { kind: "noWorker", queue, name: task } as const;
+    return warning(
+      `${units} waiting: ${describe(reason, { now: 0 })}`,
+      "Start a worker that does",
+      remedy(reason),
+    );
+  });
+  const slots = sessions.reduce((sum, session) => sum + session.slots, 0);
+  const alive =
+    sessions.length === 0
+      ? "no live worker, and nothing waits for one"
+      : `${many(sessions.length, "live worker")} with ${many(slots, "slot")}, and each task in line is served`;
+  return checkOf("workers", findings, alive);
+}

@@ -1,0 +1,125 @@
+/** Starts a worker on a store: its seat, its claims, its poll. */
+import { hostname } from "node:os";
+import type { App } from "../core/app/app.ts";
+import { SluiceError } from "../core/error.ts";
+import type { Duration } from "../core/time.ts";
+import { parseDuration } from "../core/time.ts";
+import { StoreClaims } from "../engine/claiming/store-claims.ts";
+import type { Env } from "../engine/env.ts";
+import { Tender } from "../engine/tending/tender.ts";
+import type { WorkerEvent } from "../engine/worker/worker.ts";
+import { Worker } from "../engine/worker/worker.ts";
+import type { Executor } from "../executor/executor.ts";
+import { FunctionExecutor } from "../executor/function/function-executor.ts";
+import type { Store } from "../store/store.ts";
+
+export interface WorkerSettings {
+  readonly name?: string;
+  /** How many tasks run at once. */
+  readonly slots?: number;
+  /** Which queues to serve; all of the app's when not said. */
+  readonly queues?: readonly string[];
+  /** The most claims of one queue in one pass; no bound when not said. */
+  readonly maxClaimBatch?: number;
+  /** The most that may be claimed and not yet running; 0, the default: as many as there are slots, and the prefetch. */
+  readonly maxClaimPerWorker?: number;
+  /** How long a stop may take altogether. */
+  readonly grace?: Duration;
+  readonly poll?: Duration;
+  readonly pollJitter?: Duration;
+  readonly watch?: (event: WorkerEvent) => void;
+  /** Where the code runs; in this process when not said. */
+  readonly executor?: Executor;
+}
+
+export interface RunningWorker extends AsyncDisposable {
+  readonly session: string | undefined;
+  readonly running: number;
+  wake(): void;
+  /** Stops claiming, waits for what runs, aborts what takes longer than the grace period. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** A worker and its poll, running until it is stopped. */
+export async function startWorker(
+  store: Store,
+  app: App,
+  env: Env,
+  settings: WorkerSettings,
+): Promise<RunningWorker> {
+  const { slots = 10, queues = app.queues.map(({ name }) => name) } = settings;
+  const { maxClaimBatch, maxClaimPerWorker = 0 } = settings;
+  checkServed(app, queues);
+  checkCount("slots", slots, 1);
+  checkCount("maxClaimBatch", maxClaimBatch, 1);
+  checkCount("maxClaimPerWorker", maxClaimPerWorker, 0);
+  const seat = {
+    name: settings.name ?? `${hostname()}:${process.pid}`,
+    slots,
+    prefetch: app.prefetch,
+    claimLeaseMs: app.claimLeaseMs,
+    claimBatch: maxClaimBatch,
+    queues,
+    tasks: [...app.tasks.keys()],
+  };
+  const claims = new StoreClaims(store, seat);
+  const executor = settings.executor ?? new FunctionExecutor(app.tasks);
+  const graceMs = parseDuration(settings.grace ?? "30s");
+  const worker = new Worker(claims, executor, env, {
+    slots,
+    lease: app.session,
+    graceMs,
+    // A bound that slots and prefetch keep anyway is none.
+    mostClaimed:
+      maxClaimPerWorker > 0 && maxClaimPerWorker < slots + app.prefetch ? maxClaimPerWorker : undefined,
+    // Where the claim's own lease is the shorter one, it must not run out while the code runs.
+    ...(app.claimLeaseMs < app.session.leaseMs ? { markAfterMs: 0 } : {}),
+    watch: settings.watch,
+  });
+  const tender = new Tender(store, env, {
+    pollMs: parseDuration(settings.poll ?? "1s"),
+    jitterMs: parseDuration(settings.pollJitter ?? "500ms"),
+    looked: (parkedOn) => {
+      claims.lookAt(parkedOn);
+      worker.wake();
+    },
+    failed: (error) => settings.watch?.({ kind: "error", error }),
+  });
+  // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
+  const unlisten = await store.listen((hint) => {
+    if (hint === "parked" || hint === "later") void tender.look();
+  });
+  await worker.start();
+  await tender.start();
+  const stop = async (options?: { graceMs?: number }): Promise<void> => {
+    // All at once: a store that does not answer must not keep the worker from stopping to claim.
+    await Promise.all([worker.stop(options), tender.stop(), unlisten()]);
+  };
+  return {
+    get session() {
+      return worker.session;
+    },
+    get running() {
+      return worker.running;
+    },
+    wake: () => worker.wake(),
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function checkCount(name: string, value: number | undefined, least: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return;
+  const code = name === "slots" ? "BAD_SLOTS" : "BAD_CLAIM_BOUND";
+  throw new SluiceError(code, `A worker's ${name} must be a whole number from ${least} on, got ${value}.`);
+}
+
+function checkServed(app: App, queues: readonly string[]): void {
+  const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
+  if (unknown.length === 0) return;
+  const known = app.queues.map(({ name }) => name).join(", ");
+  throw new SluiceError(
+    "UNKNOWN_QUEUE",
+    `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`,
+  );
+}

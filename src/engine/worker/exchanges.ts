@@ -1,0 +1,207 @@
+/**
+ * The conversation with the store: what finished is reported and new work comes back in the same breath. With many
+ * slots there are two exchanges under way: one half runs here while the store has the other. A failed exchange is
+ * followed by a pause, and by asking what is ours before anything is believed.
+ */
+import type { Answer, Claims, Finished, Report } from "../claiming/claims.ts";
+import type { Env } from "../env.ts";
+import type { Running } from "./running.ts";
+import { Signal } from "./signal.ts";
+import type { Tell } from "./worker-event.ts";
+
+export interface ExchangeOptions {
+  readonly slots: number;
+  readonly atOnce: number;
+  /** The most that may be claimed and not begun; no bound when absent. */
+  readonly mostClaimed?: number | undefined;
+}
+
+export interface ExchangeWatch {
+  /** The session to speak for; opened if there is none. */
+  session(): Promise<string>;
+  isCurrent(session: string): boolean;
+  isTrusted(): boolean;
+  sessionEnded(): void;
+  /** Nothing runs and nothing is left to say. */
+  idle(): void;
+  readonly tell: Tell;
+}
+
+const IMMEDIATE_RETRY_MS = 50;
+const MOST_BACKOFF_MS = 5_000;
+const LAST_TRIES = 3;
+
+export class Exchanges {
+  readonly #claims: Claims;
+  readonly #running: Running;
+  readonly #env: Env;
+  readonly #options: ExchangeOptions;
+  readonly #watch: ExchangeWatch;
+  readonly #appetite: number;
+  readonly #wake = new Signal();
+  readonly #flights = new Set<Promise<unknown>>();
+  #recovering: Promise<void> | undefined;
+  #finished: Finished[] = [];
+  #more = false;
+  #hinted = true;
+  #ownTurn = false;
+  #failures = 0;
+  #stopped = true;
+
+  constructor(claims: Claims, running: Running, env: Env, options: ExchangeOptions, watch: ExchangeWatch) {
+    this.#claims = claims;
+    this.#running = running;
+    this.#env = env;
+    this.#options = options;
+    this.#watch = watch;
+    this.#appetite = Math.ceil(options.slots / options.atOnce);
+  }
+
+  /** There may be something new in line. */
+  hint(): void {
+    this.#hinted = true;
+    this.#wake.set();
+  }
+
+  /** There is something to say. */
+  wake(): void {
+    this.#wake.set();
+  }
+
+  report(finished: Finished): void {
+    this.#finished.push(finished);
+    this.#wake.set();
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0 && this.#finished.length === 0 && this.#flights.size === 0;
+  }
+
+  /** Runs until it was told to finish, and everything is said. */
+  async run(): Promise<void> {
+    this.#stopped = false;
+    for (;;) {
+      await this.#wake.wait();
+      await immediate();
+      await this.#mayFly();
+      if (this.#stopped && this.#finished.length === 0) {
+        // What is on its way may bring claims that must be given back; its end wakes us.
+        if (this.#flights.size > 0) continue;
+        return;
+      }
+      void this.#exchange();
+      if (this.#finished.length > 0 || (this.#more && this.#room() > 0)) this.#wake.set();
+    }
+  }
+
+  finish(): void {
+    this.#stopped = true;
+    this.#wake.set();
+  }
+
+  /** An exchange that fails says so itself, and is followed by a recovery: that is waited for, too. */
+  async #mayFly(): Promise<void> {
+    while (this.#recovering || this.#flights.size >= this.#options.atOnce)
+      await (this.#recovering ?? Promise.race(this.#flights).catch(() => {}));
+  }
+
+  /** Slots that neither run anything nor may be filled by an exchange on its way. */
+  #room(): number {
+    return this.#options.slots - this.#running.size - this.#flights.size * this.#appetite;
+  }
+
+  async #exchange(): Promise<void> {
+    const finished = this.#finished;
+    this.#finished = [];
+    const flight = this.#fly(finished, this.#flights.size * this.#appetite);
+    this.#flights.add(flight);
+    try {
+      await flight;
+      this.#failures = 0;
+    } catch (error) {
+      this.#finished = [...finished, ...this.#finished];
+      this.#recovering ??= this.#recover(error).finally(() => {
+        this.#recovering = undefined;
+      });
+    } finally {
+      this.#flights.delete(flight);
+    }
+    if (this.#stopped || this.#recovering) this.#wake.set();
+    if (this.#running.isDraining && this.isIdle) this.#watch.idle();
+  }
+
+  async #fly(finished: readonly Finished[], others: number): Promise<void> {
+    const session = await this.#watch.session();
+    const begun = this.#running.toMark();
+    for (const active of begun) active.marked = true;
+    const report = this.#reportOf(finished, others);
+    this.#ownTurn = false;
+    this.#hinted = false;
+    try {
+      const answer = await this.#claims.exchange({
+        ...report,
+        started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
+      });
+      if (this.#watch.isCurrent(session)) this.#take(answer);
+    } catch (error) {
+      for (const active of begun) active.marked = false;
+      throw error;
+    }
+  }
+
+  #reportOf(finished: readonly Finished[], others: number): Omit<Report, "started"> {
+    const { mostClaimed } = this.#options;
+    return {
+      finished,
+      active: this.#running.size + others,
+      appetite: this.#appetite,
+      claims: mostClaimed === undefined ? undefined : Math.max(0, mostClaimed - this.#running.unbegun),
+      draining: this.#running.isDraining,
+      hinted: this.#hinted,
+      ownTurn: this.#ownTurn,
+    };
+  }
+
+  #take(answer: Answer): void {
+    for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
+    if (answer.ended) {
+      this.#watch.sessionEnded();
+      return;
+    }
+    this.#running.take(answer);
+    this.#more = answer.more && !this.#running.isDraining;
+    if (this.#more) this.#wake.set();
+    if (answer.yielded) this.#lookAgainSoon();
+  }
+
+  /** Slots were left to others; if nobody took them by then, they are ours. */
+  #lookAgainSoon(): void {
+    this.#env.after(IMMEDIATE_RETRY_MS, () => {
+      this.#ownTurn = true;
+      this.hint();
+    });
+  }
+
+  /** The answer was lost or the store is away: report again, and ask what is ours before believing anything. */
+  async #recover(error: unknown): Promise<void> {
+    this.#watch.tell({ kind: "error", error });
+    const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
+    this.#failures += 1;
+    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
+    if (this.#stopped && this.#failures > LAST_TRIES) this.#finished = [];
+    await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
+    // What another exchange brings is taken first, or it would be taken for something that was lost.
+    await Promise.allSettled(this.#flights);
+    if (!this.#watch.isTrusted()) this.#watch.sessionEnded();
+    else await this.#adopt().catch(() => {});
+    this.hint();
+  }
+
+  async #adopt(): Promise<void> {
+    const held = await this.#claims.held();
+    // Only now: what ended while we asked is ours no more.
+    this.#running.adopt(held, new Set(this.#finished.map(({ epoch }) => epoch)));
+  }
+}
+
+const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

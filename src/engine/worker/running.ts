@@ -1,0 +1,204 @@
+/**
+ * What this worker holds: claims whose code runs here, and those it has claimed ahead of time. Every claim that is
+ * begun ends exactly once: as a report, or forgotten because it is no longer ours.
+ */
+import { SluiceError } from "../../core/error.ts";
+import type { Ending, Executor } from "../../executor/executor.ts";
+import type { Answer, Claimed, Claims, Finished } from "../claiming/claims.ts";
+import { storedOptions } from "../claiming/recovery.ts";
+import type { Env } from "../env.ts";
+import { Active } from "./active.ts";
+import type { Journal } from "./journal.ts";
+import { returned, verdict } from "./verdict.ts";
+import type { Tell } from "./worker-event.ts";
+
+export interface RunningWatch {
+  /** Asked before every beginning. */
+  isTrusted(): boolean;
+  /** A beginning was refused for lack of trust. */
+  distrusted(): void;
+  ended(finished: Finished): void;
+  /** There is something to tell the store. */
+  wake(): void;
+  readonly tell: Tell;
+}
+
+export class Running {
+  readonly #executor: Executor;
+  readonly #journal: Journal;
+  readonly #env: Env;
+  readonly #watch: RunningWatch;
+  readonly #markAfterMs: number;
+  readonly #active = new Map<string, Active>();
+  readonly #prefetched = new Map<string, Claimed>();
+  #marking = false;
+  #draining = false;
+  #clock = { storeNow: 0, at: 0 };
+
+  constructor(executor: Executor, journal: Journal, env: Env, markAfterMs: number, watch: RunningWatch) {
+    this.#executor = executor;
+    this.#journal = journal;
+    this.#env = env;
+    this.#markAfterMs = markAfterMs;
+    this.#watch = watch;
+  }
+
+  /** How many tasks run right now. */
+  get size(): number {
+    return this.#active.size;
+  }
+
+  /** Claims of which the store has not been told that they began. */
+  get unbegun(): number {
+    let unmarked = 0;
+    for (const { marked } of this.#active.values()) if (!marked) unmarked += 1;
+    return this.#prefetched.size + unmarked;
+  }
+
+  /** What the store gave us. */
+  take({ now, claimed, started }: Answer): void {
+    this.#clock = { storeNow: now, at: this.#env.monotonic() };
+    for (const claim of claimed) {
+      this.#watch.tell({ kind: "claimed", id: claim.id, held: claim.held });
+      this.#have(claim);
+    }
+    for (const id of started) {
+      const claim = this.#prefetched.get(id);
+      this.#prefetched.delete(id);
+      if (claim) this.#begin(claim, true);
+    }
+  }
+
+  /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
+  adopt(held: readonly Claimed[], reported: ReadonlySet<number>): void {
+    for (const claim of held) {
+      const known = this.#active.has(claim.id) || this.#prefetched.has(claim.id);
+      if (!known && !reported.has(claim.epoch)) this.#have(claim);
+    }
+  }
+
+  #have(claim: Claimed): void {
+    if (this.#draining) this.#watch.ended(returned(claim));
+    else if (claim.held) this.#begin(claim, false);
+    else this.#prefetched.set(claim.id, claim);
+  }
+
+  #begin(claim: Claimed, marked: boolean): void {
+    if (!this.#watch.isTrusted()) {
+      this.#watch.distrusted();
+      return;
+    }
+    const active = new Active(claim, marked, this.#env.monotonic());
+    this.#active.set(claim.id, active);
+    if (!marked) this.#markSoon();
+    this.#watch.tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
+    void this.#execute(active);
+  }
+
+  async #execute(active: Active): Promise<void> {
+    const { epoch } = active.claim;
+    // An executor answers even for code that throws; if it fails itself, the attempt has failed and not the worker.
+    const ending = await this.#attempt(active).catch(broken);
+    if (this.#journal.has(epoch)) await this.#journal.flush();
+    this.#ended(active, ending);
+  }
+
+  async #attempt(active: Active): Promise<Ending> {
+    const { id, name, input, attempt, epoch, options } = active.claim;
+    const { timeoutMs } = storedOptions(options);
+    return this.#executor.run({
+      id,
+      name,
+      input,
+      attempt,
+      fence: epoch,
+      timeoutMs,
+      get signal() {
+        return active.signal;
+      },
+      progress: (value) => this.#journal.progress(id, epoch, value),
+      log: (message, data) => this.#journal.log(id, epoch, message, data),
+    });
+  }
+
+  #ended(active: Active, ending: Ending): void {
+    const { claim } = active;
+    // Aborted and forgotten: its claim is no longer ours, so there is nothing to report.
+    if (this.#active.get(claim.id) !== active) return;
+    this.#active.delete(claim.id);
+    const now = this.#clock.storeNow + (this.#env.monotonic() - this.#clock.at);
+    const finished = verdict(claim, ending, { now, random: this.#env.random() });
+    this.#watch.tell({ kind: "finished", id: claim.id, to: finished.to });
+    this.#watch.ended(finished);
+  }
+
+  /** What runs for a while is told to the store; what is over in a moment will be told as finished. */
+  toMark(): Active[] {
+    const begunBy = this.#env.monotonic() - this.#markAfterMs;
+    return [...this.#active.values()].filter(({ marked, begunAt }) => !marked && begunAt <= begunBy);
+  }
+
+  #markSoon(): void {
+    if (this.#marking) return;
+    this.#marking = true;
+    this.#env.after(this.#markAfterMs, () => {
+      this.#marking = false;
+      if (this.toMark().length > 0) this.#watch.wake();
+      if ([...this.#active.values()].some(({ marked }) => !marked)) this.#markSoon();
+    });
+  }
+
+  /** Lets go of claims that are no longer ours: cancelled, or lapsed before they began. */
+  async dropStale(claims: Claims): Promise<void> {
+    const asked = [...this.#active.values()];
+    const ahead = [...this.#prefetched.values()];
+    const all = [...asked.map(({ claim }) => claim), ...ahead].map(({ id, epoch }) => ({ id, epoch }));
+    if (all.length === 0) return;
+    const stale = new Set(await claims.stale(all).catch(() => []));
+    for (const claim of ahead) {
+      if (stale.has(claim.id) && this.#prefetched.get(claim.id) === claim) this.#prefetched.delete(claim.id);
+    }
+    for (const active of asked) {
+      const { id } = active.claim;
+      // By now the same task may run here again, under another epoch: that claim was not asked about.
+      if (!stale.has(id) || this.#active.get(id) !== active) continue;
+      this.#active.delete(id);
+      active.abort(new SluiceError("CANCELLED", "The task was cancelled."));
+    }
+    if (stale.size > 0) this.#watch.wake();
+  }
+
+  /** From now on nothing begins; what was claimed ahead goes back to its place. */
+  drain(): void {
+    this.#draining = true;
+    for (const claim of this.#prefetched.values()) this.#watch.ended(returned(claim));
+    this.#prefetched.clear();
+  }
+
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  resume(): void {
+    this.#draining = false;
+  }
+
+  /** Asks all code to end; its ends are still reported. */
+  abortAll(reason: SluiceError): void {
+    for (const active of this.#active.values()) active.abort(reason);
+  }
+
+  /** Nothing of all this is ours any more. */
+  forgetAll(reason: SluiceError): void {
+    const all = [...this.#active.values()];
+    this.#active.clear();
+    this.#prefetched.clear();
+    for (const active of all) active.abort(reason);
+  }
+}
+
+const broken = (error: unknown): Ending => ({
+  ok: false,
+  error: { name: "Error", message: error instanceof Error ? error.message : "The executor failed." },
+  retryable: true,
+});

@@ -1,0 +1,12 @@
+import type { Finished } from "../claiming/claims.ts";
+
+/** What happens in a worker, for logs and tests. */
+export type WorkerEvent =
+  | { readonly kind: "claimed"; readonly id: string; readonly held: boolean }
+  | { readonly kind: "started"; readonly id: string; readonly name: string; readonly epoch: number }
+  | { readonly kind: "finished"; readonly id: string; readonly to: Finished["to"] }
+  | { readonly kind: "refused"; readonly id: string }
+  | { readonly kind: "sessionEnded" }
+  | { readonly kind: "error"; readonly error: unknown };
+
+export type Tell = (event: WorkerEvent) => void;

@@ -1,0 +1,50 @@
+/** In the child: one attempt as its executor sees it. What it says goes to the parent. */
+import type { SluiceError } from "../../core/error.ts";
+import type { Job } from "../executor.ts";
+import type { Run, ToParent } from "./message.ts";
+
+export class Attempt implements Job {
+  readonly id: string;
+  readonly name: string;
+  readonly input: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly timeoutMs: number | null;
+  readonly #number: number;
+  readonly #tell: (message: ToParent) => void;
+  #controller: AbortController | undefined;
+  #reason: SluiceError | undefined;
+
+  constructor(run: Run, tell: (message: ToParent) => void) {
+    this.id = run.id;
+    this.name = run.name;
+    this.input = run.input;
+    this.attempt = run.attempt;
+    this.fence = run.fence;
+    this.timeoutMs = run.timeoutMs;
+    this.#number = run.job;
+    this.#tell = tell;
+  }
+
+  /** Most code never looks at it, so it is made when asked for. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  /** The first reason stays. */
+  abort(reason: SluiceError): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+
+  /** Made JSON here: what JSON cannot say throws in the code that said it. */
+  progress(value: unknown): void {
+    this.#tell({ sluice: "progress", job: this.#number, value: JSON.stringify(value) });
+  }
+
+  log(message: string, data?: unknown): void {
+    this.#tell({ sluice: "log", job: this.#number, line: JSON.stringify({ message, data }) });
+  }
+}

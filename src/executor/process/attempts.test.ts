@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import type { Ending, Job } from "../executor.ts";
+import { Attempts } from "./attempts.ts";
+import { machineNow } from "./machine-time.ts";
+import type { Run, ToParent } from "./message.ts";
+
+const run = (job: number, more: Partial<Run> = {}): Run => ({
+  sluice: "run",
+  job,
+  id: `id${job}`,
+  name: "t",
+  input: "{}",
+  attempt: 2,
+  fence: 7,
+  timeoutMs: null,
+  until: 0,
+  ...more,
+});
+const done: Ending = { ok: true, result: "1" };
+
+/** Attempts whose code ends when the test says so. */
+function serving(until = 0) {
+  const told: ToParent[] = [];
+  const begun: { job: Job; end: (ending: Ending | PromiseLike<Ending>) => void }[] = [];
+  let left = 0;
+  const executor = {
+    run: (job: Job): Promise<Ending> => new Promise((end) => begun.push({ job, end })),
+  };
+  const attempts = new Attempts(
+    executor,
+    () => until,
+    (message) => told.push(message),
+    () => {
+      left += 1;
+    },
+  );
+  return { attempts, told, begun, left: () => left };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a deadline that has passed", () => {
+  test("refuses what would begin, whether the lifeline or the job itself tells it", async () => {
+    const past = Math.floor(machineNow() - 1);
+    for (const { attempts, told, begun, message } of [
+      { ...serving(past), message: run(1) },
+      { ...serving(), message: run(1, { until: past }) },
+    ]) {
+      attempts.hear(message);
+      await settled();
+      expect(begun).toEqual([]);
+      expect(told).toMatchObject([
+        { sluice: "ended", job: 1, ending: { ok: false, retryable: true, error: { code: "LEASE_LOST" } } },
+      ]);
+    }
+  });
+
+  test("does not refuse when the lifeline knows a later one than the job brings", () => {
+    const { attempts, begun } = serving(machineNow() + 60_000);
+    attempts.hear(run(1, { until: Math.floor(machineNow() - 1) }));
+    expect(begun).toHaveLength(1);
+  });
+});
+
+describe("an abort", () => {
+  test("reaches the job it names, before or after its code has asked for the signal", () => {
+    const { attempts, begun } = serving();
+    for (const number of [1, 2, 3]) attempts.hear(run(number));
+    const [first, second, third] = begun.map(({ job }) => job) as [Job, Job, Job];
+    const early = first.signal;
+    for (const job of [1, 2])
+      attempts.hear({
+        sluice: "abort",
+        job,
+        reason: { name: "SluiceError", code: "CANCELLED", message: "no" },
+      });
+    expect(early.reason).toMatchObject({ name: "SluiceError", code: "CANCELLED", message: "no" });
+    expect(second.signal.reason).toMatchObject({ code: "CANCELLED" });
+    expect(third.signal.aborted).toBe(false);
+  });
+
+  test("keeps its first reason", () => {
+    const { attempts, begun } = serving();
+    attempts.hear(run(1));
+    for (const code of ["FIRST", "SECOND"])
+      attempts.hear({ sluice: "abort", job: 1, reason: { name: "SluiceError", code, message: "" } });
+    expect(begun[0]?.job.signal.reason).toMatchObject({ code: "FIRST" });
+  });
+
+  test("of something that has ended is nothing", () => {
+    const { attempts } = serving();
+    attempts.hear({ sluice: "abort", job: 9, reason: { name: "Error", message: "" } });
+  });
+});
+
+describe("leaving", () => {
+  test("happens at once when nothing runs", () => {
+    const { attempts, left } = serving();
+    attempts.hear({ sluice: "leave" });
+    expect(left()).toBe(1);
+  });
+
+  test("waits for what runs, and comes after its end was told", async () => {
+    const { attempts, begun, told, left } = serving();
+    attempts.hear(run(1));
+    attempts.hear(run(2));
+    attempts.hear({ sluice: "leave" });
+    begun[0]?.end(done);
+    await settled();
+    expect(left()).toBe(0);
+    begun[1]?.end(done);
+    await settled();
+    expect(left()).toBe(1);
+    expect(told).toEqual([1, 2].map((job) => ({ sluice: "ended", job, ending: done })));
+  });
+});
+
+test("an executor that fails itself fails the attempt and nothing else", async () => {
+  const { attempts, begun, told } = serving();
+  attempts.hear(run(1));
+  begun[0]?.end(Promise.reject(new TypeError("broken")));
+  await settled();
+  expect(told).toMatchObject([
+    { job: 1, ending: { ok: false, retryable: true, error: { name: "TypeError", message: "broken" } } },
+  ]);
+});

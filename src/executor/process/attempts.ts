@@ -1,0 +1,83 @@
+/** In the child: all attempts that run here, and the one deadline they share. */
+import { SluiceError } from "../../core/error.ts";
+import type { Ending, Executor, StoredError } from "../executor.ts";
+import { storedError } from "../stored-error.ts";
+import { Attempt } from "./attempt.ts";
+import { Deadline } from "./deadline.ts";
+import type { Run, ToChild, ToParent } from "./message.ts";
+
+export class Attempts {
+  readonly #executor: Executor;
+  readonly #tell: (message: ToParent) => void;
+  readonly #left: () => void;
+  readonly #running = new Map<number, Attempt>();
+  readonly #deadline: Deadline;
+  #told = 0;
+  #leaving = false;
+
+  /** `until` is the newest deadline, however it came; `left` is called when told to leave and nothing runs. */
+  constructor(executor: Executor, until: () => number, tell: (message: ToParent) => void, left: () => void) {
+    this.#executor = executor;
+    this.#tell = tell;
+    this.#left = left;
+    this.#deadline = new Deadline(
+      () => Math.max(until(), this.#told),
+      () => this.#abortAll(leaseLost()),
+    );
+  }
+
+  hear(message: ToChild): void {
+    if (message.sluice === "run") void this.#run(message);
+    else if (message.sluice === "abort") this.#running.get(message.job)?.abort(errorOf(message.reason));
+    else if (message.sluice === "leave") {
+      this.#leaving = true;
+      this.#leaveIfIdle();
+    }
+  }
+
+  deadlineMoved(): void {
+    this.#deadline.look();
+  }
+
+  async #run(message: Run): Promise<void> {
+    const { job, until } = message;
+    // The lifeline is another way than this message's: its deadline may not have come yet.
+    this.#told = Math.max(this.#told, until);
+    this.#deadline.look();
+    // It may have waited in the channel for code that blocked us, or we were frozen ourselves.
+    if (this.#deadline.isOver()) return this.#tell({ sluice: "ended", job, ending: failed(leaseLost()) });
+    const attempt = new Attempt(message, this.#tell);
+    this.#running.set(job, attempt);
+    const ending = await this.#endingOf(attempt);
+    this.#running.delete(job);
+    this.#tell({ sluice: "ended", job, ending });
+    this.#leaveIfIdle();
+  }
+
+  /** An executor answers even for code that throws; if it fails itself, the attempt has failed and not the process. */
+  async #endingOf(attempt: Attempt): Promise<Ending> {
+    try {
+      return await this.#executor.run(attempt);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #abortAll(reason: SluiceError): void {
+    for (const attempt of this.#running.values()) attempt.abort(reason);
+  }
+
+  #leaveIfIdle(): void {
+    if (this.#leaving && this.#running.size === 0) this.#left();
+  }
+}
+
+const leaseLost = (): SluiceError =>
+  new SluiceError(
+    "LEASE_LOST",
+    "The worker could not renew its lease in time; the task may run elsewhere by now.",
+  );
+
+const failed = (error: unknown): Ending => ({ ok: false, error: storedError(error), retryable: true });
+
+const errorOf = ({ code, message }: StoredError): SluiceError => new SluiceError(code ?? "ABORTED", message);

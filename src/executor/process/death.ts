@@ -1,0 +1,60 @@
+/** How a child process ended, and what that is for those who waited for it. */
+import { SluiceError } from "../../core/error.ts";
+import type { Ending, StoredError } from "../executor.ts";
+
+export interface Death {
+  readonly pid: number | undefined;
+  /** Neither this nor a signal: it could not even be started. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** What it said itself: why it could not start, or what nobody caught. */
+  readonly lastWords: StoredError | undefined;
+  /** How long it was ready; undefined when it never was. */
+  readonly readyMs: number | undefined;
+  /** How many jobs it had brought to an end. */
+  readonly jobsEnded: number;
+}
+
+/** "ended with exit code 1: TypeError: x is not a function" */
+export function sayDeath({ exitCode, signal, lastWords }: Death): string {
+  const how = signal
+    ? `was ended by ${signal}${hint(signal)}`
+    : exitCode === null
+      ? "could not be started"
+      : `ended with exit code ${exitCode}`;
+  return lastWords ? `${how}: ${lastWords.name}: ${lastWords.message}` : how;
+}
+
+const sentence = (text: string): string => (text.endsWith(".") ? text : `${text}.`);
+
+const hint = (signal: string): string =>
+  signal === "SIGABRT" ? " (so Node ends when its memory is full)" : "";
+
+/** What becomes of a job that was in it. */
+export function crashed(death: Death): Ending {
+  const message = sentence(`The process in which it ran ${sayDeath(death)}`);
+  return {
+    ok: false,
+    crashed: true,
+    error: { name: "SluiceError", code: "PROCESS_DIED", message },
+    retryable: true,
+  };
+}
+
+/** Why it never became ready. */
+export function notStarted(death: Death): SluiceError {
+  const { lastWords } = death;
+  const why = lastWords
+    ? lastWords.message
+    : `it ${sayDeath(death)} before it was ready; see what it printed.`;
+  return new SluiceError("PROCESS_NOT_STARTED", `A child process could not start: ${why}`, {
+    details: { ...(lastWords ? { error: lastWords } : {}), exitCode: death.exitCode, signal: death.signal },
+    ...(lastWords ? { cause: revived(lastWords) } : {}),
+  });
+}
+
+function revived({ name, message, code, stack }: StoredError): Error {
+  const error = Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) });
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

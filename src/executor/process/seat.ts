@@ -1,0 +1,79 @@
+/**
+ * One of the places for a child. When the child in it dies, another takes the place; but an app whose first child
+ * never became ready is not tried again, because then the start has failed.
+ */
+import type { StoredError } from "../executor.ts";
+import { Child } from "./child.ts";
+import type { Death } from "./death.ts";
+import { diedYoung, pauseAfter } from "./pause.ts";
+import type { SpawnOptions } from "./spawn.ts";
+
+export interface SeatWatch {
+  /** A child can take a job: it is ready, or one of its jobs has ended. */
+  freed(): void;
+  ready(child: Child): void;
+  died(death: Death): void;
+}
+
+export class Seat {
+  readonly #options: SpawnOptions;
+  readonly #watch: SeatWatch;
+  #child: Child;
+  #young = 0;
+  #hasStarted = false;
+  #left = false;
+  #cutPause: () => void = () => {};
+  readonly #kept: Promise<void>;
+
+  constructor(options: SpawnOptions, watch: SeatWatch) {
+    this.#options = options;
+    this.#watch = watch;
+    this.#child = this.#fill();
+    this.#kept = this.#keep();
+  }
+
+  get child(): Child {
+    return this.#child;
+  }
+
+  /** Nobody comes after the child that is in it. */
+  async leave(reason: StoredError): Promise<void> {
+    this.#left = true;
+    this.#cutPause();
+    await this.#child.leave(reason);
+    await this.#kept;
+  }
+
+  async #keep(): Promise<void> {
+    for (;;) {
+      const death = await this.#child.gone;
+      this.#watch.died(death);
+      this.#hasStarted ||= death.readyMs !== undefined;
+      if (!this.#hasStarted) return;
+      this.#young = diedYoung(death) ? this.#young + 1 : 0;
+      await this.#pause(pauseAfter(this.#young, Math.random()));
+      if (this.#left) return;
+      this.#child = this.#fill();
+    }
+  }
+
+  #fill(): Child {
+    const child = new Child(this.#options, this.#watch.freed);
+    child.ready.then(
+      () => this.#watch.ready(child),
+      () => {},
+    );
+    return child;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#left || ms === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#cutPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Rows that contradict each other: one read per contradiction, each of them empty in a store that only its own verbs
+ * have written to. Every verb is one transaction, so this holds at every instant that a snapshot can show.
+ */
+import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
+import type { Row } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { by, oneOf, raw, sql } from "../sql.ts";
+import type { Contradiction, Sample } from "../store.ts";
+
+const SHOWN = 10;
+const FIRST = raw(`LIMIT ${SHOWN + 1}`);
+const PLACES = ["waiting", "later", "running", "outcome"] as const;
+
+export const sampleOf = (rows: readonly Row[]): Sample => ({
+  ids: [...new Set(rows.map(named))].sort().slice(0, SHOWN),
+  more: rows.length > SHOWN,
+});
+
+/** An id that says where it was found. */
+function named(row: Row): string {
+  if ("place" in row) return `${row.place} ${row.id}`;
+  if ("parked" in row) return `${row.id} on ${row.parked ?? "no gate"}`;
+  return row.id as string;
+}
+
+const isIn = (table: string, row: string): string =>
+  `EXISTS (SELECT 1 FROM sluice_${table} x WHERE x.id = ${row}.id)`;
+
+const nowhere = sql`SELECT t.id FROM sluice_task t WHERE ${raw(PLACES.map((place) => `NOT ${isIn(place, "t")}`).join(" AND "))} ORDER BY t.id ${FIRST}`;
+
+/** From the places with few rows to those with many. */
+const twice = raw(
+  PLACES.slice(0, -1)
+    .map((place, index) => {
+      const others = PLACES.slice(index + 1).map((other) => isIn(other, "u"));
+      return `SELECT u.id FROM sluice_${place} u WHERE ${others.join(" OR ")}`;
+    })
+    .join(" UNION "),
+);
+
+const bodiless = raw(
+  [...PLACES, "deadline"]
+    .map((table) => `SELECT '${table}' AS place, u.id FROM sluice_${table} u WHERE NOT ${isIn("task", "u")}`)
+    .join(" UNION ALL "),
+);
+
+const claimedTwice = sql`SELECT r.id FROM sluice_running r WHERE r.id IN (SELECT id FROM sluice_running GROUP BY id HAVING count(*) > 1)
+  OR r.epoch IN (SELECT epoch FROM sluice_running GROUP BY epoch HAVING count(*) > 1)`;
+
+const uncounted = sql`SELECT r.id FROM sluice_running r WHERE NOT EXISTS (SELECT 1 FROM sluice_lane l WHERE l.id = r.lane)`;
+
+/** The last epoch that was handed out. */
+const LAST_EPOCH = by({
+  postgres: "SELECT last_value FROM sluice_running_epoch_seq",
+  sqlite: "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'sluice_running'",
+  mysql:
+    "SELECT auto_increment - 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'sluice_running'",
+});
+
+const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION ALL SELECT id, epoch FROM sluice_outcome) AS u
+  WHERE u.epoch > (${LAST_EPOCH})`;
+
+/** What an arrival announces will lower the head; an idle lane has none. The first unit tells for all behind it. */
+const lateHeads = sql`SELECT l.id FROM sluice_lane l JOIN sluice_waiting w
+    ON w.id = (SELECT f.id FROM sluice_waiting f WHERE f.lane = l.id ORDER BY f.precedence, f.at, f.id LIMIT 1)
+  WHERE l.state <> 0 AND (w.precedence, w.at, w.id) < (l.head_precedence, l.head_at, l.head_id)
+    AND NOT EXISTS (SELECT 1 FROM sluice_arrival a WHERE a.lane = l.id AND (a.precedence, a.at, a.unit) <= (w.precedence, w.at, w.id))`;
+
+const unfindable = sql`SELECT w.id FROM sluice_waiting w LEFT JOIN sluice_lane l ON l.id = w.lane
+  WHERE (l.id IS NULL OR l.state = 0) AND w.lane NOT IN (SELECT lane FROM sluice_arrival)`;
+
+const parkedNowhere = sql`SELECT l.id, l.parked FROM sluice_lane l
+  WHERE l.state = 2 AND NOT EXISTS (SELECT 1 FROM sluice_gate g WHERE g.name = l.parked)`;
+
+const malformedGates = sql`SELECT name AS id FROM sluice_gate
+  WHERE capacity < ${UNLIMITED} OR declared < ${UNLIMITED} OR paused NOT IN (0, 1) OR NOT (line ${oneOf(LINES)})`;
+
+/** All but malformed tasks, which only reading them can tell. */
+export const selectContradictions = {
+  nowhere,
+  twice: sql`${twice} ${FIRST}`,
+  bodiless: sql`${bodiless} ${FIRST}`,
+  claimedTwice: sql`${claimedTwice} ${FIRST}`,
+  uncounted: sql`${uncounted} ${FIRST}`,
+  unborn: sql`${unborn} ${FIRST}`,
+  lateHeads: sql`${lateHeads} ${FIRST}`,
+  unfindable: sql`${unfindable} ${FIRST}`,
+  parkedNowhere: sql`${parkedNowhere} ${FIRST}`,
+  malformedGates: sql`${malformedGates} ${FIRST}`,
+} as const satisfies Record<Exclude<Contradiction, "malformedTasks">, Sql>;
+
+export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`;
+
+export const selectTasksAsking = (asks: readonly string[]): Sql =>
+  sql`SELECT id FROM sluice_task WHERE asks ${oneOf(asks)} ORDER BY id ${FIRST}`;

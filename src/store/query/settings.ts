@@ -1,0 +1,60 @@
+/** What a database says about itself: only what durability, locks and our own SQL depend on. */
+import type { Row } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { by } from "../sql.ts";
+
+const POSTGRES = [
+  "server_version",
+  "server_version_num",
+  "fsync",
+  "full_page_writes",
+  "synchronous_commit",
+  "synchronous_standby_names",
+  "idle_in_transaction_session_timeout",
+];
+const MYSQL = [
+  "version",
+  "innodb_flush_log_at_trx_commit",
+  "innodb_doublewrite",
+  "log_bin",
+  "sync_binlog",
+  "idle_transaction_timeout",
+  "read_only",
+];
+
+const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
+
+export const selectSettings: Sql = by({
+  postgres: `SELECT name, setting AS value FROM pg_settings WHERE name IN (${listed(POSTGRES)})
+      UNION ALL SELECT 'standby', CASE WHEN pg_is_in_recovery() THEN 'on' ELSE 'off' END`,
+  sqlite: `SELECT 'version' AS name, sqlite_version() AS value
+      UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
+      UNION ALL SELECT 'synchronous', CAST(synchronous AS TEXT) FROM pragma_synchronous`,
+  mysql: `SHOW VARIABLES WHERE Variable_name IN (${listed(MYSQL)})`,
+});
+
+const NONE = "SELECT 1 AS name, 1 AS engine WHERE 1 = 0";
+
+/** Tables of ours in an engine that keeps no promise; no such thing elsewhere. */
+export const selectForeignEngines: Sql = by({
+  postgres: NONE,
+  sqlite: NONE,
+  mysql: `SELECT table_name AS name, engine AS engine FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name LIKE 'sluice\\_%' AND engine <> 'InnoDB' ORDER BY table_name`,
+});
+
+export function settingsOf(rows: readonly Row[], engines: readonly Row[]): Record<string, string> {
+  const pairs = rows.map((row) => [
+    String(row.name ?? row.Variable_name),
+    String(row.value ?? row.Value ?? ""),
+  ]);
+  const foreign = engines.map((row) => `${row.name} (${row.engine})`);
+  return { ...Object.fromEntries(pairs), ...(foreign.length > 0 ? { engines: foreign.join(", ") } : {}) };
+}
+
+/** MySQL 8 remembers for a day how far numbers were counted; MariaDB passes over the part in the comment. */
+export const lookAfresh: Sql = by({
+  postgres: "SELECT 1 AS one",
+  sqlite: "SELECT 1 AS one",
+  mysql: "SET @sluice_afresh = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */",
+});

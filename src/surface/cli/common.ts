@@ -1,0 +1,9 @@
+/** Arguments and options that several commands share. */
+import type { Command } from "commander";
+
+export const withId = (command: Command): Command =>
+  command.argument("<id>", "the task's id, or its beginning");
+
+/** Changes are put down to somebody. */
+export const withBy = (command: Command, does: string): Command =>
+  command.option("--by <name>", `who ${does} (default: $USER)`);

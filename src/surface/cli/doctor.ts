@@ -1,0 +1,66 @@
+/** `sluice doctor`: every check in one line, and below it what was found and what would cure it. */
+import type { Command } from "commander";
+import type { Check, Finding, Verdict } from "../../api/doctor/check.ts";
+import type { Diagnosis } from "../../api/doctor/doctor.ts";
+import { examine } from "../../api/doctor/doctor.ts";
+import { print } from "./output.ts";
+import { count } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { sayStore, storeUrl, toPaste } from "./settings.ts";
+import type { Style } from "./table.ts";
+import { colours, padTo, safe } from "./text.ts";
+import { withStore } from "./with-store.ts";
+
+export function addDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .description("check that the store keeps its promises, and that nothing under it breaks them")
+    .addHelpText("after", "\nEnds with 1 when an invariant is broken, with 0 when there are only warnings.")
+    .action((_, command: Command) => doctor(command.optsWithGlobals()));
+}
+
+function doctor(options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const diagnosis = await examine(sluice.store);
+    print(options, { store: sayStore(storeUrl(options)), ...diagnosis }, () => story(diagnosis, options));
+    if (diagnosis.verdict === "fail") process.exitCode = 1;
+  });
+}
+
+const STYLES: Readonly<Record<Verdict, Style>> = {
+  ok: colours.green,
+  warn: colours.yellow,
+  fail: colours.red,
+};
+
+function story({ checks, verdict }: Diagnosis, options: GlobalOptions): string {
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  const lines = checks.flatMap((check) => [line(check, width), ...below(check, options)]);
+  return `${lines.join("\n")}\n\n${STYLES[verdict](summary(checks, options))}\n`;
+}
+
+/** What a lonely finding says stands in the line of its check already. */
+function line({ check, verdict, says, findings: [only, another] }: Check, width: number): string {
+  const ids = only && !another ? listed(only) : "";
+  return `${STYLES[verdict](padTo(verdict, 4))}  ${padTo(check, width)}  ${safe(`${says}${ids}`)}`;
+}
+
+function below({ findings }: Check, options: GlobalOptions): string[] {
+  return findings.flatMap((finding) => [
+    ...(findings.length > 1 ? [`        ${safe(`${finding.text}${listed(finding)}`)}`] : []),
+    `          ${safe(finding.cure)}.`,
+    ...(finding.command ? [`          ${colours.cyan(safe(toPaste(options, finding.command)))}`] : []),
+  ]);
+}
+
+const listed = ({ ids = [], more }: Finding): string =>
+  ids.length === 0 ? "" : `: ${ids.join(", ")}${more ? ", …" : ""}`;
+
+function summary(checks: readonly Check[], options: GlobalOptions): string {
+  const findings = checks.flatMap((check) => check.findings);
+  const failed = findings.filter(({ verdict }) => verdict === "fail").length;
+  const warned = findings.length - failed;
+  if (findings.length === 0) return "All is well.";
+  if (failed === 0) return `Nothing is broken; ${count(warned, "warning")}.`;
+  return `${count(failed, "broken invariant")}${warned > 0 ? ` and ${count(warned, "warning")}` : ""}. Please report it, with: ${toPaste(options, "sluice doctor --json")}`;
+}

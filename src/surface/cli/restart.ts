@@ -1,0 +1,95 @@
+/**
+ * Runs the same command in a process of its own, and again whenever a file beside the app changes. The process in
+ * between holds nothing: it starts, stops, and passes on signals.
+ */
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { dirname, resolve } from "node:path";
+import { SERVING } from "./serve.ts";
+import { sayPath } from "./settings.ts";
+import { colours, safe } from "./text.ts";
+import { watchFiles } from "./watch-files.ts";
+
+const MARK = "SLUICE_RESTARTABLE";
+/** A task in the middle of something may take a moment; whoever saves a file does not want to wait long. */
+const RESTART_GRACE_MS = 3_000;
+/** Editors write a file in several steps. */
+const SETTLE_MS = 100;
+
+/** Whether this is the process that is restarted, not the one that restarts. */
+export const isRestartable = (): boolean => process.env[MARK] !== undefined;
+
+export async function restartOnChange(file: string): Promise<never> {
+  const folder = dirname(resolve(file));
+  const told = new Promise<void>((tell) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        child.kill(signal);
+        tell();
+      });
+    }
+  });
+  let isOver = false;
+  void told.then(() => {
+    isOver = true;
+  });
+  let hasServed = false;
+  const start = (): ChildProcess =>
+    run().once("message", (message) => {
+      hasServed ||= message === SERVING;
+    });
+  let changed = nextChange(folder);
+  let child = start();
+  for (;;) {
+    const ended = endOf(child);
+    const first = await Promise.race([changed.then(() => "changed"), ended]);
+    if (isOver) return process.exit((await ended) as number);
+    if (typeof first === "number") {
+      // An app that never ran is refused, as everywhere; one that did may be mended.
+      if (first === 0 || !hasServed) return process.exit(first);
+      process.stdout.write(colours.dim("Waiting for a change.\n"));
+      await Promise.race([changed, told]);
+      if (isOver) return process.exit(first);
+    } else await stopped(child, ended);
+    process.stdout.write(`${colours.dim(`${safe(sayPath(await changed))} changed: starting again.`)}\n`);
+    changed = nextChange(folder);
+    child = start();
+  }
+}
+
+function run(): ChildProcess {
+  const [program = "", ...args] = process.argv.slice(1);
+  return spawn(process.execPath, [...process.execArgv, program, ...args], {
+    // The channel says that we are gone, should we end without a word.
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: { ...process.env, [MARK]: "1" },
+  });
+}
+
+function endOf(child: ChildProcess): Promise<number> {
+  return new Promise((done) => {
+    child.once("error", () => done(1));
+    child.once("exit", (code, signal) => done(code ?? (signal === "SIGINT" ? 130 : 143)));
+  });
+}
+
+async function stopped(child: ChildProcess, ended: Promise<number | string>): Promise<void> {
+  child.kill("SIGTERM");
+  const late = setTimeout(() => child.kill("SIGKILL"), RESTART_GRACE_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+/** The file that changed, once it has come to rest. */
+function nextChange(folder: string): Promise<string> {
+  return new Promise((tell) => {
+    let timer: NodeJS.Timeout | undefined;
+    const stop = watchFiles(folder, (path) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        stop();
+        tell(path);
+      }, SETTLE_MS);
+    });
+  });
+}

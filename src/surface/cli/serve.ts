@@ -1,0 +1,115 @@
+/** What `dev` and `worker` share: open the store, work until told to stop, and be gone within the grace period. */
+import type { Command } from "commander";
+import type { Sluice } from "../../api/sluice.ts";
+import { connect } from "../../api/sluice.ts";
+import type { App } from "../../core/app/app.ts";
+import { parseDuration } from "../../core/time.ts";
+import type { Executor } from "../../executor/executor.ts";
+import type { Activity } from "./activity.ts";
+import { banner } from "./banner.ts";
+import { endWith, reportError } from "./failure.ts";
+import type { OnDev } from "./load-app.ts";
+import { list } from "./numbers.ts";
+import { count } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { storeUrl } from "./settings.ts";
+import { whenToldToStop } from "./signals.ts";
+
+/** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
+export const SERVING = "serving";
+
+export interface ServeOptions extends GlobalOptions {
+  readonly queues?: readonly string[];
+  readonly grace: string;
+  readonly processes?: number;
+  readonly concurrency?: number;
+  readonly maxClaimBatch?: number;
+  readonly maxClaimPerWorker?: number;
+}
+
+export interface Serving {
+  readonly mode: "dev" | "worker";
+  readonly file: string;
+  readonly app: App;
+  readonly options: ServeOptions;
+  readonly slots: number;
+  readonly activity: Activity;
+  readonly executor: Executor & { start?(): Promise<void>; stop?(): Promise<void> };
+  readonly onDev?: OnDev | undefined;
+}
+
+export function addServeOptions(command: Command): Command {
+  return command
+    .argument("<app>", "the app file, TypeScript or JavaScript")
+    .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", list)
+    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s");
+}
+
+export async function serve(serving: Serving): Promise<void> {
+  const { mode, app, options, executor } = serving;
+  const graceMs = parseDuration(options.grace);
+  const sluice = await connect({ store: storeUrl(options), app, migrate: mode === "dev" });
+  const leave = async (): Promise<void> => {
+    await sluice.close();
+    await executor.stop?.();
+  };
+  try {
+    await executor.start?.();
+    await work(sluice, serving, graceMs, leave);
+  } catch (error) {
+    await leave().catch(() => {});
+    throw error;
+  }
+}
+
+async function work(
+  sluice: Sluice,
+  { mode, file, app, options, slots, activity, executor, onDev }: Serving,
+  graceMs: number,
+  leave: () => Promise<void>,
+): Promise<void> {
+  const { queues, grace, maxClaimBatch, maxClaimPerWorker } = options;
+  const limits = await sluice.limits.list();
+  const worker = await sluice.worker({
+    slots,
+    grace,
+    ...(queues ? { queues } : {}),
+    ...(maxClaimBatch === undefined ? {} : { maxClaimBatch }),
+    ...(maxClaimPerWorker === undefined ? {} : { maxClaimPerWorker }),
+    watch: activity.watch,
+    executor: activity.around(executor),
+  });
+  process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  process.send?.(SERVING);
+
+  const stopping = new AbortController();
+  whenToldToStop(async () => {
+    stopping.abort();
+    const { running } = worker;
+    process.stdout.write(
+      running > 0
+        ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
+        : "Stopping.\n",
+    );
+    endAfter(graceMs);
+    await leave();
+    // Whatever the app has left open must not keep us.
+    endWith(0);
+  });
+  try {
+    await onDev?.(sluice, { signal: stopping.signal });
+  } catch (error) {
+    // The worker goes on: what is in line already still deserves to run. On the way out it may well be cut off.
+    if (!stopping.signal.aborted) reportError(error);
+  }
+}
+
+/** A store that does not answer cannot be told anything; what we leave behind there is recovered by others. */
+function endAfter(graceMs: number): void {
+  setTimeout(() => {
+    process.stderr.write(
+      "The grace period is over before everything was reported; others will recover it.\n",
+    );
+    process.exit(1);
+  }, graceMs).unref();
+}

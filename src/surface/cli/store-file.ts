@@ -1,0 +1,33 @@
+/** A file before it is opened as a store: SQLite itself would only say that it cannot open it. */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { SluiceError } from "../../core/error.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { nameOfUser, sayPath, toPaste } from "./settings.ts";
+
+/** Looking never creates a store, so there must be one. */
+export function mustBeThere(file: string, options: GlobalOptions): void {
+  if (!existsSync(file))
+    throw new SluiceError(
+      "NO_STORE",
+      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, "sluice dev app.ts")}, or say where yours is with --store or --storage-path.`,
+    );
+  mustBeUsable(file);
+}
+
+/** What is there must be a file that we may read and write, in a folder where SQLite can keep its log beside it. */
+export function mustBeUsable(file: string): void {
+  if (!existsSync(file)) return;
+  if (!statSync(file).isFile()) throw unreachable(`${sayPath(file)} is not a file.`);
+  for (const path of [file, dirname(file)]) {
+    try {
+      accessSync(path, constants.R_OK | constants.W_OK);
+    } catch {
+      throw unreachable(
+        `${sayPath(path) || "."} cannot be read and written by user ${nameOfUser() ?? "unknown"}. Even a look needs both: a log is kept beside the file.`,
+      );
+    }
+  }
+}
+
+const unreachable = (why: string): SluiceError => new SluiceError("STORE_UNREACHABLE", why);

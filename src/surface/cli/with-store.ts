@@ -1,0 +1,20 @@
+/** The store of a command, open for as long as it is used. */
+import { openStore } from "../../api/open-store.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { connect } from "../../api/sluice.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { fileOf, storeUrl } from "./settings.ts";
+import { mustBeThere } from "./store-file.ts";
+
+/** Opens the store to look at it or change it. Unlike `dev`, looking never creates one. */
+export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice) => Promise<T>): Promise<T> {
+  const url = storeUrl(options);
+  const file = fileOf(url);
+  if (file !== undefined) mustBeThere(file, options);
+  const sluice = await connect({ store: await openStore(url, { create: false }) });
+  try {
+    return await use(sluice);
+  } finally {
+    await sluice.close();
+  }
+}

@@ -1,0 +1,96 @@
+// Every command, as a table and as data, on an embedded store that a worker is busy with.
+
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../src/index.ts";
+import { appNamed } from "../e2e/support/apps.ts";
+import { prepareWorker } from "../e2e/support/start-worker.ts";
+import { freshSqlite } from "../support/databases.ts";
+import { Witness } from "../support/witness.ts";
+import { gives, newProject, says } from "./terminal.ts";
+
+test("every command answers while a worker is at it, and the worker goes on", {
+  timeout: 180_000,
+}, async () => {
+  const witness = await Witness.open();
+  onTestFinished(() => witness.close());
+  witness.letGo();
+  const store = `file:${await freshSqlite()}`;
+  await using program = await connect({ store, app: appNamed("caps"), migrate: true });
+  const bulk = appNamed("caps").tasks.get("bulk") as never;
+  const more = (): Promise<unknown> =>
+    program.enqueueMany(Array.from({ length: 200 }, () => ({ task: bulk, input: { ms: 20 } })) as never);
+  const worker = await prepareWorker({ app: "caps", store, name: "w", slots: 8, witnessPort: witness.port });
+  await worker.go();
+  const project = newProject();
+  const at = ["--store", store];
+  const table = (...args: string[]) => says(project, ...args, ...at);
+  const data = (...args: string[]) => gives(project, ...args, ...at);
+  /** Asks while there is work, and sees that the worker has not stood still meanwhile. */
+  const busily = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await more();
+    const started = witness.starts.length;
+    const answer = await ask();
+    await witness.until(({ starts }) => starts.length > started, "the worker goes on");
+    return answer;
+  };
+
+  const { id } = await busily(() => data("tasks", "enqueue", "app.js", "stripe", '{"a":1}', "--delay", "1h"));
+  expect(await busily(() => table("tasks", "enqueue", "app.js", "email", "--delay", "1h"))).toMatch(
+    /^email \w{22} is in line\. See: npx sluice why \w{22} --store file:/,
+  );
+  expect(await busily(() => table("tasks", "list", "--state", "later"))).toMatch(
+    new RegExp(`^ID .*\\n.*\\n${id} +stripe +stripe +later +in \\w+ +0$`, "m"),
+  );
+  expect(await busily(() => data("tasks", "list", "--name", "stripe"))).toMatchObject([
+    { id, name: "stripe", queue: "stripe", state: "later", input: { a: 1 }, attempt: 0, goodUntil: null },
+  ]);
+  expect(await busily(() => table("tasks", "show", id))).toMatch(/^input +\{"a":1\}$/m);
+  expect(await busily(() => data("tasks", "show", id))).toMatchObject({
+    id,
+    events: [{ kind: "TaskEnqueued" }],
+  });
+  expect(await busily(() => table("why", id))).toMatch(
+    /^stripe \w+ is put off, in queue "stripe":\n {2}not before /,
+  );
+  expect(await busily(() => data("why", id))).toMatchObject({
+    id,
+    state: "later",
+    reasons: [{ kind: "later" }],
+  });
+  expect(await busily(() => table("tasks", "cancel", id))).toBe(`task ${id} is cancelled; it was later.\n`);
+  expect(await busily(() => data("tasks", "retry", id))).toEqual({ id, was: "cancelled", state: "waiting" });
+  expect(await busily(() => table("queues", "list"))).toMatch(
+    /^QUEUE +RANK +RUNNING\/LIMIT +WAITING +LATER\nstripe +1 /,
+  );
+  expect(await busily(() => data("queues", "list"))).toMatchObject([
+    { name: "stripe", rank: 1, limit: 3, paused: false },
+    { name: "email", later: 1 },
+    { name: "bulk" },
+  ]);
+  expect(await busily(() => data("queues", "pause", "email"))).toMatchObject({
+    name: "email",
+    paused: true,
+    later: 1,
+  });
+  expect(await busily(() => table("queues", "resume", "email"))).toBe(
+    "queue email goes on, 0 tasks waiting.\n",
+  );
+  expect(await busily(() => table("limits", "list"))).toMatch(/^cluster +\d+\/20 +skip +app$/m);
+  expect(await busily(() => data("limits", "list"))).toContainEqual(
+    expect.objectContaining({ key: "queue:stripe", limit: 3, declared: 3, source: "app", draining: false }),
+  );
+  expect(await busily(() => data("limits", "set", "queue:stripe", "9"))).toMatchObject({ from: 3, limit: 9 });
+  expect(await busily(() => table("limits", "reset", "queue:stripe"))).toBe("queue:stripe: 9 → 3\n");
+  expect(await busily(() => table("check", "app.js"))).toMatch(
+    /^app\.js is right: 3 tasks, 3 queues, 2 pools\n/,
+  );
+  expect(await busily(() => data("check", "app.js"))).toMatchObject({
+    clusterCap: 20,
+    queues: [{ name: "stripe" }, {}, {}],
+  });
+  expect(await busily(() => table("migrate"))).toMatch(/sluice\.db is at schema 1\.\n$/);
+  expect(await busily(() => data("migrate"))).toMatchObject({ version: 1 });
+  expect(await busily(() => table("doctor"))).toMatch(/^ok {4}limits .*\n(ok .*\n)+\nAll is well\.\n$/);
+  expect(await busily(() => data("doctor"))).toMatchObject({ kind: "sqlite", verdict: "ok" });
+  expect(await worker.stop()).toBe("code 0");
+});

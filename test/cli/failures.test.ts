@@ -1,0 +1,200 @@
+// What goes wrong ends with one sentence on stderr, nothing on stdout, and a code that scripts can trust.
+
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { describe, expect, test } from "vitest";
+import {
+  describeWithMariadb,
+  describeWithPostgres,
+  freshMariadb,
+  freshPostgres,
+} from "../support/databases.ts";
+import type { Ended } from "./terminal.ts";
+import { newProject, says, sluice } from "./terminal.ts";
+
+const NOBODY = 65_534;
+
+describe("a store that is away is named by", () => {
+  const away = "postgres://ann:secret@127.0.0.1:1/x";
+  test.each([
+    ["tasks", "list"],
+    ["tasks", "show", "x"],
+    ["tasks", "enqueue", "app.js", "stripe"],
+    ["tasks", "cancel", "x"],
+    ["tasks", "retry", "x"],
+    ["queues", "list"],
+    ["queues", "pause", "x"],
+    ["queues", "resume", "x"],
+    ["limits", "list"],
+    ["limits", "set", "cluster", "1"],
+    ["limits", "reset", "cluster"],
+    ["why", "x"],
+    ["migrate"],
+    ["doctor"],
+  ])("%s %s", async (...args) => {
+    for (const json of [[], ["--json"]])
+      expect(await sluice(newProject(), [...args, "--store", away, ...json])).toEqual(
+        failure(
+          "STORE_UNREACHABLE",
+          "The store postgres://ann:***@127.0.0.1:1/x could not be reached: connect ECONNREFUSED 127.0.0.1:1",
+        ),
+      );
+  });
+});
+
+describe("a file", () => {
+  test("that is no database", async () => {
+    const project = newProject();
+    writeFileSync(join(project, "a.db"), "this is not a database, and it is long enough to be taken for one");
+    for (const command of [["tasks", "list"], ["migrate"], ["doctor"]])
+      expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
+        failure("STORE_UNREACHABLE", "The store file:a.db could not be reached: file is not a database"),
+      );
+  });
+
+  test("that is a folder", async () => {
+    const project = newProject();
+    mkdirSync(join(project, "a.db"));
+    for (const command of [["queues", "list"], ["migrate"]])
+      expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
+        failure("STORE_UNREACHABLE", "a.db is not a file."),
+      );
+  });
+
+  test("that is somebody else's database is left as it is", async () => {
+    const project = newProject();
+    const database = new DatabaseSync(join(project, "a.db"));
+    database.exec("CREATE TABLE mine (a)");
+    expect(await sluice(project, ["limits", "list", "--store", "file:a.db"])).toEqual(
+      failure(
+        "SCHEMA_MISSING",
+        "The store has schema 0, this version needs 1. Run: npx sluice migrate --store file:a.db",
+      ),
+    );
+    expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "mine" }]);
+    database.close();
+  });
+
+  test("that a newer version has written", async () => {
+    const project = newProject();
+    await says(project, "migrate", "--store", "file:a.db");
+    const database = new DatabaseSync(join(project, "a.db"));
+    database.exec("INSERT INTO sluice_schema (version, applied_at) VALUES (7, 0)");
+    database.close();
+    for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
+      expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
+        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (1). Upgrade sluice."),
+      );
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "that may not be read (only root can play somebody else)",
+    async () => {
+      const project = newProject();
+      await says(project, "migrate", "--store", "file:a.db");
+      chmodSync(project, 0o755);
+      chmodSync(join(project, "a.db"), 0o600);
+      expect(await sluice(project, ["tasks", "list", "--store", "file:a.db"], { uid: NOBODY })).toEqual(
+        failure(
+          "STORE_UNREACHABLE",
+          expect.stringMatching(/^a\.db cannot be read and written by user nobody\. Even a look needs both/),
+        ),
+      );
+    },
+  );
+});
+
+describeWithPostgres("a PostgreSQL", () => {
+  test("without the user, the database or our tables", async () => {
+    const url = new URL(await freshPostgres());
+    const at = (change: (url: URL) => void): string => {
+      const other = new URL(url);
+      change(other);
+      return other.href;
+    };
+    const project = newProject();
+    const list = (store: string): Promise<Ended> => sluice(project, ["tasks", "list", "--store", store]);
+    expect((await list(at((other) => Object.assign(other, { username: "mallory" })))).stderr).toMatch(
+      /^error STORE_UNREACHABLE: .*: role "mallory" does not exist\n$/,
+    );
+    expect((await list(at((other) => Object.assign(other, { pathname: "/nowhere" })))).stderr).toMatch(
+      /^error STORE_UNREACHABLE: .*: database "nowhere" does not exist\n$/,
+    );
+    expect(await list(url.href)).toEqual(
+      failure(
+        "SCHEMA_MISSING",
+        `The store has schema 0, this version needs 1. Run: npx sluice migrate --store ${url.href}`,
+      ),
+    );
+  });
+});
+
+describeWithMariadb("a MariaDB", () => {
+  test("with another password, or without our tables", async () => {
+    const url = await freshMariadb();
+    const project = newProject();
+    const wrong = Object.assign(new URL(url), { password: "wrong" }).href;
+    const denied = await sluice(project, ["doctor", "--store", wrong]);
+    expect(denied).toMatchObject({ code: 1, stdout: "" });
+    expect(denied.stderr).toMatch(/^error STORE_UNREACHABLE: .*:\*\*\*@.*: Access denied for user /);
+    expect((await sluice(project, ["doctor", "--store", url])).stderr).toMatch(/^error SCHEMA_MISSING: /);
+  });
+});
+
+describe("somebody who is not there", () => {
+  test.each([
+    [
+      ["tasks", "show", "zzz"],
+      "UNKNOWN_ID",
+      "There is no task zzz in this store. See: npx sluice tasks list",
+    ],
+    [
+      ["tasks", "cancel", "zzz"],
+      "UNKNOWN_ID",
+      "There is no task zzz in this store. See: npx sluice tasks list",
+    ],
+    [
+      ["tasks", "retry", "zzz"],
+      "UNKNOWN_ID",
+      "There is no task zzz in this store. See: npx sluice tasks list",
+    ],
+    [["why", "zzz"], "UNKNOWN_ID", "There is no task zzz in this store. See: npx sluice tasks list"],
+    [
+      ["queues", "pause", "zzz"],
+      "UNKNOWN_QUEUE",
+      'There is no queue "zzz" in this store. See: npx sluice queues list',
+    ],
+    [
+      ["queues", "resume", "zzz"],
+      "UNKNOWN_QUEUE",
+      'There is no queue "zzz" in this store. See: npx sluice queues list',
+    ],
+    [
+      ["limits", "reset", "pool:z"],
+      "UNKNOWN_GATE",
+      'There is no gate "pool:z" in this store. See: npx sluice limits list',
+    ],
+    [
+      ["tasks", "enqueue", "app.js", "zzz"],
+      "UNKNOWN_TASK",
+      'task "zzz" is not part of this app. Add it to defineApp({ tasks: [ … ] }).',
+    ],
+    [["check", "zzz.js"], "NO_APP_FILE", expect.stringMatching(/^There is no file zzz\.js /)],
+  ])("%j", async (args, code, sentence) => {
+    const project = newProject();
+    await says(project, "migrate");
+    expect(await sluice(project, args)).toEqual(failure(code, sentence));
+  });
+});
+
+const failure = (code: string, sentence: unknown): object => ({
+  code: 1,
+  stdout: "",
+  stderr:
+    typeof sentence === "string"
+      ? `error ${code}: ${sentence}\n`
+      : expect.stringMatching(
+          new RegExp((sentence as { sample: RegExp }).sample.source.replace(/^\^/, `^error ${code}: `)),
+        ),
+});

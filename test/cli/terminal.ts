@@ -1,0 +1,86 @@
+// A project of a user with the package in it, and a terminal beside it: the built `sluice` as a child process.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { builtCli, top } from "../support/built-cli.ts";
+
+const projects: string[] = [];
+let cli = "";
+
+beforeAll(async () => {
+  cli = await builtCli();
+});
+
+afterAll(() => {
+  for (const folder of projects) rmSync(folder, { recursive: true, force: true });
+});
+
+/** The same queues and pools as the app of the workers, so that declaring it changes nothing. */
+const APP = `
+import { defineApp, task } from "sluice";
+const of = (id) => task({ id, queue: id, run: () => id });
+export default defineApp({
+  tasks: [of("stripe"), of("email"), of("bulk")],
+  clusterCap: 20,
+  queues: { stripe: { rank: 1, maxConcurrency: 3 }, email: { rank: 50, maxConcurrency: 10 }, bulk: { rank: 100 } },
+  pools: { database: { limit: 5 }, api: { limit: 5 } },
+});
+`;
+
+export function newProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-terminal-"));
+  projects.push(folder);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "app.js"), APP);
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
+  return folder;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly uid?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function sluice(project: string, args: readonly string[], { uid, env }: Running = {}): Promise<Ended> {
+  const { SLUICE_STORE: _, npm_command: __, ...rest } = process.env;
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd: project,
+    env: { ...rest, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** What it says to people, when all went well. */
+export async function says(project: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await sluice(project, args);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
+  return stdout;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a script would get, looked at by the test that asked.
+export async function gives(project: string, ...args: string[]): Promise<any> {
+  return JSON.parse(await says(project, ...args, "--json"));
+}

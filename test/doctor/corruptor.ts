@@ -1,0 +1,198 @@
+// Breaks one invariant at a time by plain SQL, as a defect, a restore or a hand could.
+
+import type { Store } from "../../src/index.ts";
+import { FakeClock } from "../../src/testing/clock.ts";
+import { Bench, BILL, BULK, MAIL, newTask } from "../../src/testing/store-suite/bench.ts";
+
+export { BILL, BULK, MAIL };
+
+type Kind = Store["kind"];
+type Sql = string | ((kind: Kind) => string);
+
+export interface Corruption {
+  readonly name: string;
+  /** What the verbs of the store do before. */
+  readonly first?: (store: Store) => Promise<unknown>;
+  readonly sql: readonly Sql[];
+  /** What the doctor says: check and verdict, what the finding begins with, and on what. */
+  readonly finds: readonly [check: string, verdict: "warn" | "fail", text: RegExp, ids?: readonly string[]];
+}
+
+/** A store with a task in every place it can be, and nothing wrong with it. */
+export async function populate(store: Store): Promise<void> {
+  const bench = new Bench(store, new FakeClock());
+  await bench.session("s1", { leaseMs: 3_600_000 });
+  await store.declare({
+    queues: [{ name: "mail", rank: 1 }],
+    gates: [{ key: "pool:smtp", limit: 9, line: "bypass" }],
+  });
+  await bench.enqueue(
+    "waits",
+    newTask("runs", { lane: BULK }),
+    newTask("ends", { lane: BILL }),
+    newTask("later", { delayMs: 3_600_000 }),
+    newTask("good", { lane: BILL, goodForMs: 3_600_000 }),
+  );
+  await bench.claim(["runs"]);
+  await bench.report(await bench.claimOne("ends"), { to: "succeeded", body: "1" });
+}
+
+/** A claim of "waits" by hand, long after everything else. */
+const CLAIM_BY_HAND = [
+  `INSERT INTO sluice_running (id, lane, session, held, claimed_at, claimed_n, precedence, at, attempt, losses, n)
+   SELECT id, lane, 's1', 1, at + 60000, 2, precedence, at, 1, 0, 2 FROM sluice_waiting WHERE id = 'waits'`,
+  "DELETE FROM sluice_waiting WHERE id = 'waits'",
+];
+
+const COLUMNS =
+  "id, lane, session, held, until_at, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n";
+
+/** The schema allows one claim for each task, so first that has to go. */
+const WITHOUT_UNIQUE: readonly Sql[] = [
+  (kind) =>
+    kind === "postgres"
+      ? "ALTER TABLE sluice_running DROP CONSTRAINT sluice_running_pkey"
+      : kind === "mysql"
+        ? "ALTER TABLE sluice_running DROP INDEX id"
+        : "CREATE TABLE copy (epoch INTEGER PRIMARY KEY AUTOINCREMENT, id, lane, session, held, until_at, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n)",
+  (kind) => (kind === "sqlite" ? "INSERT INTO copy SELECT * FROM sluice_running" : "SELECT 1"),
+  (kind) => (kind === "sqlite" ? "DROP TABLE sluice_running" : "SELECT 1"),
+  (kind) => (kind === "sqlite" ? "ALTER TABLE copy RENAME TO sluice_running" : "SELECT 1"),
+];
+
+const lane = (id: string, set: string): string => `UPDATE sluice_lane SET ${set} WHERE id = '${id}'`;
+
+export const CORRUPTIONS: readonly Corruption[] = [
+  {
+    name: "a grant above a limit that an operator set before it",
+    first: (store) => store.changeLimit({ key: "pool:smtp", to: "value", limit: 3, by: "ann" }),
+    sql: CLAIM_BY_HAND,
+    finds: [
+      "limits",
+      "fail",
+      /^pool "smtp": 4 of 3 held, and the newest slot was granted at /,
+      ["pool:smtp"],
+    ],
+  },
+  {
+    name: "a grant above a limit that the app declared before it",
+    first: (store) => store.declare({ queues: [], gates: [{ key: "queue:mail", limit: 1, line: "skip" }] }),
+    sql: CLAIM_BY_HAND,
+    finds: [
+      "limits",
+      "fail",
+      /^queue "mail": 2 of 1 held, .* though this limit came into force at /,
+      ["queue:mail"],
+    ],
+  },
+  {
+    name: "a limit lowered by plain SQL, which is no defect",
+    sql: ["UPDATE sluice_gate SET capacity = 1 WHERE name = 'pool:smtp'"],
+    finds: ["limits", "warn", /^pool "smtp": 3 of 1 held, draining: /],
+  },
+  {
+    name: "a waiting task that is gone",
+    sql: ["DELETE FROM sluice_waiting WHERE id = 'waits'"],
+    finds: ["places", "fail", /^tasks that are in none of /, ["waits"]],
+  },
+  {
+    name: "an outcome that is gone",
+    sql: ["DELETE FROM sluice_outcome WHERE id = 'ends'"],
+    finds: ["places", "fail", /^tasks that are in none of /, ["ends"]],
+  },
+  {
+    name: "a task that waits and is put off at once",
+    sql: [
+      "INSERT INTO sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because) SELECT id, lane, precedence, at, attempt, losses, good_until, n, 'retry' FROM sluice_waiting WHERE id = 'waits'",
+    ],
+    finds: ["places", "fail", /^tasks that are in two places/, ["waits"]],
+  },
+  {
+    name: "a task that runs and has ended",
+    sql: [
+      "INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, finished_at, n) SELECT id, 'failed', epoch, 1, 0, at, 9 FROM sluice_running WHERE id = 'runs'",
+    ],
+    finds: ["places", "fail", /^tasks that are in two places/, ["runs"]],
+  },
+  {
+    name: "a delayed task without its body",
+    sql: ["DELETE FROM sluice_task WHERE id = 'later'"],
+    finds: ["places", "fail", /^rows whose task is not there/, ["later later"]],
+  },
+  {
+    name: "a deadline of nobody",
+    sql: ["INSERT INTO sluice_deadline (id, at) VALUES ('ghost', 9000000000000)"],
+    finds: ["places", "fail", /^rows whose task is not there/, ["deadline ghost"]],
+  },
+  {
+    name: "two claims of one task",
+    sql: [
+      ...WITHOUT_UNIQUE,
+      `INSERT INTO sluice_running (${COLUMNS}) SELECT ${COLUMNS} FROM sluice_running WHERE id = 'runs'`,
+    ],
+    finds: ["claims", "fail", /^tasks with two claims/, ["runs"]],
+  },
+  {
+    name: "a claim whose lane is gone",
+    sql: [`DELETE FROM sluice_lane WHERE id = '${BULK.id}'`],
+    finds: ["claims", "fail", /^claims whose lane is not there/, ["runs"]],
+  },
+  {
+    name: "an epoch from the future",
+    sql: ["UPDATE sluice_outcome SET epoch = 1000000 WHERE id = 'ends'"],
+    finds: ["epochs", "fail", /^epochs that are still to be handed out/, ["ends"]],
+  },
+  {
+    name: "a head behind the first of its lane",
+    sql: [lane(MAIL.id, "head_precedence = 5")],
+    finds: ["line", "fail", /^lanes whose head is later/, [MAIL.id]],
+  },
+  {
+    name: "an idle lane in which somebody waits",
+    sql: [lane(MAIL.id, "state = 0")],
+    finds: ["line", "fail", /^waiting tasks that no pass would find/, ["waits"]],
+  },
+  {
+    name: "a lane that is gone while somebody waits in it",
+    sql: [`DELETE FROM sluice_lane WHERE id = '${MAIL.id}'`],
+    finds: ["line", "fail", /^waiting tasks that no pass would find/, ["waits"]],
+  },
+  {
+    name: "a lane parked on a gate that is not there",
+    sql: [lane(MAIL.id, "state = 2, parked = 'pool:gone'")],
+    finds: ["line", "fail", /^lanes parked on a gate that is not there/, [`${MAIL.id} on pool:gone`]],
+  },
+  {
+    name: "a limit below -1",
+    sql: ["UPDATE sluice_gate SET capacity = -7 WHERE name = 'pool:smtp'"],
+    finds: ["rows", "fail", /^gates whose limit, pause or line/, ["pool:smtp"]],
+  },
+  {
+    name: "a line that nobody knows",
+    sql: ["UPDATE sluice_gate SET line = 'lifo' WHERE name = 'pool:smtp'"],
+    finds: ["rows", "fail", /^gates whose limit, pause or line/, ["pool:smtp"]],
+  },
+  {
+    name: "asks that are no JSON",
+    sql: ["UPDATE sluice_task SET asks = '[[\"pool:smtp\"' WHERE id = 'waits'"],
+    finds: ["rows", "fail", /^tasks whose asks cannot be read/, ["waits"]],
+  },
+  {
+    name: "a claim that nobody recovers, though a worker has been there for long",
+    sql: [
+      "UPDATE sluice_running SET session = 'gone', until_at = NULL WHERE id = 'runs'",
+      "UPDATE sluice_session SET started_at = started_at - 120000",
+    ],
+    finds: ["recovery", "fail", /^claims of workers that have been gone for more than 1m/, ["runs"]],
+  },
+  {
+    name: "a claim of a worker that is gone, when the next one has just come",
+    sql: ["UPDATE sluice_running SET session = 'gone', until_at = NULL WHERE id = 'runs'"],
+    finds: ["recovery", "warn", /^claims of workers that are gone/, ["runs"]],
+  },
+  {
+    name: "a queue that no live worker serves",
+    sql: [`UPDATE sluice_session SET serves = '{"queues":["mail","money"],"tasks":["send","bulk"]}'`],
+    finds: ["workers", "warn", /^1 waiting: no live worker serves queue "money" and knows task "bill"/],
+  },
+];

@@ -1,0 +1,145 @@
+// Attempts in real child processes behave as they do in our own.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SluiceError } from "../../src/core/error.ts";
+import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";
+import type { Line } from "../../src/executor/process/spawn.ts";
+import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
+
+/** One child for all that does it no harm. */
+let executor: ProcessExecutor;
+let pids: readonly number[];
+beforeAll(async () => {
+  ({ executor, pids } = newExecutor({ shared: true }));
+  await executor.start();
+});
+afterAll(() => executor.stop());
+
+describe("an attempt in a child", () => {
+  test("is given its input, its id, attempt and fence, in another process, and its result is kept as JSON", async () => {
+    const ending = await executor.run(job("echo", { n: 4 }, { id: "id1", attempt: 3, fence: 2 ** 40 }));
+    expect(ending).toEqual({
+      ok: true,
+      result: JSON.stringify({ input: { n: 4 }, id: "id1", attempt: 3, fence: 2 ** 40 }),
+    });
+    expect(await pidOf(executor)).toBe(pids[0]);
+    expect(pids[0]).not.toBe(process.pid);
+  });
+
+  test("may say how far it is and what it did, all of it before its end", async () => {
+    const talk = job("talk");
+    expect(await executor.run(talk)).toEqual({ ok: true, result: "null" });
+    expect(talk.said).toEqual([
+      { progress: { done: 3 } },
+      { progress: undefined },
+      { message: "half way", data: { n: 1 } },
+      { message: "done" },
+    ]);
+  });
+
+  test("that fails tells its error whole, and whether it may be retried", async () => {
+    const ending = await executor.run(job("fail"));
+    expect(ending).toMatchObject({
+      ok: false,
+      retryable: false,
+      error: { name: "TypeError", code: "NOTHING", message: "no such thing" },
+    });
+    expect(ending).toHaveProperty("error.stack", expect.stringContaining("tasks.ts"));
+    expect(ending).not.toHaveProperty("crashed");
+  });
+
+  test("that says what JSON cannot say fails by itself; its process goes on", async () => {
+    expect(await executor.run(job("circular"))).toMatchObject({ ok: false, error: { name: "TypeError" } });
+    expect(await pidOf(executor)).toBe(pids[0]);
+  });
+
+  test("may be given and may return much, in every alphabet", async () => {
+    const text = `${'a"\n\u2028é漢😀\ud800'.repeat(200_000)}`;
+    expect(await executor.run(job("size", text))).toEqual({ ok: true, result: String(text.length) });
+    const ending = await executor.run(job("echo", text));
+    expect(ending.ok && (JSON.parse(ending.result) as { input: string }).input === text).toBe(true);
+  });
+
+  test("may use the channel for words of its own, and nobody takes them for ours", async () => {
+    expect(await executor.run(job("talksToParent"))).toEqual({ ok: true, result: '"said"' });
+    expect(await pidOf(executor)).toBe(pids[0]);
+  });
+
+  test("runs out of its time by the clock of its own process, which goes on", async () => {
+    const ending = await executor.run(job("wait", null, { timeoutMs: 50 }));
+    expect(ending).toMatchObject({ ok: true, result: expect.stringContaining("TIMEOUT") });
+    expect(await pidOf(executor)).toBe(pids[0]);
+  });
+});
+
+describe("jobs", () => {
+  test("go to the child with the fewest, as many at once as there is room, and the rest wait", async () => {
+    const { executor } = await startExecutor({ processes: 2, concurrency: 2 });
+    expect(executor.size).toBe(4);
+    const jobs = Array.from({ length: 5 }, () => job("wait"));
+    const endings = jobs.map((each) => executor.run(each));
+    const begun = await Promise.all(jobs.slice(0, 4).map((each) => each.begun));
+    expect(begun[0]).not.toBe(begun[1]);
+    const perChild = new Map(begun.map((pid) => [pid, begun.filter((other) => other === pid).length]));
+    expect([...perChild.values()]).toEqual([2, 2]);
+    expect(jobs[4]?.said).toEqual([]);
+    jobs[0]?.abort();
+    await endings[0];
+    expect(await jobs[4]?.begun).toBe(begun[0]);
+    for (const each of jobs) each.abort();
+    expect((await Promise.all(endings)).every(({ ok }) => ok)).toBe(true);
+  });
+
+  test("keep away from a child with aborted code in it, if there is another", async () => {
+    const { executor } = await startExecutor({ processes: 2, concurrency: 3 });
+    const deaf = job("deaf");
+    const others = [job("wait"), job("wait"), job("wait")] as const;
+    void executor.run(deaf);
+    const risky = await deaf.begun;
+    deaf.abort();
+    for (const other of others) void executor.run(other);
+    const pids = await Promise.all(others.map(({ begun }) => begun));
+    expect(new Set(pids).size).toBe(1);
+    expect(pids[0]).not.toBe(risky);
+  });
+});
+
+describe("an abort", () => {
+  test("reaches the code with its name, code and reason", async () => {
+    const wait = job("wait");
+    const ending = executor.run(wait);
+    await wait.begun;
+    wait.abort(new SluiceError("CANCELLED", "Somebody cancelled it."));
+    const seen = { name: "SluiceError", code: "CANCELLED", message: "Somebody cancelled it." };
+    expect(await ending).toEqual({ ok: true, result: JSON.stringify(seen) });
+    expect(await pidOf(executor)).toBe(pids[0]);
+  });
+
+  test("without a reason of ours is an abort all the same", async () => {
+    const wait = job("wait");
+    const ending = executor.run(wait);
+    await wait.begun;
+    wait.abort("enough");
+    expect(await ending).toMatchObject({
+      result: expect.stringContaining('"code":"ABORTED","message":"enough"'),
+    });
+  });
+
+  test("before the job was given begins nothing", async () => {
+    const wait = job("wait");
+    wait.abort();
+    expect(await executor.run(wait)).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+    await pidOf(executor);
+    expect(wait.said).toEqual([]);
+  });
+});
+
+test("lines that children print are told to whoever asks for them", async () => {
+  const lines: Line[] = [];
+  const { executor, pids } = await startExecutor({ onLine: (line) => lines.push(line) });
+  await executor.run(job("prints"));
+  await executor.stop();
+  const pid = pids[0];
+  expect(lines).toContainEqual({ pid, stream: "stdout", text: "to stdout" });
+  expect(lines).toContainEqual({ pid, stream: "stderr", text: "to stderr" });
+});

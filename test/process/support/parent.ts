@@ -1,0 +1,35 @@
+// A parent in a process of its own, to be killed or frozen: gives one job to one child, which prints what it does.
+
+import { writeSync } from "node:fs";
+import { ProcessExecutor } from "../../../src/executor/process/process-executor.ts";
+import { entry, execArgv } from "./child-entry.ts";
+
+const [name = "", how = "", leaseMs = "0"] = process.argv.slice(2);
+const executor = new ProcessExecutor({
+  entry,
+  execArgv,
+  argv: [how, "prints"],
+  processes: 1,
+  concurrency: 1,
+});
+
+const trust = (): void => executor.trustedUntil(performance.now() + Number(leaseMs));
+if (Number(leaseMs) > 0) setInterval(trust, Number(leaseMs) / 20);
+/** Says when more than a lease has gone by since the code began. */
+const begun = (): void => {
+  if (Number(leaseMs) > 0) setTimeout(() => writeSync(1, "still held\n"), Number(leaseMs) * 1.25);
+};
+process.once("message", () => process.exit());
+await executor.start();
+if (Number(leaseMs) > 0) trust();
+await executor.run({
+  id: "id",
+  name,
+  input: "null",
+  attempt: 1,
+  fence: 1,
+  timeoutMs: null,
+  signal: new AbortController().signal,
+  progress: () => {},
+  log: begun,
+});

@@ -1,0 +1,134 @@
+// What the children of these tests run: well-behaved code, and every kind of bad one.
+
+import { writeSync } from "node:fs";
+import type { AnyTask, TaskContext } from "../../../src/core/task/definition.ts";
+import { task } from "../../../src/core/task/definition.ts";
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+
+/** Said in two ways: to a parent that listens, and to whoever reads what we print. */
+function begun({ log }: TaskContext): void {
+  log("begun", process.pid);
+  if (process.argv.includes("prints")) writeSync(1, `begun ${process.pid}\n`);
+}
+
+function busyFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+export const tasks: readonly AnyTask[] = [
+  task({ id: "pid", run: () => process.pid }),
+  task({ id: "size", run: (input: string) => input.length }),
+  task({ id: "echo", run: (input: unknown, { id, attempt, fence }) => ({ input, id, attempt, fence }) }),
+  task({
+    id: "talk",
+    run: (_: unknown, { progress, log }) => {
+      progress({ done: 3 });
+      progress(undefined);
+      log("half way", { n: 1 });
+      log("done");
+    },
+  }),
+  task({
+    id: "circular",
+    run: (_: unknown, { progress }) => {
+      const value: Record<string, unknown> = {};
+      value.self = value;
+      progress(value);
+    },
+  }),
+  task({
+    id: "fail",
+    run: () => {
+      throw Object.assign(new TypeError("no such thing"), { code: "NOTHING", retryable: false });
+    },
+  }),
+  // Ends when it is asked to, and says why it was.
+  task({
+    id: "wait",
+    run: async (_: unknown, context) => {
+      begun(context);
+      await aborted(context.signal);
+      const { name, code, message } = context.signal.reason;
+      if (process.argv.includes("prints")) writeSync(1, `aborted ${code}\n`);
+      return { name, code, message };
+    },
+  }),
+  // Never ends, but lets others run.
+  task({
+    id: "deaf",
+    run: async (_: unknown, context) => {
+      begun(context);
+      await new Promise(() => {});
+    },
+  }),
+  task({
+    id: "block",
+    run: (_: unknown, context) => {
+      begun(context);
+      for (;;);
+    },
+  }),
+  // Blocks, and tells afterwards whether it was taken for lost.
+  task({
+    id: "blockFor",
+    run: async (ms: number, context) => {
+      const { signal } = context;
+      begun(context);
+      busyFor(ms);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+      return signal.aborted ? signal.reason.code : "held";
+    },
+  }),
+  task({ id: "exit", run: (code: number) => process.exit(code) }),
+  task({
+    id: "killed",
+    run: (_: unknown, { log }) => {
+      log("my last words");
+      process.kill(process.pid, "SIGKILL");
+    },
+  }),
+  task({
+    id: "uncaught",
+    run: async () => {
+      setTimeout(() => {
+        throw new TypeError("nobody catches this");
+      });
+      await new Promise(() => {});
+    },
+  }),
+  task({
+    id: "hungry",
+    run: () => {
+      const all: unknown[] = [];
+      for (;;) all.push(Array.from({ length: 10_000 }, (_, n) => ({ n })));
+    },
+  }),
+  task({
+    id: "disconnects",
+    run: async () => {
+      process.disconnect();
+      setInterval(() => {}, 1_000);
+      await new Promise(() => {});
+    },
+  }),
+  task({
+    id: "talksToParent",
+    run: () => {
+      for (const word of ["ready", null, 7, { type: "axm:monitor" }]) process.send?.(word);
+      return "said";
+    },
+  }),
+  task({
+    id: "prints",
+    run: () => {
+      console.log("to stdout");
+      console.error("to stderr");
+    },
+  }),
+];
