@@ -1,6 +1,7 @@
 // Runs the programs of one database server in one folder, and lives exactly as long as the process that started it.
 //
 // The owner holds the other end of our stdin and sends one JSON line per program; we answer `exit CODE` when it ends.
+// A line with a signal is for the program that runs.
 // However the owner ends, by a clean stop, Ctrl-C or SIGKILL, the pipe closes: then we stop what runs and remove the
 // folder. Nothing less can promise that a killed test run leaves no database behind.
 
@@ -23,7 +24,8 @@ process.stdout.on("error", () => {});
 createInterface({ input: process.stdin }).on("line", run).on("close", stop);
 
 function run(line) {
-  const { command, args } = JSON.parse(line);
+  const { command, args, signal } = JSON.parse(line);
+  if (signal) return void running?.kill(signal);
   // A group of its own: an installer is a script, and stopping it must stop the programs it started, too.
   const options = { cwd: folder, stdio: ["ignore", output, output], detached: true, ...identity };
   running = spawn(command, args, options);

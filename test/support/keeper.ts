@@ -13,12 +13,12 @@ import type { Account } from "./account.ts";
 export class Keeper {
   readonly #process: ChildProcess;
   readonly #answers: Interface;
-  readonly #log: string;
+  readonly log: string;
 
   constructor(folder: string, account: Account | undefined, stopSignal: NodeJS.Signals) {
-    this.#log = join(folder, "server.log");
+    this.log = join(folder, "server.log");
     const program = fileURLToPath(new URL("keeper.mjs", import.meta.url));
-    const order = JSON.stringify({ folder, log: this.#log, stopSignal, ...account });
+    const order = JSON.stringify({ folder, log: this.log, stopSignal, ...account });
     this.#process = spawn(process.execPath, [program, order], {
       cwd: "/",
       // Flags and preloads of the test runner are not for the keeper or its servers.
@@ -38,9 +38,14 @@ export class Keeper {
     return String(line).replace("exit ", "");
   }
 
+  /** Sends a signal to the program that runs. */
+  signal(signal: NodeJS.Signals): void {
+    must(this.#process.stdin).write(`${JSON.stringify({ signal })}\n`);
+  }
+
   /** The last lines that the programs wrote. */
   complaint(): string {
-    return readFileSync(this.#log, "utf8").trim().split("\n").slice(-15).join("\n");
+    return readFileSync(this.log, "utf8").trim().split("\n").slice(-15).join("\n");
   }
 
   /** Lets our process end while the server runs; the keeper then cleans up. */

@@ -10,11 +10,19 @@ import { canRead, giveTo } from "./account.ts";
 import type { ServerPlan, StartedServer } from "./server.ts";
 import { startServer } from "./server.ts";
 
-export function start(): Promise<StartedServer> {
-  return startServer({ name: "postgres", user: "postgres", stopSignal: "SIGINT", plan });
+/** `extra`: settings beside ours. */
+export function start(extra: Settings = {}): Promise<StartedServer> {
+  return startServer({
+    name: "postgres",
+    user: "postgres",
+    stopSignal: "SIGINT",
+    plan: (folder, account) => plan(folder, account, extra),
+  });
 }
 
-function plan(folder: string, account: Account | undefined): ServerPlan {
+type Settings = Readonly<Record<string, string | number>>;
+
+function plan(folder: string, account: Account | undefined, extra: Settings): ServerPlan {
   const native = reachableBinaries(folder, account);
   const data = join(folder, "data");
   return {
@@ -25,19 +33,20 @@ function plan(folder: string, account: Account | undefined): ServerPlan {
     },
     serve: (port) => ({
       command: join(native, "bin/postgres"),
-      args: ["-D", data, ...settings({ port, socketFolder: folder })],
+      args: ["-D", data, ...settings({ port, socketFolder: folder }, extra)],
     }),
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
     probe,
   };
 }
 
-function settings({ port, socketFolder }: { port: number; socketFolder: string }): string[] {
+function settings({ port, socketFolder }: { port: number; socketFolder: string }, extra: Settings): string[] {
   const values = {
     listen_addresses: "127.0.0.1",
     port,
     unix_socket_directories: socketFolder,
     max_connections: 300,
+    ...extra,
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

@@ -11,6 +11,12 @@ import { Keeper } from "./keeper.ts";
 
 export interface StartedServer {
   readonly url: string;
+  /** The file that the server writes its own words to; gone with its folder. */
+  readonly log: string;
+  /** Ends the server by a signal, and keeps what it stored. Resolves when it is gone. */
+  halt(signal: NodeJS.Signals): Promise<void>;
+  /** Starts it again where it was, after a halt. */
+  again(): Promise<void>;
   /** Stops the server and removes its folder. Also happens by itself when the starting process ends. */
   stop(): Promise<void>;
 }
@@ -49,22 +55,50 @@ export async function startServer(kind: ServerKind): Promise<StartedServer> {
     const { prepare, ...plan } = kind.plan(folder, account);
     const code = await keeper.run(prepare.command, prepare.args);
     if (code !== "0") throw new Error(`${prepare.command} ended with ${code}:\n${keeper.complaint()}`);
-    const url = await serve(keeper, plan);
+    const serving = await serve(keeper, plan);
     keeper.unref();
-    return { url, stop: () => keeper.stop() };
+    return started(keeper, plan, serving);
   } catch (error) {
     await keeper.stop();
     throw error;
   }
 }
 
-async function serve(keeper: Keeper, plan: Omit<ServerPlan, "prepare">): Promise<string> {
+interface Serving {
+  readonly port: number;
+  /** Resolves when the server has ended. */
+  readonly end: Promise<unknown>;
+}
+
+function started(keeper: Keeper, plan: Serves, { port, end: firstEnd }: Serving): StartedServer {
+  const url = plan.url(port);
+  let end = firstEnd;
+  return {
+    url,
+    log: keeper.log,
+    halt: async (signal) => {
+      keeper.signal(signal);
+      await end;
+    },
+    again: async () => {
+      const { command, args } = plan.serve(port);
+      end = keeper.run(command, args);
+      if (!(await answers(() => plan.probe(url), end)))
+        throw new Error(`${command} did not start again:\n${keeper.complaint()}`);
+    },
+    stop: () => keeper.stop(),
+  };
+}
+
+type Serves = Omit<ServerPlan, "prepare">;
+
+async function serve(keeper: Keeper, plan: Serves): Promise<Serving> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     const { command, args } = plan.serve(port);
     const url = plan.url(port);
     const end = keeper.run(command, args);
-    if (await answers(() => plan.probe(url), end)) return url;
+    if (await answers(() => plan.probe(url), end)) return { port, end };
     const complaint = keeper.complaint();
     // Somebody may take the port between our asking and the server's listening.
     if (attempt === portAttempts || !/address already in use/i.test(complaint)) {

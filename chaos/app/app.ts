@@ -1,0 +1,98 @@
+/**
+ * The app under test: every kind of limit, and code of every kind: quick, heavy, flaky, deaf to its signal, blocking its
+ * event loop, killing its own process. Leases are short, so that outliving one takes seconds and not minutes.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TaskContext } from "sluice";
+import { defineApp, task } from "sluice";
+import type { Gates, Inside } from "./visit.ts";
+import { visit } from "./visit.ts";
+
+export interface Errand {
+  readonly ms: number;
+  /** Code that does not care for its signal, and tries to have its effect whatever happened. */
+  readonly deaf?: boolean;
+  /** Fails on its first so many attempts. */
+  readonly fails?: number;
+}
+
+const gatesOf = (queue: string, pools: Gates): Gates => ({
+  cluster: 1,
+  [`queue:${queue}`]: 1,
+  ...Object.fromEntries(Object.entries(pools).map(([pool, slots]) => [`pool:${pool}`, slots])),
+});
+
+interface Kind {
+  readonly queue: string;
+  readonly pools?: Gates;
+  readonly attempts?: number;
+  readonly goodUntil?: "3s";
+  readonly middle?: (errand: Errand, context: TaskContext) => Promise<void>;
+}
+
+const stay = (errand: Errand, { signal }: TaskContext): Promise<void> =>
+  sleep(errand.ms, undefined, errand.deaf ? {} : { signal });
+
+/** Every task enters, does something, has its effect, leaves; its result says under which token it was made. */
+function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle = stay }: Kind) {
+  return task({
+    id,
+    queue,
+    pools,
+    retry: { attempts, backoff: "fixed", delay: "200ms" },
+    ...(goodUntil ? { goodUntil } : {}),
+    run: (errand: Errand, context: TaskContext) =>
+      visit(
+        id,
+        context,
+        { gates: gatesOf(queue, pools), deaf: errand.deaf === true },
+        async (inside: Inside) => {
+          await middle(errand, context);
+          if (context.attempt <= (errand.fails ?? 0)) throw new Error("as it was told to");
+          await inside.effect(`task:${context.id}`);
+          if (pools.mutex) await inside.effect("pool:mutex");
+          return { fence: context.fence };
+        },
+      ),
+  });
+}
+
+export const quick = kind("quick", { queue: "fast" });
+export const light = kind("light", { queue: "fast", pools: { database: 1 } });
+export const heavy = kind("heavy", { queue: "slow", pools: { database: 3 } });
+export const single = kind("single", { queue: "bulk", pools: { mutex: 1 } });
+export const flaky = kind("flaky", { queue: "bulk", attempts: 3 });
+export const fleeting = kind("fleeting", { queue: "slow", goodUntil: "3s" });
+/** Runs longer than two leases. */
+export const long = kind("long", { queue: "slow" });
+
+/** Keeps the event loop of its process to itself. */
+export const blocking = kind("blocking", {
+  queue: "bulk",
+  middle: async (errand) => {
+    const until = performance.now() + Number(process.env.CHAOS_BLOCK_MS ?? errand.ms);
+    while (performance.now() < until);
+  },
+});
+
+/** Takes its process along, whoever runs it. */
+export const poison = kind("poison", {
+  queue: "fast",
+  attempts: 20,
+  middle: async () => {
+    process.kill(process.pid, "SIGKILL");
+    await new Promise(() => {});
+  },
+});
+
+export default defineApp({
+  tasks: [quick, light, heavy, single, flaky, fleeting, long, blocking, poison],
+  clusterCap: 14,
+  queues: {
+    fast: { rank: 1, maxConcurrency: 8 },
+    slow: { rank: 50, maxConcurrency: 6 },
+    bulk: { rank: 100, maxConcurrency: 7 },
+  },
+  pools: { database: { limit: 8 }, mutex: { limit: 1 } },
+  session: { lease: "3s", heartbeat: "500ms" },
+});

@@ -1,0 +1,60 @@
+/** What is enqueued: drawn from a seed, so that two runs with one seed ask for the same. */
+import type { Random } from "../random.ts";
+
+export interface Order {
+  readonly name: string;
+  readonly input: { readonly ms: number; readonly deaf?: boolean; readonly fails?: number };
+  readonly key: string | null;
+  readonly delay: string | null;
+  readonly priority: number;
+}
+
+/** `all` is a bit of everything; the others are for schedules that are aimed at one thing. */
+export type Mix = "all" | "quick" | "steady" | "long";
+
+type Parts = readonly (readonly [name: string, part: number, low: number, high: number])[];
+
+const ALL: Parts = [
+  ["quick", 0.36, 5, 60],
+  ["light", 0.18, 50, 900],
+  ["heavy", 0.14, 80, 500],
+  ["single", 0.12, 20, 200],
+  ["flaky", 0.09, 5, 80],
+  ["fleeting", 0.06, 20, 150],
+  ["blocking", 0.03, 100, 500],
+  ["long", 0.02, 6_500, 8_000],
+];
+
+const MIXES: Readonly<Record<Mix, Parts>> = {
+  all: ALL,
+  quick: [["quick", 1, 1, 25]],
+  steady: [
+    ["light", 0.7, 300, 2_000],
+    ["quick", 0.3, 100, 900],
+  ],
+  long: [["long", 1, 4_000, 9_000]],
+};
+
+export function draw(random: Random, keys: string, mix: Mix = "all"): Order {
+  let at = random.next();
+  const [name, , low, high] = MIXES[mix].find(([, part]) => {
+    at -= part;
+    return at < 0;
+  }) ?? ["quick", 0, 5, 60];
+  const deaf = random.chance(0.4);
+  const fails = name === "flaky" ? random.below(4) : 0;
+  const keyed = random.chance(0.5);
+  const number = random.below(2 ** 30);
+  return {
+    name,
+    input: {
+      ms: Math.round(random.between(low, high)),
+      ...(deaf ? { deaf } : {}),
+      ...(fails ? { fails } : {}),
+    },
+    key: keyed ? `${keys}-${number}` : null,
+    delay: random.chance(0.08) ? `${50 + random.below(900)}ms` : null,
+    // Who is deaf runs again soon when its holder was lost: only then can the old holder meet the new one.
+    priority: deaf ? 9 : random.below(3),
+  };
+}

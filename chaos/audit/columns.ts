@@ -1,0 +1,53 @@
+/**
+ * The audit: triggers of our own on the tables of the product write down every grant, release, lease, limit, place and
+ * outcome in the transaction that made it. One table of plain columns; what each kind keeps in them is said here once.
+ */
+export const COLUMNS = "kind, k1, k2, k3, n1, n2, n3, n4, n5";
+
+export interface Watched {
+  readonly table: string;
+  readonly on: "INSERT" | "UPDATE" | "DELETE";
+  /** Only when one of these changes. */
+  readonly of?: readonly string[];
+  readonly kind: string;
+  /** k1, k2, k3, n1, … n5, with `@` for the row. */
+  readonly keep: readonly string[];
+}
+
+const CLAIM = ["@.id", "@.lane", "@.session", "@.epoch", "@.held", "@.until_at", "@.attempt", "@.losses"];
+const SESSION = ["@.id", "@.name", "NULL", "@.expires_at", "NULL", "NULL", "NULL", "NULL"];
+const GATE = ["@.name", "NULL", "NULL", "@.capacity", "@.paused", "NULL", "NULL", "NULL"];
+const place = (where: string): string[] => [
+  "@.id",
+  `'${where}'`,
+  "NULL",
+  "NULL",
+  "NULL",
+  "NULL",
+  "@.attempt",
+  "@.losses",
+];
+const OUTCOME = ["@.id", "@.state", "NULL", "@.epoch", "NULL", "NULL", "@.attempt", "@.losses"];
+
+export const WATCHED: readonly Watched[] = [
+  { table: "sluice_running", on: "INSERT", kind: "claim", keep: CLAIM },
+  { table: "sluice_running", on: "UPDATE", of: ["held", "until_at"], kind: "change", keep: CLAIM },
+  { table: "sluice_running", on: "DELETE", kind: "release", keep: CLAIM },
+  { table: "sluice_session", on: "INSERT", kind: "session", keep: SESSION },
+  { table: "sluice_session", on: "UPDATE", of: ["expires_at"], kind: "session", keep: SESSION },
+  { table: "sluice_session", on: "DELETE", kind: "sessionEnd", keep: SESSION },
+  { table: "sluice_gate", on: "INSERT", kind: "limit", keep: GATE },
+  { table: "sluice_gate", on: "UPDATE", of: ["capacity", "paused"], kind: "limit", keep: GATE },
+  { table: "sluice_waiting", on: "INSERT", kind: "place", keep: place("waiting") },
+  { table: "sluice_later", on: "INSERT", kind: "place", keep: place("later") },
+  { table: "sluice_outcome", on: "INSERT", kind: "outcome", keep: OUTCOME },
+  { table: "sluice_outcome", on: "DELETE", kind: "outcomeGone", keep: OUTCOME },
+];
+
+/** What the trigger keeps, with the row called `NEW` or `OLD`. */
+export function kept({ on, kind, keep }: Watched): string {
+  const row = on === "DELETE" ? "OLD" : "NEW";
+  return [`'${kind}'`, ...keep.map((each) => each.replace("@", row))].join(", ");
+}
+
+export const nameOf = ({ table, on }: Watched): string => `chaos_${table}_${on.toLowerCase()}`;

@@ -1,0 +1,27 @@
+/**
+ * MariaDB does not tell in which order transactions were committed; the order of the rows is the order in which the
+ * triggers ran. For the sweep that is as good where it matters: whoever grants at a gate, or changes its limit, writes
+ * its row while it holds the gate, so these are in the order of their commits. A release may stand here a moment before
+ * it was committed; that can hide a grant that was too early by as much, and the snapshots would see it.
+ */
+import { COLUMNS, kept, nameOf, WATCHED } from "./columns.ts";
+
+const table = `CREATE TABLE chaos_audit (seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  stamp BIGINT NOT NULL, kind VARCHAR(20) NOT NULL, k1 VARCHAR(191), k2 VARCHAR(191), k3 VARCHAR(191),
+  n1 BIGINT, n2 BIGINT, n3 BIGINT, n4 BIGINT, n5 BIGINT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`;
+
+const NOW = "CAST(ROUND(UNIX_TIMESTAMP(SYSDATE(3)) * 1000) AS SIGNED)";
+
+const triggers = WATCHED.map((watched) => {
+  const insert = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) VALUES (${NOW}, ${kept(watched)})`;
+  const body = watched.of
+    ? `IF ${watched.of.map((column) => `NOT (NEW.${column} <=> OLD.${column})`).join(" OR ")} THEN ${insert}; END IF`
+    : insert;
+  return `CREATE TRIGGER ${nameOf(watched)} AFTER ${watched.on} ON ${watched.table} FOR EACH ROW ${body}`;
+});
+
+const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
+
+export const mariadbAudit: readonly string[] = [table, ...triggers, already];
+
+export const readMariadbAudit = `SELECT stamp AS at, stamp, ${COLUMNS} FROM chaos_audit ORDER BY seq`;

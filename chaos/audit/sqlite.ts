@@ -1,0 +1,20 @@
+/** One writer at a time: the order of the rows is the order of the commits. */
+import { COLUMNS, kept, nameOf, WATCHED } from "./columns.ts";
+
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+const table = `CREATE TABLE chaos_audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, stamp INTEGER NOT NULL,
+  kind TEXT NOT NULL, k1 TEXT, k2 TEXT, k3 TEXT, n1 INTEGER, n2 INTEGER, n3 INTEGER, n4 INTEGER, n5 INTEGER)`;
+
+const triggers = WATCHED.map(
+  (watched) =>
+    `CREATE TRIGGER ${nameOf(watched)} AFTER ${watched.on}${watched.of ? ` OF ${watched.of.join(", ")}` : ""} ON ${watched.table}
+    BEGIN INSERT INTO chaos_audit (stamp, ${COLUMNS}) VALUES (${NOW}, ${kept(watched)}); END`,
+);
+
+const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
+
+export const sqliteAudit: readonly string[] = [table, ...triggers, already];
+
+/** The trigger itself saw the wall clock; a lease stands there in the other one. */
+export const readSqliteAudit = `SELECT stamp AS at, stamp, ${COLUMNS} FROM chaos_audit ORDER BY seq`;

@@ -1,0 +1,66 @@
+/** The tables at the end of a run, and what a reader sees of them in between. */
+import type { Asks, OutcomeRow, Snapshot, Tables, TaskRow } from "../history.ts";
+import type { Place, Row } from "../place/place.ts";
+
+export async function readTables(place: Place): Promise<Tables> {
+  const ids = async (table: string): Promise<string[]> =>
+    (await place.sql(`SELECT id FROM ${table}`)).map(({ id }) => String(id));
+  return {
+    tasks: (await place.sql("SELECT id, name, idem_key, options FROM sluice_task")).map(taskRow),
+    waiting: await ids("sluice_waiting"),
+    later: await ids("sluice_later"),
+    running: await ids("sluice_running"),
+    outcomes: (await place.sql("SELECT id, state, epoch, attempt, losses, body FROM sluice_outcome")).map(
+      outcomeRow,
+    ),
+    lanes: await readLanes(place),
+    sessions: await ids(`sluice_session WHERE expires_at > ${place.leaseNow()}`),
+  };
+}
+
+async function readLanes(place: Place): Promise<Map<string, Asks>> {
+  const rows = await place.sql("SELECT id, asks FROM sluice_lane");
+  return new Map(
+    rows.map(({ id, asks }) => [
+      String(id),
+      Object.fromEntries(JSON.parse(String(asks)) as [string, number][]),
+    ]),
+  );
+}
+
+const taskRow = ({ id, name, idem_key, options }: Row): TaskRow => ({
+  id: String(id),
+  name: String(name),
+  key: idem_key === null ? null : String(idem_key),
+  attempts: (JSON.parse(String(options)) as { retry: { attempts: number } }).retry.attempts,
+});
+
+const outcomeRow = ({ id, state, epoch, attempt, losses, body }: Row): OutcomeRow => ({
+  id: String(id),
+  state: String(state),
+  epoch: epoch === null ? null : Number(epoch),
+  attempt: Number(attempt),
+  losses: Number(losses),
+  body: body === null ? null : String(body),
+});
+
+/** One statement, so one snapshot: the claims that count right now. */
+export async function takeSnapshot(place: Place): Promise<Snapshot> {
+  const now = place.leaseNow();
+  const rows = await place.sql(
+    `SELECT r.epoch, r.lane FROM sluice_running r JOIN sluice_session s ON s.id = r.session
+      WHERE r.held = 1 AND s.expires_at > ${now} AND (r.until_at IS NULL OR r.until_at > ${now})`,
+  );
+  return {
+    at: Date.now(),
+    claims: rows.map(({ epoch, lane }) => ({ epoch: Number(epoch), lane: String(lane) })),
+  };
+}
+
+/** How much is still to do, by place. */
+export async function backlog(place: Place): Promise<{ waiting: number; later: number; running: number }> {
+  const [row = {}] = await place.sql(
+    "SELECT (SELECT count(*) FROM sluice_waiting) AS waiting, (SELECT count(*) FROM sluice_later) AS later, (SELECT count(*) FROM sluice_running) AS running",
+  );
+  return { waiting: Number(row.waiting), later: Number(row.later), running: Number(row.running) };
+}

@@ -1,0 +1,98 @@
+/**
+ * C1, the grant sweep: recorded grants are never over the limit in force. The audit is walked in commit order; at
+ * every grant, all claims that count are added up per gate and compared with the limit as it was then.
+ *
+ * Why commit order is enough: whoever grants at a gate that can bind holds its row, and so does whoever changes the
+ * limit. Of two grants at one gate, the one committed later has seen the other; a release that is seen was committed
+ * before. A sum that is too large here was therefore too large in the database. A claim whose session has ended, or
+ * whose own lease ran out before it started, counts nowhere; lowering a limit evicts nobody, so only grants are checked.
+ */
+import type { Asks, Audited, Claim, Finding, LimitInForce } from "../history.ts";
+
+export interface Sweep extends Finding {
+  /** The limit that held at each gate when this claim was granted. */
+  readonly limitsAt: ReadonlyMap<number, Readonly<Record<string, number>>>;
+  /** How often each gate was exactly full after a grant. */
+  readonly full: ReadonlyMap<string, number>;
+  readonly grants: number;
+}
+
+const UNLIMITED = -1;
+
+export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string, Asks>): Sweep {
+  const claims = new Map<number, Claim>();
+  const expires = new Map<string, number>();
+  const limits = new Map<string, LimitInForce>();
+  const limitsAt = new Map<number, Record<string, number>>();
+  const full = new Map<string, number>();
+  const violations: string[] = [];
+  let grants = 0;
+
+  const counts = ({ held, session, until }: Claim, now: number): boolean =>
+    held && (expires.get(session) ?? 0) > now && (until === null || until > now);
+
+  const heldAt = (gate: string, now: number): number => {
+    let sum = 0;
+    for (const claim of claims.values()) if (counts(claim, now)) sum += lanes.get(claim.lane)?.[gate] ?? 0;
+    return sum;
+  };
+
+  const granted = (claim: Claim & { stamp: number }): void => {
+    grants += 1;
+    const seen: Record<string, number> = {};
+    for (const gate of Object.keys(lanes.get(claim.lane) ?? {})) {
+      const limit = limits.get(gate);
+      if (!limit || limit.capacity === null) {
+        violations.push(
+          `${claim.task} was granted at ${gate}, which has no limit set (epoch ${claim.epoch})`,
+        );
+        continue;
+      }
+      const { capacity, paused } = limit;
+      seen[gate] = capacity === UNLIMITED ? Number.POSITIVE_INFINITY : capacity;
+      if (paused)
+        violations.push(`${claim.task} was granted at ${gate}, which is paused (epoch ${claim.epoch})`);
+      if (capacity === UNLIMITED) continue;
+      const held = heldAt(gate, claim.stamp);
+      if (held > capacity)
+        violations.push(
+          `${gate} ${held}/${capacity} after the grant of epoch ${claim.epoch} (${claim.task})`,
+        );
+      else if (held === capacity) full.set(gate, (full.get(gate) ?? 0) + 1);
+    }
+    limitsAt.set(claim.epoch, seen);
+  };
+
+  for (const event of audit) {
+    switch (event.kind) {
+      case "claim":
+      case "change": {
+        const before = claims.get(event.epoch)?.held ?? false;
+        claims.set(event.epoch, event);
+        if (event.held && !before) granted(event);
+        break;
+      }
+      case "release":
+        claims.delete(event.epoch);
+        break;
+      case "session":
+        expires.set(event.session, event.expires);
+        break;
+      case "sessionEnd":
+        expires.delete(event.session);
+        break;
+      case "limit":
+        limits.set(event.gate, event);
+        break;
+    }
+  }
+  const reached = [...full].map(([gate, times]) => `${gate} ${times}×`).join(", ");
+  return {
+    check: "C1 recorded grants",
+    figures: `${grants} grants; full: ${reached || "never"}`,
+    violations,
+    limitsAt,
+    full,
+    grants,
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * A lease is lost only for a cause. A claim that another pass took away must have belonged to a session that had ended
+ * by the store's clock; and that session must have ended because we killed, froze or cut off its process for a good
+ * part of a lease. One lost answer, a short cut or a wrong clock elsewhere is no cause.
+ */
+import type { Finding, Impairment, Visit } from "../history.ts";
+import { impairedMs } from "./impaired.ts";
+import type { ClaimLife, Lives } from "./lives.ts";
+import { wasLost } from "./lives.ts";
+
+const PART = 0.4;
+const SLACK_MS = 150;
+
+export interface Losses extends Finding {
+  readonly losses: number;
+}
+
+export interface LeasesOf {
+  readonly lives: Lives;
+  readonly visits: readonly Visit[];
+  readonly impairments: readonly Impairment[];
+  readonly leaseMs: number;
+}
+
+export function checkLeases(of: LeasesOf): Losses {
+  const lost = of.lives.claims.filter(wasLost);
+  const vanished = new Set(of.visits.filter(({ left }) => !left).map(({ epoch }) => epoch));
+  return {
+    check: "leases lost for a cause",
+    figures: `${lost.length} claims taken from lost holders`,
+    violations: lost.flatMap((life) => complaintOf(life, of, vanished)),
+    losses: lost.length,
+  };
+}
+
+function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlySet<number>): string[] {
+  const { task, epoch, session, until, endStamp = 0, expires, sessionGone } = life;
+  const pid = of.lives.sessions.get(session)?.pid ?? -1;
+  const claimLeaseOver = until !== null && until <= endStamp;
+  if (!sessionGone && expires > endStamp && !claimLeaseOver) {
+    // A worker may give up a claim whose child process died under it.
+    if (vanished.has(epoch) || lostChild(of.impairments, pid, endStamp)) return [];
+    return [
+      `${task} (epoch ${epoch}) was taken from session ${session}, which was alive for another ${expires - endStamp}ms`,
+    ];
+  }
+  const end = Math.min(expires, endStamp);
+  const over = of.impairments.some(
+    ({ pid: whose, why, from }) =>
+      whose === pid && (why === "killed" || why === "told to stop") && from <= end + SLACK_MS,
+  );
+  const impaired = impairedMs(of.impairments, [pid], { from: end - of.leaseMs, to: end });
+  if (over || impaired >= of.leaseMs * PART) return [];
+  return [
+    `${task} (epoch ${epoch}): the lease of pid ${pid} ran out at ${end}, and nobody had kept it from renewing`,
+  ];
+}
+
+const lostChild = (impairments: readonly Impairment[], pid: number, before: number): boolean =>
+  impairments.some(
+    ({ parent, why, from }) => parent === pid && why === "killed" && from <= before && from > before - 5_000,
+  );

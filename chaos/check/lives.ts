@@ -1,0 +1,90 @@
+/** The life of each claim, put together from the audit: granted, ended, and what became of its task. */
+import type { Audited, Claim } from "../history.ts";
+
+export interface ClaimLife extends Claim {
+  readonly granted: number;
+  /** When its row was gone; undefined while it is there. */
+  ended?: number;
+  endStamp?: number;
+  /** Where its task went. */
+  to?: {
+    readonly place: string;
+    readonly attempt: number;
+    readonly losses: number;
+    readonly epoch: number | null;
+  };
+  /** Until when its session was alive, as far as anybody knew when it ended. */
+  expires: number;
+  /** Its session was gone from the table by then. */
+  sessionGone: boolean;
+}
+
+export interface SessionLife {
+  readonly id: string;
+  readonly pid: number;
+  opened: number;
+  expires: number;
+  closed?: number;
+}
+
+export interface Lives {
+  readonly claims: readonly ClaimLife[];
+  readonly byEpoch: ReadonlyMap<number, ClaimLife>;
+  readonly ofTask: ReadonlyMap<string, readonly ClaimLife[]>;
+  readonly sessions: ReadonlyMap<string, SessionLife>;
+}
+
+/**
+ * Between two claims of a task there is exactly one way out of the first: its row leaves, and the task gets another
+ * place. Which of the two the triggers wrote first differs between the databases.
+ */
+export function livesOf(audit: readonly Audited[]): Lives {
+  const byEpoch = new Map<number, ClaimLife>();
+  const ofTask = new Map<string, ClaimLife[]>();
+  const sessions = new Map<string, SessionLife>();
+  for (const event of audit) {
+    if (event.kind === "session") {
+      const known = sessions.get(event.session);
+      if (known) known.expires = event.expires;
+      else
+        sessions.set(event.session, {
+          id: event.session,
+          pid: Number(event.name.split(":").at(-1)),
+          opened: event.at,
+          expires: event.expires,
+        });
+    } else if (event.kind === "sessionEnd") {
+      const known = sessions.get(event.session);
+      if (known) known.closed = event.at;
+    } else if (event.kind === "claim") {
+      const life: ClaimLife = { ...event, granted: event.at, expires: 0, sessionGone: false };
+      byEpoch.set(event.epoch, life);
+      ofTask.set(event.task, [...(ofTask.get(event.task) ?? []), life]);
+    } else if (event.kind === "change") {
+      const life = byEpoch.get(event.epoch);
+      if (life) Object.assign(life, { held: event.held, until: event.until });
+    } else if (event.kind === "release") {
+      const life = byEpoch.get(event.epoch);
+      const session = sessions.get(event.session);
+      if (!life) continue;
+      life.ended = event.at;
+      life.endStamp = event.stamp;
+      life.expires = session?.expires ?? 0;
+      life.sessionGone = session === undefined || session.closed !== undefined;
+    } else if (event.kind === "place" || event.kind === "outcome") {
+      const life = ofTask.get(event.task)?.at(-1);
+      if (!life || life.to) continue;
+      const place = event.kind === "place" ? event.place : event.state;
+      const epoch = event.kind === "outcome" ? event.epoch : null;
+      life.to = { place, attempt: event.attempt, losses: event.losses, epoch };
+    }
+  }
+  return { claims: [...byEpoch.values()], byEpoch, ofTask, sessions };
+}
+
+/** Its holder was lost, by the judgement of the pass that ended it. */
+export const wasLost = (life: ClaimLife): boolean => life.to !== undefined && life.to.losses > life.losses;
+
+/** It was given back without having begun. */
+export const wasReturned = (life: ClaimLife): boolean =>
+  life.to !== undefined && life.to.losses === life.losses && life.to.attempt === life.attempt - 1;

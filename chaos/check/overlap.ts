@@ -1,0 +1,114 @@
+/**
+ * C2, physical overlap. A stay is a ghost from the moment at which its claim had ended, or its lease had run out, while
+ * its code was still inside. Code that is no ghost must fit the limits together. A ghost must have been frozen, cut off
+ * or told to stop by us, and must have achieved nothing: no outcome is its own once somebody else had the task.
+ */
+import type { Effect, Finding, Impairment, Visit } from "../history.ts";
+import type { Sweep } from "./grants.ts";
+import { impairedMs } from "./impaired.ts";
+import type { Lives } from "./lives.ts";
+
+export interface OverlapOf {
+  readonly visits: readonly Visit[];
+  readonly effects: readonly Effect[];
+  readonly impairments: readonly Impairment[];
+  readonly lives: Lives;
+  readonly sweep: Pick<Sweep, "limitsAt">;
+  readonly leaseMs: number;
+}
+
+export interface Overlap extends Finding {
+  readonly ghosts: number;
+  readonly beyond: number;
+}
+
+/** The kernel closes a dead process's socket at once; the witness may be told a moment later. */
+const SLACK_MS = 150;
+/** The witness counts whole milliseconds. */
+const CLOCK_MS = 2;
+/** So much of a lease must have been taken from a holder before it may be found outliving its claim. */
+const PART = 0.4;
+
+export function checkOverlap(of: OverlapOf): Overlap {
+  const violations: string[] = [];
+  const ends = new Map(of.visits.map((visit) => [visit, recordEnd(visit, of.lives)]));
+  let ghosts = 0;
+  for (const visit of of.visits) {
+    const end = ends.get(visit);
+    if (end === undefined)
+      violations.push(`${visit.name} ${visit.task} ran under epoch ${visit.epoch}, which was never granted`);
+    else if (visit.to > end + SLACK_MS) {
+      ghosts += 1;
+      const cause = causeOf(visit, end, of);
+      if (cause !== undefined) violations.push(cause);
+    }
+  }
+  const { beyond, without } = sweepInside(of, ends);
+  violations.push(...without);
+  return {
+    check: "C2 physical overlap",
+    figures: `${of.visits.length} stays, ${ghosts} outlived their claim, ${beyond} overlaps beyond a limit, all by these`,
+    violations,
+    ghosts,
+    beyond,
+  };
+}
+
+/** When the record stopped speaking for this stay: its claim was gone, or its lease alone had let others in. */
+function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | undefined {
+  const life = byEpoch.get(epoch);
+  if (!life) return undefined;
+  const lease = life.ended === undefined ? (sessions.get(life.session)?.expires ?? 0) : life.expires;
+  return Math.min(life.ended ?? Number.POSITIVE_INFINITY, lease);
+}
+
+/** Undefined when the ghost is explained. */
+function causeOf(visit: Visit, end: number, { impairments, leaseMs }: OverlapOf): string | undefined {
+  const window = { from: end - 2 * leaseMs, to: end + SLACK_MS };
+  const pids = [visit.pid, visit.parent];
+  const stopped = impairments.some(
+    ({ pid, why, from }) =>
+      pids.includes(pid) && (why === "told to stop" || why === "killed") && from <= end + SLACK_MS,
+  );
+  if (stopped || impairedMs(impairments, pids, window) >= leaseMs * PART) return undefined;
+  const late = Math.round(visit.to - end);
+  return `${visit.name} ${visit.task} (epoch ${visit.epoch}, pid ${visit.pid}) ran ${late}ms beyond its claim, and nobody had frozen or cut it off`;
+}
+
+function sweepInside(
+  { visits, sweep }: OverlapOf,
+  ends: ReadonlyMap<Visit, number | undefined>,
+): { beyond: number; without: string[] } {
+  const without: string[] = [];
+  let beyond = 0;
+  const inside = new Set<Visit>();
+  for (const visit of [...visits].sort((a, b) => a.from - b.from)) {
+    for (const other of inside) if (other.to <= visit.from) inside.delete(other);
+    inside.add(visit);
+    for (const gate of Object.keys(visit.gates)) {
+      const here = [...inside].filter((each) => gate in each.gates);
+      const living = here.filter((each) => (ends.get(each) ?? 0) > visit.from + CLOCK_MS);
+      const limit = limitOfNewest(living, gate, sweep);
+      if (limit === undefined) continue;
+      if (sum(living, gate) > limit)
+        without.push(
+          `${gate}: ${sum(living, gate)}/${limit} inside at ${visit.from}, all with a claim (${visit.task})`,
+        );
+      else if (sum(here, gate) > limit) beyond += 1;
+    }
+  }
+  return { beyond, without };
+}
+
+/** After the newest grant nothing else was granted there, so its limit still bounds them all. */
+function limitOfNewest(
+  visits: readonly Visit[],
+  gate: string,
+  { limitsAt }: Pick<Sweep, "limitsAt">,
+): number | undefined {
+  const newest = Math.max(...visits.map(({ epoch }) => epoch));
+  return limitsAt.get(newest)?.[gate];
+}
+
+const sum = (visits: readonly Visit[], gate: string): number =>
+  visits.reduce((total, { gates }) => total + (gates[gate] ?? 0), 0);

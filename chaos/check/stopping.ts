@@ -1,0 +1,51 @@
+/** SIGTERM: nobody leaves later than the grace period, and what had not begun goes back without losing an attempt. */
+import type { Finding, Impairment, Stopped, Visit } from "../history.ts";
+import { impairedMs } from "./impaired.ts";
+import type { Lives } from "./lives.ts";
+import { wasReturned } from "./lives.ts";
+
+/** After the grace period: one second for aborted code, and the time it takes to say goodbye. */
+const AFTER_GRACE_MS = 2_500;
+
+export interface StoppingOf {
+  readonly stopped: readonly Stopped[];
+  readonly lives: Lives;
+  readonly visits: readonly Visit[];
+  readonly impairments: readonly Impairment[];
+  readonly graceMs: number;
+}
+
+/** Poison does what it is there for while others drain. */
+const killedItself = (pid: number, visits: readonly Visit[]): boolean =>
+  visits.some(({ name, pid: own, left }) => name === "poison" && own === pid && !left);
+
+export function checkStopping({ stopped, lives, visits, impairments, graceMs }: StoppingOf): Finding {
+  const violations: string[] = [];
+  const begun = new Set(visits.map(({ epoch }) => epoch));
+  const others = impairments.filter(({ why }) => why !== "told to stop");
+  let returned = 0;
+  let slowest = 0;
+  for (const { pid, told, gone, code } of stopped) {
+    // A store that was away meanwhile, or somebody who killed it, changes what can be asked of it.
+    if (killedItself(pid, visits) || impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
+    slowest = Math.max(slowest, gone - told);
+    if (gone - told > graceMs + AFTER_GRACE_MS)
+      violations.push(`pid ${pid} left ${gone - told}ms after it was told to`);
+    if (code !== "0") violations.push(`pid ${pid} was told to stop and ended with ${code}`);
+    for (const life of lives.claims) {
+      if (lives.sessions.get(life.session)?.pid !== pid || begun.has(life.epoch)) continue;
+      // Claimed at the end of its life or before: what never reached any code must be given back.
+      if ((life.ended ?? Number.POSITIVE_INFINITY) < told) continue;
+      if (wasReturned(life)) returned += 1;
+      else
+        violations.push(
+          `${life.task} (epoch ${life.epoch}) had not begun when pid ${pid} was told to stop, and lost an attempt`,
+        );
+    }
+  }
+  return {
+    check: "told to stop",
+    figures: `${stopped.length} told, slowest ${Math.round(slowest)}ms of ${graceMs}ms grace, ${returned} unstarted claims given back`,
+    violations,
+  };
+}

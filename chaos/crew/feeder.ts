@@ -1,0 +1,101 @@
+/** The process that enqueues: kept alive, held back while there is enough in line, stopped when enough was asked for. */
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EnqueuerOrder } from "../enqueuer.ts";
+import type { Acked } from "../history.ts";
+import type { Line } from "../proxy/line.ts";
+
+const PROGRAM = fileURLToPath(new URL("../enqueuer.ts", import.meta.url));
+/** Without the paths that let our own type-checker read the source: here "sluice" means the built package. */
+const TSCONFIG = fileURLToPath(new URL("../tsconfig.json", import.meta.url));
+
+export interface FeederOptions {
+  readonly order: Omit<EnqueuerOrder, "log">;
+  readonly folder: string;
+  readonly line: Line | undefined;
+  readonly most: number;
+}
+
+export class Feeder {
+  readonly line: Line | undefined;
+  readonly #options: FeederOptions;
+  readonly #log: string;
+  #process: ChildProcess;
+  #incarnation = 0;
+  #over = false;
+  #held = false;
+  acked = 0;
+  isUp = false;
+
+  constructor(options: FeederOptions) {
+    this.#options = options;
+    this.line = options.line;
+    this.#log = join(options.folder, "acked.jsonl");
+    this.#process = this.#start();
+  }
+
+  #start(): ChildProcess {
+    const { order, folder } = this.#options;
+    const seed = order.seed + this.#incarnation * 7_919;
+    const poison = this.#incarnation === 0 ? order.poison : 0;
+    this.#incarnation += 1;
+    const full: EnqueuerOrder = { ...order, seed, poison, log: this.#log };
+    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, JSON.stringify(full)], {
+      env: { ...process.env, TSX_TSCONFIG_PATH: TSCONFIG },
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    child.stderr?.pipe(createWriteStream(join(folder, "enqueuer.log"), { flags: "a" }));
+    child.on("message", (word) => {
+      if (word === "ready") this.isUp = true;
+      else this.acked += Number(word);
+      this.#tell(this.#held || this.acked >= this.#options.most ? "hold" : "go");
+    });
+    child.on("error", () => {});
+    child.once("exit", () => {
+      this.isUp = false;
+      if (!this.#over) this.#process = this.#start();
+    });
+    return child;
+  }
+
+  #tell(word: "hold" | "go" | "end"): void {
+    if (this.#process.connected) this.#process.send(word, () => {});
+  }
+
+  /** There is enough in line for now. */
+  set held(held: boolean) {
+    if (held === this.#held) return;
+    this.#held = held;
+    this.#tell(held || this.acked >= this.#options.most ? "hold" : "go");
+  }
+
+  kill(): boolean {
+    return this.isUp && this.#process.kill("SIGKILL");
+  }
+
+  /** No more; resolves when it is gone. */
+  async end(): Promise<void> {
+    this.#over = true;
+    const gone =
+      this.#process.exitCode === null && this.#process.signalCode === null
+        ? once(this.#process, "exit")
+        : undefined;
+    this.#tell("end");
+    const force = setTimeout(() => this.#process.kill("SIGKILL"), 15_000);
+    await gone;
+    clearTimeout(force);
+  }
+
+  /** Everything that was acknowledged, by all that ever ran here. A line cut short was never finished, so never told. */
+  read(): Acked[] {
+    if (!existsSync(this.#log)) return [];
+    const lines = readFileSync(this.#log, "utf8")
+      .split("\n")
+      .filter((line) => line.endsWith("}"));
+    return lines.map((line) => JSON.parse(line) as Acked);
+  }
+}

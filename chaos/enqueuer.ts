@@ -1,0 +1,95 @@
+/**
+ * Enqueues through the built product, a batch at a time, and writes down what was acknowledged: only what stands in that
+ * file was promised to anybody. What has a key is asked for again until it is acknowledged.
+ *
+ *   node enqueuer.ts '{"store": …, "root": …, "log": …, "seed": …, "poison": …}'
+ */
+import { openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type * as Product from "../src/index.ts";
+import type { Mix, Order } from "./app/mix.ts";
+import { draw } from "./app/mix.ts";
+import { Random } from "./random.ts";
+
+export interface EnqueuerOrder {
+  readonly store: string;
+  /** Where the product and its app are. */
+  readonly root: string;
+  readonly log: string;
+  readonly seed: number;
+  readonly poison: number;
+  readonly mix: Mix;
+}
+
+const { store, root, log, seed, poison, mix } = JSON.parse(process.argv[2] ?? "{}") as EnqueuerOrder;
+const load = (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href);
+const { connect } = (await load("dist/index.js")) as typeof Product;
+const { default: app } = (await load("chaos/app/app.ts")) as { default: Product.App };
+const random = new Random(seed);
+const file = openSync(log, "a");
+const keys = `${process.pid}`;
+
+let held = false;
+let over = false;
+process.on("message", (word) => {
+  held = word === "hold";
+  if (word === "end") over = true;
+});
+process.once("disconnect", () => process.exit(1));
+
+const sluice = await patiently(() => connect({ store, app }));
+process.send?.("ready");
+const poisoned = Array.from(
+  { length: poison },
+  (): Order => ({ name: "poison", input: { ms: 0 }, key: null, delay: null, priority: 9 }),
+);
+let pending: Order[] = poisoned;
+while (!over) {
+  if (held && pending.length === 0) {
+    await sleep(50);
+    continue;
+  }
+  if (pending.length === 0)
+    pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys, mix));
+  pending = await enqueue(pending);
+  await sleep(60 + random.below(160));
+}
+process.exit(0);
+
+/** What must be asked for again. */
+async function enqueue(orders: readonly Order[]): Promise<Order[]> {
+  try {
+    const answers = await sluice.enqueueMany(
+      orders.map(({ name, input, key, delay, priority }) => ({
+        task: app.tasks.get(name) as never,
+        input: input as never,
+        options: {
+          priority,
+          ...(key ? { idempotencyKey: key } : {}),
+          ...(delay ? { delay: delay as "1s" } : {}),
+        },
+      })),
+    );
+    const line = { ids: answers.map(({ id }) => id), keys: orders.map(({ key }) => key) };
+    writeSync(file, `${JSON.stringify(line)}\n`);
+    process.send?.(orders.length);
+    return [];
+  } catch (error) {
+    writeSync(2, `${new Date().toISOString()} ${String(error)}\n`);
+    await sleep(200);
+    return orders.filter(({ key }) => key !== null);
+  }
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      writeSync(2, `${String(error)}\n`);
+      await sleep(300);
+    }
+  }
+}

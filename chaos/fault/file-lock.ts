@@ -1,0 +1,43 @@
+/**
+ * SQLite has no wire to listen on. But whoever writes to the file holds a byte of it, and the kernel tells who: so a
+ * worker is stopped at random moments until it was stopped exactly while it held the write lock, in the middle of a
+ * transaction.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Worker } from "../crew/worker.ts";
+import type { Place } from "../place/place.ts";
+
+/** The byte of the shared memory file that SQLite's writer locks. */
+const WRITE_LOCK = 120;
+const TRIES = 1_500;
+
+export async function freezeHoldingLock(worker: Worker, { url }: Place): Promise<boolean> {
+  const { ino } = statSync(`${url.slice("file:".length)}-shm`);
+  for (let attempt = 0; attempt < TRIES && worker.state === "busy"; attempt += 1) {
+    worker.signal("SIGSTOP");
+    if (holdsLock(worker.pid, ino)) {
+      // A signal takes effect a moment after it was sent: look again once it surely has.
+      await sleep(2);
+      if (holdsLock(worker.pid, ino)) return true;
+    }
+    worker.signal("SIGCONT");
+    await sleep(1 + (attempt % 5));
+  }
+  return false;
+}
+
+function holdsLock(pid: number, inode: number): boolean {
+  return readFileSync("/proc/locks", "utf8")
+    .split("\n")
+    .some((line) => {
+      const [, , , mode, owner, file, first, last] = line.trim().split(/\s+/);
+      return (
+        mode === "WRITE" &&
+        Number(owner) === pid &&
+        Number(file?.split(":").at(-1)) === inode &&
+        Number(first) <= WRITE_LOCK &&
+        (last === "EOF" || Number(last) >= WRITE_LOCK)
+      );
+    });
+}

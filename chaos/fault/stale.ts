@@ -1,0 +1,35 @@
+/**
+ * When a frozen worker has become stale in the way that shows most: somebody else runs what it ran. A pause lasts until
+ * then, within a bound, so that what it does when it wakes up is really refused to a late-comer and not to nobody.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Scene } from "./scene.ts";
+
+export type IsStale = () => Promise<boolean>;
+
+const MOST_LONGER_MS = 5_000;
+
+export async function untilStale(isStale: IsStale): Promise<void> {
+  for (const until = Date.now() + MOST_LONGER_MS; Date.now() < until; await sleep(50))
+    if (await isStale()) return;
+}
+
+/** Somebody with a newer token is inside, or was, while its own code still is: its effect will be refused. */
+export function effectIsStale(pid: number, { witness }: Scene): IsStale {
+  return async () => {
+    const own = (await witness.inside()).filter(({ deaf, pids }) => deaf && pids.includes(pid));
+    return own.length === 0 || own.some(({ overtaken }) => overtaken);
+  };
+}
+
+/** Somebody else runs, right now, a task whose end it was just about to report: its report will be refused. */
+export async function reportIsStale(pid: number, { place, witness }: Scene): Promise<IsStale> {
+  const held = await place.sql(
+    `SELECT r.id, r.epoch FROM sluice_running r JOIN sluice_session s ON s.id = r.session WHERE s.name LIKE '%:${pid}'`,
+  );
+  const inside = new Set((await witness.inside()).map(({ id }) => id));
+  const ended = held.filter(({ id }) => !inside.has(String(id)));
+  if (ended.length === 0) return async () => true;
+  const again = ended.map(({ id, epoch }) => `(id = '${id}' AND epoch > ${epoch})`).join(" OR ");
+  return async () => (await place.sql(`SELECT id FROM sluice_running WHERE ${again}`)).length > 0;
+}

@@ -1,0 +1,27 @@
+/** A copy of the built product with one fault in it, in a folder of its own. */
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Product } from "../crew/product.ts";
+import { productAt } from "../crew/product.ts";
+import type { Mutant } from "./mutants.ts";
+
+export function makeMutant({ name, file, pieces }: Mutant, { root }: Product, folder: string): Product {
+  mkdirSync(join(folder, "chaos"), { recursive: true });
+  for (const part of ["dist", "package.json", "chaos/app", "chaos/random.ts"])
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const path = join(folder, "dist", file);
+  const code = pieces.reduce(
+    (text, { find, instead }) => {
+      const times = text.split(find).length - 1;
+      if (times !== 1)
+        throw new Error(
+          `"${name}": the piece to replace is ${times} times in dist/${file}, so the fault must be written anew:\n${find}`,
+        );
+      return text.replace(find, () => instead);
+    },
+    readFileSync(path, "utf8"),
+  );
+  writeFileSync(path, code);
+  return productAt(folder);
+}

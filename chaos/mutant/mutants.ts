@@ -1,0 +1,98 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of built code, not text of ours.
+/**
+ * Five deliberate faults, each of them one exact piece of the built code replaced by another, and a short schedule aimed
+ * at it. The harness must catch every one; a piece that is not found exactly once means that the code has changed and
+ * the fault must be written anew.
+ */
+import { LEASE_MS } from "../app/limits.ts";
+import type { Mix } from "../app/mix.ts";
+import type { StoreName } from "../place/place.ts";
+import type { Fault, Plan } from "../plan.ts";
+
+export interface Mutant {
+  readonly name: string;
+  readonly file: string;
+  readonly pieces: readonly { readonly find: string; readonly instead: string }[];
+  /** Where it matters. */
+  readonly store: StoreName;
+  readonly mix: Mix;
+  readonly plan: Plan;
+}
+
+const USAGE = "    const usage = first.add(read(look.selectUsage()));\n";
+
+/** The same fault again and again, from the second second on. */
+function every(ms: number, times: number, make: (index: number) => Omit<Fault, "at">): Plan {
+  const faults = Array.from(
+    { length: times },
+    (_, index) => ({ ...make(index), at: 2_000 + index * ms }) as Fault,
+  );
+  return { lastsMs: 3_000 + times * ms, faults };
+}
+
+/** A worker that is stopped inside a pass reports again, when it goes on, what the store has given to others meanwhile. */
+const frozenInside = (times: number): Plan =>
+  every(LEASE_MS + 3_500, times, (index) => ({
+    lane: "pause",
+    how: "inside a pass",
+    ms: LEASE_MS + 1_000 + 400 * (index % 4),
+  }));
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no epoch check in complete",
+    file: "store/query/settle.js",
+    pieces: [{ find: " AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint", instead: "" }],
+    store: "postgres",
+    mix: "steady",
+    plan: frozenInside(5),
+  },
+  {
+    name: "counting before locking",
+    file: "store/query/pass.js",
+    pieces: [
+      { find: USAGE, instead: "" },
+      { find: "    const shared = first.add(", instead: `${USAGE}    const shared = first.add(` },
+    ],
+    store: "postgres",
+    mix: "quick",
+    plan: every(10_000, 1, () => ({ lane: "cut", how: "all", whom: "worker" })),
+  },
+  {
+    name: "release by key only",
+    file: "store/query/settle.js",
+    pieces: [
+      {
+        find: "DELETE FROM sluice_running WHERE ${among(group)}",
+        instead: "DELETE FROM sluice_running WHERE id ${oneOf(group.map(({ id }) => id))}",
+      },
+    ],
+    store: "mariadb",
+    mix: "steady",
+    plan: frozenInside(5),
+  },
+  {
+    name: "reaping by the worker's clock",
+    file: "store/query/look.js",
+    pieces: [
+      {
+        find: "const LOST = sql `(s.id IS NULL OR s.expires_at <= ${leaseNow}",
+        instead:
+          "const LOST = sql `(s.id IS NULL OR s.expires_at <= ${new leaseNow.constructor((writer) => writer.value(Date.now()))}",
+      },
+    ],
+    store: "postgres",
+    mix: "steady",
+    plan: every(8_000, 1, () => ({ lane: "cut", how: "all", whom: "worker" })),
+  },
+  {
+    name: "renewal that stops at the first error",
+    file: "engine/worker/session-keeper.js",
+    pieces: [
+      { find: "this.#plan((this.#lease.heartbeatMs / 4) * (0.5 + this.#env.random()));", instead: "" },
+    ],
+    store: "postgres",
+    mix: "long",
+    plan: every(700, 24, (index) => ({ lane: "cut", how: index % 2 ? "request" : "answer", whom: "worker" })),
+  },
+];

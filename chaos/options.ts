@@ -1,0 +1,83 @@
+import { parseArgs } from "node:util";
+import type { StoreName } from "./place/place.ts";
+
+export interface Options {
+  readonly stores: readonly StoreName[];
+  readonly seed: number;
+  readonly kills: number;
+  readonly pauses: number;
+  readonly restarts: number;
+  readonly cuts: number;
+  readonly terms: number;
+  readonly outageMs: number;
+  /** Enqueue no more than so many. */
+  readonly tasks: number;
+  readonly mutants: boolean;
+  /** Of the mutants, those whose name has this in it. */
+  readonly only: string | undefined;
+  /** The words that repeat this run. */
+  readonly again: string;
+}
+
+const STORES = ["postgres", "mariadb", "sqlite"] as const;
+
+/** What CI has time for: every lane, less of each. */
+const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6 };
+const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, outage: 120 };
+
+const USAGE = `npm run chaos -- [--store postgres|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
+                 [--cuts 50] [--terms 30] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
+
+export function optionsOf(args: readonly string[]): Options {
+  const number = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      store: { type: "string", default: "all" },
+      seed: number,
+      kills: number,
+      pauses: number,
+      restarts: number,
+      cuts: number,
+      terms: number,
+      outage: number,
+      tasks: number,
+      short: flag,
+      mutants: flag,
+      only: { type: "string" },
+    },
+  });
+  const measure = values.short ? SHORT : WHOLE;
+  const seed = whole("seed", values.seed, Math.floor(Math.random() * 2 ** 31));
+  const stores = STORES.filter((store) => values.store === "all" || values.store === store);
+  if (stores.length === 0) throw new Error(`--store ${values.store}: there is no such store\n${USAGE}`);
+  const said = args.filter(
+    (_, index) =>
+      args[index] !== "--seed" && args[index - 1] !== "--seed" && !args[index]?.startsWith("--seed="),
+  );
+  return {
+    stores,
+    seed,
+    kills: whole("kills", values.kills, measure.kills),
+    pauses: whole("pauses", values.pauses, measure.pauses),
+    restarts: whole("restarts", values.restarts, measure.restarts),
+    cuts: whole("cuts", values.cuts, measure.cuts),
+    terms: whole("terms", values.terms, measure.terms),
+    outageMs: 1_000 * whole("outage", values.outage, measure.outage),
+    tasks: whole("tasks", values.tasks, 1_000_000),
+    mutants: values.mutants,
+    only: values.only,
+    again: ["npm run chaos --", ...said.map(quoted), `--seed ${seed}`].join(" "),
+  };
+}
+
+const quoted = (word: string): string => (/^[\w=,./:-]+$/.test(word) ? word : `'${word}'`);
+
+function whole(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`--${name} must be a whole number, but is ${text}\n${USAGE}`);
+  return value;
+}

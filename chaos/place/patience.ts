@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The database may be on its way down or up: we of all people know why. */
+export async function patiently<T>(work: () => Promise<T>, forMs = 30_000): Promise<T> {
+  const until = Date.now() + forMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > until || !isPassing(error)) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** A mistake in our own SQL does not pass by waiting. */
+function isPassing(error: unknown): boolean {
+  const code = String((error as { code?: unknown }).code ?? "");
+  return !/^(42|22|23)/.test(code) && !/^ER_(PARSE|NO_SUCH|BAD_FIELD|DUP)/.test(code);
+}

@@ -1,0 +1,117 @@
+/** Sets up one store with everybody who takes part, and clears away afterwards, whatever happened. */
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { LEASE_MS } from "./app/limits.ts";
+import type { Mix } from "./app/mix.ts";
+import { Crew } from "./crew/crew.ts";
+import { Eyewitness } from "./crew/eyewitness.ts";
+import { Feeder } from "./crew/feeder.ts";
+import { Poller } from "./crew/poller.ts";
+import type { Product } from "./crew/product.ts";
+import { command, workerArgs } from "./crew/product.ts";
+import type { Scene } from "./fault/scene.ts";
+import { Done } from "./fault/scene.ts";
+import { mariadbPlace } from "./place/mariadb.ts";
+import type { Place, StoreName } from "./place/place.ts";
+import { postgresPlace } from "./place/postgres.ts";
+import { sqlitePlace } from "./place/sqlite.ts";
+import { Line } from "./proxy/line.ts";
+
+export const GRACE_MS = 3_000;
+const WORKERS = 5;
+/** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
+const MANY = 40;
+const FEW = 5;
+const PRELOAD = fileURLToPath(new URL("app/preload.mjs", import.meta.url));
+const HOUR_MS = 3_600_000;
+
+export interface StageOptions {
+  readonly store: StoreName;
+  readonly product: Product;
+  readonly folder: string;
+  readonly seed: number;
+  readonly tasks: number;
+  readonly poison: number;
+  readonly mix: Mix;
+}
+
+export interface Stage extends Scene {
+  readonly poller: Poller;
+  close(): Promise<void>;
+}
+
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const { store, product, folder } = options;
+  mkdirSync(folder, { recursive: true });
+  const place = await openPlace(store, folder);
+  const closing: (() => unknown)[] = [() => place.close()];
+  const close = async (): Promise<void> => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    await command(product, ["migrate", "--store", place.url]);
+    await place.plant();
+    const witness = await Eyewitness.open(folder);
+    closing.push(() => witness.end().catch(() => {}));
+    const lines = await Promise.all(Array.from({ length: WORKERS + 1 }, () => lineTo(place)));
+    closing.push(() => Promise.all(lines.map((line) => line?.close())));
+    const feeder = newFeeder(options, place, lines[WORKERS]);
+    closing.push(() => feeder.end());
+    const crew = newCrew(options, place, lines, witness);
+    closing.push(() => crew.kill());
+    const poller = new Poller(place, feeder, options.mix === "all" ? MANY : FEW);
+    closing.push(() => poller.stop());
+    return { place, product, crew, feeder, done: new Done(), witness, poller, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function openPlace(store: StoreName, folder: string): Promise<Place> {
+  if (store === "postgres") return postgresPlace();
+  return store === "mariadb" ? mariadbPlace() : sqlitePlace(folder);
+}
+
+async function lineTo({ url, newWatch }: Place): Promise<Line | undefined> {
+  return newWatch ? Line.to(url, newWatch) : undefined;
+}
+
+function newFeeder(
+  { seed, product, folder, tasks, poison, mix }: StageOptions,
+  place: Place,
+  line: Line | undefined,
+): Feeder {
+  const store = line?.url ?? place.url;
+  return new Feeder({ order: { store, root: product.root, seed, poison, mix }, folder, line, most: tasks });
+}
+
+function newCrew(
+  { product, folder }: StageOptions,
+  place: Place,
+  lines: readonly (Line | undefined)[],
+  witness: Eyewitness,
+): Crew {
+  return new Crew({
+    size: WORKERS,
+    folder,
+    lines,
+    args: (post) => workerArgs(product, lines[post]?.url ?? place.url, GRACE_MS),
+    env: (post) => ({
+      ...process.env,
+      NO_COLOR: "1",
+      CHAOS_WITNESS: witness.socket,
+      // Where workers renew in a process of their own, user code may keep its own for three leases.
+      ...(product.hasProcesses ? { CHAOS_BLOCK_MS: String(3 * LEASE_MS) } : {}),
+      NODE_OPTIONS: `--import=${PRELOAD}`,
+      CHAOS_SUPERVISOR: String(process.pid),
+      CHAOS_SKEW_MS: String(skewOf(post, place)),
+    }),
+  });
+}
+
+/** Two hosts have the wrong time. A SQLite file has one host only, whose time is everybody's. */
+function skewOf(post: number, { newWatch }: Place): number {
+  if (!newWatch || post > 1) return 0;
+  return post === 0 ? HOUR_MS : -HOUR_MS;
+}

@@ -1,0 +1,94 @@
+/** One store, one seed: disturb, take away, heal, look, judge. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readAudit } from "./audit/read.ts";
+import { backlog, readTables } from "./audit/tables.ts";
+import type { Outage } from "./check/outage.ts";
+import type { Healing } from "./check/quiescence.ts";
+import { resetLimits } from "./fault/limits.ts";
+import { carryOut } from "./fault/nemesis.ts";
+import { outage } from "./fault/outage.ts";
+import type { Verdict } from "./judge.ts";
+import { judge } from "./judge.ts";
+import type { Plan } from "./plan.ts";
+import type { Stage, StageOptions } from "./stage.ts";
+import { openStage } from "./stage.ts";
+import { readWitness } from "./witness-log.ts";
+
+export interface Trial extends StageOptions {
+  readonly plan: Plan;
+  readonly outageMs: number;
+  /** How long everything may take to end once it is healed. */
+  readonly healingMs: number;
+  say(what: string): void;
+}
+
+export async function hold(trial: Trial): Promise<Verdict> {
+  const { plan, seed, outageMs, say } = trial;
+  say("starting");
+  const stage = await openStage(trial);
+  try {
+    await stage.crew.allUp();
+    say(`${plan.faults.length} faults in ${Math.round(plan.lastsMs / 1_000)}s`);
+    await carryOut(plan, stage, seed);
+    await resetLimits(stage);
+    let away: Outage | undefined;
+    if (outageMs > 0) {
+      say(`the store is away for ${outageMs / 1_000}s`);
+      away = await outage(outageMs, stage);
+    }
+    say("healing");
+    await stage.feeder.end();
+    const healing = await heal(stage, trial.healingMs);
+    await stage.crew.close();
+    return await judged(trial, stage, healing, away);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
+  const from = Date.now();
+  for (;;) {
+    const left = await backlog(place);
+    const tookMs = Date.now() - from;
+    const idle = left.waiting + left.later + left.running === 0;
+    if (idle || tookMs > boundMs) {
+      await crew.allUp();
+      const openTransactions = await place.openTransactions();
+      const words = `${left.waiting} waiting, ${left.later} later, ${left.running} running`;
+      return { tookMs: idle ? tookMs : undefined, boundMs, left: words, openTransactions };
+    }
+    await sleep(100);
+  }
+}
+
+async function judged(
+  trial: Trial,
+  stage: Stage,
+  healing: Healing,
+  away: Outage | undefined,
+): Promise<Verdict> {
+  const { place, crew, feeder, witness, poller, done } = stage;
+  await poller.stop();
+  const tables = await readTables(place);
+  const audit = await readAudit(place);
+  await witness.end();
+  if (place.serverLog) cpSync(place.serverLog, join(trial.folder, "server.log"));
+  return judge({
+    store: trial.store,
+    folder: trial.folder,
+    audit,
+    tables,
+    ...readWitness(witness.log),
+    snapshots: poller.snapshots,
+    impairments: [...crew.impairments, ...poller.noise],
+    stopped: crew.stopped,
+    crashed: [...crew.crashed(), ...crew.orphans],
+    acked: feeder.read(),
+    healing,
+    away,
+    done,
+  });
+}
