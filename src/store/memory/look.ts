@@ -12,13 +12,15 @@ export function isLost(tables: Tables, now: number, { session, untilAt }: Runnin
   return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
 }
 
-export function usage(tables: Tables, now: number): Usage[] {
+/** Where a pass takes some of the lost claims away, the others count until the next one does. */
+export function usage(tables: Tables, now: number, taken?: readonly LostRow[]): Usage[] {
+  const epochs = taken && new Set(taken.map(({ epoch }) => epoch));
   const found = new Map<string, Usage>();
   for (const claim of tables.running.all()) {
     const asks = tables.lane.get(claim.lane)?.asks;
     if (asks === undefined) continue;
     const { lane, session, held } = claim;
-    const lost = isLost(tables, now, claim);
+    const lost = isLost(tables, now, claim) && (epochs?.has(claim.epoch) ?? true);
     const key = [lane, session, Number(held), Number(lost)].join("\0");
     found.set(key, { lane, asks, session, held, lost, units: (found.get(key)?.units ?? 0) + 1 });
   }

@@ -36,15 +36,16 @@ function lookAround(tables: Tables, now: number, scope: Scope): View {
   const lanes = new Map<string, LaneRow>();
   for (const lane of [...look.lanesNamed(tables, named), ...parked]) lanes.set(lane.id, lane);
   const known = new Set([...named, ...scope.aside]);
+  const lost = look.lost(tables, now);
   return {
     now,
     gates: gatesOf(tables, scope),
-    usage: look.usage(tables, now),
+    usage: look.usage(tables, now, lost),
     lanes: [...lanes.values()],
     heads: look.heads(tables, [...scope.lanes, ...fresh.map(({ id }) => ({ id, want: HEADS_OF_PARKED }))]),
     prefetched: look.prefetched(tables, now, scope.session, scope.prefetching),
     sessions: look.alive(tables, now),
-    lost: look.lost(tables, now),
+    lost,
     beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.lookahead),
   };
 }

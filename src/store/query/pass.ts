@@ -27,6 +27,7 @@ import type {
   Usage,
   View,
 } from "../store.ts";
+import { unlessInHand } from "../usage.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
@@ -68,7 +69,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const view: View = {
     now: Number(seen[sessions]?.[0]?.now),
     gates: gateRows(seen[shared] ?? [], seen[exclusive] ?? []),
-    usage: usageRows,
+    usage: unlessInHand(usageRows, more.lost.map(inHand)),
     lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
     heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
     prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
@@ -170,6 +171,12 @@ export const headRow = (row: Row): HeadRow => ({
   priority: 0 - Number(row.precedence),
   at: Number(row.at),
   goodUntil: row.good_until === null ? null : Number(row.good_until),
+});
+
+const inHand = (row: Row) => ({
+  lane: row.lane as string,
+  session: row.session as string,
+  held: Number(row.held) === 1,
 });
 
 const lostRow = (row: Row): LostRow => ({

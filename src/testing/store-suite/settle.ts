@@ -98,6 +98,31 @@ export function settleSuite(fresh: Fresh): void {
     expect(states).toEqual(["succeeded", "failed", "waiting", "waiting", "later", "running"]);
   });
 
+  test("of a claim whose process died is taken as a lost one, and counted", async () => {
+    const bench = await fresh();
+    await bench.session();
+    const ways = ["retry", "failed", "quarantined", "expired", "stale"] as const;
+    await bench.enqueue(...ways);
+    const finished = (await bench.claim([...ways])).map(({ id, epoch }): Finished => {
+      const to = id === "stale" ? "retry" : (id as Exclude<(typeof ways)[number], "stale">);
+      return {
+        id,
+        epoch: id === "stale" ? epoch + 1_000 : epoch,
+        to,
+        body: '{"code":"GONE"}',
+        revoked: true,
+      };
+    });
+    const { accepted } = await bench.store.pass(scopeOf([MAIL], { finished }), () => NOTHING);
+    expect(accepted).toEqual(new Set(["retry", "failed", "quarantined", "expired"]));
+    const states = await Promise.all(ways.map((id) => bench.state(id)));
+    expect(states).toEqual(["waiting", "failed", "quarantined", "expired", "running"]);
+    expect(await bench.store.task("retry")).toMatchObject({ attempt: 1, losses: 1 });
+    expect(await bench.store.task("failed")).toMatchObject({ losses: 1, body: '{"code":"GONE"}' });
+    expect(await bench.history("retry")).toEqual(["1 TaskEnqueued", "2 TaskClaimed", "3 TaskLost"]);
+    expect((await bench.claimOne("retry")).losses).toBe(1);
+  });
+
   test("that its code has begun ends the claim lease: from then on only the session counts", async () => {
     const bench = await fresh();
     await bench.session();
