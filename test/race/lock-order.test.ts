@@ -123,5 +123,61 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         await place.close();
       }
     });
+
+    test("to lock what is shared before what is not ends in a deadlock when two believe different limits", async () => {
+      const place = await placeOf(name);
+      try {
+        const store = await place.open();
+        for (const gate of GATES) await limit(store, gate, 5);
+        const [one, two] = await Promise.all([place.beside(), place.beside()]);
+        const [first, second] = GATES as [string, string];
+        const share = name === "PostgreSQL" ? "FOR SHARE" : "LOCK IN SHARE MODE";
+        const lock = (gate: string, how: string) => `SELECT * FROM sluice_gate WHERE name = '${gate}' ${how}`;
+        await one.query("BEGIN");
+        await two.query("BEGIN");
+        await one.query(lock(first, share));
+        await two.query(lock(second, share));
+        const both = await Promise.allSettled([
+          one.query(lock(second, "FOR UPDATE")),
+          two.query(lock(first, "FOR UPDATE")),
+        ]);
+        expect(both.filter(({ status }) => status === "rejected")).toHaveLength(1);
+      } finally {
+        await place.close();
+      }
+    });
+
+    test(`our passes never do: ${ROUNDS} rounds of two that share what the other wants alone`, {
+      timeout: 120_000,
+    }, async () => {
+      const place = await placeOf(name);
+      try {
+        let again = 0;
+        const sleep = async (): Promise<void> => {
+          again += 1;
+        };
+        const stores = await Promise.all(Array.from({ length: 4 }, () => place.open({ sleep })));
+        const [first, second] = GATES as [string, string];
+        for (const gate of GATES) await limit(stores[0] as (typeof stores)[number], gate, 5);
+        let passes = 0;
+        await Promise.all(
+          stores.map(async (each, index) => {
+            const [alone, shared] = index % 2 === 0 ? [first, second] : [second, first];
+            for (let round = 0; round < ROUNDS; round += 1) {
+              await each.pass(scopeOf({ exclusive: [alone], shared: [shared] }), ({ gates }) => {
+                expect(gates.map(({ key, locked }) => [key, locked])).toEqual(
+                  [first, second].sort().map((key) => [key, key === alone]),
+                );
+                passes += 1;
+                return IDLE;
+              });
+            }
+          }),
+        );
+        expect([again, passes]).toEqual([0, ROUNDS * stores.length]);
+      } finally {
+        await place.close();
+      }
+    });
   });
 }

@@ -21,7 +21,28 @@ import type { Scope } from "../store.ts";
 
 export const selectNow = (): Sql => sql`SELECT ${now} AS now`;
 
-/** Gates in the order of their names, in one statement: two passes can never hold what the other wants next. */
+export interface GateLocks {
+  readonly mode: "exclusive" | "shared";
+  readonly keys: readonly string[];
+}
+
+/**
+ * All gates of a pass in one order of names, whichever way each of them is locked: what one pass shares another may
+ * want alone, because limits change, and two passes must never hold what the other wants next.
+ */
+export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "shared">): GateLocks[] {
+  const alone = new Set(exclusive);
+  const runs: { mode: GateLocks["mode"]; keys: string[] }[] = [];
+  for (const key of [...new Set([...exclusive, ...shared])].sort()) {
+    const mode = alone.has(key) ? "exclusive" : "shared";
+    const last = runs.at(-1);
+    if (last?.mode === mode) last.keys.push(key);
+    else runs.push({ mode, keys: [key] });
+  }
+  return runs;
+}
+
+/** Neighbours in that order. */
 export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared"): Sql =>
   sql`SELECT name, capacity, paused, line FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
 

@@ -3,7 +3,7 @@
  *
  * What finished is completed before the gates are locked: that can only lower usage, and it need not keep others
  * waiting. It cannot deadlock with recovery, which passes over claims that somebody has in hand. From then on the
- * order of locks is the same everywhere: gates by name (shared ones first), lost claims, waiting units, lanes by id.
+ * order of locks is the same everywhere: gates by name, lost claims, waiting units, lanes by id.
  * Nothing is awaited between the first lock and the commit but the database's own answers.
  */
 
@@ -42,8 +42,10 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const first = new Statements();
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
   first.add(scope.started.length > 0 && markStarted(scope.started));
-  const shared = first.add(scope.shared.length > 0 && look.lockGates(scope.shared, "shared"));
-  const exclusive = first.add(scope.exclusive.length > 0 && look.lockGates(scope.exclusive, "exclusive"));
+  const locks = look.inLockOrder(scope).map(({ keys, mode }) => ({
+    mode,
+    answer: first.add(look.lockGates(keys, mode)),
+  }));
   const arrivals = first.add(scope.intake && selectArrivals());
   const usage = first.add(read(look.selectUsage()));
   const laneIds = scope.lanes.map(({ id }) => id);
@@ -68,7 +70,9 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   );
   const view: View = {
     now: Number(seen[sessions]?.[0]?.now),
-    gates: gateRows(seen[shared] ?? [], seen[exclusive] ?? []),
+    gates: gateRows(
+      locks.map(({ mode, answer }) => ({ locked: mode === "exclusive", rows: seen[answer] ?? [] })),
+    ),
     usage: unlessInHand(usageRows, more.lost.map(inHand)),
     lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
     heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
@@ -142,18 +146,21 @@ function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
   return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
 
-function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] {
+function gateRows(
+  answers: readonly { readonly locked: boolean; readonly rows: readonly Row[] }[],
+): GateRow[] {
   const own = (row: Row): Inherited => ({
     limit: row.capacity === null ? null : Number(row.capacity),
     paused: Number(row.paused) === 1,
     line: lineFrom(row.line as string),
   });
-  const all = new Map([...shared, ...exclusive].map((row) => [row.name as string, own(row)]));
-  const rowOf = (row: Row, locked: boolean): GateRow => {
-    const key = row.name as string;
-    return { key, ...inherit(own(row), all.get(familyOf(key) ?? "")), locked };
-  };
-  return [...shared.map((row) => rowOf(row, false)), ...exclusive.map((row) => rowOf(row, true))];
+  const all = new Map(answers.flatMap(({ rows }) => rows.map((row) => [row.name as string, own(row)])));
+  return answers.flatMap(({ locked, rows }) =>
+    rows.map((row): GateRow => {
+      const key = row.name as string;
+      return { key, ...inherit(own(row), all.get(familyOf(key) ?? "")), locked };
+    }),
+  );
 }
 
 export const usageRow = (row: Row): Usage => ({
