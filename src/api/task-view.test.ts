@@ -75,4 +75,11 @@ describe("a task as people see it", () => {
     expect(taskView(row({ state: "running", progress: '{"done":5}' })).progress).toEqual({ done: 5 });
     expect(taskView(row())).not.toHaveProperty("progress");
   });
+
+  test("shows what somebody has spoilt as it is, so that one row does not hide the others", () => {
+    const spoilt = taskView(
+      row({ input: "{oops", asks: "[[", body: "<html>", state: "failed", progress: "50%" }),
+    );
+    expect(spoilt).toMatchObject({ input: "{oops", asks: [], error: "<html>", progress: "50%" });
+  });
 });

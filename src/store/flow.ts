@@ -37,6 +37,8 @@ export function* lastFlight(...statements: Sql[]): Generator<Flight, Row[][], Ro
 export interface Database {
   /** One transaction; tried again as a whole when the database says that it lost a race. */
   transact<T>(flow: () => Flow<T>): Promise<T>;
+  /** The same for a small write on which running work depends: done even where there is no room for others. */
+  vital?<T>(flow: () => Flow<T>): Promise<T>;
   /** A consistent look at one instant. */
   read<T>(flow: () => Flow<T>): Promise<T>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** A lane: all units of one task with the same asks. Its id is made of its content, so that an enqueue need not look. */
 import { createHash } from "node:crypto";
 import type { Ask } from "../core/gate/gate.ts";
+import { unreadableKey } from "../core/gate/key.ts";
 
 export interface LaneSpec {
   readonly id: string;
@@ -22,11 +23,16 @@ export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneS
 
 const parsed = new Map<string, readonly Ask[]>();
 
+/** One damaged row must not stop all others: its units wait, by themselves, for a gate that nobody can open. */
+const UNREADABLE: readonly Ask[] = [{ gate: unreadableKey, slots: 1 }];
+
 /** Asks are read on every pass and never change: parsed once per distinct text. */
 export function asksOf(text: string): readonly Ask[] {
   const known = parsed.get(text);
   if (known) return known;
-  const asks = (JSON.parse(text) as [string, number][]).map(([gate, slots]) => ({ gate, slots }));
+  const asks = isAsks(text)
+    ? (JSON.parse(text) as [string, number][]).map(([gate, slots]) => ({ gate, slots }))
+    : UNREADABLE;
   if (parsed.size > 50_000) parsed.clear();
   parsed.set(text, asks);
   return asks;

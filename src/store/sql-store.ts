@@ -108,7 +108,8 @@ export class SqlStore implements S.Store {
   }
 
   renewSession(id: string, leaseMs: number): Promise<boolean> {
-    return this.#db.transact(() => session.renewSession(id, leaseMs));
+    const renewal = (): Flow<boolean> => session.renewSession(id, leaseMs);
+    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
   }
 
   closeSession(id: string): Promise<void> {

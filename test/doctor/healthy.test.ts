@@ -55,9 +55,9 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       await sluice.limits.set("queue:wide", 9 - limit);
     });
     const found = seen.flatMap(findings);
-    expect(found.filter((text) => !/^warn limits: queue "wide": \d+ of \d held, draining/.test(text))).toEqual(
-      [],
-    );
+    expect(
+      found.filter((text) => !/^warn limits: queue "wide": \d+ of \d held, draining/.test(text)),
+    ).toEqual([]);
     expect(found.length).toBeGreaterThan(0);
     await stop();
   });

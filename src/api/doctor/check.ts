@@ -36,6 +36,10 @@ export function checkOf(check: string, findings: readonly Finding[], well: strin
   };
 }
 
+/** What is said of so many of them when all is well. */
+export const eachOf = (count: number, noun: string, well: string): string =>
+  count === 0 ? many(0, noun) : `${many(count, noun)}, ${well}`;
+
 export function many(count: number, noun: string): string {
   return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -26,7 +26,8 @@ describe("the clocks", () => {
 });
 
 describe("claims of those who are gone", () => {
-  const bench = async () => {
+  /** One claim, whose session ends after a second; another session stays. */
+  const left = async () => {
     const clock = new FakeClock();
     const made = new Bench(openMemory({ now: clock.now }), clock);
     await made.session("gone", { leaseMs: 1_000 });
@@ -47,21 +48,35 @@ describe("claims of those who are gone", () => {
       });
       return checks.find(({ check }) => check === "recovery");
     };
-    return { store: made.store, clock, verdict };
+    return { store: made.store, bench: made, clock, verdict };
   };
 
   test("are fine while their session lives", async () => {
-    expect((await (await bench()).verdict())?.verdict).toBe("ok");
+    expect((await (await left()).verdict())?.verdict).toBe("ok");
   });
 
   test("are looked at twice, and forgiven when somebody recovers them meanwhile", async () => {
-    const { clock, store, verdict } = await bench();
+    const { clock, store, verdict } = await left();
     clock.advance(1_500);
     expect(await verdict(async () => void (await store.cancel("a", "me")))).toMatchObject({ verdict: "ok" });
   });
 
+  test("that were lost between the two looks are nobody's worry yet", async () => {
+    const { clock, store, bench, verdict } = await left();
+    await bench.session("next", { leaseMs: 3_600_000 });
+    await bench.enqueue("b");
+    await bench.claim(["b"], { session: "next" });
+    clock.advance(1_500);
+    const between = async () => {
+      await store.cancel("a", "me");
+      await store.closeSession("next");
+    };
+    expect(await verdict(between)).toMatchObject({ verdict: "ok" });
+    expect(await verdict()).toMatchObject({ verdict: "warn", findings: [{ ids: ["b"] }] });
+  });
+
   test("are a warning after a poll, and broken after a minute in which a worker served them", async () => {
-    const { clock, verdict } = await bench();
+    const { clock, verdict } = await left();
     clock.advance(1_500);
     expect(await verdict()).toMatchObject({ verdict: "warn", findings: [{ ids: ["a"] }] });
     clock.advance(60_000);
@@ -69,7 +84,7 @@ describe("claims of those who are gone", () => {
   });
 
   test("are no defect however old where nobody is there to recover them", async () => {
-    const { clock, store, verdict } = await bench();
+    const { clock, store, verdict } = await left();
     await store.closeSession("here");
     clock.advance(600_000);
     expect(await verdict()).toMatchObject({

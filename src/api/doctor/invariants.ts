@@ -1,7 +1,7 @@
 /** Rows that contradict each other, as findings. Only a defect of ours, a restore or a change by hand can make them. */
 import type { Inspection } from "../../store/store.ts";
 import type { Check } from "./check.ts";
-import { broken, checkOf, many } from "./check.ts";
+import { broken, checkOf, eachOf, many } from "./check.ts";
 
 const REPORT = "No command mends this. Stop the workers, keep a copy of the store, and report it";
 const ANEW = "Put each of them in line anew: cancel it, then retry it";
@@ -24,7 +24,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           "They can be removed by hand from the table that is named before the id; a restore may have left them",
         ),
       ],
-      `${many(rows.task, "task")}, each in exactly one place`,
+      eachOf(rows.task, "task", "each in exactly one place"),
     ),
     checkOf(
       "claims",
@@ -36,7 +36,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           "They end as usual; until then their gates admit more than they should. Report it",
         ),
       ],
-      `${many(rows.running, "claim")}, each the only one of its task`,
+      eachOf(rows.running, "claim", "each the only one of its task"),
     ),
     checkOf(
       "epochs",
@@ -68,7 +68,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           `sluice limits set ${found.parkedNowhere.ids[0]?.split(" on ")[1]} <slots>`,
         ),
       ],
-      `${many(rows.waiting, "waiting task")}, each within sight of a pass`,
+      eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
     ),
     checkOf(
       "rows",

@@ -9,14 +9,14 @@ import { familyOf } from "../../core/gate/key.ts";
 import { isoTime } from "../../core/time.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
-import { checkOf, many, warning } from "./check.ts";
+import { checkOf, eachOf, warning } from "./check.ts";
 
 export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): Check {
   const byKey = new Map(gates.map((gate) => [gate.key, gate]));
   const findings = gates
     .filter((gate) => draining(gate) && !malformedGates.ids.includes(gate.key))
     .map((gate) => judged(gate, inForceSince(gate, byKey.get(familyOf(gate.key) ?? ""))));
-  return checkOf("limits", findings, `${many(gates.length, "gate")}, none above its limit`);
+  return checkOf("limits", findings, eachOf(gates.length, "gate", "none above its limit"));
 }
 
 function judged(gate: InspectedGate, since: number | null): Finding {

@@ -4,7 +4,7 @@
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining } from "./gate.ts";
-import { kindOf, parseKey } from "./key.ts";
+import { clusterKey, kindOf, parseKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
 
@@ -22,7 +22,7 @@ type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
 /** How a gate is called in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
 export function gateTitle(key: string): string {
   const { kind, name } = parseKey(key);
-  if (key === "cluster") return "the cluster cap";
+  if (key === clusterKey) return "the cluster cap";
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
 }
 
@@ -36,6 +36,9 @@ function line(reason: Reason, telling: Telling): string {
   return " ".repeat(telling.indent ?? 0) + sentence(reason, telling);
 }
 
+const UNREADABLE =
+  "what it asks for cannot be read: its row in the store was damaged. It holds nobody up; sluice doctor names it";
+
 function sentence(reason: Reason, telling: Telling): string {
   switch (reason.kind) {
     case "full":
@@ -45,6 +48,7 @@ function sentence(reason: Reason, telling: Telling): string {
     case "paused":
       return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
+      if (reason.gate === unreadableKey) return UNREADABLE;
       return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}`;
     case "never":
       return never(reason);
@@ -72,6 +76,7 @@ function command(reason: Reason): string | undefined {
     case "never":
       return setLimit(reason.gate, reason.asked);
     case "unset":
+      if (reason.gate === unreadableKey) return UNREADABLE;
       return setLimit(reason.gate, "<slots>");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;

@@ -13,6 +13,11 @@ export type Line = (typeof LINES)[number];
 
 export const LINES = ["skip", "strict", "bypass"] as const;
 
+/** A line as somebody wrote it; one that is not known is served in the strictest way. */
+export function lineFrom(text: string): Line {
+  return LINES.find((line) => line === text) ?? "strict";
+}
+
 /** The limit that means "as many as want to". 0 pauses; `null` means nobody has set it yet. */
 export const UNLIMITED = -1;
 

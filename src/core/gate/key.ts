@@ -4,6 +4,9 @@
  */
 export const clusterKey = "cluster";
 
+/** Asked for by units whose asks cannot be read. No such gate exists, so it admits nobody, and they wait alone. */
+export const unreadableKey = "unreadable";
+
 export function queueKey(name: string): string {
   return `queue:${name}`;
 }

@@ -2,6 +2,7 @@
 import type { Mark, Waiter } from "../../core/gate/admit.ts";
 import type { Gate } from "../../core/gate/gate.ts";
 import { bounded } from "../../core/gate/gate.ts";
+import { unreadableKey } from "../../core/gate/key.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Worker } from "../../core/gate/workers.ts";
@@ -26,6 +27,7 @@ export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage
 /** A lane can be decided on only when each of its gates was locked by this pass, or cannot bind. */
 export function isReadable(lane: LaneRow, gates: ReadonlyMap<string, GateRow>): boolean {
   return asksOf(lane.asks).every(({ gate }) => {
+    if (gate === unreadableKey) return true;
     const row = gates.get(gate);
     return row !== undefined && (row.locked || !bounded(row));
   });

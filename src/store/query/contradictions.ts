@@ -52,7 +52,9 @@ const uncounted = sql`SELECT r.id FROM sluice_running r WHERE NOT EXISTS (SELECT
 
 /** The last epoch that was handed out. */
 const LAST_EPOCH = by({
-  postgres: "SELECT last_value FROM sluice_running_epoch_seq",
+  // The view, not the sequence itself: whoever may insert need not be allowed to read that.
+  postgres:
+    "SELECT MAX(last_value) FROM pg_sequences WHERE format('%I.%I', schemaname, sequencename)::regclass = to_regclass('sluice_running_epoch_seq')",
   sqlite: "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'sluice_running'",
   mysql:
     "SELECT auto_increment - 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'sluice_running'",

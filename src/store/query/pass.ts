@@ -7,7 +7,7 @@
  * Nothing is awaited between the first lock and the commit but the database's own answers.
  */
 
-import type { Line } from "../../core/gate/gate.ts";
+import { lineFrom } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
@@ -145,7 +145,7 @@ function gateRows(shared: readonly Row[], exclusive: readonly Row[]): GateRow[] 
   const own = (row: Row): Inherited => ({
     limit: row.capacity === null ? null : Number(row.capacity),
     paused: Number(row.paused) === 1,
-    line: row.line as Line,
+    line: lineFrom(row.line as string),
   });
   const all = new Map([...shared, ...exclusive].map((row) => [row.name as string, own(row)]));
   const rowOf = (row: Row, locked: boolean): GateRow => {

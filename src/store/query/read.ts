@@ -1,6 +1,7 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
 
-import type { Limit, Line } from "../../core/gate/gate.ts";
+import type { Limit } from "../../core/gate/gate.ts";
+import { lineFrom } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
@@ -78,7 +79,7 @@ export function gateInfos(found: readonly Row[]): GateInfo[] {
   const own = (row: Row): Inherited => ({
     limit: number(row.capacity),
     paused: Number(row.paused) === 1,
-    line: row.line as Line,
+    line: lineFrom(row.line as string),
   });
   const all = new Map(found.map((row) => [row.name as string, own(row)]));
   return found.map((row) => ({

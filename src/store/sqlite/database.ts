@@ -13,6 +13,7 @@ import type { SqlDatabase } from "../sql-store.ts";
 import { networkOf } from "./filesystem.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
 import { Neighbours } from "./neighbours.ts";
+import { DiskReserve } from "./reserve.ts";
 
 export interface SqliteTime {
   /** Wall clock, milliseconds. */
@@ -35,6 +36,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #prepared = new Map<string, StatementSyncInstance>();
   readonly #selects = new Map<string, StatementSyncInstance>();
   readonly #neighbours: Neighbours;
+  readonly #reserve: DiskReserve;
   #closed = false;
 
   constructor(path: string, time: SqliteTime) {
@@ -47,6 +49,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#db.exec("PRAGMA cache_size = -65536");
     this.#db.exec("PRAGMA wal_autocheckpoint = 8000");
     this.#neighbours = new Neighbours(this.#db, time);
+    this.#reserve = new DiskReserve(path, () => time.lease());
   }
 
   async migrate(): Promise<void> {
@@ -61,6 +64,7 @@ export class SqliteDatabase implements SqlDatabase {
         );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
+    this.#reserve.keep();
   }
 
   /** There is nothing of ours in it. */
@@ -73,7 +77,28 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async transact<T>(flow: () => Flow<T>): Promise<T> {
+    this.#reserve.check();
     await this.#neighbours.giveWay();
+    try {
+      return await this.#write(flow);
+    } catch (error) {
+      throw isFull(error) ? this.#reserve.giveUp(error) : error;
+    }
+  }
+
+  /** What was written so far is moved out of the log, so that its place can be used again. */
+  async vital<T>(flow: () => Flow<T>): Promise<T> {
+    try {
+      return await this.#write(flow);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      this.#reserve.giveUp(error);
+      await this.#whenFree(() => this.#db.exec("PRAGMA wal_checkpoint(RESTART)")).catch(() => {});
+      return this.#write(flow);
+    }
+  }
+
+  #write<T>(flow: () => Flow<T>): Promise<T> {
     return this.#whenFree(() => {
       this.#exec("BEGIN IMMEDIATE");
       const since = this.#time.lease();
@@ -184,6 +209,15 @@ export class SqliteDatabase implements SqlDatabase {
     this.#selects.clear();
     this.#db.close();
   }
+}
+
+const FULL = 13;
+
+function isFull(error: unknown): boolean {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  return (
+    (errcode !== undefined && (errcode & 0xff) === FULL) || /database or disk is full/.test(message ?? "")
+  );
 }
 
 function isBusy(error: unknown): boolean {

@@ -93,7 +93,8 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
-    this.#warn(`The store could not be reached, trying again: ${text}`);
+    const isFull = (error as { code?: unknown }).code === "STORE_FULL";
+    this.#warn(isFull ? text : `The store could not be reached, trying again: ${text}`);
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {

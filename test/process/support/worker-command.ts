@@ -1,0 +1,101 @@
+// `sluice worker` as somebody runs it: the built command, its children, and an app whose tasks tell the witness.
+
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { builtCli, top } from "../../support/built-cli.ts";
+
+const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
+
+/** One task that does what it is told: stay until it may go, block its loop, or die with its process. */
+const appText = (port: number, rest: string): string => `
+import { Visitor } from ${JSON.stringify(WITNESS)};
+import { defineApp, task } from "sluice";
+const visitor = Visitor.connect(${port}, String(process.pid));
+export const errand = task({
+  id: "errand",
+  queue: "work",
+  retry: { attempts: 9, delay: "10ms" },
+  run: async (input, { id, fence, attempt, signal }) =>
+    (await visitor).visit({ id, queue: "work", pools: {}, epoch: fence }, async () => {
+      if (input.die) process.kill(process.pid, "SIGKILL");
+      const end = performance.now() + (input.blockMs ?? 0);
+      while (performance.now() < end);
+      const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      if (input.hold) await Promise.race([(await visitor).hold(id), aborted]);
+      return { pid: process.pid, attempt };
+    }),
+});
+export default defineApp({ tasks: [errand], queues: { work: {} }, session: { lease: "2s", heartbeat: "400ms" }, ${rest} });
+`;
+
+export interface Project {
+  readonly folder: string;
+  readonly app: string;
+}
+
+export function newProject(port: number, rest = ""): Project {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-worker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "app.js"), appText(port, rest));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
+  return { folder, app: join(folder, "app.js") };
+}
+
+export class WorkerCommand {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<number | string>;
+  output = "";
+
+  constructor(cli: string, { folder }: Project, args: readonly string[]) {
+    this.#child = spawn(process.execPath, [cli, "worker", "app.js", ...args], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.output += text;
+      });
+    this.ended = new Promise((resolve) =>
+      this.#child.once("close", (code, signal) => resolve(signal ?? (code as number))),
+    );
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
+  /** The processes that run the app's code. */
+  get children(): number[] {
+    const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
+    return text.trim().split(" ").filter(Boolean).map(Number);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
+
+export async function startWorker(project: Project, ...args: string[]): Promise<WorkerCommand> {
+  const worker = new WorkerCommand(await builtCli(), project, args);
+  onTestFinished(async () => {
+    worker.signal("SIGKILL");
+    await worker.ended;
+  });
+  return worker;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A zombie has ended, though nobody has looked at it yet.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

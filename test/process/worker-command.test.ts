@@ -1,0 +1,147 @@
+// What becomes of tasks when processes die: a child, the whole worker, or code that does not let go.
+
+import { expect, onTestFinished, test } from "vitest";
+import type { Sluice } from "../../src/index.ts";
+import { connect } from "../../src/index.ts";
+import { loadApp } from "../../src/surface/cli/load-app.ts";
+import type { Place } from "../e2e/support/places.ts";
+import { describeOn } from "../e2e/support/places.ts";
+import { until } from "../e2e/support/until.ts";
+import { Witness } from "../support/witness.ts";
+import type { WorkerCommand } from "./support/worker-command.ts";
+import { isAlive, newProject, startWorker } from "./support/worker-command.ts";
+
+interface World {
+  readonly witness: Witness;
+  readonly sluice: Sluice;
+  work(...args: string[]): Promise<WorkerCommand>;
+  enqueue(input: object): Promise<string>;
+}
+
+async function worldOn(place: Place, rest?: string): Promise<World> {
+  const witness = await Witness.open();
+  onTestFinished(() => witness.close());
+  const store = (await place.open()) as string;
+  const project = newProject(witness.port, rest);
+  const { app } = await loadApp(project.app);
+  const sluice = await connect({ store, app, migrate: true });
+  onTestFinished(() => sluice.close());
+  return {
+    witness,
+    sluice,
+    work: (...args) => startWorker(project, "--store", store, ...args),
+    enqueue: async (input) => (await sluice.enqueue("errand", input as never)).id,
+  };
+}
+
+const starts = (witness: Witness, id: string): string[] => witness.startsOf(id).map(({ worker }) => worker);
+
+const hasStarted = (witness: Witness, id: string, times = 1, withinMs?: number): Promise<void> =>
+  witness.until((seen) => seen.startsOf(id).length >= times, `${id} has started ${times} times`, withinMs);
+
+const stateOf = async (sluice: Sluice, id: string): Promise<string | undefined> =>
+  (await sluice.get(id))?.state;
+
+describeOn(["sqlite", "postgres"], (place) => {
+  test("a child that is killed loses its task to another at once, and the attempt counts", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=2");
+    const [lost, other] = [await enqueue({ hold: true }), await enqueue({ hold: true })];
+    await hasStarted(witness, lost);
+    await hasStarted(witness, other);
+    const [first = ""] = starts(witness, lost);
+    expect(worker.children).toContain(Number(first));
+    process.kill(Number(first), "SIGKILL");
+    await hasStarted(witness, lost, 2);
+    expect(starts(witness, lost)[1]).not.toBe(first);
+    witness.letGo();
+    await until(async () => (await stateOf(sluice, lost)) === "succeeded", "it succeeds");
+    expect(await sluice.get(lost)).toMatchObject({ attempt: 2, losses: 1, result: { attempt: 2 } });
+    expect((await sluice.events(lost)).map(({ kind }) => kind)).toContain("TaskLost");
+    // Its neighbour noticed nothing.
+    expect(starts(witness, other)).toHaveLength(1);
+    expect(worker.output).toContain("was ended by SIGKILL. Another takes its place.");
+  });
+
+  test("a worker that is killed takes its children with it, those with a blocked loop too; another takes over", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=2");
+    const held = await enqueue({ hold: true });
+    await hasStarted(witness, held);
+    const blocked = await enqueue({ blockMs: 3_600_000 });
+    await hasStarted(witness, blocked);
+    const { children } = worker;
+    expect(children).toHaveLength(2);
+    worker.signal("SIGKILL");
+    await until(() => !children.some(isAlive), "its children are gone");
+    await sluice.cancel(blocked);
+    await work("--processes=1");
+    await hasStarted(witness, held, 2);
+    expect(await sluice.get(held)).toMatchObject({ attempt: 2, losses: 1 });
+  });
+
+  test("code that blocks its loop for three leases keeps its lease", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    await work("--processes=1");
+    const id = await enqueue({ blockMs: 6_000 });
+    await hasStarted(witness, id);
+    await until(async () => (await stateOf(sluice, id)) === "succeeded", "it ends", 30_000);
+    expect(await sluice.get(id)).toMatchObject({ attempt: 1, losses: 0 });
+    expect(starts(witness, id)).toHaveLength(1);
+  });
+
+  test("a task that kills its process three times is quarantined, and the worker goes on", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    await work("--processes=2");
+    const poison = await enqueue({ die: true });
+    await until(async () => (await stateOf(sluice, poison)) === "quarantined", "it is quarantined", 30_000);
+    expect(starts(witness, poison)).toHaveLength(3);
+    expect(await sluice.get(poison)).toMatchObject({ attempt: 3, losses: 3, error: { code: "QUARANTINED" } });
+    const next = await enqueue({});
+    await until(async () => (await stateOf(sluice, next)) === "succeeded", "the next one runs");
+  });
+
+  test("SIGTERM lets what runs end, returns what has not begun with its attempts, and ends with 0", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place, 'prefetch: 2, claimLease: "5s"');
+    const worker = await work("--processes=1");
+    const running = await enqueue({ hold: true });
+    await hasStarted(witness, running);
+    const ahead = [await enqueue({}), await enqueue({})];
+    for (const id of ahead)
+      await until(async () => (await stateOf(sluice, id)) === "claimed", "it is claimed ahead");
+    worker.signal("SIGTERM");
+    for (const id of ahead)
+      await until(async () => (await stateOf(sluice, id)) === "waiting", "it is back in line");
+    expect(starts(witness, running)).toHaveLength(1);
+    witness.letGo();
+    expect(await worker.ended).toBe(0);
+    expect(await stateOf(sluice, running)).toBe("succeeded");
+    for (const id of ahead) expect(await sluice.get(id)).toMatchObject({ state: "waiting", attempt: 0 });
+  });
+
+  test("what outlives the grace period is aborted by its signal and tried again by its policy", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=1", "--grace", "1s");
+    const id = await enqueue({ hold: true });
+    await hasStarted(witness, id);
+    worker.signal("SIGTERM");
+    expect(await worker.ended).toBe(0);
+    expect(["later", "waiting"]).toContain(await stateOf(sluice, id));
+    expect(await sluice.get(id)).toMatchObject({ attempt: 1, losses: 0 });
+  });
+
+  test("a second SIGTERM does not wait", async () => {
+    const { witness, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=1");
+    const id = await enqueue({ hold: true });
+    await hasStarted(witness, id);
+    const { children } = worker;
+    worker.signal("SIGTERM");
+    await until(() => worker.output.includes("Stopping: waiting for 1 task"), "it was heard");
+    // What comes at once may be the same press of a key, heard twice.
+    const again = setInterval(() => worker.signal("SIGTERM"), 100);
+    onTestFinished(() => clearInterval(again));
+    expect(await worker.ended).toBe(143);
+    await until(() => !children.some(isAlive), "its children are gone");
+  });
+});
