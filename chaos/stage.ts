@@ -1,7 +1,6 @@
 /** Sets up one store with everybody who takes part, and clears away afterwards, whatever happened. */
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { LEASE_MS } from "./app/limits.ts";
 import type { Mix } from "./app/mix.ts";
 import { Crew } from "./crew/crew.ts";
 import { Eyewitness } from "./crew/eyewitness.ts";
@@ -96,13 +95,11 @@ function newCrew(
     size: WORKERS,
     folder,
     lines,
-    args: (post) => workerArgs(product, lines[post]?.url ?? place.url, GRACE_MS),
+    args: (post) => workerArgs(product, post, lines[post]?.url ?? place.url, GRACE_MS),
     env: (post) => ({
       ...process.env,
       NO_COLOR: "1",
       CHAOS_WITNESS: witness.socket,
-      // Where workers renew in a process of their own, user code may keep its own for three leases.
-      ...(product.hasProcesses ? { CHAOS_BLOCK_MS: String(3 * LEASE_MS) } : {}),
       NODE_OPTIONS: `--import=${PRELOAD}`,
       CHAOS_SUPERVISOR: String(process.pid),
       CHAOS_SKEW_MS: String(skewOf(post, place)),

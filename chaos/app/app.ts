@@ -66,12 +66,11 @@ export const fleeting = kind("fleeting", { queue: "slow", goodUntil: "3s" });
 /** Runs longer than two leases. */
 export const long = kind("long", { queue: "slow" });
 
-/** Keeps the event loop of its process to itself. */
+/** Keeps the event loop of its process to itself for three leases, without using its processor. */
 export const blocking = kind("blocking", {
-  queue: "bulk",
+  queue: "stuck",
   middle: async (errand) => {
-    const until = performance.now() + Number(process.env.CHAOS_BLOCK_MS ?? errand.ms);
-    while (performance.now() < until);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, errand.ms);
   },
 });
 
@@ -92,6 +91,7 @@ export default defineApp({
     fast: { rank: 1, maxConcurrency: 8 },
     slow: { rank: 50, maxConcurrency: 6 },
     bulk: { rank: 100, maxConcurrency: 7 },
+    stuck: { rank: 2, maxConcurrency: 2 },
   },
   pools: { database: { limit: 8 }, mutex: { limit: 1 } },
   session: { lease: "3s", heartbeat: "500ms" },

@@ -4,6 +4,7 @@ export const DECLARED = {
   "queue:fast": 8,
   "queue:slow": 6,
   "queue:bulk": 7,
+  "queue:stuck": 2,
   "pool:database": 8,
   "pool:mutex": 1,
 } as const satisfies Record<string, number>;

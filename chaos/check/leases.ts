@@ -10,6 +10,8 @@ import { wasLost } from "./lives.ts";
 
 const PART = 0.4;
 const SLACK_MS = 150;
+const RECENT_MS = 5_000;
+const DEATH_SEEN_MS = 2_000;
 
 export interface Losses extends Finding {
   readonly losses: number;
@@ -24,22 +26,45 @@ export interface LeasesOf {
 
 export function checkLeases(of: LeasesOf): Losses {
   const lost = of.lives.claims.filter(wasLost);
-  const vanished = new Set(of.visits.filter(({ left }) => !left).map(({ epoch }) => epoch));
+  const vanished = new Map(of.visits.filter(({ left }) => !left).map(({ epoch, to }) => [epoch, to]));
+  const { slowest, late } = afterDeath(lost, vanished, of);
   return {
     check: "leases lost for a cause",
-    figures: `${lost.length} claims taken from lost holders`,
-    violations: lost.flatMap((life) => complaintOf(life, of, vanished)),
+    figures: `${lost.length} claims taken from lost holders; from a dead child after ${Math.round(slowest)}ms at most`,
+    violations: [...lost.flatMap((life) => complaintOf(life, of, vanished)), ...late],
     losses: lost.length,
   };
 }
 
-function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlySet<number>): string[] {
+/** A worker sees its child die, and gives up the child's claims while it is alive itself: within two seconds. */
+function afterDeath(
+  lost: readonly ClaimLife[],
+  vanished: ReadonlyMap<number, number>,
+  { lives, impairments }: LeasesOf,
+): { slowest: number; late: string[] } {
+  const late: string[] = [];
+  let slowest = 0;
+  for (const { task, epoch, session, endStamp = 0, expires, sessionGone } of lost) {
+    const died = vanished.get(epoch);
+    const pid = lives.sessions.get(session)?.pid ?? -1;
+    if (died === undefined || sessionGone || expires <= endStamp) continue;
+    if (impairedMs(impairments, [pid], { from: died - SLACK_MS, to: endStamp }) > 0) continue;
+    slowest = Math.max(slowest, endStamp - died);
+    if (endStamp - died > DEATH_SEEN_MS)
+      late.push(
+        `${task} (epoch ${epoch}) was given up ${Math.round(endStamp - died)}ms after its process had died`,
+      );
+  }
+  return { slowest, late };
+}
+
+function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlyMap<number, number>): string[] {
   const { task, epoch, session, until, endStamp = 0, expires, sessionGone } = life;
   const pid = of.lives.sessions.get(session)?.pid ?? -1;
   const claimLeaseOver = until !== null && until <= endStamp;
   if (!sessionGone && expires > endStamp && !claimLeaseOver) {
     // A worker may give up a claim whose child process died under it.
-    if (vanished.has(epoch) || lostChild(of.impairments, pid, endStamp)) return [];
+    if (vanished.has(epoch) || lostChild(of, pid, endStamp)) return [];
     return [
       `${task} (epoch ${epoch}) was taken from session ${session}, which was alive for another ${expires - endStamp}ms`,
     ];
@@ -56,7 +81,12 @@ function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlySet<number
   ];
 }
 
-const lostChild = (impairments: readonly Impairment[], pid: number, before: number): boolean =>
+/** Killed by us, or by code that ran in it: then all that ran there is lost, also what had not come far enough to be seen. */
+const lostChild = ({ impairments, visits }: LeasesOf, pid: number, before: number): boolean =>
+  visits.some(
+    ({ parent, left, to }) => parent === pid && !left && to <= before + SLACK_MS && to > before - RECENT_MS,
+  ) ||
   impairments.some(
-    ({ parent, why, from }) => parent === pid && why === "killed" && from <= before && from > before - 5_000,
+    ({ parent, why, from }) =>
+      parent === pid && why === "killed" && from <= before && from > before - RECENT_MS,
   );

@@ -120,6 +120,8 @@ describe("stopping", () => {
 
   test("finds who left too late, or in another way than asked", () => {
     expect(look({ ...told, gone: 9_000 })).toHaveLength(1);
+    expect(look({ ...told, gone: 1_100, code: "1" })).toEqual([]);
+    expect(look({ ...told, code: "1" })).toHaveLength(1);
     expect(look({ ...told, code: "SIGTERM" })).toHaveLength(1);
   });
 });

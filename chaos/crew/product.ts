@@ -1,5 +1,5 @@
 /** The built product as a command line: where it is, what its workers are called with, how to run one command. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,22 +9,22 @@ export interface Product {
   readonly root: string;
   readonly cli: string;
   readonly app: string;
-  /** Its workers have child processes. */
-  readonly hasProcesses: boolean;
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export function productAt(root = ROOT): Product {
   const cli = join(root, "dist/surface/cli/main.js");
-  const help = spawnSync(process.execPath, [cli, "worker", "--help"], { encoding: "utf8" }).stdout;
-  return { root, cli, app: join(root, "chaos/app/app.ts"), hasProcesses: help.includes("--processes") };
+  return { root, cli, app: join(root, "chaos/app/app.ts") };
 }
 
-/** How a worker is started: the one place to change when its options do. */
-export function workerArgs({ cli, app, hasProcesses }: Product, store: string, graceMs: number): string[] {
-  const slots = hasProcesses ? ["--processes=2", "--concurrency=2"] : ["--slots=4"];
-  return [cli, "worker", app, ...slots, "--store", store, "--grace", `${graceMs}ms`];
+/**
+ * How a worker is started: the one place to change when its options do. The first runs one task in each of its processes
+ * and serves everything, also code that blocks; the others run several at once and serve only code that waits.
+ */
+export function workerArgs({ cli, app }: Product, post: number, store: string, graceMs: number): string[] {
+  const shape = post === 0 ? ["--concurrency=1"] : ["--concurrency=2", "--queues=fast,slow,bulk"];
+  return [cli, "worker", app, "--processes=2", ...shape, "--store", store, "--grace", `${graceMs}ms`];
 }
 
 /** One command, with its words. */
