@@ -29,6 +29,7 @@ export class Assignment {
   #settle: (ending: Ending) => void = () => {};
   #holder: Holder;
   #timers: NodeJS.Timeout[] | undefined;
+  #begun = false;
   /** Why it must end, once it must. */
   #reason: StoredError | undefined;
 
@@ -52,6 +53,11 @@ export class Assignment {
       this.#limit(timeoutMs + TIMEOUT_GRACE_MS, () => timedOut(this.job.name, timeoutMs));
   }
 
+  /** Its code runs. */
+  begun(): void {
+    this.#begun = true;
+  }
+
   /** Called by its signal. */
   handleEvent(): void {
     this.abort(storedError(this.#signal.reason));
@@ -70,10 +76,13 @@ export class Assignment {
     this.#settle(ending);
   }
 
-  /** Its child is dead. What had to end has ended so; of the others nobody knows how far they came. */
+  /** Its child is dead. What had to end has ended so; of the others that began nobody knows how far they came. */
   lost(death: Death): void {
-    const error = this.#reason;
-    this.end(error ? { ok: false, error, retryable: true } : crashed(death));
+    const ending = this.#reason
+      ? { ok: false as const, error: this.#reason, retryable: true }
+      : crashed(death);
+    if (this.#begun) this.end(ending);
+    else this.end({ ok: false, error: ending.error, retryable: true, begun: false });
   }
 
   #limit(ms: number, reason: () => StoredError): void {

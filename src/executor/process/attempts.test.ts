@@ -29,7 +29,10 @@ function serving(until = 0) {
   const attempts = new Attempts(
     executor,
     () => until,
-    (message) => told.push(message),
+    (message, sent = () => {}) => {
+      told.push(message);
+      sent();
+    },
     () => {
       left += 1;
     },
@@ -55,17 +58,19 @@ describe("a deadline that has passed", () => {
     }
   });
 
-  test("does not refuse when the lifeline knows a later one than the job brings", () => {
+  test("does not refuse when the lifeline knows a later one than the job brings", async () => {
     const { attempts, begun } = serving(machineNow() + 60_000);
     attempts.hear(run(1, { until: Math.floor(machineNow() - 1) }));
+    await settled();
     expect(begun).toHaveLength(1);
   });
 });
 
 describe("an abort", () => {
-  test("reaches the job it names, before or after its code has asked for the signal", () => {
+  test("reaches the job it names, before or after its code has asked for the signal", async () => {
     const { attempts, begun } = serving();
     for (const number of [1, 2, 3]) attempts.hear(run(number));
+    await settled();
     const [first, second, third] = begun.map(({ job }) => job) as [Job, Job, Job];
     const early = first.signal;
     for (const job of [1, 2])
@@ -79,9 +84,10 @@ describe("an abort", () => {
     expect(third.signal.aborted).toBe(false);
   });
 
-  test("keeps its first reason", () => {
+  test("keeps its first reason", async () => {
     const { attempts, begun } = serving();
     attempts.hear(run(1));
+    await settled();
     for (const code of ["FIRST", "SECOND"])
       attempts.hear({ sluice: "abort", job: 1, reason: { name: "SluiceError", code, message: "" } });
     expect(begun[0]?.job.signal.reason).toMatchObject({ code: "FIRST" });
@@ -105,22 +111,53 @@ describe("leaving", () => {
     attempts.hear(run(1));
     attempts.hear(run(2));
     attempts.hear({ sluice: "leave" });
+    await settled();
     begun[0]?.end(done);
     await settled();
     expect(left()).toBe(0);
     begun[1]?.end(done);
     await settled();
     expect(left()).toBe(1);
-    expect(told).toEqual([1, 2].map((job) => ({ sluice: "ended", job, ending: done })));
+    expect(told).toEqual([
+      ...[1, 2].map((job) => ({ sluice: "begun", job })),
+      ...[1, 2].map((job) => ({ sluice: "ended", job, ending: done })),
+    ]);
   });
 });
 
 test("an executor that fails itself fails the attempt and nothing else", async () => {
   const { attempts, begun, told } = serving();
   attempts.hear(run(1));
+  await settled();
   begun[0]?.end(Promise.reject(new TypeError("broken")));
   await settled();
   expect(told).toMatchObject([
+    { sluice: "begun", job: 1 },
     { job: 1, ending: { ok: false, retryable: true, error: { name: "TypeError", message: "broken" } } },
   ]);
+});
+
+test("code begins only once the parent can know of it", async () => {
+  let out = (): void => {};
+  let ran = 0;
+  const executor = {
+    run: async (): Promise<Ending> => {
+      ran += 1;
+      return done;
+    },
+  };
+  const tell = (message: ToParent, sent = () => {}): void => {
+    if (message.sluice === "begun") out = sent;
+  };
+  new Attempts(
+    executor,
+    () => 0,
+    tell,
+    () => {},
+  ).hear(run(1));
+  await settled();
+  expect(ran).toBe(0);
+  out();
+  await settled();
+  expect(ran).toBe(1);
 });

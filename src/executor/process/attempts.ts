@@ -1,14 +1,17 @@
 /** In the child: all attempts that run here, and the one deadline they share. */
 import { SluiceError } from "../../core/error.ts";
-import type { Ending, Executor, StoredError } from "../executor.ts";
+import type { Ending, Executor, Failed, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { Attempt } from "./attempt.ts";
 import { Deadline } from "./deadline.ts";
 import type { Run, ToChild, ToParent } from "./message.ts";
 
+/** Says something to the parent; `sent` is called once it is out of our hands. */
+export type TellParent = (message: ToParent, sent?: () => void) => void;
+
 export class Attempts {
   readonly #executor: Executor;
-  readonly #tell: (message: ToParent) => void;
+  readonly #tell: TellParent;
   readonly #left: () => void;
   readonly #running = new Map<number, Attempt>();
   readonly #deadline: Deadline;
@@ -16,7 +19,7 @@ export class Attempts {
   #leaving = false;
 
   /** `until` is the newest deadline, however it came; `left` is called when told to leave and nothing runs. */
-  constructor(executor: Executor, until: () => number, tell: (message: ToParent) => void, left: () => void) {
+  constructor(executor: Executor, until: () => number, tell: TellParent, left: () => void) {
     this.#executor = executor;
     this.#tell = tell;
     this.#left = left;
@@ -45,9 +48,11 @@ export class Attempts {
     this.#told = Math.max(this.#told, until);
     this.#deadline.look();
     // It may have waited in the channel for code that blocked us, or we were frozen ourselves.
-    if (this.#deadline.isOver()) return this.#tell({ sluice: "ended", job, ending: failed(leaseLost()) });
+    if (this.#deadline.isOver())
+      return this.#tell({ sluice: "ended", job, ending: { ...failed(leaseLost()), begun: false } });
     const attempt = new Attempt(message, this.#tell);
     this.#running.set(job, attempt);
+    await new Promise<void>((sent) => this.#tell({ sluice: "begun", job }, sent));
     const ending = await this.#endingOf(attempt);
     this.#running.delete(job);
     this.#tell({ sluice: "ended", job, ending });
@@ -78,6 +83,6 @@ const leaseLost = (): SluiceError =>
     "The worker could not renew its lease in time; the task may run elsewhere by now.",
   );
 
-const failed = (error: unknown): Ending => ({ ok: false, error: storedError(error), retryable: true });
+const failed = (error: unknown): Failed => ({ ok: false, error: storedError(error), retryable: true });
 
 const errorOf = ({ code, message }: StoredError): SluiceError => new SluiceError(code ?? "ABORTED", message);

@@ -74,10 +74,24 @@ describe("a process that has exited", () => {
 
   test("is over soon, even if somebody else holds its channel open", async () => {
     const { child, assignment } = withJob();
+    fake.says({ sluice: "begun", job: 1 });
     fake.emit("exit", 1, null);
     vi.advanceTimersByTime(200);
     expect(await assignment.ending).toMatchObject({ crashed: true });
     expect(await child.gone).toMatchObject({ pid: 7, exitCode: 1, jobsEnded: 0 });
+  });
+
+  test("has run nothing of a job that it never said had begun, aborted or not", async () => {
+    for (const abort of [false, true]) {
+      fake = new FakeProcess();
+      const job = withJob();
+      if (abort) job.abort.abort();
+      fake.emit("exit", null, "SIGKILL");
+      fake.disconnects();
+      const ending = await job.assignment.ending;
+      expect(ending).toMatchObject({ ok: false, begun: false });
+      expect(ending).not.toHaveProperty("crashed");
+    }
   });
 
   test("takes no more jobs, nor does one that was killed or told to leave", () => {

@@ -148,7 +148,8 @@ export class Child implements Holder {
     const assignment = this.#assigned.get(message.job);
     if (!assignment) return;
     const { job } = assignment;
-    if (message.sluice === "progress") {
+    if (message.sluice === "begun") assignment.begun();
+    else if (message.sluice === "progress") {
       job.progress(message.value === undefined ? undefined : JSON.parse(message.value));
     } else if (message.sluice === "log") {
       const { message: text, data } = JSON.parse(message.line) as { message: string; data?: unknown };

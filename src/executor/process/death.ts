@@ -1,6 +1,6 @@
 /** How a child process ended, and what that is for those who waited for it. */
 import { SluiceError } from "../../core/error.ts";
-import type { Ending, StoredError } from "../executor.ts";
+import type { Failed, StoredError } from "../executor.ts";
 
 export interface Death {
   readonly pid: number | undefined;
@@ -31,7 +31,7 @@ const hint = (signal: string): string =>
   signal === "SIGABRT" ? " (so Node ends when its memory is full)" : "";
 
 /** What becomes of a job that was in it. */
-export function crashed(death: Death): Ending {
+export function crashed(death: Death): Failed {
   const message = sentence(`The process in which it ran ${sayDeath(death)}`);
   return {
     ok: false,

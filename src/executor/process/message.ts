@@ -32,6 +32,8 @@ export type ToParent =
   | { readonly sluice: "ready" }
   /** Before `ready`: why it cannot start. After it: what nobody caught, its last words. */
   | { readonly sluice: "failed"; readonly error: StoredError }
+  /** Written before its code runs: of a job without it, a dead child has run nothing. */
+  | { readonly sluice: "begun"; readonly job: number }
   /** JSON text; none for what JSON has no word for. */
   | { readonly sluice: "progress"; readonly job: number; readonly value: string | undefined }
   /** JSON text of message and data. */
