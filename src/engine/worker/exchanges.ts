@@ -182,19 +182,28 @@ export class Exchanges {
     });
   }
 
-  /** The answer was lost or the store is away: report again, and ask what is ours before believing anything. */
+  /** The answer was lost or the store is away: ask what is ours before believing anything, and then report again. */
   async #recover(error: unknown): Promise<void> {
     this.#watch.tell({ kind: "error", error });
-    const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
-    this.#failures += 1;
-    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
-    if (this.#stopped && this.#failures > LAST_TRIES) this.#finished = [];
-    await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
+    await this.#pause();
     // What another exchange brings is taken first, or it would be taken for something that was lost.
     await Promise.allSettled(this.#flights);
-    if (!this.#watch.isTrusted()) this.#watch.sessionEnded();
-    else await this.#adopt().catch(() => {});
+    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
+    const givesUp = this.#stopped && this.#failures > LAST_TRIES;
+    if (givesUp) this.#finished = [];
+    else if (!this.#watch.isTrusted()) this.#watch.sessionEnded();
+    else {
+      // Claims that nobody knows of would hold their slots for nothing: not before this was answered.
+      const failed = await this.#adopt().catch((cause: unknown) => ({ cause }));
+      if (failed) return this.#recover(failed.cause);
+    }
     this.hint();
+  }
+
+  async #pause(): Promise<void> {
+    const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
+    this.#failures += 1;
+    await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
   }
 
   async #adopt(): Promise<void> {

@@ -332,6 +332,22 @@ describe("after an exchange that failed", () => {
     expect(executor.ids).toEqual(["a", "b", "new", "ahead"]);
   });
 
+  test("it asks until it is answered, and exchanges nothing before", async () => {
+    const { claims, executor } = await working([{}]);
+    const { length } = claims.reports;
+    let asked = 0;
+    claims.held = async () => {
+      asked += 1;
+      expect(claims.reports).toHaveLength(length + 1);
+      if (asked < 3) throw new Error("still away");
+      return [claim("unknown", 3)];
+    };
+    claims.replies = [new Error("answer lost")];
+    claims.hear("work");
+    await until(() => executor.ids.includes("unknown"));
+    expect(asked).toBe(3);
+  });
+
   test("it does not run again what ended while it asked what it holds", async () => {
     const { claims, executor, env } = await working([{ claimed: [claim("a", 1)] }]);
     let answer: (held: Claimed[]) => void = () => {};
