@@ -17,7 +17,6 @@ import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
 import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
-import { startWorker } from "./start-worker.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 
@@ -186,6 +185,8 @@ export class Sluice implements AsyncDisposable {
   async worker(settings: WorkerSettings = {}): Promise<RunningWorker> {
     const app = this.#app;
     if (!app) throw new SluiceError("NO_APP", "A worker needs an app: connect({ app }).");
+    // Most who connect only look, or enqueue: they need not load all that a worker is.
+    const { startWorker } = await import("./start-worker.ts");
     const started = await startWorker(this.store, app, this.#env, settings);
     this.#workers.add(started);
     return started;
