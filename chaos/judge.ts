@@ -1,5 +1,5 @@
 /** All checkers on one history, and the artefacts that somebody needs who wants to know why. */
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LEASE_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
@@ -77,7 +77,7 @@ export function judge(of: Evidence): Verdict {
     checkQuiescence(of.healing, tables),
     { check: "no process crashed", figures: `${of.crashed.length}`, violations: of.crashed },
     checkVacuity({
-      "stale writes refused": fencing.refused,
+      "stale writes refused": fencing.refused + refusedReports(of.folder),
       reclaims: leases.losses,
       "full caps": sweep.full.get("cluster") ?? 0,
       "pauses inside a pass": done.of("pauses inside a pass"),
@@ -89,6 +89,15 @@ export function judge(of: Evidence): Verdict {
   keep(of, findings);
   const ok = findings.every(({ violations }) => violations.length === 0);
   return { store: of.store, faults: String(done), findings, ok };
+}
+
+/** Reports that came too late, as workers say it themselves in their logs. */
+function refusedReports(folder: string): number {
+  const logs = readdirSync(folder).filter((name) => name.startsWith("worker-"));
+  return logs.reduce(
+    (sum, name) => sum + readFileSync(join(folder, name), "utf8").split("came too late").length - 1,
+    0,
+  );
 }
 
 function keep(of: Evidence, findings: readonly Finding[]): void {

@@ -56,9 +56,9 @@ function someOf(pid: number, random: Random): { pids: readonly number[]; what: s
   const children = childrenOf(pid);
   const alone = { pids: [pid], what: "pauses past the lease" };
   if (children.length === 0) return alone;
-  const which = random.below(3);
-  if (which === 0) return alone;
-  if (which === 1) return { pids: [pid, ...children], what: "pauses of a worker with its children" };
+  const which = random.next();
+  if (which < 0.2) return alone;
+  if (which < 0.8) return { pids: [pid, ...children], what: "pauses of a worker with its children" };
   return { pids: [random.pick(children)], what: "pauses of a child" };
 }
 

@@ -11,17 +11,20 @@ export function makeMutant({ name, file, pieces }: Mutant, { root }: Product, fo
     cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const path = join(folder, "dist", file);
-  const code = pieces.reduce(
-    (text, { find, instead }) => {
-      const times = text.split(find).length - 1;
-      if (times !== 1)
-        throw new Error(
-          `"${name}": the piece to replace is ${times} times in dist/${file}, so the fault must be written anew:\n${find}`,
-        );
-      return text.replace(find, () => instead);
-    },
-    readFileSync(path, "utf8"),
-  );
-  writeFileSync(path, code);
+  writeFileSync(path, mutate({ name, file, pieces }, readFileSync(path, "utf8")));
   return productAt(folder);
+}
+
+export function mutate(
+  { name, file, pieces }: Pick<Mutant, "name" | "file" | "pieces">,
+  code: string,
+): string {
+  return pieces.reduce((text, { find, instead }) => {
+    const times = text.split(find).length - 1;
+    if (times !== 1)
+      throw new Error(
+        `"${name}": the piece to replace is ${times} times in dist/${file}, so the fault must be written anew:\n${find}`,
+      );
+    return text.replace(find, () => instead);
+  }, code);
 }

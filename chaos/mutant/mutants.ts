@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/query/pass.js",
     pieces: [
       { find: USAGE, instead: "" },
-      { find: "    const shared = first.add(", instead: `${USAGE}    const shared = first.add(` },
+      { find: "    const locks = look.inLockOrder(", instead: `${USAGE}    const locks = look.inLockOrder(` },
     ],
     store: "postgres",
     mix: "quick",

@@ -14,6 +14,8 @@ interface Kept {
   /** What the store answers from now on. */
   answer: Answer;
   readonly trusted: number[];
+  /** How long the store takes for the next openings. */
+  readonly openings: number[];
   /** Ends the oldest renewal that is still unanswered. */
   reply(alive: boolean): void;
 }
@@ -28,10 +30,12 @@ async function kept(): Promise<Kept> {
     renewals: [] as number[],
     seen: [] as string[],
     trusted: [] as number[],
+    openings: [] as number[],
   };
   const claims = {
     open: async (session: string, leaseMs: number) => {
       it.seen.push(`open ${session} ${leaseMs}`);
+      await env.advance(it.openings.shift() ?? 0);
     },
     renew: async () => {
       it.renewals.push(env.monotonic() - begin);
@@ -60,6 +64,23 @@ describe("a session", () => {
     const { keeper, seen } = await kept();
     expect(await keeper.open()).toBe("id0002");
     expect(seen).toEqual(["open id0002 30000"]);
+  });
+
+  test("that took long to open is renewed as much sooner", async () => {
+    const { env, keeper, renewals, openings } = await kept();
+    openings.push(9_000);
+    await keeper.open();
+    await env.advance(1_000);
+    expect(renewals).toEqual([10_000]);
+  });
+
+  test("whose lease was used up before it was open is left alone, and another is opened", async () => {
+    const { keeper, seen, openings } = await kept();
+    keeper.forget();
+    openings.push(25_000);
+    expect(await keeper.open()).toBe("id0003");
+    expect(seen).toEqual(["open id0002 30000", "open id0003 30000"]);
+    expect(keeper.isTrusted()).toBe(true);
   });
 
   test("is renewed with every heartbeat, and its watcher is told", async () => {

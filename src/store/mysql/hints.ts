@@ -6,6 +6,8 @@ import type { Pool, RowDataPacket } from "mysql2/promise";
 
 const LOOK_EVERY_MS = 15;
 const COALESCE_MS = 10;
+/** A store that is away is not asked again at once: twice as long each time, up to this. */
+const LONGEST_REST_MS = 2_000;
 
 export class Hints {
   readonly #pool: Pool;
@@ -15,6 +17,8 @@ export class Hints {
   #telling: NodeJS.Timeout | undefined;
   #pending = false;
   #busy = false;
+  #failures = 0;
+  #restUntil = 0;
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -51,10 +55,11 @@ export class Hints {
   }
 
   async #look(): Promise<void> {
-    if (this.#busy) return;
+    if (this.#busy || performance.now() < this.#restUntil) return;
     this.#busy = true;
     try {
       const [rows] = await this.#pool.query<RowDataPacket[]>("SELECT n FROM sluice_hint WHERE id = 1");
+      this.#failures = 0;
       const n = Number(rows[0]?.n);
       const moved = this.#seen !== undefined && n !== this.#seen;
       this.#seen = n;
@@ -62,6 +67,9 @@ export class Hints {
       if (moved) for (const hear of this.#listeners) for (const hint of ["work", "cancel"]) hear(hint);
     } catch {
       // The store is away; the poll will find out.
+      this.#failures += 1;
+      const rest = Math.min(LONGEST_REST_MS, LOOK_EVERY_MS * 2 ** this.#failures);
+      this.#restUntil = performance.now() + rest * (0.5 + Math.random() / 2);
     } finally {
       this.#busy = false;
     }
