@@ -1,5 +1,6 @@
 /** SIGTERM: nobody leaves later than the grace period, and what had not begun goes back without losing an attempt. */
 import type { Finding, Impairment, Stopped, Visit } from "../history.ts";
+import { childDied } from "./child-death.ts";
 import { impairedMs } from "./impaired.ts";
 import type { Lives } from "./lives.ts";
 import { wasReturned } from "./lives.ts";
