@@ -4,13 +4,13 @@
  * part of a lease. One lost answer, a short cut or a wrong clock elsewhere is no cause.
  */
 import type { Finding, Impairment, Visit } from "../history.ts";
+import { childDied } from "./child-death.ts";
 import { impairedMs } from "./impaired.ts";
 import type { ClaimLife, Lives } from "./lives.ts";
 import { wasLost } from "./lives.ts";
 
 const PART = 0.4;
 const SLACK_MS = 150;
-const RECENT_MS = 5_000;
 const DEATH_SEEN_MS = 2_000;
 
 export interface Losses extends Finding {
@@ -64,7 +64,7 @@ function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlyMap<number
   const claimLeaseOver = until !== null && until <= endStamp;
   if (!sessionGone && expires > endStamp && !claimLeaseOver) {
     // A worker may give up a claim whose child process died under it.
-    if (vanished.has(epoch) || lostChild(of, pid, endStamp)) return [];
+    if (vanished.has(epoch) || childDied(of, pid, endStamp)) return [];
     return [
       `${task} (epoch ${epoch}) was taken from session ${session}, which was alive for another ${expires - endStamp}ms`,
     ];
@@ -80,13 +80,3 @@ function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlyMap<number
     `${task} (epoch ${epoch}): the lease of pid ${pid} ran out at ${end}, and nobody had kept it from renewing`,
   ];
 }
-
-/** Killed by us, or by code that ran in it: then all that ran there is lost, also what had not come far enough to be seen. */
-const lostChild = ({ impairments, visits }: LeasesOf, pid: number, before: number): boolean =>
-  visits.some(
-    ({ parent, left, to }) => parent === pid && !left && to <= before + SLACK_MS && to > before - RECENT_MS,
-  ) ||
-  impairments.some(
-    ({ parent, why, from }) =>
-      parent === pid && why === "killed" && from <= before && from > before - RECENT_MS,
-  );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Stopped } from "../history.ts";
+import type { Impairment, Stopped } from "../history.ts";
 import { checkConservation } from "./conservation.ts";
 import { checkFencing } from "./fencing.ts";
 import { livesOf } from "./lives.ts";
@@ -104,8 +104,13 @@ describe("outcomes", () => {
 describe("stopping", () => {
   const told: Stopped = { pid: 7, told: 100, gone: 900, code: "0" };
   const audit = [session(0, "s", 9_000), claim(90, 1, { task: "t" })];
-  const look = (stopped: Stopped, events = audit, visits = [visit(95, 200, 1)]) =>
-    checkStopping({ stopped: [stopped], lives: livesOf(events), visits, impairments: [], graceMs: 1_000 })
+  const look = (
+    stopped: Stopped,
+    events = audit,
+    visits = [visit(95, 200, 1)],
+    impairments: Impairment[] = [],
+  ) =>
+    checkStopping({ stopped: [stopped], lives: livesOf(events), visits, impairments, graceMs: 1_000 })
       .violations;
   const back = (attempt: number) => [...audit, release(150, 1, { task: "t" }), waiting(150, "t", attempt, 0)];
 
@@ -116,6 +121,8 @@ describe("stopping", () => {
 
   test("finds an attempt that was burnt without having begun", () => {
     expect(look(told, back(1), [])).toHaveLength(1);
+    // Unless the process that it was on its way to had just been killed.
+    expect(look(told, back(1), [], [{ pid: 8, parent: 7, why: "killed", from: 98, to: 99 }])).toEqual([]);
   });
 
   test("finds who left too late, or in another way than asked", () => {

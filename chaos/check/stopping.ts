@@ -1,5 +1,6 @@
 /** SIGTERM: nobody leaves later than the grace period, and what had not begun goes back without losing an attempt. */
 import type { Finding, Impairment, Stopped, Visit } from "../history.ts";
+import { childDied } from "./child-death.ts";
 import { impairedMs } from "./impaired.ts";
 import type { Lives } from "./lives.ts";
 import { wasReturned } from "./lives.ts";
@@ -15,10 +16,6 @@ export interface StoppingOf {
   readonly graceMs: number;
 }
 
-/** Poison does what it is there for while others drain. */
-const killedItself = (pid: number, visits: readonly Visit[]): boolean =>
-  visits.some(({ name, pid: own, left }) => name === "poison" && own === pid && !left);
-
 export function checkStopping({ stopped, lives, visits, impairments, graceMs }: StoppingOf): Finding {
   const violations: string[] = [];
   const begun = new Set(visits.map(({ epoch }) => epoch));
@@ -28,7 +25,7 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
   let atTheEnd = 0;
   for (const { pid, told, gone, code } of stopped) {
     // A store that was away meanwhile, or somebody who killed it, changes what can be asked of it.
-    if (killedItself(pid, visits) || impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
+    if (impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
     slowest = Math.max(slowest, gone - told);
     if (gone - told > graceMs + AFTER_GRACE_MS)
       violations.push(`pid ${pid} left ${gone - told}ms after it was told to`);
@@ -41,7 +38,7 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
       // Claimed at the end of its life or before: what never reached any code must be given back.
       if ((life.ended ?? Number.POSITIVE_INFINITY) < told) continue;
       if (wasReturned(life)) returned += 1;
-      else
+      else if (!childDied({ impairments, visits }, pid, life.endStamp ?? 0))
         violations.push(
           `${life.task} (epoch ${life.epoch}) had not begun when pid ${pid} was told to stop, and lost an attempt`,
         );
