@@ -183,5 +183,5 @@ export class Worker implements Service {
 
 /** The end of a grace period is for code that was aborted, and for saying how it ended. */
 function lastPart(graceMs: number): number {
-  return Math.min(2_000, Math.max(100, graceMs / 5), Math.max(graceMs, 100));
+  return Math.min(5_000, Math.max(100, graceMs * 0.3));
 }
