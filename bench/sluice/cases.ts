@@ -94,7 +94,7 @@ const embedded: Case[] = [
         const tasks = setting.scaled(150_000);
         const job = {
           url,
-          slots: 250,
+          slots: 500,
           caps: true,
           tasks,
           warmUp: setting.scaled(10_000),
@@ -104,7 +104,7 @@ const embedded: Case[] = [
         return [
           {
             name: "embedded",
-            slots: 250,
+            slots: 500,
             tasks,
             value,
             unit: "tasks/s",

@@ -26,9 +26,10 @@ export interface PostgresOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-const CLOCK =
-  "(SELECT COALESCE(NULLIF(current_setting('sluice.now', true), '')::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))";
-const CLOCKS: Clocks = { wall: CLOCK, lease: CLOCK };
+/** Asked once per statement, not once per row. */
+const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const CLOCK = `(SELECT ${NOW})`;
+const CLOCK_OF_TESTS = `(SELECT COALESCE(NULLIF(current_setting('sluice.now', true), '')::bigint, ${NOW}))`;
 
 /**
  * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over. The hot tables
@@ -69,11 +70,14 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #notices: Notices;
   readonly #names = new Map<string, string>();
   readonly #prepared = new WeakMap<pg.PoolClient, Prepared>();
+  readonly #clocks: Clocks;
   #claims = 0;
   #vacuuming = false;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
+    const clock = options.now ? CLOCK_OF_TESTS : CLOCK;
+    this.#clocks = { wall: clock, lease: clock };
     this.pool = new pg.Pool({
       connectionString: options.url,
       max: options.connections ?? 8,
@@ -110,7 +114,7 @@ export class PostgresDatabase implements SqlDatabase {
     while (!step.done) {
       const answers: Row[][] = [];
       for (const statement of step.value.statements) {
-        const { text, values } = statement.render("postgres", CLOCKS);
+        const { text, values } = statement.render("postgres", this.#clocks);
         answers.push((await caller.query({ text, values, types: { getTypeParser } } as pg.QueryConfig)).rows);
       }
       step = running.next(answers);
@@ -178,7 +182,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   #render(statement: Sql): Statement {
-    const rendered = statement.render("postgres", CLOCKS);
+    const rendered = statement.render("postgres", this.#clocks);
     if (this.#options.pooler) return rendered;
     let name = this.#names.get(rendered.text);
     if (!name) {
