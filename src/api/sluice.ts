@@ -10,6 +10,7 @@ import { hostEnv } from "../engine/env.ts";
 import { asksOf } from "../store/lane.ts";
 import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { declarationOf } from "./declaration.ts";
+import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, waitsOf } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
@@ -143,6 +144,16 @@ export class Sluice implements AsyncDisposable {
     return row && taskView(row);
   }
 
+  /** The task once it has ended, however it did. A signal ends the waiting, not the task. */
+  async ended<Task extends AnyTask = AnyTask>(
+    id: string,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<TaskView<OutputOf<Task>>> {
+    const row = await untilEnded(this.store, id, signal);
+    if (!row) throw unknownTask(id);
+    return taskView(row);
+  }
+
   async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
     const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
     return rows.map((row) => taskView(row));
@@ -192,8 +203,9 @@ export class Sluice implements AsyncDisposable {
     return started;
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+  /** Stops the workers that were started here, and closes the store. */
+  async close(options: { graceMs?: number } = {}): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop(options)));
     await this.store.close();
   }
 

@@ -76,7 +76,7 @@ function command(reason: Reason): string | undefined {
     case "never":
       return setLimit(reason.gate, reason.asked);
     case "unset":
-      if (reason.gate === unreadableKey) return UNREADABLE;
+      if (reason.gate === unreadableKey) return "sluice doctor";
       return setLimit(reason.gate, "<slots>");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;

@@ -1,6 +1,6 @@
 /**
- * The kinds of gates. A kind is data: how its line is served and what holds before anybody sets a limit. To add
- * one, add its row here and its sentence in describe.ts; nothing else in the decision knows about kinds.
+ * The kinds of gates. A kind is data: how its line is served and what holds before anybody sets a limit. Nothing else
+ * in the decision knows about kinds, and a sentence names a gate by its key.
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";

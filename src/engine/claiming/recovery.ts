@@ -73,7 +73,7 @@ const LOST = {
   quarantined: {
     code: "QUARANTINED",
     message:
-      "Its worker was lost three times while running it, so it may be what kills them. Look at it before: sluice tasks retry.",
+      "Its process or worker died three times while running it, so it may be what kills them. Look at it before: sluice tasks retry.",
   },
   expired: { code: "EXPIRED", message: "Its worker was lost, and its deadline has passed." },
 } as const;

@@ -22,6 +22,11 @@ export class Active {
     return this.#controller.signal;
   }
 
+  /** Why, if it was aborted. */
+  get abortedFor(): unknown {
+    return this.#reason;
+  }
+
   abort(reason: unknown): void {
     this.#aborted = true;
     this.#reason = reason;

@@ -9,7 +9,7 @@ import { storedOptions } from "../claiming/recovery.ts";
 import type { Env } from "../env.ts";
 import { Active } from "./active.ts";
 import type { Journal } from "./journal.ts";
-import { returned, verdict } from "./verdict.ts";
+import { returned, STOPPED, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
 export interface RunningWatch {
@@ -127,7 +127,8 @@ export class Running {
     if (this.#active.get(claim.id) !== active) return;
     this.#active.delete(claim.id);
     const now = this.#clock.storeNow + (this.#env.monotonic() - this.#clock.at);
-    const finished = verdict(claim, ending, { now, random: this.#env.random() });
+    const isStopped = active.abortedFor === STOPPED;
+    const finished = verdict(claim, ending, { now, random: this.#env.random(), isStopped });
     this.#watch.tell({ kind: "finished", id: claim.id, to: finished.to });
     this.#watch.ended(finished);
   }

@@ -1,20 +1,26 @@
 /** From how an attempt ended to what becomes of the task: its retry policy decides, or, if its process died, recovery. */
+import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
-import type { Ending } from "../../executor/executor.ts";
+import type { Ending, Failed } from "../../executor/executor.ts";
 import type { Claimed, Finished } from "../claiming/claims.ts";
 import { revocation, storedOptions } from "../claiming/recovery.ts";
+
+/** Why the code of a worker that stops is aborted. */
+export const STOPPED = new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");
 
 export interface Moment {
   /** The store's time. */
   readonly now: number;
   /** From [0, 1). */
   readonly random: number;
+  /** Our own stop has aborted it: what ended for that reason has not failed, and goes back to its place. */
+  readonly isStopped: boolean;
 }
 
-export function verdict(claim: Claimed, ending: Ending, { now, random }: Moment): Finished {
+export function verdict(claim: Claimed, ending: Ending, { now, random, isStopped }: Moment): Finished {
   const { id, epoch, attempt, goodUntil } = claim;
   if (ending.ok) return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0 };
-  if (ending.begun === false) return returned(claim);
+  if (ending.begun === false || (isStopped && isAbort(ending))) return returned(claim);
   if (ending.crashed) return revocation(claim, ending.error, now);
   const body = JSON.stringify(ending.error);
   const { retry: policy } = storedOptions(claim.options);
@@ -22,6 +28,9 @@ export function verdict(claim: Claimed, ending: Ending, { now, random }: Moment)
   if (!ending.retryable || !next.retry) return { id, epoch, to: "failed", body, delayMs: 0 };
   return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)) };
 }
+
+/** Code hands on the reason of its signal, or what Node makes of it. */
+const isAbort = ({ error }: Failed): boolean => error.code === STOPPED.code || error.name === "AbortError";
 
 /** A claim that was never begun goes back to its place, and no attempt is burnt. */
 export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Finished => ({

@@ -17,6 +17,7 @@ import { Journal } from "./journal.ts";
 import { Running } from "./running.ts";
 import type { Lease } from "./session-keeper.ts";
 import { SessionKeeper } from "./session-keeper.ts";
+import { STOPPED } from "./verdict.ts";
 import type { Tell, WorkerEvent } from "./worker-event.ts";
 
 export type { WorkerEvent };
@@ -41,6 +42,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Worker implements Service {
   readonly #claims: Claims;
+  readonly #executor: Executor;
   readonly #env: Env;
   readonly #options: WorkerOptions;
   readonly #keeper: SessionKeeper;
@@ -57,6 +59,7 @@ export class Worker implements Service {
 
   constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
     this.#claims = claims;
+    this.#executor = executor;
     this.#env = env;
     this.#options = options;
     const tell: Tell = (event) => options.watch?.(event);
@@ -117,8 +120,10 @@ export class Worker implements Service {
     this.wake();
     const last = lastPart(graceMs);
     await this.#drained(graceMs - last);
-    this.#running.abortAll(new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done."));
-    await this.#drained(last);
+    this.#running.abortAll(STOPPED);
+    await this.#drained(last / 2);
+    await this.#executor.halt?.().catch(() => {});
+    await this.#drained(last / 4);
     this.#stopped = true;
     this.#exchanges.finish();
     await this.#loop;

@@ -39,6 +39,7 @@ export class Child implements Holder {
   #readyAt: number | undefined;
   /** It was told to leave, or killed. */
   #leaving = false;
+  #byUs = false;
   #jobsEnded = 0;
   #lastWords: StoredError | undefined;
   #exit: Exit | undefined;
@@ -107,6 +108,7 @@ export class Child implements Holder {
 
   kill(): void {
     this.#leaving = true;
+    this.#byUs = true;
     this.#process?.kill("SIGKILL");
   }
 
@@ -185,7 +187,14 @@ export class Child implements Holder {
   #over(exit: Exit): void {
     const readyMs = this.#readyAt === undefined ? undefined : machineNow() - this.#readyAt;
     const lastWords = this.#lastWords;
-    const death = { pid: this.pid, ...exit, lastWords, readyMs, jobsEnded: this.#jobsEnded };
+    const death = {
+      pid: this.pid,
+      ...exit,
+      byUs: this.#byUs,
+      lastWords,
+      readyMs,
+      jobsEnded: this.#jobsEnded,
+    };
     const lost = [...this.#assigned.values()];
     this.#assigned.clear();
     for (const assignment of lost) assignment.lost(death);

@@ -7,6 +7,8 @@ export interface Death {
   /** Neither this nor a signal: it could not even be started. */
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** We ended it ourselves. */
+  readonly byUs: boolean;
   /** What it said itself: why it could not start, or what nobody caught. */
   readonly lastWords: StoredError | undefined;
   /** How long it was ready; undefined when it never was. */

@@ -114,6 +114,14 @@ export class ProcessExecutor implements Executor {
     for (const { child } of this.#seats) child.trust(until);
   }
 
+  /** Ends what still runs by force, and takes nothing more: each job has ended when this resolves. */
+  async halt(): Promise<void> {
+    this.#open = false;
+    const reason = storedError(workerStopped());
+    for (const assignment of this.#waiting) assignment.abort(reason);
+    await Promise.all(this.#seats.map((seat) => seat.end(reason)));
+  }
+
   /** Aborts what runs, and resolves when all children have ended. */
   stop(): Promise<void> {
     this.#stopping ??= this.#leave();

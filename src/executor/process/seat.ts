@@ -36,6 +36,12 @@ export class Seat {
     return this.#child;
   }
 
+  /** The same without waiting for anybody. */
+  async end(reason: StoredError): Promise<void> {
+    this.#child.kill();
+    await this.leave(reason);
+  }
+
   /** Nobody comes after the child that is in it. */
   async leave(reason: StoredError): Promise<void> {
     this.#left = true;

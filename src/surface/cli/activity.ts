@@ -31,6 +31,7 @@ export class Activity {
     return {
       run: (job) => this.#run(executor, job),
       trustedUntil: (until) => executor.trustedUntil?.(until),
+      halt: async () => executor.halt?.(),
     };
   }
 
@@ -61,15 +62,16 @@ export class Activity {
   readonly watch = (event: WorkerEvent): void => {
     if (event.kind === "finished") this.#finished(event.id, event.to);
     else if (event.kind === "refused") this.#refused(event.id);
-    else if (event.kind === "sessionEnded")
-      this.#warn("The lease was lost; what ran was aborted. Beginning anew.");
+    else if (event.kind === "sessionEnded") this.#sessionEnded();
     else if (event.kind === "error") this.#failed(event.error);
   };
 
   readonly watchProcesses = (event: ProcessEvent): void => {
     // One that never became ready has failed the start, which says so itself; one that was told to leave ends with 0.
     if (event.kind !== "died" || event.death.readyMs === undefined || event.death.exitCode === 0) return;
-    this.#warn(`Process ${event.death.pid} ${sayDeath(event.death)}. Another takes its place.`);
+    const { pid, byUs } = event.death;
+    const how = byUs ? "was ended because its code did not stop when it was told to" : sayDeath(event.death);
+    this.#warn(`Process ${pid} ${how}. Another takes its place.`);
   };
 
   #finished(id: string, to: string): void {
@@ -81,7 +83,17 @@ export class Activity {
     else if (to === "retry")
       this.#line(id, run, `failed after ${took(run)}, will be retried${error}`, colours.yellow);
     else if (to === "failed") this.#line(id, run, `failed after ${took(run)}${error}`, colours.red);
+    else if (to === "quarantined")
+      this.#line(id, run, `quarantined${error} It is not tried again by itself.`, colours.red);
+    else if (to === "returned") this.#line(id, run, "given back to the line", colours.dim);
     else this.#line(id, run, to, colours.dim);
+  }
+
+  #sessionEnded(): void {
+    const ids = [...this.#runs.keys()];
+    this.#runs.clear();
+    const what = ids.length === 0 ? "Nothing ran." : `Aborted: ${ids.join(", ")}.`;
+    this.#warn(`The lease was lost. ${what} Beginning anew.`);
   }
 
   #refused(id: string): void {

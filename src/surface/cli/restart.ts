@@ -7,12 +7,11 @@ import { spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { SERVING } from "./serve.ts";
 import { sayPath } from "./settings.ts";
+import { RESTART, RESTART_GRACE_MS } from "./signals.ts";
 import { colours, safe } from "./text.ts";
 import { watchFiles } from "./watch-files.ts";
 
 const MARK = "SLUICE_RESTARTABLE";
-/** A task in the middle of something may take a moment; whoever saves a file does not want to wait long. */
-const RESTART_GRACE_MS = 3_000;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
 
@@ -74,8 +73,8 @@ function endOf(child: ChildProcess): Promise<number> {
 }
 
 async function stopped(child: ChildProcess, ended: Promise<number | string>): Promise<void> {
-  child.kill("SIGTERM");
-  const late = setTimeout(() => child.kill("SIGKILL"), RESTART_GRACE_MS);
+  child.send(RESTART);
+  const late = setTimeout(() => child.kill("SIGKILL"), 2 * RESTART_GRACE_MS);
   await ended;
   clearTimeout(late);
 }

@@ -13,7 +13,7 @@ import { list } from "./numbers.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl } from "./settings.ts";
-import { whenToldToStop } from "./signals.ts";
+import { RESTART_GRACE_MS, whenToldToStop } from "./signals.ts";
 
 /** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
 export const SERVING = "serving";
@@ -49,8 +49,8 @@ export async function serve(serving: Serving): Promise<void> {
   const { mode, app, options, executor } = serving;
   const graceMs = parseDuration(options.grace);
   const sluice = await connect({ store: storeUrl(options), app, migrate: mode === "dev" });
-  const leave = async (): Promise<void> => {
-    await sluice.close();
+  const leave = async (grace = graceMs): Promise<void> => {
+    await sluice.close({ graceMs: grace });
     await executor.stop?.();
   };
   try {
@@ -66,7 +66,7 @@ async function work(
   sluice: Sluice,
   { mode, file, app, options, slots, activity, executor, onDev }: Serving,
   graceMs: number,
-  leave: () => Promise<void>,
+  leave: (graceMs?: number) => Promise<void>,
 ): Promise<void> {
   const { queues, grace, maxClaimBatch, maxClaimPerWorker } = options;
   const limits = await sluice.limits.list();
@@ -83,7 +83,7 @@ async function work(
   process.send?.(SERVING);
 
   const stopping = new AbortController();
-  whenToldToStop(async () => {
+  whenToldToStop(async (isRestart) => {
     stopping.abort();
     const { running } = worker;
     process.stdout.write(
@@ -91,8 +91,10 @@ async function work(
         ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
         : "Stopping.\n",
     );
-    endAfter(graceMs);
-    await leave();
+    // Whoever has saved a file does not want to wait long; what runs is given back.
+    const grace = isRestart ? Math.min(graceMs, RESTART_GRACE_MS) : graceMs;
+    endAfter(grace);
+    await leave(grace);
     // Whatever the app has left open must not keep us.
     endWith(0);
   });

@@ -7,7 +7,7 @@ import { withId } from "./common.ts";
 import { errorOf } from "./ending.ts";
 import { findTask } from "./find-task.ts";
 import { print } from "./output.ts";
-import { stateCell, when } from "./say.ts";
+import { count, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { fields, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
@@ -43,7 +43,7 @@ function about(task: TaskView, now: number): string {
     ["created", when(task.createdAt, now)],
     ["priority", String(task.priority)],
     ["attempt", String(task.attempt)],
-    task.losses > 0 ? ["lost", `its worker ${task.losses} times`] : undefined,
+    task.losses > 0 ? ["lost", `its process or worker ${count(task.losses, "time")}`] : undefined,
     ["asks", task.asks.map(({ gate, slots }) => (slots > 1 ? `${gate} × ${slots}` : gate)).join(", ")],
     task.goodUntil === null ? undefined : ["good until", when(task.goodUntil, now)],
     task.idempotencyKey === null ? undefined : ["key", task.idempotencyKey],

@@ -6,19 +6,26 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 /** One press of Ctrl-C can arrive twice: from the terminal, and handed on by npm. */
 const SAME_PRESS_MS = 200;
 
+/** Said by whoever restarts us, and how long that may take then. */
+export const RESTART = "restart";
+export const RESTART_GRACE_MS = 2_000;
+
 /** Stays until it is told to stop: the timers of an idle worker keep no process alive. */
-export function whenToldToStop(stop: () => Promise<void>): void {
+export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): void {
   let toldAt: number | undefined;
   const stay = setInterval(() => {}, 2 ** 30);
-  const told = (signal: keyof typeof EXIT_CODES): void => {
+  const told = (signal: keyof typeof EXIT_CODES, isRestart = false): void => {
     const now = performance.now();
     if (toldAt === undefined) {
       toldAt = now;
       clearInterval(stay);
-      stop().catch((error: unknown) => endWith(reportError(error)));
+      stop(isRestart).catch((error: unknown) => endWith(reportError(error)));
     } else if (now - toldAt > SAME_PRESS_MS) process.exit(EXIT_CODES[signal]);
   };
-  process.on("SIGINT", told).on("SIGTERM", told);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => told(signal));
+  process.on("message", (message) => {
+    if (message === RESTART) told("SIGTERM", true);
+  });
   // Whoever restarts us is gone: so are we.
   process.on("disconnect", () => told("SIGTERM"));
 }

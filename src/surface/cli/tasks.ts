@@ -57,6 +57,7 @@ export function addTasks(program: Command): void {
     .action((id: string, _, command: Command) => cancel(id, command.optsWithGlobals()));
   withBy(withId(tasks.command("retry")), "retries it")
     .description("put a finished task back in line, with all its attempts")
+    .option("--force", "even one that has succeeded: its effects happen again")
     .action((id: string, _, command: Command) => retry(id, command.optsWithGlobals()));
 }
 
@@ -101,8 +102,13 @@ function cancel(given: string, options: By): Promise<void> {
   });
 }
 
-function retry(given: string, options: By): Promise<void> {
+function retry(given: string, options: By & { readonly force?: boolean }): Promise<void> {
   return change(given, options, async (sluice, id) => {
+    if (!options.force && (await sluice.get(id))?.state === "succeeded")
+      throw new SluiceError(
+        "SUCCEEDED",
+        `task ${id} has succeeded; to run it again would repeat its effects. If you want that: ${toPaste(options, `sluice tasks retry ${id} --force`)}`,
+      );
     const { was } = await sluice.retry(id, whoever(options.by));
     const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `sluice why ${id}`)}`;
     return { data: { id, was, state: "waiting" }, text };

@@ -65,6 +65,9 @@ function story(seen: Seen, options: GlobalOptions): string {
 function standing({ explanation, task, now, worker }: Seen): string {
   const queue = `queue "${safe(task.queue)}"`;
   const holder = `worker ${safe(worker ?? task.session ?? "unknown")}`;
+  const isHeld = task.state === "claimed" || task.state === "running";
+  if (isHeld && worker === undefined)
+    return `was claimed ${ago(task.at, now)} by a worker that is gone; the next pass of any worker decides what becomes of it.`;
   const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : "";
   switch (task.state) {
     case "waiting":
@@ -93,9 +96,12 @@ function reasons({ explanation, now, task }: Seen, options: GlobalOptions): stri
 
 function deadline({ task, now }: Seen): string[] {
   const open = task.state === "waiting" || task.state === "later";
-  return open && task.goodUntil !== null
+  if (!open || task.goodUntil === null) return [];
+  return task.goodUntil > now
     ? [`  It expires unless it has started by ${when(task.goodUntil, now)}.`]
-    : [];
+    : [
+        `  Its deadline has passed, ${when(task.goodUntil, now)}: the next pass of any worker lets it expire.`,
+      ];
 }
 
 /** Two gates in the way at once were both waited for, so the times may add up to more than the wait. */

@@ -1,0 +1,12 @@
+import type { FinalState, TaskState } from "./store.ts";
+
+const FINAL: ReadonlySet<TaskState> = new Set<FinalState>([
+  "succeeded",
+  "failed",
+  "cancelled",
+  "expired",
+  "quarantined",
+]);
+
+/** Whether a task that is there will stay there, unless somebody puts it back in line by hand. */
+export const isFinal = (state: TaskState): state is FinalState => FINAL.has(state);
