@@ -121,7 +121,7 @@ describeOn(["sqlite", "postgres"], (place) => {
 
   test("what outlives the grace period is aborted by its signal and given back, deaf code by force", async () => {
     const { witness, sluice, work, enqueue } = await worldOn(place);
-    const worker = await work("--processes=2", "--grace", "4s");
+    const worker = await work("--processes=2", "--grace", "8s");
     const ids = [await enqueue({ hold: true }), await enqueue({ blockMs: 3_600_000 })];
     for (const id of ids) await hasStarted(witness, id);
     worker.signal("SIGTERM");

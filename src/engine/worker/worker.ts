@@ -121,9 +121,9 @@ export class Worker implements Service {
     const last = lastPart(graceMs);
     await this.#drained(graceMs - last);
     this.#running.abortAll(STOPPED);
-    await this.#drained(last / 2);
+    await this.#drained(last / 3);
     await this.#executor.halt?.().catch(() => {});
-    await this.#drained(last / 4);
+    await this.#drained(last / 3);
     this.#stopped = true;
     this.#exchanges.finish();
     await this.#loop;

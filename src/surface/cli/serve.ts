@@ -111,7 +111,7 @@ async function work(
  * moment early: whoever started us counts until we are gone.
  */
 function endAfter(graceMs: number): void {
-  const moment = Math.min(1_000, graceMs / 10);
+  const moment = Math.min(1_000, graceMs / 20);
   setTimeout(() => {
     process.stderr.write(
       "The grace period is over before everything was reported; others will recover it.\n",
