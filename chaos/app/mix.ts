@@ -15,13 +15,13 @@ export type Mix = "all" | "quick" | "steady" | "long";
 type Parts = readonly (readonly [name: string, part: number, low: number, high: number])[];
 
 const ALL: Parts = [
-  ["quick", 0.38, 5, 60],
+  ["quick", 0.385, 5, 60],
   ["light", 0.18, 50, 900],
   ["heavy", 0.14, 80, 500],
   ["single", 0.12, 20, 200],
   ["flaky", 0.09, 5, 80],
   ["fleeting", 0.06, 20, 150],
-  ["blocking", 0.01, 9_000, 9_500],
+  ["blocking", 0.005, 9_000, 9_500],
   ["long", 0.02, 6_500, 8_000],
 ];
 
