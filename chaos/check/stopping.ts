@@ -24,10 +24,12 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
   const others = impairments.filter(({ why }) => why !== "told to stop");
   let returned = 0;
   let slowest = 0;
+  let judged = 0;
   let atTheEnd = 0;
   for (const { pid, told, gone, code } of stopped) {
     // A store that was away meanwhile, or somebody who killed it, changes what can be asked of it.
     if (impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
+    judged += 1;
     slowest = Math.max(slowest, gone - told);
     if (gone - told > graceMs + AFTER_GRACE_MS)
       violations.push(`pid ${pid} left ${gone - told}ms after it was told to`);
@@ -48,7 +50,7 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
   }
   return {
     check: "told to stop",
-    figures: `${stopped.length} told, slowest ${Math.round(slowest)}ms of ${graceMs}ms grace, ${returned} unstarted claims given back, ${atTheEnd} ended by the end of grace`,
+    figures: `${stopped.length} told, ${judged} of them undisturbed: slowest ${Math.round(slowest)}ms of ${graceMs}ms grace, ${returned} unstarted claims given back, ${atTheEnd} ended by the end of grace`,
     violations,
   };
 }
