@@ -53,7 +53,7 @@ export class Sluice implements AsyncDisposable {
   readonly queues: Queues;
   readonly #app: App | undefined;
   readonly #env: Env;
-  readonly #workers = new Set<RunningWorker>();
+  readonly #workers = new Set<Promise<RunningWorker>>();
 
   constructor(store: Store, app: App | undefined, env: Env) {
     this.store = store;
@@ -197,15 +197,20 @@ export class Sluice implements AsyncDisposable {
     const app = this.#app;
     if (!app) throw new SluiceError("NO_APP", "A worker needs an app: connect({ app }).");
     // Most who connect only look, or enqueue: they need not load all that a worker is.
-    const { startWorker } = await import("./start-worker.ts");
-    const started = await startWorker(this.store, app, this.#env, settings);
-    this.#workers.add(started);
-    return started;
+    const starting = import("./start-worker.ts").then(({ startWorker }) =>
+      startWorker(this.store, app, this.#env, settings),
+    );
+    // Known from now on: it may hold claims before it is up, and a close must give them back.
+    this.#workers.add(starting);
+    starting.catch(() => this.#workers.delete(starting));
+    return starting;
   }
 
   /** Stops the workers that were started here, and closes the store. */
   async close(options: { graceMs?: number } = {}): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop(options)));
+    const started = await Promise.allSettled(this.#workers);
+    const workers = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    await Promise.all(workers.map((worker) => worker.stop(options)));
     await this.store.close();
   }
 

@@ -51,8 +51,13 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => read.clock());
   }
 
-  declare(declaration: S.Declaration): Promise<void> {
-    return this.#db.transact(() => hand.declare(declaration));
+  /** To declare twice is to declare once, so a lost answer needs no looking. */
+  async declare(declaration: S.Declaration): Promise<void> {
+    const again = (error: unknown): Promise<void> => {
+      if (!isAmbiguous(error)) throw error;
+      return this.#db.transact(() => hand.declare(declaration));
+    };
+    await this.#db.transact(() => hand.declare(declaration)).catch(again);
   }
 
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {

@@ -49,15 +49,28 @@ export async function serve(serving: Serving): Promise<void> {
   const { mode, app, options, executor } = serving;
   const graceMs = parseDuration(options.grace);
   const sluice = await connect({ store: storeUrl(options), app, migrate: mode === "dev" });
-  const leave = async (grace = graceMs): Promise<void> => {
+  const stopping = new AbortController();
+  const leave = async (grace: number): Promise<void> => {
     await sluice.close({ graceMs: grace });
     await executor.stop?.();
   };
+  // Before anything is claimed: whoever is told to stop while it starts gives back what it has by then.
+  whenToldToStop(async (isRestart) => {
+    stopping.abort();
+    // Whoever has saved a file does not want to wait long; what runs is given back.
+    const grace = isRestart ? Math.min(graceMs, RESTART_GRACE_MS) : graceMs;
+    endAfter(grace);
+    await leave(grace);
+    // Whatever the app has left open must not keep us.
+    endWith(0);
+  });
   try {
     await executor.start?.();
-    await work(sluice, serving, graceMs, leave);
+    await work(sluice, serving, stopping.signal);
   } catch (error) {
-    await leave().catch(() => {});
+    // What fails while it stops is the stopping's own doing.
+    if (stopping.signal.aborted) return;
+    await leave(graceMs).catch(() => {});
     throw error;
   }
 }
@@ -65,8 +78,7 @@ export async function serve(serving: Serving): Promise<void> {
 async function work(
   sluice: Sluice,
   { mode, file, app, options, slots, activity, executor, onDev }: Serving,
-  graceMs: number,
-  leave: (graceMs?: number) => Promise<void>,
+  stopping: AbortSignal,
 ): Promise<void> {
   const { queues, grace, maxClaimBatch, maxClaimPerWorker } = options;
   const limits = await sluice.limits.list();
@@ -81,28 +93,19 @@ async function work(
   });
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
   process.send?.(SERVING);
-
-  const stopping = new AbortController();
-  whenToldToStop(async (isRestart) => {
-    stopping.abort();
+  stopping.addEventListener("abort", () => {
     const { running } = worker;
     process.stdout.write(
       running > 0
         ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
         : "Stopping.\n",
     );
-    // Whoever has saved a file does not want to wait long; what runs is given back.
-    const grace = isRestart ? Math.min(graceMs, RESTART_GRACE_MS) : graceMs;
-    endAfter(grace);
-    await leave(grace);
-    // Whatever the app has left open must not keep us.
-    endWith(0);
   });
   try {
-    await onDev?.(sluice, { signal: stopping.signal });
+    await onDev?.(sluice, { signal: stopping });
   } catch (error) {
     // The worker goes on: what is in line already still deserves to run. On the way out it may well be cut off.
-    if (!stopping.signal.aborted) reportError(error);
+    if (!stopping.aborted) reportError(error);
   }
 }
 
