@@ -11,15 +11,23 @@ import type { Place } from "../place/place.ts";
 /** The byte of the shared memory file that SQLite's writer locks. */
 const WRITE_LOCK = 120;
 const TRIES = 1_500;
+/** A signal takes effect a moment after it was sent. */
+const SURELY_STOPPED_MS = 2;
 
-export async function freezeHoldingLock(worker: Worker, { url }: Place): Promise<boolean> {
-  const { ino } = statSync(`${url.slice("file:".length)}-shm`);
+/** Whether one that was just stopped was caught with the lock. */
+export async function wasCaughtWithLock(pid: number, place: Place): Promise<boolean> {
+  await sleep(SURELY_STOPPED_MS);
+  return holdsLock(pid, inodeOf(place));
+}
+
+const inodeOf = ({ url }: Place): number => statSync(`${url.slice("file:".length)}-shm`).ino;
+
+export async function freezeHoldingLock(worker: Worker, place: Place): Promise<boolean> {
+  const ino = inodeOf(place);
   for (let attempt = 0; attempt < TRIES && worker.state === "busy"; attempt += 1) {
     worker.signal("SIGSTOP");
     if (holdsLock(worker.pid, ino)) {
-      // A signal takes effect a moment after it was sent: look again once it surely has.
-      await sleep(2);
-      if (holdsLock(worker.pid, ino)) return true;
+      if (await wasCaughtWithLock(worker.pid, place)) return true;
     }
     worker.signal("SIGCONT");
     await sleep(1 + (attempt % 5));

@@ -4,7 +4,7 @@ import { childrenOf, signal } from "../crew/children.ts";
 import type { Post } from "../crew/crew.ts";
 import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
-import { freezeHoldingLock } from "./file-lock.ts";
+import { freezeHoldingLock, wasCaughtWithLock } from "./file-lock.ts";
 import type { Scene } from "./scene.ts";
 import { effectIsStale, reportIsStale, untilStale } from "./stale.ts";
 
@@ -41,12 +41,15 @@ async function freeze(post: Post, ms: number, scene: Scene, random: Random): Pro
   const { pids, what } = someOf(pid, random);
   for (const each of pids) signal(each, "SIGSTOP");
   const from = Date.now();
+  // By chance it may have been caught with the file's lock, and then everybody waits for it.
+  const stopsAll = !post.line && pids.includes(pid) && (await wasCaughtWithLock(pid, scene.place));
   await sleep(ms);
   if (pids.includes(pid)) await untilStale(effectIsStale(pid, scene));
   for (const each of pids) {
     signal(each, "SIGCONT");
     scene.crew.impair(each, "frozen", from, Date.now() + AFTER_MS);
   }
+  if (stopsAll) scene.crew.impair(0, "frozen", from, Date.now() + AFTER_MS);
   scene.done.add(what);
   return true;
 }
