@@ -19,6 +19,8 @@ interface Words {
   readonly cold: string;
   /** Rows stored in the order of their key. */
   readonly clustered: string;
+  /** Only rows of runs, where an index can leave out the others. */
+  readonly ofRuns: string;
 }
 
 const WORDS: Readonly<Record<Dialect, Words>> = {
@@ -34,6 +36,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     hot: " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)",
     cold: "",
     clustered: "",
+    ofRuns: " WHERE run IS NOT NULL",
   },
   sqlite: {
     name: "TEXT",
@@ -45,6 +48,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     hot: "",
     cold: "",
     clustered: " WITHOUT ROWID",
+    ofRuns: " WHERE run IS NOT NULL",
   },
   mysql: {
     name: "VARCHAR(191)",
@@ -56,10 +60,11 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     hot: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     cold: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     clustered: "",
+    ofRuns: "",
   },
 };
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Refuses a store whose schema is not the one this code was written for, and says what to do. */
 export function checkVersion(version: number): void {
@@ -77,7 +82,7 @@ export function checkVersion(version: number): void {
 
 /** The statements of each migration; its position is its number. */
 export function migrations(dialect: Dialect): readonly (readonly string[])[] {
-  return [first(WORDS[dialect])];
+  return [first(WORDS[dialect]), runs(WORDS[dialect])];
 }
 
 /** What a migration done by hand must say at its end, so that it is not done again. */
@@ -119,5 +124,32 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
     `CREATE TABLE sluice_hint (id INT NOT NULL PRIMARY KEY, n BIGINT NOT NULL)${cold}`,
     `INSERT INTO sluice_hint (id, n) VALUES (1, 0)`,
     `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}${clustered}`,
+  ];
+}
+
+/** Runs, their steps, what is new of them, and what starts them. */
+function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Words): string[] {
+  return [
+    `ALTER TABLE sluice_task ADD COLUMN run ${name}`,
+    `ALTER TABLE sluice_task ADD COLUMN step ${name}`,
+    `CREATE INDEX sluice_task_run ON sluice_task (run, id)${ofRuns}`,
+    // The shortest lease of its pools: until_at is then set anew by each renewal, for as long as it is held.
+    `ALTER TABLE sluice_running ADD COLUMN lease_ms BIGINT`,
+    // A run's body, place, claim and end stand in the tables of every unit; here is what only runs have.
+    `CREATE TABLE sluice_run (id ${name} NOT NULL PRIMARY KEY, workflow ${name} NOT NULL, graph ${name} NOT NULL, tags ${short} NOT NULL, source ${name} NOT NULL, rerun_of ${name}, paused SMALLINT NOT NULL DEFAULT 0)${cold}${clustered}`,
+    `CREATE INDEX sluice_run_workflow ON sluice_run (workflow, id)`,
+    `CREATE TABLE sluice_graph (hash ${name} NOT NULL PRIMARY KEY, body ${text} NOT NULL)${cold}${clustered}`,
+    // Steps that are no longer pending.
+    `CREATE TABLE sluice_step (run ${name} NOT NULL, name ${name} NOT NULL, state ${name} NOT NULL, unit ${name}, body ${text}, PRIMARY KEY (run, name))${cold}${clustered}`,
+    // Runs to look at: written with whatever makes it necessary, and read by whoever comes first.
+    `CREATE TABLE sluice_news (seq ${identity}, run ${name} NOT NULL)${hot}`,
+    `CREATE TABLE sluice_timer (id ${name} NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (id, kind))${hot}${clustered}`,
+    `CREATE INDEX sluice_timer_due ON sluice_timer (at)`,
+    // The last success of each workflow: what automations look at.
+    `CREATE TABLE sluice_success (workflow ${name} NOT NULL PRIMARY KEY, run ${name} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
+    // Schedules, sensors and automations. stamp guards every change: who comes second changes nothing.
+    `CREATE TABLE sluice_trigger (name ${name} NOT NULL PRIMARY KEY, kind ${name} NOT NULL, workflow ${name} NOT NULL, spec ${text} NOT NULL, state ${text} NOT NULL, next_at BIGINT, paused SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, busy_until BIGINT)${cold}${clustered}`,
+    // The session of runs in progress. It never ends: a run does not die with the process that let it in.
+    `INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) VALUES ('@runs', '@runs', 1000000000, '{"queues":["@runs"],"tasks":["*"]}', 9000000000000000, 0)`,
   ];
 }

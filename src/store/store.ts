@@ -8,6 +8,7 @@
  */
 import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
+import type { RunVerbs } from "./runs.ts";
 
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -78,6 +79,8 @@ export interface Ended {
 export interface Scope {
   readonly session: string;
   readonly finished: readonly Finished[];
+  /** Runs whose steps are among the finished. */
+  readonly news?: readonly string[];
   /** Claims of this session whose code has begun since the last pass. */
   readonly started: readonly { readonly id: string; readonly epoch: number }[];
   /** The lanes to look at, and how many of their units. */
@@ -105,6 +108,8 @@ export interface GateRow {
   readonly limit: Limit;
   readonly paused: boolean;
   readonly line: Line;
+  /** How long a claim on it lasts without being renewed; null where only its session counts. */
+  readonly leaseMs: number | null;
   /** Whether this pass holds its lock alone. */
   readonly locked: boolean;
 }
@@ -212,11 +217,18 @@ export interface Revoked extends Recovery {
 /** What to write, as decided. */
 export interface Moves {
   /** Waiting units to claim; `held` ones take their slots now, others are prefetched. */
-  readonly claim: readonly { readonly id: string; readonly held: boolean }[];
+  readonly claim: readonly {
+    readonly id: string;
+    readonly held: boolean;
+    /** The shortest lease of its pools: it must be renewed within that time for as long as it is held. */
+    readonly leaseMs?: number | null;
+  }[];
   readonly claimLeaseMs: number;
   /** Prefetched claims of this session that start now. */
   readonly start: readonly { readonly id: string; readonly epoch: number }[];
   readonly expire: readonly string[];
+  /** Runs that there is something new of: let in by this pass, or with a step that recovery has ended. */
+  readonly news?: readonly string[];
   readonly recover: readonly Recovery[];
   readonly lanes: readonly LaneMove[];
 }
@@ -232,6 +244,8 @@ export interface Claimed {
   readonly input: string;
   readonly options: string;
   readonly goodUntil: number | null;
+  /** A lease of its own, beside its session's; null where it has none. */
+  readonly leaseMs: number | null;
 }
 
 export interface Passed {
@@ -290,7 +304,6 @@ export interface EventRow {
 
 export interface GateInfo extends Omit<GateRow, "locked"> {
   readonly declared: Limit;
-  readonly leaseMs: number | null;
   readonly setBy: string | null;
   readonly setAt: number | null;
 }
@@ -407,7 +420,7 @@ export interface Inspection {
 
 export type CountedTable = "task" | "waiting" | "later" | "running" | "outcome" | "event";
 
-export interface Store {
+export interface Store extends RunVerbs {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";
 
   /** Brings the schema to the current version; does nothing when it is there. */
@@ -435,6 +448,8 @@ export interface Store {
   closeSession(id: string): Promise<void>;
   /** What the store says this session has claimed: read again after an answer was lost. */
   claimsOf(session: string): Promise<Claimed[]>;
+  /** Renews the claims of a session that have a lease of their own and still have it; these are answered. */
+  renewClaims(session: string): Promise<string[]>;
   /** Which of these claims are no longer theirs. */
   stale(claims: readonly { readonly id: string; readonly epoch: number }[]): Promise<string[]>;
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void>;

@@ -1,0 +1,208 @@
+/**
+ * What a store remembers of runs. A run is a unit like a task: it waits in the line of the queue `@runs`, asks the gates
+ * `runs` and `tag:…`, and its claim is what holds them. So its place is its state:
+ *
+ *   waiting, later → queued · running, not started → notStarted · running, started → started · outcome → the rest
+ *
+ * Its claim belongs to a session of its own that never ends (`RUNS`), because a run ends with its last step and not with
+ * the process that let it in. A claim that nobody starts within its lease, the start timeout, is lost like any other.
+ *
+ * Steps are tasks that know their run. Whatever ends a step, admits a run or asks for a look leaves a row of news in the
+ * same transaction; `advance` reads the news, locks the runs, and writes what has to follow. News that is lost with a
+ * process is found by the next one.
+ */
+import type { LaneSpec } from "./lane.ts";
+import type { Enqueued, FinalState, GateInfo, HeadRow, LaneRow, NewTask, SessionRow, Usage } from "./store.ts";
+
+/** The queue of runs, and the session that holds those in progress. No queue of an app can have this name. */
+export const RUNS = "@runs";
+
+// ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A run to be queued, or with `direct` to be in progress at once, past the run gates and counted at them. */
+export interface NewRun extends NewTask {
+  readonly direct: boolean;
+  /** JSON text of core's Graph; stored once per content. */
+  readonly graph: string;
+  /** JSON text of an object: key to value. */
+  readonly tags: string;
+  /** Who submitted it: "code", "cli", "schedule nightly", … */
+  readonly source: string;
+  /** The run whose finished steps it takes over. */
+  readonly rerunOf: string | null;
+  /** Steps that need not run again: what is true of them, and the unit that has their result. */
+  readonly steps: readonly StepMove[];
+}
+
+/** Where a step is: no row is `pending`, `open` has a unit in line or at work. */
+export type StepState = "open" | "succeeded" | "failed" | "skipped" | "cancelled";
+
+export interface StepMove {
+  readonly name: string;
+  readonly state: StepState;
+  readonly unit: string | null;
+  /** JSON text: why it was skipped. */
+  readonly body: string | null;
+}
+
+// ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A step as `advance` sees it. */
+export interface StepSeen extends StepMove {
+  /** How its unit has ended, if it has. */
+  readonly ended: FinalState | null;
+}
+
+/** A run in progress that there is news of, under its lock. */
+export interface RunSeen {
+  readonly id: string;
+  /** The epoch of its claim. */
+  readonly epoch: number;
+  readonly started: boolean;
+  readonly paused: boolean;
+  readonly priority: number;
+  readonly input: string;
+  readonly graph: string;
+  readonly steps: readonly StepSeen[];
+}
+
+export interface RunMove {
+  readonly run: string;
+  readonly epoch: number;
+  /** From now on it has started: its own gates come into being, and its time runs. */
+  readonly start: { readonly gates: readonly { readonly key: string; readonly limit: number }[]; readonly timeoutMs: number | null } | null;
+  readonly steps: readonly StepMove[];
+  /** Units to put in line, each for a step of `steps`. `claimTimeoutMs`: how long it may wait for its gates. */
+  readonly enqueue: readonly (NewTask & { readonly step: string; readonly claimTimeoutMs: number | null })[];
+  /** Its end: units that are still somewhere are cancelled with it. */
+  readonly finish: { readonly state: "succeeded" | "failed" | "cancelled"; readonly body: string | null } | null;
+}
+
+/** Moves to write; or, first, the results of these units to look at. */
+export type Advance = { readonly moves: readonly RunMove[] } | { readonly read: readonly string[] };
+
+/** Results by unit, JSON text; only units that succeeded have one. */
+export type Results = ReadonlyMap<string, string | null>;
+
+export interface Advanced {
+  /** How much news was read; 0 when there is none. */
+  readonly news: number;
+  readonly enqueued: number;
+  /** The lanes of runs that ended: their gates may let others in now. */
+  readonly freed: readonly LaneSpec[];
+}
+
+// ── what people ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+export type RunState = "queued" | "notStarted" | "started" | "succeeded" | "failed" | "cancelled";
+
+export interface RunRow {
+  readonly id: string;
+  readonly workflow: string;
+  readonly state: RunState;
+  readonly paused: boolean;
+  /** Its place in line has a time, and it has not come. */
+  readonly later: boolean;
+  readonly priority: number;
+  readonly tags: string;
+  readonly source: string;
+  readonly rerunOf: string | null;
+  readonly input: string;
+  readonly key: string | null;
+  readonly createdAt: number;
+  /** When it stands in line from, when it was let in, when its first steps were put in line, when it ended. */
+  readonly queuedAt: number;
+  readonly dequeuedAt: number | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** JSON text: the result, or what went wrong. */
+  readonly body: string | null;
+}
+
+export interface RunFilter {
+  readonly state?: RunState | undefined;
+  readonly workflow?: string | undefined;
+  /** "key" or "key=value". */
+  readonly tag?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** A step with what its unit tells. */
+export interface StepRow extends StepSeen {
+  readonly task: string | null;
+  /** Where its unit is. */
+  readonly place: "later" | "waiting" | "claimed" | "running" | FinalState | null;
+  readonly attempt: number;
+  readonly enqueuedAt: number | null;
+  readonly claimedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly progress: string | null;
+  /** JSON text of its unit's result or error. */
+  readonly result: string | null;
+}
+
+export interface RunDetail {
+  readonly run: RunRow;
+  readonly graph: string;
+  readonly steps: readonly StepRow[];
+}
+
+/** One line as it stands: enough for `admit` to say of each unit in it whether it may start, and why not. */
+export interface LineView {
+  readonly now: number;
+  readonly gates: readonly GateInfo[];
+  readonly usage: readonly Usage[];
+  readonly lanes: readonly LaneRow[];
+  readonly heads: readonly HeadRow[];
+  readonly sessions: readonly SessionRow[];
+  /** There are more units in this line. */
+  readonly cut: boolean;
+}
+
+/** Who holds slots of a gate. */
+export interface GateHolder {
+  readonly id: string;
+  readonly name: string;
+  readonly run: string | null;
+  readonly step: string | null;
+  readonly slots: number;
+  readonly session: string;
+  readonly claimedAt: number;
+  /** On the clock of leases, from now: how long until it counts no more unless it is renewed; null where only its session counts. */
+  readonly leaseLeftMs: number | null;
+}
+
+/** A wait that has become too long, or a run that takes too long. */
+export interface Timer {
+  readonly id: string;
+  readonly kind: "claim" | "run";
+  readonly at: number;
+}
+
+export interface RunVerbs {
+  /** Like `enqueue`: only inserts, and a second one with the same key is the first. */
+  submit(runs: readonly NewRun[], within?: unknown): Promise<Enqueued[]>;
+  /** Takes some news, locks its runs, and writes what `decide` says; all in one transaction. `decide` is synchronous, and called again when it asked to read. */
+  advance(decide: (runs: readonly RunSeen[], results: Results) => Advance): Promise<Advanced>;
+  /** Exactly one of cancel, dequeue and finish wins. Undefined when there is no such run. */
+  cancelRun(id: string, by: string): Promise<{ readonly was: RunState } | undefined>;
+  /** Ends a run in progress as failed. False when it is not in progress. */
+  failRun(id: string, error: string): Promise<boolean>;
+  /** None of its steps starts from now on, or again. False when it is not in progress. */
+  pauseRun(id: string, paused: boolean, by: string): Promise<boolean>;
+  /** Another place in line, for what is still in line. Undefined when nothing of this name waits. */
+  reprioritize(id: string, priority: number, by: string): Promise<{ readonly from: number } | undefined>;
+  /** Ends a unit that waits. False when it does not wait any more. */
+  failWaiting(id: string, error: string): Promise<boolean>;
+  /** Timers that have run out, and when the next one does. */
+  timers(): Promise<{ readonly due: readonly Timer[]; readonly nextAt: number | null; readonly now: number }>;
+  /** Lets a timer run again from now, or with null forgets it. */
+  resetTimer(timer: Timer, afterMs: number | null): Promise<void>;
+
+  run(id: string): Promise<RunDetail | undefined>;
+  runs(filter: RunFilter): Promise<RunRow[]>;
+  /** Everything that waits in one queue, in order, up to `limit` units. */
+  line(queue: string, limit: number): Promise<LineView>;
+  holders(gate: string): Promise<GateHolder[]>;
+}
