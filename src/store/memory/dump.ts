@@ -20,6 +20,12 @@ const NAMES = [
   "outcome",
   "event",
   "session",
+  "run",
+  "graph",
+  "step",
+  "news",
+  "timer",
+  "success",
 ] as const;
 
 type TableName = (typeof NAMES)[number];

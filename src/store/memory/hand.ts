@@ -2,38 +2,42 @@
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
+import type { RunState } from "../runs.ts";
 import type { Declaration, DeclaredGate, LimitChange, TaskState } from "../store.ts";
 import { announce } from "./arrival.ts";
-import { finish } from "./settle.ts";
+import { cancelRun } from "./end-run.ts";
+import { leaveNewsOf } from "./news.ts";
 import type { GateRecord, Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
+import { cancelledBy, withdraw } from "./withdraw.ts";
 
 type Was = { readonly was: TaskState };
 
 export function cancel(tables: Tables, now: number, id: string, by: string): Was | undefined {
-  const waiting = tables.waiting.get(id);
-  const later = tables.later.get(id);
-  const [running] = tables.running.of(id);
-  const unit = waiting ?? later ?? running;
-  if (!unit) {
-    const outcome = tables.outcome.get(id);
-    return outcome && { was: outcome.state };
-  }
-  tables.waiting.delete(id);
-  tables.later.delete(id);
-  if (running) tables.running.delete(running.epoch);
-  const data = JSON.stringify({ by });
-  finish(tables, now, unit, "cancelled", data);
-  tables.event.insert({ subject: id, n: unit.n + 1, kind: "TaskCancelled", at: now, data });
-  if (waiting || later) return { was: waiting ? "waiting" : "later" };
-  return { was: running && running.startedAt === null && !running.held ? "claimed" : "running" };
+  const run = cancelRun(tables, now, id, by);
+  if (run) return { was: OF_RUN[run.was] };
+  const was = withdraw(tables, now, id, cancelledBy(by));
+  if (was) leaveNewsOf(tables, [id]);
+  const outcome = was ?? tables.outcome.get(id)?.state;
+  return outcome && { was: outcome };
 }
+
+/** A run by the places that every unit has. */
+const OF_RUN: Readonly<Record<RunState, TaskState>> = {
+  queued: "waiting",
+  notStarted: "claimed",
+  started: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+};
 
 /** A second life: attempts and losses begin anew, the history goes on. */
 export function retry(tables: Tables, now: number, id: string, by: string): Was | undefined {
   const outcome = tables.outcome.get(id);
   const task = tables.task.get(id);
-  if (!outcome || !task) return undefined;
+  // The steps of a run, and runs, are done again by another run.
+  if (!outcome || !task || task.run !== null || tables.run.has(id)) return undefined;
   const n = outcome.n + 1;
   const life = { attempt: 0, losses: 0, goodUntil: null, n };
   tables.outcome.delete(id);

@@ -2,18 +2,23 @@
 import { afterEach, describe } from "vitest";
 import type { Store } from "../../store/store.ts";
 import { FakeClock } from "../clock.ts";
+import { advanceSuite } from "./advance.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
 import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
 import { laneSuite } from "./lanes.ts";
+import { leaseSuite } from "./leases.ts";
 import { limitSuite } from "./limits.ts";
+import { lineSuite } from "./lines.ts";
 import { passSuite } from "./pass.ts";
 import { readSuite } from "./reads.ts";
 import { recoverySuite } from "./recovery.ts";
+import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
 import { settleSuite } from "./settle.ts";
+import { steeringSuite } from "./steering.ts";
 import { tendSuite } from "./tend.ts";
 
 export interface StoreSuiteOptions {
@@ -50,5 +55,10 @@ export function describeStore(
     describe("a session", () => sessionSuite(fresh));
     describe("reading", () => readSuite(fresh));
     describe("an inspection", () => inspectSuite(fresh));
+    describe("a run", () => runSuite(fresh));
+    describe("advancing", () => advanceSuite(fresh));
+    describe("steering", () => steeringSuite(fresh));
+    describe("a lease of one's own", () => leaseSuite(fresh));
+    describe("a line", () => lineSuite(fresh));
   });
 }
