@@ -10,6 +10,27 @@ import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { RunVerbs } from "./runs.ts";
 
+export type {
+  Advance,
+  Advanced,
+  GateHolder,
+  LineView,
+  NewRun,
+  Results,
+  RunDetail,
+  RunFilter,
+  RunMove,
+  RunRow,
+  RunSeen,
+  RunState,
+  StepMove,
+  StepRow,
+  StepSeen,
+  StepState,
+  Timer,
+} from "./runs.ts";
+export { RUNS } from "./runs.ts";
+
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What an app says about its limits. Declared values are initial ones: what an operator set stays. */
