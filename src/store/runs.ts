@@ -215,6 +215,8 @@ export interface RunVerbs {
   /** Lets a timer run again from now, or with null forgets it. */
   resetTimer(timer: Timer, afterMs: number | null): Promise<void>;
 
+  /** Whether there is news, and whether a run stands in line: for a look before a look. */
+  stirring(): Promise<{ readonly news: boolean; readonly queued: boolean }>;
   run(id: string): Promise<RunDetail | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
   /** Everything that waits in one queue, in order, up to `limit` units. */

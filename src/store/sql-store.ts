@@ -231,6 +231,10 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => handRun.resetTimer(timer, afterMs));
   }
 
+  stirring(): Promise<{ news: boolean; queued: boolean }> {
+    return this.#db.read(() => readRun.stirring());
+  }
+
   run(id: string): Promise<S.RunDetail | undefined> {
     return this.#db.read(() => readRun.run(id));
   }

@@ -95,6 +95,8 @@ export interface Ended {
   /** JSON text: the result, or the error. */
   readonly body: string | null;
   readonly delayMs: number;
+  /** The run it is a step of. */
+  readonly run?: string | undefined;
 }
 
 export interface Scope {
@@ -233,6 +235,8 @@ export interface Recovery {
 /** The process that ran it died, and its holder saw that: recovered as a lost claim is, without waiting for a lease. */
 export interface Revoked extends Recovery {
   readonly revoked: true;
+  /** The run it is a step of. */
+  readonly run?: string | undefined;
 }
 
 /** What to write, as decided. */

@@ -3,6 +3,7 @@ import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
 import { asksOf } from "../lane.ts";
 import type { GateHolder, LineView, RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
+import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
@@ -45,6 +46,18 @@ const runRow = (row: Row): RunRow => ({
   finishedAt: number(row.finished_at),
   body: row.body as string | null,
 });
+
+const EXISTS = (query: Sql): Sql => sql`SELECT CASE WHEN EXISTS (${query}) THEN 1 ELSE 0 END AS there`;
+
+export function* stirring(): Flow<{ news: boolean; queued: boolean }> {
+  const answers = yield* flight(
+    EXISTS(sql`SELECT 1 FROM sluice_news`),
+    EXISTS(sql`SELECT 1 FROM sluice_lane WHERE queue = ${RUNS} AND state <> 0`),
+    EXISTS(sql`SELECT 1 FROM sluice_arrival WHERE queue = ${RUNS}`),
+  );
+  const [news, open, arrived] = answers.map((rows) => Number(rows[0]?.there) === 1);
+  return { news: news === true, queued: open === true || arrived === true };
+}
 
 export function* run(id: string): Flow<RunDetail | undefined> {
   const [found = [], graph = [], steps = []] = yield* flight(
