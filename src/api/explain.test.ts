@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bornAs } from "../core/gate/kind.ts";
 import { servesText } from "../engine/claiming/serving.ts";
+import { waitsOf } from "../engine/claiming/wait.ts";
 import type {
   EventRow,
   GateInfo,
@@ -12,7 +13,7 @@ import type {
   Usage,
   WaitView,
 } from "../store/store.ts";
-import { explainWait, waitsOf } from "./explain.ts";
+import { explainWait } from "./explain.ts";
 
 const NOW = 100_000;
 const ASKS = { cluster: 1, "queue:q": 1 };

@@ -5,6 +5,7 @@
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
 import { asksOf } from "../store/lane.ts";
@@ -12,7 +13,7 @@ import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/sto
 import { declarationOf } from "./declaration.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait, waitsOf } from "./explain.ts";
+import { explainWait } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";

@@ -1,5 +1,7 @@
 /** The contract of everything that runs a task's body. */
 
+import type { PodSpec } from "../core/workflow/graph.ts";
+
 /** One attempt to run. */
 export interface Job {
   readonly id: string;
@@ -9,6 +11,12 @@ export interface Job {
   readonly attempt: number;
   readonly fence: number;
   readonly timeoutMs: number | null;
+  /** The step of a run that it is, if it is one. */
+  readonly step?: { readonly run: string; readonly name: string } | undefined;
+  /** Its code keeps a processor busy. */
+  readonly cpu?: boolean | undefined;
+  /** Where it runs in a pod of its own. */
+  readonly pod?: PodSpec | undefined;
   /** Aborted when the lease is lost, the task is cancelled, or the worker must stop. */
   readonly signal: AbortSignal;
   progress(value: unknown): void;

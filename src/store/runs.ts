@@ -12,7 +12,16 @@
  * process is found by the next one.
  */
 import type { LaneSpec } from "./lane.ts";
-import type { Enqueued, FinalState, GateInfo, HeadRow, LaneRow, NewTask, SessionRow, Usage } from "./store.ts";
+import type {
+  Enqueued,
+  FinalState,
+  GateInfo,
+  HeadRow,
+  LaneRow,
+  NewTask,
+  SessionRow,
+  Usage,
+} from "./store.ts";
 
 /** The queue of runs, and the session that holds those in progress. No queue of an app can have this name. */
 export const RUNS = "@runs";
@@ -70,12 +79,18 @@ export interface RunMove {
   readonly run: string;
   readonly epoch: number;
   /** From now on it has started: its own gates come into being, and its time runs. */
-  readonly start: { readonly gates: readonly { readonly key: string; readonly limit: number }[]; readonly timeoutMs: number | null } | null;
+  readonly start: {
+    readonly gates: readonly { readonly key: string; readonly limit: number }[];
+    readonly timeoutMs: number | null;
+  } | null;
   readonly steps: readonly StepMove[];
   /** Units to put in line, each for a step of `steps`. `claimTimeoutMs`: how long it may wait for its gates. */
   readonly enqueue: readonly (NewTask & { readonly step: string; readonly claimTimeoutMs: number | null })[];
   /** Its end: units that are still somewhere are cancelled with it. */
-  readonly finish: { readonly state: "succeeded" | "failed" | "cancelled"; readonly body: string | null } | null;
+  readonly finish: {
+    readonly state: "succeeded" | "failed" | "cancelled";
+    readonly body: string | null;
+  } | null;
 }
 
 /** Moves to write; or, first, the results of these units to look at. */
@@ -200,6 +215,8 @@ export interface RunVerbs {
   /** Lets a timer run again from now, or with null forgets it. */
   resetTimer(timer: Timer, afterMs: number | null): Promise<void>;
 
+  /** Whether there is news, and whether a run stands in line: for a look before a look. */
+  stirring(): Promise<{ readonly news: boolean; readonly queued: boolean }>;
   run(id: string): Promise<RunDetail | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
   /** Everything that waits in one queue, in order, up to `limit` units. */

@@ -1,12 +1,16 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
 import type { Database, Flow } from "./flow.ts";
+import { advance } from "./query/advance.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
+import * as handRun from "./query/hand-run.ts";
 import { inspect } from "./query/inspect.ts";
 import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
+import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
+import { submit } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import { wait } from "./query/wait.ts";
 import { isAmbiguous } from "./retry.ts";
@@ -62,28 +66,40 @@ export class SqlStore implements S.Store {
 
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
     if (tasks.length === 0) return [];
-    if (within !== undefined) return this.#enqueueWithin(tasks, within);
+    if (within !== undefined) return this.#within(within, () => enqueue(tasks));
+    return this.#insert(tasks, (isAgain) => (isAgain ? enqueueAgain(tasks) : enqueue(tasks)));
+  }
+
+  async submit(runs: readonly S.NewRun[], within?: unknown): Promise<S.Enqueued[]> {
+    if (runs.length === 0) return [];
+    if (within !== undefined) return this.#within(within, () => submit(runs));
+    return this.#insert(runs, (isAgain) => submit(runs, isAgain));
+  }
+
+  async #insert(
+    units: readonly S.NewTask[],
+    verb: (isAgain: boolean) => Flow<S.Enqueued[]>,
+  ): Promise<S.Enqueued[]> {
     for (let unsure = false; ; ) {
-      const verb = unsure ? enqueueAgain : enqueue;
       try {
-        return await this.#db.transact(() => verb(tasks));
+        return await this.#db.transact(() => verb(unsure));
       } catch (error) {
         unsure ||= isAmbiguous(error);
         // A commit may have happened, then or since: the ids are ours, so a look tells.
-        const found = unsure ? await this.#db.read(() => enqueued(tasks)) : undefined;
+        const found = unsure ? await this.#db.read(() => enqueued(units)) : undefined;
         if (found) return found;
         if (!isAmbiguous(error)) throw error;
       }
     }
   }
 
-  #enqueueWithin(tasks: readonly S.NewTask[], within: unknown): Promise<S.Enqueued[]> {
+  #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {
     if (!this.#db.within)
       throw new SluiceError(
         "NO_CALLER_TRANSACTION",
         `This ${this.kind} store cannot enqueue inside your own transaction; only PostgreSQL can. Enqueue after your commit, with an idempotency key.`,
       );
-    return this.#db.within(within, () => enqueue(tasks));
+    return this.#db.within(transaction, flow);
   }
 
   async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {
@@ -97,7 +113,7 @@ export class SqlStore implements S.Store {
   }
 
   cancel(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
-    return this.#db.transact(() => hand.cancel(id, by));
+    return this.#db.transact(() => hand.cancel(id, by, this.#db.dialect));
   }
 
   retry(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
@@ -123,6 +139,11 @@ export class SqlStore implements S.Store {
 
   claimsOf(id: string): Promise<S.Claimed[]> {
     return this.#db.read(() => session.claimsOf(id));
+  }
+
+  renewClaims(id: string): Promise<string[]> {
+    const renewal = (): Flow<string[]> => session.renewClaims(id);
+    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
   }
 
   stale(claims: readonly { id: string; epoch: number }[]): Promise<string[]> {
@@ -176,6 +197,58 @@ export class SqlStore implements S.Store {
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
     return { ...seen, settings: { ...seen.settings, ...this.#db.ground?.() } };
+  }
+
+  advance(decide: Parameters<S.Store["advance"]>[0]): Promise<S.Advanced> {
+    return this.#db.transact(() => advance(decide, this.#db.dialect));
+  }
+
+  cancelRun(id: string, by: string): ReturnType<S.Store["cancelRun"]> {
+    return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect));
+  }
+
+  failRun(id: string, error: string): Promise<boolean> {
+    return this.#db.transact(() => handRun.failRun(id, error, this.#db.dialect));
+  }
+
+  pauseRun(id: string, paused: boolean, by: string): Promise<boolean> {
+    return this.#db.transact(() => handRun.pauseRun(id, paused, by));
+  }
+
+  reprioritize(id: string, priority: number, by: string): Promise<{ from: number } | undefined> {
+    return this.#db.transact(() => handRun.reprioritize(id, priority, by));
+  }
+
+  failWaiting(id: string, error: string): Promise<boolean> {
+    return this.#db.transact(() => handRun.failWaiting(id, error, this.#db.dialect));
+  }
+
+  timers(): ReturnType<S.Store["timers"]> {
+    return this.#db.read(() => handRun.timers());
+  }
+
+  resetTimer(timer: S.Timer, afterMs: number | null): Promise<void> {
+    return this.#db.transact(() => handRun.resetTimer(timer, afterMs));
+  }
+
+  stirring(): Promise<{ news: boolean; queued: boolean }> {
+    return this.#db.read(() => readRun.stirring());
+  }
+
+  run(id: string): Promise<S.RunDetail | undefined> {
+    return this.#db.read(() => readRun.run(id));
+  }
+
+  runs(filter: S.RunFilter): Promise<S.RunRow[]> {
+    return this.#db.read(() => readRun.runs(filter));
+  }
+
+  line(queue: string, limit: number): Promise<S.LineView> {
+    return this.#db.read(() => readRun.line(queue, limit));
+  }
+
+  holders(gate: string): Promise<S.GateHolder[]> {
+    return this.#db.read(() => readRun.holders(gate));
   }
 
   listen(hear: (hint: string) => void): Promise<() => Promise<void>> {

@@ -10,6 +10,27 @@ import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { RunVerbs } from "./runs.ts";
 
+export type {
+  Advance,
+  Advanced,
+  GateHolder,
+  LineView,
+  NewRun,
+  Results,
+  RunDetail,
+  RunFilter,
+  RunMove,
+  RunRow,
+  RunSeen,
+  RunState,
+  StepMove,
+  StepRow,
+  StepSeen,
+  StepState,
+  Timer,
+} from "./runs.ts";
+export { RUNS } from "./runs.ts";
+
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What an app says about its limits. Declared values are initial ones: what an operator set stays. */
@@ -74,6 +95,8 @@ export interface Ended {
   /** JSON text: the result, or the error. */
   readonly body: string | null;
   readonly delayMs: number;
+  /** The run it is a step of. */
+  readonly run?: string | undefined;
 }
 
 export interface Scope {
@@ -212,6 +235,8 @@ export interface Recovery {
 /** The process that ran it died, and its holder saw that: recovered as a lost claim is, without waiting for a lease. */
 export interface Revoked extends Recovery {
   readonly revoked: true;
+  /** The run it is a step of. */
+  readonly run?: string | undefined;
 }
 
 /** What to write, as decided. */

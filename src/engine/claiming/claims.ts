@@ -59,6 +59,8 @@ export interface Claims {
   open(session: string, leaseMs: number): Promise<void>;
   /** False when the session has ended. */
   renew(leaseMs: number): Promise<boolean>;
+  /** Renews claims that have a lease of their own; those that still have it are answered. */
+  renewClaims(): Promise<readonly string[]>;
   exchange(report: Report): Promise<Answer>;
   /** Everything this session holds, read again after an answer was lost. */
   held(): Promise<readonly Claimed[]>;

@@ -12,9 +12,10 @@ import { fairTake } from "../../core/gate/share.ts";
 import type { Worker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { HeadRow, LaneRow, Moves, Scope, Usage, View } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import { laneMoves } from "./lane-moves.ts";
-import { recoveries } from "./recovery.ts";
+import { newsOf, recoveries } from "./recovery.ts";
 import type { Standing } from "./snapshot.ts";
 import { gatesOf, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
 
@@ -76,12 +77,18 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
   const budget = new ClaimBudget({ inAll: report.claims, perQueue: seat.claimBatch });
   for (const { queue = "" } of claimNow) budget.spend(queue);
   const ahead = me < 0 || report.draining ? [] : aheadOfTime(plan, line, new Set(now), further, budget, me);
+  const leases = leasesOf(view, line);
+  const recover = recoveries(view);
   const moves: Moves = {
-    claim: [...claimNow.map(({ id }) => ({ id, held: true })), ...ahead.map((id) => ({ id, held: false }))],
+    claim: [
+      ...claimNow.map(({ id }) => ({ id, held: true, leaseMs: leases.get(id) ?? null })),
+      ...ahead.map((id) => ({ id, held: false, leaseMs: leases.get(id) ?? null })),
+    ],
     claimLeaseMs: seat.claimLeaseMs,
     start,
     expire,
-    recover: recoveries(view),
+    news: [...claimNow.flatMap(({ id, queue }) => (queue === RUNS ? [id] : [])), ...newsOf(view, recover)],
+    recover,
     lanes: laneMoves({
       view,
       scope,
@@ -135,6 +142,20 @@ function stand(
     return [{ lane, units, cut: all.length >= (want.get(lane.id) ?? 2) }];
   });
   return { standing, expire };
+}
+
+/** The shortest lease among the gates that a unit asks, by unit; those without one are not listed. */
+function leasesOf(view: View, line: readonly Waiter[]): Map<string, number> {
+  const leased = new Map(
+    view.gates.flatMap(({ key, leaseMs }) => (leaseMs === null ? [] : [[key, leaseMs] as const])),
+  );
+  const leases = new Map<string, number>();
+  if (leased.size === 0) return leases;
+  for (const { id, asks } of line) {
+    const own = asks.flatMap(({ gate }) => leased.get(gate) ?? []);
+    if (own.length > 0) leases.set(id, Math.min(...own));
+  }
+  return leases;
 }
 
 /** Our own prefetched claims stand in line for their slots at the place they always had. */

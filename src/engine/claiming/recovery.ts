@@ -1,12 +1,21 @@
 /** What becomes of claims whose holder is gone: decided inside the pass, so recovery never has to win a race. */
+
 import type { RetryPolicy } from "../../core/task/retry.ts";
 import { afterLoss, retryPolicy } from "../../core/task/retry.ts";
+import type { PodSpec } from "../../core/workflow/graph.ts";
 import type { Claimed, LostRow, Recovery, Revoked, View } from "../../store/store.ts";
 
 /** What a task's stored options say; anything unreadable counts as "no retry" rather than stopping the pass. */
 export interface StoredOptions {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
+  /** The step it is, if it is one. */
+  readonly step?: { readonly run: string; readonly name: string };
+  /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
+  readonly cpu?: boolean;
+  readonly pod?: PodSpec;
+  /** Only runs have this: what becomes of one that nobody started in time. */
+  readonly onStartTimeout?: "requeue" | "fail";
 }
 
 const read = new Map<string, StoredOptions>();
@@ -24,7 +33,11 @@ export function storedOptions(text: string): StoredOptions {
 function parse(text: string): StoredOptions {
   try {
     const options = JSON.parse(text) as Partial<StoredOptions>;
-    return { retry: options.retry ?? retryPolicy(undefined), timeoutMs: options.timeoutMs ?? null };
+    return {
+      ...options,
+      retry: options.retry ?? retryPolicy(undefined),
+      timeoutMs: options.timeoutMs ?? null,
+    };
   } catch {
     return { retry: retryPolicy(undefined), timeoutMs: null };
   }
@@ -34,9 +47,21 @@ export function recoveries(view: View): Recovery[] {
   return view.lost.map((lost) => recoveryOf(lost, view.now));
 }
 
+/** Runs that have something to look at after this: a step of theirs has come to its end. */
+export function newsOf(view: View, recovered: readonly Recovery[]): string[] {
+  const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
+  return recovered.flatMap(({ id, to }) => {
+    if (to === "waiting" || to === "retry") return [];
+    return storedOptions(options.get(id) ?? "").step?.run ?? [];
+  });
+}
+
 function recoveryOf(lost: LostRow, now: number): Recovery {
   const losses = lost.losses + 1;
-  const { retry: policy } = storedOptions(lost.options);
+  const { retry: policy, onStartTimeout } = storedOptions(lost.options);
+  if (onStartTimeout === "requeue") return { id: lost.id, epoch: lost.epoch, to: "waiting", body: null };
+  if (onStartTimeout === "fail")
+    return { id: lost.id, epoch: lost.epoch, to: "failed", body: JSON.stringify(UNSTARTED) };
   const { to } = afterLoss({
     policy,
     attempt: lost.attempt,
@@ -58,8 +83,18 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
   const losses = claim.losses + 1;
   const { to } = afterLoss({ policy, attempt, losses, now, goodUntil, random: 0 });
   const body = to === "quarantined" ? { ...LOST.quarantined, last: error } : error;
-  return { id, epoch, to, body: JSON.stringify(body), revoked: true };
+  return { id, epoch, to, body: JSON.stringify(body), revoked: true, run: runOf(claim) };
 }
+
+/** The run that a claim is a step of. */
+export const runOf = ({ options }: Pick<Claimed, "options">): string | undefined =>
+  storedOptions(options).step?.run;
+
+const UNSTARTED = {
+  name: "Error",
+  code: "START_TIMEOUT",
+  message: "It was let in, but nobody started it within the start timeout. Is a worker running?",
+} as const;
 
 const LOST = {
   retry: {

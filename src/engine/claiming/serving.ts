@@ -10,6 +10,9 @@ export function servesText(queues: readonly string[], tasks: readonly string[]):
   return JSON.stringify({ queues, tasks });
 }
 
+/** Whoever says this runs every task of its queues. */
+const ANY = "*";
+
 const parsed = new Map<string, Serves>();
 
 function servesOf(text: string): Serves {
@@ -24,7 +27,7 @@ function servesOf(text: string): Serves {
 
 export function doesServe(serves: string, lane: { readonly queue: string; readonly task: string }): boolean {
   const { queues, tasks } = servesOf(serves);
-  return queues.has(lane.queue) && tasks.has(lane.task);
+  return queues.has(lane.queue) && (tasks.has(lane.task) || tasks.has(ANY));
 }
 
 /** The positions of the sessions that serve a lane. */

@@ -47,6 +47,21 @@ export class StoreClaims implements Claims {
     this.#laneOf.clear();
   }
 
+  /** Claims in the name of a session that is there already. */
+  speakFor(session: string): void {
+    this.#session = session;
+  }
+
+  /** Something of these lanes has ended elsewhere: what they freed is looked at first. */
+  notice(lanes: readonly LaneSpec[]): void {
+    this.#sight.notice(lanes);
+  }
+
+  /** These claims are not ours to finish. */
+  forget(claims: readonly { readonly id: string }[]): void {
+    for (const { id } of claims) this.#laneOf.delete(id);
+  }
+
   renew(leaseMs: number): Promise<boolean> {
     return this.#store.renewSession(this.#session, leaseMs);
   }
@@ -84,6 +99,7 @@ export class StoreClaims implements Claims {
       ...sight,
       session: this.#session,
       finished: report.finished,
+      news: report.finished.flatMap(({ run }) => run ?? []),
       started: report.started,
       skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
@@ -145,6 +161,10 @@ export class StoreClaims implements Claims {
   /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
   lookAt(parkedOn: readonly string[]): void {
     this.#sight.parkedOn(parkedOn);
+  }
+
+  renewClaims(): Promise<readonly string[]> {
+    return this.#store.renewClaims(this.#session);
   }
 
   held(): Promise<readonly Claimed[]> {

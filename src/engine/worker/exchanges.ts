@@ -22,6 +22,10 @@ export interface ExchangeWatch {
   isCurrent(session: string): boolean;
   isTrusted(): boolean;
   sessionEnded(): void;
+  /** New claims are held. */
+  taken(): void;
+  /** Steps of runs have ended, and the store knows it. */
+  stepsEnded(): void;
   /** Nothing runs and nothing is left to say. */
   idle(): void;
   readonly tell: Tell;
@@ -118,6 +122,7 @@ export class Exchanges {
     try {
       await flight;
       this.#failures = 0;
+      if (finished.some(({ run }) => run !== undefined)) this.#watch.stepsEnded();
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       this.#recovering ??= this.#recover(error).finally(() => {
@@ -169,6 +174,7 @@ export class Exchanges {
       return;
     }
     this.#running.take(answer);
+    if (answer.claimed.some(({ leaseMs }) => leaseMs !== null)) this.#watch.taken();
     this.#more = answer.more && !this.#running.isDraining;
     if (this.#more) this.#wake.set();
     if (answer.yielded) this.#lookAgainSoon();
@@ -210,6 +216,7 @@ export class Exchanges {
     const held = await this.#claims.held();
     // Only now: what ended while we asked is ours no more.
     this.#running.adopt(held, new Set(this.#finished.map(({ epoch }) => epoch)));
+    this.#watch.taken();
   }
 }
 

@@ -105,7 +105,7 @@ export class Running {
 
   async #attempt(active: Active): Promise<Ending> {
     const { id, name, input, attempt, epoch, options } = active.claim;
-    const { timeoutMs } = storedOptions(options);
+    const { timeoutMs, step, cpu, pod } = storedOptions(options);
     return this.#executor.run({
       id,
       name,
@@ -113,6 +113,9 @@ export class Running {
       attempt,
       fence: epoch,
       timeoutMs,
+      step,
+      cpu,
+      pod,
       get signal() {
         return active.signal;
       },
@@ -167,6 +170,22 @@ export class Running {
       active.abort(new SluiceError("CANCELLED", "The task was cancelled."));
     }
     if (stale.size > 0) this.#watch.wake();
+  }
+
+  /** Claims that have a lease of their own, and how long it is. */
+  get leased(): readonly { readonly id: string; readonly epoch: number; readonly leaseMs: number }[] {
+    const all = [...[...this.#active.values()].map(({ claim }) => claim), ...this.#prefetched.values()];
+    return all.flatMap(({ id, epoch, leaseMs }) => (leaseMs === null ? [] : [{ id, epoch, leaseMs }]));
+  }
+
+  /** A claim that is no longer ours, because its own lease was not renewed in time. */
+  lose({ id, epoch }: { readonly id: string; readonly epoch: number }, reason: SluiceError): void {
+    if (this.#prefetched.get(id)?.epoch === epoch) this.#prefetched.delete(id);
+    const active = this.#active.get(id);
+    if (active?.claim.epoch !== epoch) return;
+    this.#active.delete(id);
+    active.abort(reason);
+    this.#watch.wake();
   }
 
   /** From now on nothing begins; what was claimed ahead goes back to its place. */

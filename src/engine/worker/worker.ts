@@ -12,6 +12,7 @@ import type { Executor } from "../../executor/executor.ts";
 import type { Claims } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
 import type { Service } from "../service.ts";
+import { ClaimKeeper } from "./claim-keeper.ts";
 import { Exchanges } from "./exchanges.ts";
 import { Journal } from "./journal.ts";
 import { Running } from "./running.ts";
@@ -31,6 +32,8 @@ export interface WorkerOptions {
   readonly markAfterMs?: number;
   /** The most that may be claimed and not begun; no bound when absent. */
   readonly mostClaimed?: number | undefined;
+  /** Steps of runs have ended, and the store knows it. */
+  readonly stepsEnded?: (() => void) | undefined;
   /** Told of what happens, for logs and tests. */
   readonly watch?: ((event: WorkerEvent) => void) | undefined;
 }
@@ -47,6 +50,7 @@ export class Worker implements Service {
   readonly #options: WorkerOptions;
   readonly #keeper: SessionKeeper;
   readonly #running: Running;
+  readonly #claimKeeper: ClaimKeeper;
   readonly #exchanges: Exchanges;
   #session: string | undefined;
   #opening: Promise<string> | undefined;
@@ -77,6 +81,7 @@ export class Worker implements Service {
       wake: () => this.#exchanges.wake(),
       tell,
     });
+    this.#claimKeeper = new ClaimKeeper(claims, this.#running, env);
     const { slots, mostClaimed } = options;
     const exchanging = { slots, mostClaimed, atOnce: isBounded ? 1 : claims.atOnce };
     this.#exchanges = new Exchanges(claims, this.#running, env, exchanging, {
@@ -84,6 +89,8 @@ export class Worker implements Service {
       isCurrent: (session) => session === this.#session,
       isTrusted: () => this.#keeper.isTrusted(),
       sessionEnded: () => this.#sessionEnded(),
+      taken: () => this.#claimKeeper.look(),
+      stepsEnded: () => options.stepsEnded?.(),
       idle: () => {
         for (const idle of this.#idle) idle();
       },
@@ -128,6 +135,7 @@ export class Worker implements Service {
     this.#exchanges.finish();
     await this.#loop;
     this.#keeper.forget();
+    this.#claimKeeper.stop();
     await this.#unlisten?.();
     await this.#claims.close().catch(() => {});
     this.#session = undefined;

@@ -6,18 +6,21 @@ export interface Claim {
   readonly ids: readonly string[];
   readonly session: string;
   readonly held: boolean;
+  /** How long it may wait to be started. */
   readonly leaseMs: number;
+  /** A lease of its own, to be renewed for as long as it is held. */
+  readonly ownLeaseMs: number | null;
 }
 
 const MOVED =
-  "id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
+  "id, lane, session, held, until_at, lease_ms, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n";
 const CLAIMED = raw(
-  "r.id, r.lane, r.epoch, r.attempt, r.losses, r.held, r.good_until, t.name, t.input, t.options",
+  "r.id, r.lane, r.epoch, r.attempt, r.losses, r.held, r.good_until, r.lease_ms, t.name, t.input, t.options",
 );
 
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
-const source = ({ session, held, leaseMs }: Claim): Sql =>
-  sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(leaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
+const source = ({ session, held, leaseMs, ownLeaseMs }: Claim): Sql =>
+  sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(Math.min(leaseMs, ownLeaseMs ?? leaseMs))}, ${ownLeaseMs === null ? raw("NULL") : int(ownLeaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
 const text = (value: string): Sql =>
   by({ postgres: sql`${value}::text`, sqlite: sql`${value}`, mysql: sql`${value}` });
@@ -32,7 +35,7 @@ export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"):
 function claimAtOnce(request: Claim): Sql {
   return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
-      RETURNING epoch, id, lane, held, attempt, losses, good_until)
+      RETURNING epoch, id, lane, held, attempt, losses, good_until, lease_ms)
     SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`;
 }
 
@@ -63,14 +66,17 @@ export const among = (claims: readonly Held[]): Sql => {
   });
 };
 
-/** Claims whose code runs: from now on only the session's lease counts for them. One that has lapsed stays lost. */
+/** From now on the session's lease counts, and a claim's own where it has one. */
+const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
+
+/** Claims whose code runs. One that has lapsed stays lost. */
 export const markStarted = (claims: readonly Held[]): Sql =>
-  sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
+  sql`UPDATE sluice_running SET ${began} WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
 
 /** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
 export function startPrefetched(claims: readonly Held[]): Sql[] {
   return [
-    sql`UPDATE sluice_running SET held = 1, started_at = ${now}, until_at = NULL, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,
+    sql`UPDATE sluice_running SET held = 1, ${began}, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT id, n, 'TaskStarted', ${now}, NULL FROM sluice_running WHERE ${among(claims)} AND held = 1`,
     sql`SELECT id FROM sluice_running WHERE ${among(claims)} AND held = 1`,
   ];

@@ -2,7 +2,7 @@
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
-import { by, now, oneOf, rows, sql } from "../sql.ts";
+import { by, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 
@@ -38,7 +38,7 @@ export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
 }
 
 /** Wherever a task can be, once it was put in line. */
-const selectPlaced = (tasks: readonly NewTask[]): Sql => {
+export const selectPlaced = (tasks: readonly NewTask[]): Sql => {
   const among = oneOf(tasks.map(({ id }) => id));
   return sql`SELECT id FROM sluice_waiting WHERE id ${among} UNION ALL SELECT id FROM sluice_later WHERE id ${among}
     UNION ALL SELECT id FROM sluice_running WHERE id ${among} UNION ALL SELECT id FROM sluice_outcome WHERE id ${among}`;
@@ -55,35 +55,45 @@ export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefine
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
 
-function twinOf(task: NewTask, known: readonly Row[]): Enqueued {
+export function twinOf(task: NewTask, known: readonly Row[]): Enqueued {
   const twin = known.find((row) => row.name === task.name && row.idem_key === task.key);
   return { id: (twin?.id as string | undefined) ?? task.id, created: false };
 }
 
-const selectIds = (tasks: readonly NewTask[]): Sql =>
+export const selectIds = (tasks: readonly NewTask[]): Sql =>
   sql`SELECT id FROM sluice_task WHERE id ${oneOf(tasks.map(({ id }) => id))}`;
 
-const selectKeys = (tasks: readonly NewTask[]): Sql =>
+export const selectKeys = (tasks: readonly NewTask[]): Sql =>
   sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(tasks.map(({ name }) => name))])} AND idem_key ${oneOf(tasks.map(({ key }) => key as string))}`;
 
 const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
 
-function insertTasks(tasks: readonly NewTask[]): Sql {
+/** A body, and the run and step it belongs to. */
+export interface Body extends NewTask {
+  readonly run?: string;
+  readonly step?: string;
+}
+
+const BODY = {
+  id: "text",
+  name: "text",
+  queue: "text",
+  lane: "text",
+  asks: "text",
+  priority: "int",
+  input: "text",
+  options: "text",
+  idem_key: "text",
+  good_until: "int",
+  good_for: "int",
+} as const;
+
+/** Most tasks belong to no run, and need not say so. */
+export function insertTasks(tasks: readonly Body[]): Sql {
+  const isOfRun = tasks.some(({ run }) => run !== undefined);
   const list = rows(
     "t",
-    {
-      id: "text",
-      name: "text",
-      queue: "text",
-      lane: "text",
-      asks: "text",
-      priority: "int",
-      input: "text",
-      options: "text",
-      idem_key: "text",
-      good_until: "int",
-      good_for: "int",
-    },
+    isOfRun ? { ...BODY, run: "text", step: "text" } : BODY,
     tasks.map((task) => ({
       id: task.id,
       name: task.name,
@@ -96,10 +106,14 @@ function insertTasks(tasks: readonly NewTask[]): Sql {
       idem_key: task.key,
       good_until: task.goodUntil,
       good_for: task.goodForMs,
+      run: task.run ?? null,
+      step: task.step ?? null,
     })),
   );
-  return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at)
-    SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now} FROM ${list} ${by(
+  const into = raw(isOfRun ? ", run, step" : "");
+  const from = raw(isOfRun ? ", t.run, t.step" : "");
+  return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at${into})
+    SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now}${from} FROM ${list} ${by(
       {
         postgres: "ON CONFLICT (name, idem_key) DO NOTHING",
         sqlite: "WHERE true ON CONFLICT (name, idem_key) DO NOTHING",
@@ -108,7 +122,7 @@ function insertTasks(tasks: readonly NewTask[]): Sql {
     )}`;
 }
 
-function putInLine(tasks: readonly NewTask[]): Sql[] {
+export function putInLine(tasks: readonly NewTask[]): Sql[] {
   const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null);
   const ready = tasks.filter(({ runAt, delayMs }) => runAt === null && delayMs === null);
   const statements: Sql[] = [];

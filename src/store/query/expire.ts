@@ -1,30 +1,35 @@
-/** Units whose time is over before they started: out of line and into an outcome. */
+/** Units that end without having run to their end: expired, cancelled with their run, or given up while they waited. */
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
+import type { FinalState } from "../store.ts";
+import { insertNewsOf } from "./news.ts";
 
 const OUTCOME = raw(
   "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
 );
 
 interface Place {
-  readonly table: string;
-  /** Which of its rows can still expire. */
-  readonly only: string;
-  readonly claim: string;
+  readonly table: "sluice_waiting" | "sluice_later" | "sluice_running";
+  /** Which of its rows. */
+  readonly which: Sql;
+}
+
+export interface End {
+  readonly state: FinalState;
+  /** JSON text. */
+  readonly body: string | null;
 }
 
 const UNCLAIMED = "NULL, NULL, NULL";
-const PLACES: readonly Place[] = [
-  { table: "sluice_waiting", only: "", claim: UNCLAIMED },
-  { table: "sluice_later", only: "", claim: UNCLAIMED },
-  { table: "sluice_running", only: " AND u.held = 0", claim: "u.session, u.claimed_at, u.claimed_n" },
-];
+const CLAIMED = "u.session, u.claimed_at, u.claimed_n";
+const EXPIRED: End = { state: "expired", body: null };
 
-/** The delete decides: a unit that has moved on meanwhile is neither deleted nor expired. */
-function expireFrom({ table, only, claim }: Place, ids: readonly string[], dialect: Dialect): Sql[] {
-  const epoch = raw(claim === UNCLAIMED ? "NULL" : "u.epoch");
-  const values = sql`u.id, 'expired', ${epoch}, u.attempt, u.losses, NULL, ${raw(claim)}, ${now}, u.n + 1`;
-  const which = sql`u.id ${oneOf(ids)}${raw(only)}`;
+/** The delete decides: a unit that has moved on meanwhile is neither deleted nor ended. */
+function endFrom({ table, which }: Place, { state, body }: End, dialect: Dialect): Sql[] {
+  const isClaim = table === "sluice_running";
+  const epoch = raw(isClaim ? "u.epoch" : "NULL");
+  const text = by({ postgres: sql`${body}::text`, sqlite: sql`${body}`, mysql: sql`${body}` });
+  const values = sql`u.id, ${raw(`'${state}'`)}, ${epoch}, u.attempt, u.losses, ${text}, ${raw(isClaim ? CLAIMED : UNCLAIMED)}, ${now}, u.n + 1`;
   if (dialect === "postgres")
     return [
       sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *) INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
@@ -39,9 +44,37 @@ function expireFrom({ table, only, claim }: Place, ids: readonly string[], diale
   ];
 }
 
-export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] =>
-  expireFrom(PLACES[0] as Place, ids, dialect);
+export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] => [
+  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, dialect),
+  insertNewsOf(ids),
+];
 
 /** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
-export const expireAnywhere = (ids: readonly string[], dialect: Dialect): Sql[] =>
-  PLACES.flatMap((place) => expireFrom(place, ids, dialect));
+export const expireAnywhere = (ids: readonly string[], dialect: Dialect): Sql[] => {
+  const which = sql`u.id ${oneOf(ids)}`;
+  return [
+    ...endFrom({ table: "sluice_waiting", which }, EXPIRED, dialect),
+    ...endFrom({ table: "sluice_later", which }, EXPIRED, dialect),
+    ...endFrom({ table: "sluice_running", which: sql`${which} AND u.held = 0` }, EXPIRED, dialect),
+    insertNewsOf(ids),
+  ];
+};
+
+/** Everything of these runs that is still somewhere. */
+export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect): Sql[] => {
+  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run ${oneOf(runs)})`;
+  return (["sluice_waiting", "sluice_later", "sluice_running"] as const).flatMap((table) =>
+    endFrom({ table, which }, end, dialect),
+  );
+};
+
+/** A unit that waits, and waits no more. */
+export const endWaiting = (id: string, end: End, dialect: Dialect): Sql[] =>
+  endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, dialect);
+
+/** The claim of a run, with the epoch it was seen with. */
+export const endRun = (run: { id: string; epoch: number }, end: End, dialect: Dialect): Sql[] =>
+  endFrom({ table: "sluice_running", which: sql`u.id = ${run.id} AND u.epoch = ${run.epoch}` }, end, dialect);
+
+export const endLater = (id: string, end: End, dialect: Dialect): Sql[] =>
+  endFrom({ table: "sluice_later", which: sql`u.id = ${id}` }, end, dialect);

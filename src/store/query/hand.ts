@@ -5,11 +5,15 @@ import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
-import type { Sql } from "../sql.ts";
+import type { RunState } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
+import { cancelRun } from "./hand-run.ts";
+import { insertNewsOf } from "./news.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
@@ -18,7 +22,9 @@ const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
  * Takes the unit from wherever it is. A unit can move between two looks, so we look again; each look locks what it
  * finds, and exactly one of cancel, claim and finish deletes the row.
  */
-export function* cancel(id: string, who: string): Flow<{ was: TaskState } | undefined> {
+export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: TaskState } | undefined> {
+  const run = yield* cancelRun(id, who, dialect);
+  if (run) return { was: OF_RUN[run.was] };
   for (let round = 0; round < 5; round += 1) {
     const [waiting = [], later = [], running = [], outcome = []] = yield* flight(
       selectPlace("waiting", id),
@@ -31,7 +37,7 @@ export function* cancel(id: string, who: string): Flow<{ was: TaskState } | unde
     const row = found[index];
     if (row) {
       const place = PLACES[index] as (typeof PLACES)[number];
-      yield* lastFlight(remove(place, id), cancelled(row, who));
+      yield* lastFlight(remove(place, id), cancelled(row, who), insertNewsOf([id]));
       return {
         was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
       };
@@ -40,6 +46,16 @@ export function* cancel(id: string, who: string): Flow<{ was: TaskState } | unde
   }
   return undefined;
 }
+
+/** A run by the places that every unit has. */
+const OF_RUN = {
+  queued: "waiting",
+  notStarted: "claimed",
+  started: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+} as const satisfies Record<RunState, TaskState>;
 
 const selectPlace = (place: "waiting" | "later", id: string): Sql =>
   place === "waiting"
@@ -80,11 +96,11 @@ function cancelled(unit: Row, who: string): Sql {
     SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", columns, [outcome])}`;
 }
 
-/** A second life: attempts and losses begin anew, the history goes on. */
+/** A second life: attempts and losses begin anew, the history goes on. Steps and runs have another way: a rerun. */
 export function* retry(id: string, who: string): Flow<{ was: TaskState } | undefined> {
   const [outcome = [], task = []] = yield* flight(
     sql`SELECT state, n FROM sluice_outcome WHERE id = ${id}${forUpdate}`,
-    sql`SELECT id FROM sluice_task WHERE id = ${id}`,
+    sql`SELECT id FROM sluice_task WHERE id = ${id} AND run IS NULL AND queue <> ${RUNS}`,
   );
   const found = outcome[0];
   if (!found || !task[0]) return undefined;

@@ -3,6 +3,7 @@ import type { Limit } from "../../core/gate/gate.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, flightOf } from "../flow.ts";
 import { isAsks } from "../lane.ts";
+import { RUNS } from "../runs.ts";
 import { leaseNow, now, raw, sql } from "../sql.ts";
 import type { Inspection, LostClaim } from "../store.ts";
 import { heldPerGate, newestPerGate } from "../usage.ts";
@@ -35,7 +36,7 @@ const LOOKS = {
   usage: selectUsage(),
   newest: selectNewestGrants,
   changes: sql`SELECT g.name, e.at, e.data FROM sluice_gate g JOIN sluice_event e ON e.subject = g.name AND e.n = g.n`,
-  sessions: sql`SELECT id, name, slots, serves, started_at FROM sluice_session WHERE expires_at > ${leaseNow} ORDER BY id`,
+  sessions: sql`SELECT id, name, slots, serves, started_at FROM sluice_session WHERE expires_at > ${leaseNow} AND id <> ${RUNS} ORDER BY id`,
   lost: selectLost,
   waiting: selectWaiting,
   counts: raw(

@@ -33,6 +33,7 @@ import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
+import { insertNews } from "./news.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 
@@ -41,6 +42,7 @@ const SHORT_LINE = 64;
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
+  first.add(scope.news !== undefined && scope.news.length > 0 && insertNews(scope.news));
   first.add(scope.started.length > 0 && markStarted(scope.started));
   const locks = look.inLockOrder(scope).map(({ keys, mode }) => ({
     mode,
@@ -89,11 +91,10 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const opened = bestPerLane(arrived);
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
   if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
-  const claims = [true, false].map((held) => {
-    const ids = moves.claim.filter((each) => each.held === held).map(({ id }) => id);
-    const request = { ids, session: scope.session, held, leaseMs: moves.claimLeaseMs };
-    return ids.length > 0 ? second.addAll(claim(request, dialect)) : -1;
-  });
+  const claims = alike(moves).map((group) =>
+    second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
+  );
+  second.add(moves.news !== undefined && moves.news.length > 0 && insertNews(moves.news));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));
@@ -141,6 +142,18 @@ function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]
   });
 }
 
+/** Claims of one kind are made by one statement; hardly ever are there more than two kinds. */
+function alike({ claim: claims }: Moves): { ids: string[]; held: boolean; ownLeaseMs: number | null }[] {
+  const groups = new Map<string, { ids: string[]; held: boolean; ownLeaseMs: number | null }>();
+  for (const { id, held, leaseMs = null } of claims) {
+    const key = `${held ? 0 : 1} ${leaseMs}`;
+    const group = groups.get(key);
+    if (group) group.ids.push(id);
+    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs });
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
 function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
   const epochs = new Set(current.map((row) => Number(row.epoch)));
   return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
@@ -153,6 +166,7 @@ function gateRows(
     limit: row.capacity === null ? null : Number(row.capacity),
     paused: Number(row.paused) === 1,
     line: lineFrom(row.line as string),
+    leaseMs: row.lease_ms === null ? null : Number(row.lease_ms),
   });
   const all = new Map(answers.flatMap(({ rows }) => rows.map((row) => [row.name as string, own(row)])));
   return answers.flatMap(({ locked, rows }) =>
@@ -219,6 +233,7 @@ const claimedRow = (row: Row): Claimed => ({
   input: row.input as string,
   options: row.options as string,
   goodUntil: row.good_until === null ? null : Number(row.good_until),
+  leaseMs: row.lease_ms === null ? null : Number(row.lease_ms),
 });
 
 const dedupe = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];

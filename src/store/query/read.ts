@@ -7,6 +7,7 @@ import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
+import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
 import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState } from "../store.ts";
@@ -39,7 +40,7 @@ export function* task(id: string): Flow<TaskRow | undefined> {
 }
 
 export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
-  const where = [sql`1 = 1`];
+  const where = [sql`t.queue <> ${RUNS}`];
   if (state) where.push(sql`${raw(STATE)} = ${state}`);
   if (queue) where.push(sql`t.queue = ${queue}`);
   if (name) where.push(sql`t.name = ${name}`);
@@ -80,13 +81,13 @@ export function gateInfos(found: readonly Row[]): GateInfo[] {
     limit: number(row.capacity),
     paused: Number(row.paused) === 1,
     line: lineFrom(row.line as string),
+    leaseMs: number(row.lease_ms),
   });
   const all = new Map(found.map((row) => [row.name as string, own(row)]));
   return found.map((row) => ({
     key: row.name as string,
     ...inherit(own(row), all.get(familyOf(row.name as string) ?? "")),
     declared: number(row.declared),
-    leaseMs: number(row.lease_ms),
     setBy: row.set_by as string | null,
     setAt: number(row.set_at),
   }));
@@ -116,19 +117,23 @@ export function* queues(): Flow<QueueRow[]> {
       0,
     );
   const names = new Set([...rank.keys(), ...queueOf.values(), ...later.map((row) => row.queue as string)]);
-  const found = [...names].map((name) => ({
-    name,
-    rank: rank.get(name) ?? 100,
-    waiting: count(waiting, name),
-    running: count(running, name),
-    later: count(later, name),
-  }));
+  const found = [...names]
+    .filter((name) => name !== RUNS)
+    .map((name) => ({
+      name,
+      rank: rank.get(name) ?? 100,
+      waiting: count(waiting, name),
+      running: count(running, name),
+      later: count(later, name),
+    }));
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
 export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: number })[]> {
   const [found = []] = yield* flight(selectSessions());
-  const sorted = [...found].sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
+  const sorted = found
+    .filter(({ id }) => id !== RUNS)
+    .sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
   return sorted.map((row) => ({
     id: row.id as string,
     name: row.name as string,

@@ -37,6 +37,20 @@ export function* claimsOf(session: string): Flow<Claimed[]> {
   return inEpochs(found);
 }
 
+/** One that has run out is lost, even if nobody has taken it away yet. Each renewal is part of the history. */
+export function* renewClaims(session: string): Flow<string[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT epoch, id, n FROM sluice_running WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id${forUpdate}`,
+  );
+  if (found.length === 0) return [];
+  const held = found.map((row) => ({ id: row.id as string, epoch: Number(row.epoch), n: Number(row.n) + 1 }));
+  yield* lastFlight(
+    sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
+    insertEvents(held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }))),
+  );
+  return held.map(({ id }) => id);
+}
+
 export function* stale(claims: readonly Held[]): Flow<string[]> {
   const [found = []] = yield* flight(selectEpochs(claims));
   const alive = new Set(found.map((row) => Number(row.epoch)));

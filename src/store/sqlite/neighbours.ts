@@ -67,6 +67,7 @@ export class Neighbours {
     // What they did is not told apart.
     this.tell("work");
     this.tell("cancel");
+    this.tell("runs");
   }
 
   #read(): number {

@@ -1,0 +1,157 @@
+/**
+ * What follows in a run, from what its steps have come to: which steps are over, which are skipped, which can be put in
+ * line, and whether the run has ended. Pure and repeatable: asked again with what it answered written down, it answers
+ * nothing new.
+ *
+ * A step is put in line as soon as its own needs are met; nobody waits for a level. Outputs are looked at only where a
+ * ready step, a condition or the end wants them, so they are asked for by name first.
+ */
+import { holds, stepsIn } from "../workflow/condition.ts";
+import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
+import type { Json, Template } from "../workflow/template.ts";
+import { render, sourcesIn } from "../workflow/template.ts";
+
+export type StepState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
+
+export interface RunNow {
+  readonly input: Json;
+  /** Steps that are not listed are pending. */
+  readonly steps: ReadonlyMap<string, StepState>;
+  /** What steps gave, as far as it has been read; null for one that gave nothing. */
+  readonly outputs: ReadonlyMap<string, Json>;
+}
+
+export type Progress =
+  /** Outputs of these steps have to be read first. */
+  | { readonly wants: readonly string[] }
+  | {
+      readonly skip: readonly { readonly step: string; readonly because: Because }[];
+      readonly open: readonly { readonly step: GraphStep; readonly input: Json }[];
+      readonly finish: Finish | null;
+    };
+
+export type Because =
+  | { readonly kind: "need"; readonly step: string; readonly was: StepState; readonly wanted: Need["on"] }
+  | { readonly kind: "condition" }
+  | { readonly kind: "failFast"; readonly step: string };
+
+export type Finish =
+  | { readonly state: "succeeded"; readonly result: Json }
+  | { readonly state: "failed"; readonly steps: readonly string[] };
+
+export function progress(graph: Graph, now: RunNow): Progress {
+  return new Walk(graph, now).walk();
+}
+
+class Walk {
+  readonly #graph: Graph;
+  readonly #now: RunNow;
+  readonly #states: Map<string, StepState>;
+  readonly #wants = new Set<string>();
+  readonly #skip: { step: string; because: Because }[] = [];
+  readonly #open: { step: GraphStep; input: Json }[] = [];
+
+  constructor(graph: Graph, now: RunNow) {
+    this.#graph = graph;
+    this.#now = now;
+    this.#states = new Map(graph.steps.map(({ name }) => [name, now.steps.get(name) ?? "pending"]));
+  }
+
+  walk(): Progress {
+    // A step that is skipped decides others, wherever they stand: again until nothing moves.
+    while (this.#round()) {}
+    const finish = this.#isOver() ? this.#finish() : null;
+    if (this.#wants.size > 0) return { wants: [...this.#wants] };
+    return { skip: this.#skip, open: this.#open, finish };
+  }
+
+  #round(): boolean {
+    let moved = false;
+    for (const step of this.#graph.steps) {
+      if (this.#states.get(step.name) !== "pending") continue;
+      const state = this.#decide(step);
+      if (state === "pending") continue;
+      this.#states.set(step.name, state);
+      moved = true;
+    }
+    return moved;
+  }
+
+  #decide(step: GraphStep): StepState {
+    const hindrance = this.#hindrance(step);
+    if (hindrance) return this.#skipped(step, hindrance);
+    if (!step.needs.every((need) => isFinal(this.#stateOf(need.step)))) return "pending";
+    const named = [...(step.when ? stepsIn(step.when) : []), ...stepsOf(step.input)];
+    if (!this.#has(named)) return "pending";
+    if (step.when && !holds(step.when, this.#values())) return this.#skipped(step, { kind: "condition" });
+    this.#open.push({ step, input: render(step.input, this.#values()) });
+    return "open";
+  }
+
+  /** A need that can no longer be met, whatever the others come to. */
+  #hindrance(step: GraphStep): Because | undefined {
+    for (const { step: name, on } of step.needs) {
+      const was = this.#stateOf(name);
+      if (isFinal(was) && !meets(was, on)) return { kind: "need", step: name, was, wanted: on };
+    }
+    // A step that waits for a failure is what handles it: that still has its turn.
+    if (!this.#graph.failFast || step.needs.some(({ on }) => on !== "succeeded")) return undefined;
+    const [failed] = this.#failures();
+    return failed === undefined ? undefined : { kind: "failFast", step: failed };
+  }
+
+  #skipped(step: GraphStep, because: Because): StepState {
+    this.#skip.push({ step: step.name, because });
+    return "skipped";
+  }
+
+  #isOver(): boolean {
+    return [...this.#states.values()].every(isFinal);
+  }
+
+  #finish(): Finish | null {
+    const steps = this.#failures();
+    if (steps.length > 0) return { state: "failed", steps };
+    if (!this.#has(stepsOf(this.#graph.output))) return null;
+    return { state: "succeeded", result: render(this.#graph.output, this.#values()) };
+  }
+
+  #failures(): string[] {
+    const isFailure = ({ name, mayFail }: GraphStep): boolean => {
+      const state = this.#stateOf(name);
+      return !mayFail && (state === "failed" || state === "cancelled");
+    };
+    return this.#graph.steps.filter(isFailure).map(({ name }) => name);
+  }
+
+  /** Only what succeeded has given anything; all else is null and need not be read. */
+  #has(names: readonly string[]): boolean {
+    const missing = names.filter(
+      (name) => this.#stateOf(name) === "succeeded" && !this.#now.outputs.has(name),
+    );
+    for (const name of missing) this.#wants.add(name);
+    return missing.length === 0;
+  }
+
+  #values() {
+    return {
+      input: this.#now.input,
+      output: (step: string): Json => this.#now.outputs.get(step) ?? null,
+    };
+  }
+
+  /** A step that is not there has never happened. */
+  #stateOf(name: string): StepState {
+    return this.#states.get(name) ?? "skipped";
+  }
+}
+
+const isFinal = (state: StepState): boolean => state !== "pending" && state !== "open";
+
+function meets(state: StepState, on: Need["on"]): boolean {
+  if (on === "finished") return true;
+  return on === "succeeded" ? state === "succeeded" : state === "failed" || state === "cancelled";
+}
+
+const stepsOf = (template: Template): string[] =>
+  sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));

@@ -1,0 +1,134 @@
+/**
+ * Lets runs in and moves them on. Any process that has the store may do this, and as many as want to: letting in is a
+ * pass like any other, under the gates' locks, and moving on is under the lock of the run.
+ *
+ *   queued ── pass ──▶ notStarted ── advance ──▶ started ── advance … ──▶ ended
+ *
+ * A run that was let in leaves news, and so does every step that ends. If this process dies in between, another one reads
+ * the news; if there is none for longer than the start timeout, the run goes back in line or fails, as its app says.
+ */
+
+import type { Store } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
+import { StoreClaims } from "../claiming/store-claims.ts";
+import type { Env } from "../env.ts";
+import { Loop } from "../loop.ts";
+import type { Service } from "../service.ts";
+import { advanceRuns } from "./advance.ts";
+import { lookAtTimers } from "./timers.ts";
+
+export interface CoordinatorOptions {
+  readonly pollMs: number;
+  readonly jitterMs: number;
+  readonly startTimeoutMs: number;
+  readonly claimTimeoutMs: number;
+  readonly failed?: ((error: unknown) => void) | undefined;
+}
+
+/** More than anybody lets run at once: the gates decide, not the coordinator. */
+const SLOTS = 1_000_000;
+/** Runs let in by one pass. */
+const A_PASS = 200;
+const PAUSE_MS = 5;
+
+export class Coordinator implements Service {
+  readonly #store: Store;
+  readonly #env: Env;
+  readonly #options: CoordinatorOptions;
+  readonly #claims: StoreClaims;
+  readonly #letIn: Loop;
+  readonly #moveOn: Loop;
+  readonly #timers: Loop;
+  #asking = false;
+  #unlisten: (() => Promise<void>) | undefined;
+
+  constructor(store: Store, env: Env, options: CoordinatorOptions) {
+    this.#store = store;
+    this.#env = env;
+    this.#options = options;
+    this.#claims = new StoreClaims(store, {
+      name: RUNS,
+      slots: SLOTS,
+      prefetch: 0,
+      claimLeaseMs: options.startTimeoutMs,
+      queues: [RUNS],
+      tasks: ["*"],
+    });
+    this.#claims.speakFor(RUNS);
+    const { pollMs, jitterMs, failed } = options;
+    const poll = { pollMs, jitterMs, failed };
+    this.#letIn = new Loop(env, { ...poll, look: () => this.#admit() });
+    this.#moveOn = new Loop(env, { ...poll, look: () => this.#advance() });
+    this.#timers = new Loop(env, { ...poll, look: () => lookAtTimers(store, options.claimTimeoutMs) });
+  }
+
+  async start(): Promise<void> {
+    this.#unlisten = await this.#store.listen((hint) => this.#hear(hint));
+    await Promise.all([this.#letIn.start(), this.#moveOn.start(), this.#timers.start()]);
+  }
+
+  async stop(): Promise<void> {
+    await this.#unlisten?.();
+    await Promise.all([this.#letIn.stop(), this.#moveOn.stop(), this.#timers.stop()]);
+  }
+
+  /** A step has ended here, or a run was submitted here: no need to wait for a hint. */
+  wake(): void {
+    this.#moveOn.wake();
+  }
+
+  /** Gates that lanes of runs are parked on. */
+  lookAt(parkedOn: readonly string[]): void {
+    this.#claims.lookAt(parkedOn);
+    this.#letIn.wake();
+  }
+
+  /** Where hints are not told apart there may be very many, and most are about tasks: a cheap look comes first. */
+  #hear(hint: string): void {
+    if (hint !== "runs" || this.#asking) return;
+    this.#asking = true;
+    this.#env.after(PAUSE_MS, () => void this.#ask());
+  }
+
+  async #ask(): Promise<void> {
+    this.#asking = false;
+    const stirring = await this.#store.stirring().catch(() => undefined);
+    if (stirring?.news) this.#moveOn.wake();
+    if (stirring?.queued) this.#letIn.wake();
+  }
+
+  async #admit(): Promise<undefined> {
+    for (let more = true; more; ) {
+      const answer = await this.#claims.exchange({
+        finished: [],
+        started: [],
+        active: 0,
+        appetite: A_PASS,
+        draining: false,
+        hinted: true,
+        ownTurn: true,
+      });
+      this.#claims.forget(answer.claimed);
+      if (answer.claimed.length > 0) this.#moveOn.wake();
+      more = answer.more;
+    }
+    return undefined;
+  }
+
+  async #advance(): Promise<undefined> {
+    const { claimTimeoutMs } = this.#options;
+    const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
+    for (;;) {
+      const { news, enqueued, freed } = await this.#store.advance((runs, results) =>
+        advanceRuns(runs, results, settings),
+      );
+      if (enqueued > 0) this.#store.hint("work");
+      if (freed.length > 0) {
+        this.#claims.notice(freed);
+        this.#letIn.wake();
+        this.#store.hint("runs");
+      }
+      if (news === 0) return undefined;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Renews claims that have a lease of their own, each third of the shortest. What was not renewed in time is somebody
+ * else's: its code is aborted. A store that does not answer is asked again soon; if it stays away, our own clock ends
+ * what can no longer be sure.
+ */
+import { SluiceError } from "../../core/error.ts";
+import type { Claims } from "../claiming/claims.ts";
+import type { Env } from "../env.ts";
+import type { Running } from "./running.ts";
+
+const PART = 1 / 3;
+
+export class ClaimKeeper {
+  readonly #claims: Claims;
+  readonly #running: Pick<Running, "leased" | "lose">;
+  readonly #env: Env;
+  /** When each lease was last known to be good, by claim. */
+  readonly #sureAt = new Map<number, number>();
+  #cancel: (() => void) | undefined;
+  #renewing = false;
+
+  constructor(claims: Claims, running: Pick<Running, "leased" | "lose">, env: Env) {
+    this.#claims = claims;
+    this.#running = running;
+    this.#env = env;
+  }
+
+  /** There may be claims that were not there before. */
+  look(): void {
+    if (this.#renewing) return;
+    const held = this.#running.leased;
+    if (held.length === 0) {
+      this.stop();
+      return;
+    }
+    const now = this.#env.monotonic();
+    const known = new Set(held.map(({ epoch }) => epoch));
+    for (const epoch of this.#sureAt.keys()) if (!known.has(epoch)) this.#sureAt.delete(epoch);
+    for (const { epoch } of held) if (!this.#sureAt.has(epoch)) this.#sureAt.set(epoch, now);
+    const due = held.map(({ epoch, leaseMs }) => (this.#sureAt.get(epoch) as number) + leaseMs * PART);
+    this.#plan(Math.max(0, Math.min(...due) - now));
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#sureAt.clear();
+  }
+
+  #plan(ms: number): void {
+    this.#cancel?.();
+    this.#cancel = this.#env.after(Math.ceil(ms), () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    this.#renewing = true;
+    const sentAt = this.#env.monotonic();
+    const asked = this.#running.leased;
+    const renewed = await this.#claims.renewClaims().catch(() => undefined);
+    this.#renewing = false;
+    if (renewed) this.#learn(asked, new Set(renewed), sentAt);
+    else this.#distrust(asked);
+    if (renewed) this.look();
+    else if (asked.length > 0) this.#plan((Math.min(...asked.map(({ leaseMs }) => leaseMs)) * PART) / 4);
+  }
+
+  #learn(asked: Running["leased"], renewed: ReadonlySet<string>, sentAt: number): void {
+    for (const claim of asked) {
+      if (renewed.has(claim.id)) this.#sureAt.set(claim.epoch, sentAt);
+      else this.#running.lose(claim, LOST);
+    }
+  }
+
+  /** By our own clock it has run out, so somebody else may have begun. */
+  #distrust(asked: Running["leased"]): void {
+    const now = this.#env.monotonic();
+    for (const claim of asked) {
+      const since = this.#sureAt.get(claim.epoch) ?? now;
+      if (now - since >= claim.leaseMs) this.#running.lose(claim, LOST);
+    }
+  }
+}
+
+const LOST = new SluiceError(
+  "LEASE_LOST",
+  "The lease of its pool could not be renewed in time; the task may run elsewhere by now.",
+);

@@ -1,0 +1,181 @@
+/**
+ * Moving runs on: read some news, lock its runs in one order, look at their steps in a later statement, decide, write.
+ * Only whoever has a run's lock writes its steps, so a step is put in line once, whoever ends at the same moment and
+ * however often it is told.
+ *
+ * Locks: news, runs by id, then what is written. Nothing here waits for a gate while it holds a unit, except a new run's
+ * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone.
+ */
+import type { Flow, Row } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import type { LaneSpec } from "../lane.ts";
+import type { Advance, Advanced, Results, RunMove, RunSeen, StepSeen } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
+import type { FinalState } from "../store.ts";
+import { insertTasks, putInLine } from "./enqueue.ts";
+import { endRun, endUnitsOf } from "./expire.ts";
+import { deleteNews, insertNews, selectNews } from "./news.ts";
+import { insertSteps } from "./submit.ts";
+
+type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
+
+export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
+  const [news = []] = yield* flight(selectNews());
+  if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
+  const ids = [...new Set(news.map((row) => row.run as string))].sort();
+  yield* flight(lockRuns(ids));
+  const [found = [], steps = [], over = []] = yield* flight(
+    selectRuns(ids),
+    selectSteps(ids),
+    selectOver(ids),
+  );
+  const runs = found.map((row) => runSeen(row, steps));
+  const moves = runs.length > 0 ? yield* decided(decide, runs) : [];
+  const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
+  const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
+  yield* lastFlight(
+    ...moves.flatMap((move) => writes(move, dialect)),
+    ...sweep(over.map((row) => row.id as string)),
+    deleteNews(news.map((row) => Number(row.seq))),
+    // The last look at a run clears away what only it needed.
+    ...(ended.length > 0 ? [insertNews(ended)] : []),
+  );
+  return {
+    news: news.length,
+    enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
+    freed: ended.flatMap((run) => lanes.get(run) ?? []),
+  };
+}
+
+function* decided(decide: Decide, runs: readonly RunSeen[]): Flow<readonly RunMove[]> {
+  const results = new Map<string, string | null>();
+  for (;;) {
+    const answer = decide(runs, results);
+    if ("moves" in answer) return answer.moves;
+    const [found = []] = yield* flight(
+      sql`SELECT id, body FROM sluice_outcome WHERE id ${oneOf(answer.read)} AND state = 'succeeded'`,
+    );
+    for (const unit of answer.read) results.set(unit, null);
+    for (const row of found) results.set(row.id as string, row.body as string | null);
+  }
+}
+
+const lockRuns = (ids: readonly string[]): Sql =>
+  sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
+
+const selectRuns = (ids: readonly string[]): Sql =>
+  sql`SELECT u.id, c.epoch, c.started_at, u.paused, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks
+    FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
+    WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`;
+
+const selectSteps = (ids: readonly string[]): Sql =>
+  sql`SELECT s.run, s.name, s.state, s.unit, s.body, o.state AS ended FROM sluice_step s
+    LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`;
+
+const selectOver = (ids: readonly string[]): Sql =>
+  sql`SELECT u.id FROM sluice_run u JOIN sluice_outcome o ON o.id = u.id WHERE u.id ${oneOf(ids)} ORDER BY u.id`;
+
+function runSeen(row: Row, steps: readonly Row[]): RunSeen {
+  return {
+    id: row.id as string,
+    epoch: Number(row.epoch),
+    started: row.started_at !== null,
+    paused: Number(row.paused) === 1,
+    priority: Number(row.priority),
+    input: row.input as string,
+    graph: row.graph as string,
+    steps: steps.filter(({ run }) => run === row.id).map(stepSeen),
+  };
+}
+
+const stepSeen = (row: Row): StepSeen => ({
+  name: row.name as string,
+  state: row.state as StepSeen["state"],
+  unit: row.unit as string | null,
+  body: row.body as string | null,
+  ended: row.ended as FinalState | null,
+});
+
+const laneSpec = (row: Row): LaneSpec => ({
+  id: row.lane as string,
+  queue: row.queue as string,
+  task: row.name as string,
+  asks: row.asks as string,
+});
+
+function writes(move: RunMove, dialect: Dialect): Sql[] {
+  const { run, epoch, start, steps, enqueue, finish } = move;
+  const units = enqueue.map((unit) => ({ ...unit, run }));
+  const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
+  return [
+    ...(start ? began(run, epoch, start) : []),
+    ...(steps.length > 0 ? [insertSteps(steps.map((step) => ({ run, ...step })))] : []),
+    ...(units.length > 0 ? [insertTasks(units), ...putInLine(units)] : []),
+    ...(timed.length > 0
+      ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
+      : []),
+    ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
+  ];
+}
+
+function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
+  const born = [...gates].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return [
+    sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
+    sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(
+      "g",
+      { name: "text", capacity: "int" },
+      born.map(({ key, limit }) => ({ name: key, capacity: limit })),
+    )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`,
+    ...(timeoutMs === null ? [] : [insertTimers([{ id: run, kind: "run", after: timeoutMs }])]),
+  ];
+}
+
+/** What a run leaves behind when it ends, whichever way. */
+export function finished(
+  run: { readonly id: string; readonly epoch: number },
+  { state, body }: NonNullable<RunMove["finish"]>,
+  dialect: Dialect,
+): Sql[] {
+  return [
+    ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, dialect),
+    deleteTimersOf(run.id),
+    ...endRun(run, { state, body }, dialect),
+    ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
+  ];
+}
+
+export const deleteTimersOf = (run: string): Sql =>
+  sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run})`;
+
+const recordSuccess = (run: string): Sql =>
+  sql`INSERT INTO sluice_success (workflow, run, at) SELECT u.workflow, u.id, ${now} FROM sluice_run u WHERE u.id = ${run} ${by(
+    {
+      postgres: "ON CONFLICT (workflow) DO UPDATE SET run = excluded.run, at = excluded.at",
+      sqlite: "ON CONFLICT (workflow) DO UPDATE SET run = excluded.run, at = excluded.at",
+      mysql: "ON DUPLICATE KEY UPDATE run = VALUES(run), at = VALUES(at)",
+    },
+  )}`;
+
+const insertTimers = (
+  timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
+): Sql =>
+  sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows(
+    "m",
+    { id: "text", kind: "text", after_ms: "int" },
+    timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
+  )}`;
+
+/** Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. */
+function sweep(runs: readonly string[]): Sql[] {
+  return runs.flatMap((run) => [
+    sql`DELETE FROM sluice_gate WHERE name >= ${`run:${run}/`} AND name < ${`run:${run}0`}`,
+    by({
+      postgres: sql`DELETE FROM sluice_lane WHERE id IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      sqlite: sql`DELETE FROM sluice_lane WHERE id IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      mysql: sql`DELETE l FROM sluice_lane l JOIN sluice_task t ON t.lane = l.id WHERE t.run = ${run}`,
+    }),
+  ]);
+}

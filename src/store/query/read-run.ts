@@ -1,0 +1,186 @@
+/** What people ask about runs: one with its steps, lists, a whole line, who holds a gate. Nothing here is locked. */
+import type { Flow, Row } from "../flow.ts";
+import { flight } from "../flow.ts";
+import { asksOf } from "../lane.ts";
+import type { GateHolder, LineView, RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import type { Sql } from "../sql.ts";
+import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
+import type { FinalState } from "../store.ts";
+import { laneRow } from "./lanes.ts";
+import { LOST, selectNow, selectSessions, selectUsage } from "./look.ts";
+import { headRow, usageRow } from "./pass.ts";
+import { gateInfos, selectGates } from "./read.ts";
+
+const STATE =
+  "CASE WHEN o.state IN ('succeeded', 'cancelled') THEN o.state WHEN o.state IS NOT NULL THEN 'failed' WHEN c.started_at IS NOT NULL THEN 'started' WHEN c.id IS NOT NULL THEN 'notStarted' ELSE 'queued' END";
+
+const RUN = raw(
+  `u.id, u.workflow, u.tags, u.source, u.rerun_of, u.paused, t.priority, t.input, t.idem_key, t.created_at, ${STATE} AS state, d.id AS later_id,
+   COALESCE(w.at, d.at, c.at, t.created_at) AS queued_at, COALESCE(c.claimed_at, o.claimed_at) AS dequeued_at,
+   COALESCE(c.started_at, (SELECT MIN(x.created_at) FROM sluice_task x WHERE x.run = u.id)) AS started_at, o.finished_at, o.body`,
+);
+const FROM = raw(
+  "sluice_run u JOIN sluice_task t ON t.id = u.id LEFT JOIN sluice_waiting w ON w.id = u.id LEFT JOIN sluice_later d ON d.id = u.id LEFT JOIN sluice_running c ON c.id = u.id LEFT JOIN sluice_outcome o ON o.id = u.id",
+);
+
+const number = (value: unknown): number | null =>
+  value === null || value === undefined ? null : Number(value);
+
+const runRow = (row: Row): RunRow => ({
+  id: row.id as string,
+  workflow: row.workflow as string,
+  state: row.state as RunState,
+  paused: Number(row.paused) === 1,
+  later: row.later_id !== null,
+  priority: Number(row.priority),
+  tags: row.tags as string,
+  source: row.source as string,
+  rerunOf: row.rerun_of as string | null,
+  input: row.input as string,
+  key: row.idem_key as string | null,
+  createdAt: Number(row.created_at),
+  queuedAt: Number(row.queued_at),
+  dequeuedAt: number(row.dequeued_at),
+  startedAt: number(row.started_at),
+  finishedAt: number(row.finished_at),
+  body: row.body as string | null,
+});
+
+const EXISTS = (query: Sql): Sql => sql`SELECT CASE WHEN EXISTS (${query}) THEN 1 ELSE 0 END AS there`;
+
+export function* stirring(): Flow<{ news: boolean; queued: boolean }> {
+  const answers = yield* flight(
+    EXISTS(sql`SELECT 1 FROM sluice_news`),
+    EXISTS(sql`SELECT 1 FROM sluice_lane WHERE queue = ${RUNS} AND state <> 0`),
+    EXISTS(sql`SELECT 1 FROM sluice_arrival WHERE queue = ${RUNS}`),
+  );
+  const [news, open, arrived] = answers.map((rows) => Number(rows[0]?.there) === 1);
+  return { news: news === true, queued: open === true || arrived === true };
+}
+
+export function* run(id: string): Flow<RunDetail | undefined> {
+  const [found = [], graph = [], steps = []] = yield* flight(
+    sql`SELECT ${RUN} FROM ${FROM} WHERE u.id = ${id}`,
+    sql`SELECT g.body FROM sluice_run u JOIN sluice_graph g ON g.hash = u.graph WHERE u.id = ${id}`,
+    selectSteps(id),
+  );
+  if (!found[0]) return undefined;
+  return { run: runRow(found[0]), graph: graph[0]?.body as string, steps: steps.map(stepRow) };
+}
+
+const PLACE =
+  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE NULL END";
+
+const selectSteps = (run: string): Sql =>
+  sql`SELECT s.name, s.state, s.unit, s.body, t.name AS task, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
+      COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress
+    FROM sluice_step s LEFT JOIN sluice_task t ON t.id = s.unit LEFT JOIN sluice_waiting w ON w.id = s.unit LEFT JOIN sluice_later d ON d.id = s.unit
+    LEFT JOIN sluice_running r ON r.id = s.unit LEFT JOIN sluice_outcome o ON o.id = s.unit WHERE s.run = ${run} ORDER BY s.name`;
+
+const stepRow = (row: Row): StepRow => ({
+  name: row.name as string,
+  state: row.state as StepRow["state"],
+  unit: row.unit as string | null,
+  body: row.body as string | null,
+  ended: row.state === "open" ? (row.ended as FinalState | null) : null,
+  task: row.task as string | null,
+  place: row.place as StepRow["place"],
+  attempt: Number(row.attempt),
+  enqueuedAt: number(row.created_at),
+  claimedAt: number(row.claimed_at),
+  finishedAt: number(row.finished_at),
+  progress: row.progress as string | null,
+  result: row.result as string | null,
+});
+
+export function* runs({ state, workflow, tag, before, limit }: RunFilter): Flow<RunRow[]> {
+  const where = [sql`1 = 1`];
+  if (state) where.push(sql`${raw(STATE)} = ${state}`);
+  if (workflow) where.push(sql`u.workflow = ${workflow}`);
+  if (tag) where.push(hasTag(tag));
+  if (before) where.push(sql`u.id < ${before}`);
+  const all = where.reduce((left, right) => sql`${left} AND ${right}`);
+  const [found = []] = yield* flight(
+    sql`SELECT ${RUN} FROM ${FROM} WHERE ${all} ORDER BY u.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`,
+  );
+  return found.map(runRow);
+}
+
+/** Tags are kept as the JSON text of strings, so a key and its value stand in it in one way only. */
+function hasTag(tag: string): Sql {
+  const equals = tag.indexOf("=");
+  const key = JSON.stringify(equals < 0 ? tag : tag.slice(0, equals));
+  const part = equals < 0 ? `${key}:` : `${key}:${JSON.stringify(tag.slice(equals + 1))}`;
+  return by({
+    postgres: sql`strpos(u.tags, ${part}) > 0`,
+    sqlite: sql`instr(u.tags, ${part}) > 0`,
+    mysql: sql`INSTR(u.tags, ${part}) > 0`,
+  });
+}
+
+/** What no pass has taken in yet stands in line all the same. */
+export function* line(queue: string, limit: number): Flow<LineView> {
+  const most = Math.trunc(limit);
+  const [clock = [], gates = [], usage = [], sessions = [], units = []] = yield* flight(
+    selectNow(),
+    selectGates(),
+    selectUsage(),
+    selectSessions(),
+    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM sluice_waiting w
+      WHERE w.lane IN (SELECT l.id FROM sluice_lane l WHERE l.queue = ${queue} UNION SELECT a.lane FROM sluice_arrival a WHERE a.queue = ${queue})
+      ORDER BY w.precedence, w.at, w.id LIMIT ${raw(String(most + 1))}`,
+  );
+  const shown = units.slice(0, most);
+  const ids = [...new Set(shown.map((row) => row.lane as string))];
+  const [lanes = [], arrivals = []] = yield* flight(selectLanesOf(ids), selectArrived(ids));
+  const known = new Set(lanes.map((row) => row.id));
+  return {
+    now: Number(clock[0]?.now),
+    gates: gateInfos(gates),
+    usage: usage.map(usageRow),
+    lanes: [...lanes, ...arrivals.filter((row) => !known.has(row.id))]
+      .map(laneRow)
+      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    heads: shown.map(headRow),
+    sessions: sessions.map((row) => ({
+      id: row.id as string,
+      slots: Number(row.slots),
+      serves: row.serves as string,
+    })),
+    cut: units.length > most,
+  };
+}
+
+const selectLanesOf = (ids: readonly string[]): Sql =>
+  sql`SELECT l.id, l.queue, l.task, l.asks, l.state, l.parked, l.head_precedence, l.head_at, l.head_id, l.stamp, l.mark_unit, l.mark_passed, l.mark_since, l.blocked, COALESCE(q.queue_rank, 100) AS queue_rank
+    FROM sluice_lane l LEFT JOIN sluice_queue q ON q.name = l.queue WHERE l.id ${oneOf(ids)}`;
+
+const selectArrived = (ids: readonly string[]): Sql =>
+  sql`SELECT a.lane AS id, MIN(a.queue) AS queue, MIN(a.task) AS task, MIN(a.asks) AS asks, 1 AS state, NULL AS parked, MIN(a.precedence) AS head_precedence, MIN(a.at) AS head_at, MIN(a.unit) AS head_id,
+      0 AS stamp, NULL AS mark_unit, 0 AS mark_passed, 0 AS mark_since, '[]' AS blocked, 100 AS queue_rank
+    FROM sluice_arrival a WHERE a.lane ${oneOf(ids)} GROUP BY a.lane`;
+
+export function* holders(gate: string): Flow<GateHolder[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT r.id, r.session, r.claimed_at, CASE WHEN r.lease_ms IS NULL THEN NULL ELSE r.until_at - ${leaseNow} END AS lease_left, l.asks, t.name, t.run, t.step
+      FROM sluice_running r JOIN sluice_lane l ON l.id = r.lane JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
+      WHERE r.held = 1 AND NOT ${LOST} ORDER BY r.epoch`,
+  );
+  return found.flatMap((row): GateHolder[] => {
+    const ask = asksOf(row.asks as string).find((each) => each.gate === gate);
+    if (!ask) return [];
+    return [
+      {
+        id: row.id as string,
+        name: row.name as string,
+        run: row.run as string | null,
+        step: row.step as string | null,
+        slots: ask.slots,
+        session: row.session as string,
+        claimedAt: Number(row.claimed_at),
+        leaseLeftMs: number(row.lease_left),
+      },
+    ];
+  });
+}

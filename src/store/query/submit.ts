@@ -1,0 +1,137 @@
+/**
+ * Submit: a run's body and place like any other unit's, and what only runs have. Inserts only, so it waits for nobody. A
+ * direct run has a claim instead of a place: it is in progress at once, and counts at the gates it went past.
+ */
+import { createHash } from "node:crypto";
+import type { Flow } from "../flow.ts";
+import { flight } from "../flow.ts";
+import type { NewRun } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import type { Sql } from "../sql.ts";
+import { by, leaseNow, now, rows, sql } from "../sql.ts";
+import type { Enqueued } from "../store.ts";
+import { bestPerLane, takeIn } from "./arrival.ts";
+import { insertTasks, putInLine, selectIds, selectKeys, selectPlaced, twinOf } from "./enqueue.ts";
+import { insertNews } from "./news.ts";
+
+/** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
+export function* submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
+  const keyed = runs.filter(({ key }) => key !== null);
+  const [, , mine = [], known = [], placed = []] = yield* flight(
+    insertGraphs(runs),
+    insertTasks(runs),
+    selectIds(runs),
+    selectKeys(keyed),
+    ...(isAgain ? [selectPlaced(runs)] : []),
+  );
+  const inserted = new Set(mine.map((row) => row.id as string));
+  const created = placed.length > 0 ? [] : runs.filter(({ id }) => inserted.has(id));
+  if (created.length > 0) yield* flight(...place(created));
+  return runs.map((run) => (inserted.has(run.id) ? { id: run.id, created: true } : twinOf(run, known)));
+}
+
+function place(runs: readonly NewRun[]): Sql[] {
+  const direct = runs.filter((run) => run.direct);
+  const queued = runs.filter((run) => !run.direct);
+  const steps = runs.flatMap(({ id, steps }) => steps.map((step) => ({ run: id, ...step })));
+  return [
+    insertRuns(runs),
+    ...(steps.length > 0 ? [insertSteps(steps)] : []),
+    ...(queued.length > 0 ? putInLine(queued) : []),
+    ...(direct.length > 0 ? goAhead(direct) : []),
+  ];
+}
+
+/** Its lane must be there from the first moment: a claim without one would count nowhere. */
+function goAhead(runs: readonly NewRun[]): Sql[] {
+  const lanes = runs.map(({ id, priority, lane }) => ({
+    lane: lane.id,
+    queue: lane.queue,
+    task: lane.task,
+    asks: lane.asks,
+    precedence: 0 - priority,
+    at: 0,
+    unit: id,
+  }));
+  return [...takeIn(bestPerLane(lanes)), insertClaims(runs), insertNews(runs.map(({ id }) => id))];
+}
+
+/** A graph is stored once, however many runs it has. */
+export const graphHash = (graph: string): string =>
+  createHash("sha256").update(graph).digest("base64url").slice(0, 22);
+
+const insertGraphs = (runs: readonly NewRun[]): Sql => {
+  const graphs = new Map(runs.map(({ graph }) => [graphHash(graph), graph]));
+  const list = [...graphs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([hash, body]) => ({ hash, body }));
+  return sql`INSERT INTO sluice_graph (hash, body) SELECT g.hash, g.body FROM ${rows("g", { hash: "text", body: "text" }, list)}
+    WHERE NOT EXISTS (SELECT 1 FROM sluice_graph k WHERE k.hash = g.hash) ${by({
+      postgres: "ON CONFLICT DO NOTHING",
+      sqlite: "ON CONFLICT DO NOTHING",
+      mysql: "ON DUPLICATE KEY UPDATE sluice_graph.hash = sluice_graph.hash",
+    })}`;
+};
+
+const RUN = {
+  id: "text",
+  workflow: "text",
+  graph: "text",
+  tags: "text",
+  source: "text",
+  rerun_of: "text",
+} as const;
+
+const insertRuns = (runs: readonly NewRun[]): Sql =>
+  sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.rerun_of, 0 FROM ${rows(
+    "r",
+    RUN,
+    runs.map(({ id, name, graph, tags, source, rerunOf }) => ({
+      id,
+      workflow: name,
+      graph: graphHash(graph),
+      tags,
+      source,
+      rerun_of: rerunOf,
+    })),
+  )}`;
+
+const STEP = { run: "text", name: "text", state: "text", unit: "text", body: "text" } as const;
+
+export interface StepOfRun {
+  readonly run: string;
+  readonly name: string;
+  readonly state: string;
+  readonly unit: string | null;
+  readonly body: string | null;
+}
+
+export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
+  sql`INSERT INTO sluice_step (run, name, state, unit, body) SELECT s.run, s.name, s.state, s.unit, s.body FROM ${rows("s", STEP, steps as never)} ${by(
+    {
+      postgres:
+        "ON CONFLICT (run, name) DO UPDATE SET state = excluded.state, unit = excluded.unit, body = excluded.body",
+      sqlite:
+        "WHERE true ON CONFLICT (run, name) DO UPDATE SET state = excluded.state, unit = excluded.unit, body = excluded.body",
+      mysql: "ON DUPLICATE KEY UPDATE state = VALUES(state), unit = VALUES(unit), body = VALUES(body)",
+    },
+  )}`;
+
+/** How long a run that was let in may wait for somebody to start it; in its options, because recovery needs it too. */
+export const startTimeoutMs = (options: string): number => {
+  const { startTimeoutMs = 180_000 } = JSON.parse(options) as { startTimeoutMs?: number };
+  return startTimeoutMs;
+};
+
+const insertClaims = (runs: readonly NewRun[]): Sql => {
+  const list = rows(
+    "r",
+    { id: "text", lane: "text", precedence: "int", lease: "int" },
+    runs.map((run) => ({
+      id: run.id,
+      lane: run.lane.id,
+      precedence: 0 - run.priority,
+      lease: startTimeoutMs(run.options),
+    })),
+  );
+  return sql`INSERT INTO sluice_running (id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n)
+    SELECT r.id, r.lane, ${by({ postgres: `'${RUNS}'`, sqlite: `'${RUNS}'`, mysql: `'${RUNS}'` })}, 1, ${leaseNow} + r.lease, ${now}, 2, r.precedence, ${now}, 1, 0, NULL, 2 FROM ${list}`;
+};
