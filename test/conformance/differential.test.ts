@@ -122,6 +122,23 @@ const EFFECTS = [
   "progress",
   "note",
   "read",
+  "submit",
+  "direct run",
+  "twin of a run",
+  "let in",
+  "news",
+  "start a run",
+  "step in line",
+  "finish",
+  "cancel a run",
+  "fail a run",
+  "pause a run",
+  "resume a run",
+  "reprioritize",
+  "fail what waits",
+  "renew claims",
+  "timer",
+  "read a run",
 ];
 
 async function agree(

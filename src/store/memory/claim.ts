@@ -1,6 +1,6 @@
 /** Waiting units become claims, and claims begin. */
 import type { Claimed, Moves } from "../store.ts";
-import type { RunningRecord, Tables } from "./tables.ts";
+import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
 export interface Held {
@@ -13,34 +13,56 @@ export interface Claimer {
   readonly leaseMs: number;
 }
 
-/** Those that take their slots now come before those that are claimed ahead of time. */
+/** Those that take their slots now come before those that are claimed ahead of time; and those of one lease together. */
 export function claim(tables: Tables, now: number, units: Moves["claim"], claimer: Claimer): Claimed[] {
-  return [true, false].flatMap((held) => {
-    const leases = new Map(units.filter((unit) => unit.held === held).map((unit) => [unit.id, unit.leaseMs]));
-    const waiting = [...leases.keys()].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
-    return waiting.map((unit) => {
-      const { session } = claimer;
-      const leaseMs = leases.get(unit.id) ?? null;
-      const row: RunningRecord = {
-        ...unit,
-        epoch: tables.nextEpoch(),
-        session,
-        held,
-        untilAt: now + Math.min(claimer.leaseMs, leaseMs ?? claimer.leaseMs),
-        claimedAt: now,
-        claimedN: unit.n + 1,
-        startedAt: null,
-        progress: null,
-        leaseMs,
-        // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
-        attempt: unit.attempt + 1,
-        n: unit.n + 1,
-      };
-      tables.waiting.delete(unit.id);
-      insertClaim(tables, row);
-      return claimedRow(tables, row);
-    });
+  return alike(units).flatMap((group) => {
+    const waiting = [...group.ids].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
+    return waiting.map((unit) => claimUnit(tables, now, unit, group, claimer));
   });
+}
+
+interface Kind {
+  readonly ids: ReadonlySet<string>;
+  readonly held: boolean;
+  readonly leaseMs: number | null;
+}
+
+function alike(units: Moves["claim"]): Kind[] {
+  const kinds = new Map<string, Kind & { readonly ids: Set<string> }>();
+  for (const { id, held, leaseMs = null } of units) {
+    const key = `${Number(!held)} ${leaseMs}`;
+    const kind = kinds.get(key) ?? { ids: new Set<string>(), held, leaseMs };
+    kind.ids.add(id);
+    kinds.set(key, kind);
+  }
+  return [...kinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind);
+}
+
+function claimUnit(
+  tables: Tables,
+  now: number,
+  unit: WaitingRecord,
+  { held, leaseMs }: Kind,
+  claimer: Claimer,
+): Claimed {
+  const row: RunningRecord = {
+    ...unit,
+    epoch: tables.nextEpoch(),
+    session: claimer.session,
+    held,
+    untilAt: now + Math.min(claimer.leaseMs, leaseMs ?? claimer.leaseMs),
+    claimedAt: now,
+    claimedN: unit.n + 1,
+    startedAt: null,
+    progress: null,
+    leaseMs,
+    // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
+    attempt: unit.attempt + 1,
+    n: unit.n + 1,
+  };
+  tables.waiting.delete(unit.id);
+  insertClaim(tables, row);
+  return claimedRow(tables, row);
 }
 
 /** A claim, and its event. */

@@ -12,6 +12,7 @@ import { enqueue } from "./enqueue.ts";
 import * as hand from "./hand.ts";
 import { inspect } from "./inspect.ts";
 import { holders, line } from "./line.ts";
+import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
 import { run, runs } from "./run.ts";
@@ -82,6 +83,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
 
     task: (id) => look(() => read.task(tables, id)),
     tasks: (filter) => look(() => read.tasks(tables, filter)),
+    stirring: () => look(() => stirring(tables)),
     run: (id) => look(() => run(tables, id)),
     runs: (filter) => look(() => runs(tables, filter)),
     line: (queue, limit) => look((at) => line(tables, at, queue, limit)),

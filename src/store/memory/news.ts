@@ -16,4 +16,9 @@ export function leaveNewsOf(tables: Tables, units: readonly string[]): void {
   );
 }
 
+export function stirring(tables: Tables): { readonly news: boolean; readonly queued: boolean } {
+  const queued = tables.waiting.all().some(({ id }) => tables.run.has(id));
+  return { news: tables.news.all().length > 0, queued };
+}
+
 export const someNews = (tables: Tables): NewsRecord[] => tables.news.all().slice(0, BATCH);

@@ -1,6 +1,7 @@
 /** What people ask: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
 import { RUNS } from "../runs.ts";
 import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
@@ -80,18 +81,11 @@ export function gateInfos(tables: Tables): GateInfo[] {
 }
 
 /** What holds at a gate: its own, or else its family's. */
-export function gateInForce(
-  gate: GateRecord,
-  family: GateRecord | undefined,
-): Pick<GateInfo, "limit" | "paused" | "line" | "leaseMs"> {
-  const own = ({ capacity, paused, line, leaseMs }: GateRecord) => ({
-    limit: capacity,
-    paused,
-    line,
-    leaseMs,
-  });
-  const leaseMs = gate.leaseMs ?? family?.leaseMs ?? null;
-  return { ...inherit(own(gate), family && own(family)), leaseMs };
+export function gateInForce(gate: GateRecord, family: GateRecord | undefined): Inherited {
+  const own = ({ capacity, paused, line, leaseMs }: GateRecord): Inherited => {
+    return { limit: capacity, paused, line, leaseMs };
+  };
+  return inherit(own(gate), family && own(family));
 }
 
 /** Of these gates, and of the families they have their limit from. */

@@ -29,6 +29,21 @@ export function advanceSuite(fresh: Fresh): void {
     expect(answer).toEqual({ news: 0, enqueued: 0, freed: [] });
   });
 
+  test("is called for by news, and a run in line calls for a look too", async () => {
+    const bench = await fresh();
+    expect(await bench.store.stirring()).toEqual({ news: false, queued: false });
+    await bench.enqueue("task");
+    expect(await bench.store.stirring()).toEqual({ news: false, queued: false });
+    await bench.store.submit([newRun("q")]);
+    expect(await bench.store.stirring()).toEqual({ news: false, queued: true });
+    await bench.intake();
+    expect(await bench.store.stirring()).toEqual({ news: false, queued: true });
+    await bench.store.submit([newRun("r", { direct: true })]);
+    expect(await bench.store.stirring()).toEqual({ news: true, queued: true });
+    await look(bench);
+    expect((await bench.store.stirring()).news).toBe(false);
+  });
+
   test("shows the runs in progress that there is news of, each once, in the order of their ids", async () => {
     const bench = await fresh();
     await bench.store.submit([newRun("b", { direct: true, priority: 2 }), newRun("queued")]);
