@@ -253,7 +253,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("letIn" as const), take: fc.nat(3) }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("move" as const), ...moving }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancelRun" as const), run: ref }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("failRun" as const), run: ref }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("failRun" as const), run: ref }) },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("pauseRun" as const), run: ref, paused: fc.boolean() }),
@@ -269,7 +269,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("failWaiting" as const), unit: ref }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("renewClaims" as const), session: ref }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({ kind: fc.constant("resetTimers" as const), afterMs: fc.option(span) }),
   },
   {
@@ -336,14 +336,15 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), task: ref, session: ref }) },
 );
 
-/** Every list begins with a worker and something to do, so that not half of it runs on an empty store. */
+/** Every list begins with a worker, something to do and a run, so that not half of it runs on an empty store. */
 export const commandList = (length: number): fc.Arbitrary<Command[]> =>
   fc
     .tuple(
       fc.array(unit, { minLength: 3, maxLength: 8 }),
+      fc.array(run, { minLength: 1, maxLength: 3 }),
       fc.array(command, { minLength: Math.ceil(length / 2), maxLength: length }),
     )
-    .map(([units, rest]) => [
+    .map(([units, runs, rest]) => [
       { kind: "open", leaseMs: 150, slots: 3, prefetch: 0 },
       { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
       { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3 },
@@ -357,6 +358,18 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
         hinted: true,
         ownTurn: true,
         draining: false,
+      },
+      { kind: "submit", runs },
+      {
+        kind: "move",
+        start: true,
+        limit: 2,
+        timeoutMs: 40,
+        open: 2,
+        claimTimeoutMs: 20,
+        delayMs: null,
+        read: false,
+        finish: null,
       },
       ...rest,
     ]);

@@ -508,6 +508,11 @@ export class Player {
 
   // ── what we remember ───────────────────────────────────────────────────────────────────────────────────────
 
+  /** Nobody reports on a run: it ends with its steps. */
+  get #ofWorkers(): readonly Live[] {
+    return this.#claims.filter(({ session }) => session !== RUNS);
+  }
+
   #run(ref: number): string {
     return at(this.#runs, ref) ?? "nobody";
   }
@@ -517,9 +522,10 @@ export class Player {
   }
 
   #finished(ends: readonly EndReport[]): Finished[] {
-    const open = this.#claims.filter(({ claim }) => !this.#over.has(claim.epoch));
+    const tasks = this.#ofWorkers;
+    const open = tasks.filter(({ claim }) => !this.#over.has(claim.epoch));
     const found = ends.flatMap(({ claim, ofAll, to, delayMs }): Finished[] => {
-      const live = at(ofAll ? this.#claims : open, claim)?.claim;
+      const live = at(ofAll ? tasks : open, claim)?.claim;
       if (!live) return [];
       return [
         {
@@ -537,7 +543,7 @@ export class Player {
   }
 
   #began(refs: readonly number[]): { id: string; epoch: number }[] {
-    const found = refs.flatMap((ref) => at(this.#claims, ref)?.claim ?? []);
+    const found = refs.flatMap((ref) => at(this.#ofWorkers, ref)?.claim ?? []);
     return [...new Map(found.map(({ id, epoch }) => [epoch, { id, epoch }])).values()];
   }
 

@@ -58,9 +58,14 @@ export function failRun(tables: Tables, now: number, id: string, error: string):
   return true;
 }
 
-/** Gates and lanes that were the run's alone; a lane that asks none of its gates is shared with others. */
+/**
+ * Gates and lanes that were the run's alone; a lane that asks none of its gates is shared with others. Arrivals go too,
+ * or the next pass would bring gates and lanes back into being for units that are gone.
+ */
 export function clearAway(tables: Tables, run: string): void {
+  const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
+  const lanes = new Set(own.map(({ lane }) => lane));
+  for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);
   for (const { name } of gatesOfRun(tables, run)) tables.gate.delete(name);
-  for (const { lane, asks } of unitsOf(tables, run))
-    if (asksOf(asks).some(({ gate }) => isOwn(run, gate))) tables.lane.delete(lane);
+  for (const lane of lanes) tables.lane.delete(lane);
 }

@@ -242,6 +242,15 @@ export function advanceSuite(fresh: Fresh): void {
     expect(await bench.store.advance(() => ({ moves: [] }))).toMatchObject({ news: 0 });
   });
 
+  test("leaves nothing of a run that ended before a pass took its steps in", async () => {
+    const bench = await fresh();
+    await started(bench, "r", "fetch");
+    await bench.store.cancelRun("r", "ann");
+    await look(bench);
+    expect((await bench.intake()).arrived).toEqual([]);
+    expect((await bench.store.gates()).map(({ key }) => key)).not.toContain(gateOf("r"));
+  });
+
   test("hears of a step that was cancelled by hand", async () => {
     const bench = await fresh();
     await started(bench, "r", "fetch");
