@@ -6,6 +6,7 @@ import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
+import { Coordinator } from "../engine/runs/coordinator.ts";
 import { Tender } from "../engine/tending/tender.ts";
 import type { WorkerEvent } from "../engine/worker/worker.ts";
 import { Worker } from "../engine/worker/worker.ts";
@@ -25,8 +26,12 @@ export interface WorkerSettings {
   readonly maxClaimPerWorker?: number;
   /** How long a stop may take altogether. */
   readonly grace?: Duration;
+  /** How often to look without being told; SLUICE_CLAIM_POLL_INTERVAL, or 1s. */
   readonly poll?: Duration;
+  /** How much later at random; SLUICE_CLAIM_POLL_JITTER, or 500ms. */
   readonly pollJitter?: Duration;
+  /** How long a step may wait for its pools; SLUICE_CLAIM_TIMEOUT, or 10m. */
+  readonly claimTimeout?: Duration;
   readonly watch?: (event: WorkerEvent) => void;
   /** Where the code runs; in this process when not said. */
   readonly executor?: Executor;
@@ -72,18 +77,26 @@ export async function startWorker(
     // A bound that slots and prefetch keep anyway is none.
     mostClaimed:
       maxClaimPerWorker > 0 && maxClaimPerWorker < slots + app.prefetch ? maxClaimPerWorker : undefined,
+    stepsEnded: () => coordinator.wake(),
     // Where the claim's own lease is the shorter one, it must not run out while the code runs.
     ...(app.claimLeaseMs < app.session.leaseMs ? { markAfterMs: 0 } : {}),
     watch: settings.watch,
   });
+  const failed = (error: unknown): void => settings.watch?.({ kind: "error", error });
+  const polling = pollingOf(settings);
   const tender = new Tender(store, env, {
-    pollMs: parseDuration(settings.poll ?? "1s"),
-    jitterMs: parseDuration(settings.pollJitter ?? "500ms"),
+    ...polling,
     looked: (parkedOn) => {
       claims.lookAt(parkedOn);
       worker.wake();
+      coordinator.lookAt(parkedOn);
     },
-    failed: (error) => settings.watch?.({ kind: "error", error }),
+    failed,
+  });
+  const coordinator = new Coordinator(store, env, {
+    ...polling,
+    startTimeoutMs: app.runs.startTimeoutMs,
+    failed,
   });
   // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
@@ -91,9 +104,10 @@ export async function startWorker(
   });
   await worker.start();
   await tender.start();
+  await coordinator.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
-    await Promise.all([worker.stop(options), tender.stop(), unlisten()]);
+    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), unlisten()]);
   };
   return {
     get session() {
@@ -105,6 +119,23 @@ export async function startWorker(
     wake: () => worker.wake(),
     stop,
     [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+/** Said in code, or in the environment, or the defaults. */
+function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {
+  const said = (name: string, value: Duration | undefined, otherwise: Duration): number => {
+    const text = value ?? process.env[name] ?? otherwise;
+    try {
+      return parseDuration(text);
+    } catch (cause) {
+      throw new SluiceError("BAD_DURATION", `${name} is no duration: "${text}". Write 30s, 5m or 1h30m.`, { cause });
+    }
+  };
+  return {
+    pollMs: said("SLUICE_CLAIM_POLL_INTERVAL", poll, "1s"),
+    jitterMs: said("SLUICE_CLAIM_POLL_JITTER", pollJitter, "500ms"),
+    claimTimeoutMs: said("SLUICE_CLAIM_TIMEOUT", claimTimeout, "10m"),
   };
 }
 

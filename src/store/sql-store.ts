@@ -182,6 +182,10 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => read.gates());
   }
 
+  waiting(): ReturnType<S.Store["waiting"]> {
+    return this.#db.read(() => read.waiting());
+  }
+
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, S.GateInfo["limit"]>> {
     return this.#db.read(() => read.limits(keys));
   }

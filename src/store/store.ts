@@ -366,7 +366,14 @@ export interface QueueRow {
 }
 
 export type LimitChange =
-  | { readonly key: string; readonly to: "value"; readonly limit: number; readonly by: string }
+  | {
+      readonly key: string;
+      readonly to: "value";
+      readonly limit: number;
+      /** How long a claim on it lasts; as it was when absent. */
+      readonly leaseMs?: number | undefined;
+      readonly by: string;
+    }
   | { readonly key: string; readonly to: "declared"; readonly by: string }
   | { readonly key: string; readonly to: "paused" | "resumed"; readonly by: string };
 
@@ -487,6 +494,8 @@ export interface Store extends RunVerbs {
   wait(id: string): Promise<WaitView | undefined>;
   events(subject: string): Promise<EventRow[]>;
   gates(): Promise<(GateInfo & { readonly held: number })[]>;
+  /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
+  waiting(): Promise<{ readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]>;
   /** The limits in force of these gates; a gate that does not exist yet is not listed. */
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   queues(): Promise<QueueRow[]>;
