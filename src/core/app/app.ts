@@ -4,6 +4,9 @@
  */
 import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
 import { parseDuration } from "../time.ts";
+import type { AnyWorkflow } from "../workflow/definition.ts";
+import type { ExecutorChoice } from "../workflow/executor.ts";
+import { parallel } from "../workflow/executor.ts";
 
 export interface AppQueue {
   readonly name: string;
@@ -18,8 +21,27 @@ export interface AppPool {
   readonly perValue: boolean;
 }
 
+export interface AppTagLimit {
+  readonly key: string;
+  readonly value: string | null;
+  readonly perValue: boolean;
+  readonly limit: number;
+}
+
+export interface AppRuns {
+  /** False when the app has no workflows and says nothing of runs: then their limits are left to others. */
+  readonly declared: boolean;
+  readonly max: number;
+  readonly tags: readonly AppTagLimit[];
+  readonly startTimeoutMs: number;
+  readonly onStartTimeout: "requeue" | "fail";
+}
+
 export interface App {
   readonly tasks: ReadonlyMap<string, AnyTask>;
+  readonly workflows: ReadonlyMap<string, AnyWorkflow>;
+  readonly executor: ExecutorChoice;
+  readonly runs: AppRuns;
   readonly queueMode: QueueMode;
   readonly queues: readonly AppQueue[];
   readonly clusterCap: number | null;
@@ -37,6 +59,9 @@ export const APP_DEFAULTS = {
   poolLease: "5m",
   sessionLease: "30s",
   sessionHeartbeat: "10s",
+  runs: 10,
+  startTimeout: "180s",
+  onStartTimeout: "requeue",
 } as const;
 
 /** Queues that were declared make the mode custom, so that nobody has to say it twice. */
@@ -46,9 +71,12 @@ export function queueModeOf({ queueMode, queues }: AppDefinition): QueueMode {
 
 /** Fills in the defaults of a definition in which no problem was found. */
 export function resolveApp(definition: AppDefinition): App {
-  const { tasks, clusterCap, prefetch, claimLease, session } = definition;
+  const { tasks, workflows = [], clusterCap, prefetch, claimLease, session } = definition;
   return Object.freeze({
     tasks: new Map(tasks.map((task) => [task.id, task])),
+    workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
+    executor: definition.executor ?? parallel(),
+    runs: Object.freeze(runsOf(definition)),
     queueMode: queueModeOf(definition),
     queues: Object.freeze(queuesOf(definition)),
     clusterCap: clusterCap ?? null,
@@ -77,4 +105,19 @@ function poolsOf({ pools }: AppDefinition): AppPool[] {
       perValue: perValue ?? false,
     }),
   );
+}
+
+function runsOf({ workflows = [], runs }: AppDefinition): AppRuns {
+  const tags = runs?.tags ?? [];
+  return {
+    declared: workflows.length > 0 || runs !== undefined,
+    max: runs?.max ?? APP_DEFAULTS.runs,
+    tags: Object.freeze(
+      tags.map(({ key, value = null, perValue = false, limit }) =>
+        Object.freeze({ key, value, perValue, limit }),
+      ),
+    ),
+    startTimeoutMs: parseDuration(runs?.startTimeout ?? APP_DEFAULTS.startTimeout),
+    onStartTimeout: runs?.onStartTimeout ?? APP_DEFAULTS.onStartTimeout,
+  };
 }

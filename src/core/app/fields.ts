@@ -7,9 +7,15 @@ import type {
   AppDefinition,
   PoolOptions,
   QueueOptions,
+  RunOptions,
   SessionOptions,
+  TagLimit,
 } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
+import type { WorkflowOptions } from "../workflow/definition.ts";
+import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
+import type { PodResources } from "../workflow/graph.ts";
+import type { StepOptions } from "../workflow/steps.ts";
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
@@ -18,6 +24,9 @@ type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   tasks: true,
+  workflows: true,
+  executor: true,
+  runs: true,
   queueMode: true,
   queues: true,
   clusterCap: true,
@@ -47,8 +56,65 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   retry: true,
   timeout: true,
   goodUntil: true,
+  cpu: true,
   run: true,
 };
+
+export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: unknown }> = {
+  id: true,
+  input: true,
+  tags: true,
+  priority: true,
+  timeout: true,
+  failFast: true,
+  executor: true,
+  mutexes: true,
+  pools: true,
+  steps: true,
+};
+
+export const STEP_FIELDS: Fields<StepOptions> = {
+  after: true,
+  when: true,
+  queue: true,
+  priority: true,
+  pools: true,
+  retry: true,
+  timeout: true,
+  mutexes: true,
+  mayFail: true,
+  executor: true,
+};
+
+export const RUN_FIELDS: Fields<RunOptions> = {
+  max: true,
+  tags: true,
+  startTimeout: true,
+  onStartTimeout: true,
+};
+export const TAG_FIELDS: Fields<TagLimit> = { key: true, value: true, perValue: true, limit: true };
+
+export const EXECUTOR_FIELDS: {
+  readonly "in-process": Fields<InProcess>;
+  readonly parallel: Fields<Parallel>;
+  readonly kubernetes: Fields<Kubernetes>;
+} = {
+  "in-process": { kind: true },
+  parallel: { kind: true, maxWorkers: true, maxAsyncConcurrent: true },
+  kubernetes: {
+    kind: true,
+    image: true,
+    namespace: true,
+    command: true,
+    serviceAccount: true,
+    env: true,
+    labels: true,
+    resources: true,
+    keep: true,
+    maxConcurrentSteps: true,
+  },
+};
+export const RESOURCE_FIELDS: Fields<PodResources> = { requests: true, limits: true };
 
 export function* mustKnowFields(
   prefix: string,
