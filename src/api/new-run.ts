@@ -39,7 +39,9 @@ export async function newRun(
   making: Making,
 ): Promise<NewRun> {
   const text = json(workflow, input);
-  const parsed = workflow.input ? await parseWith(workflow.input, inputOf(text), `workflow "${workflow.id}"`) : inputOf(text);
+  const parsed = workflow.input
+    ? await parseWith(workflow.input, inputOf(text), `workflow "${workflow.id}"`)
+    : inputOf(text);
   return runOf(app, workflow, inputText(parsed), making);
 }
 
@@ -84,7 +86,9 @@ function json(workflow: AnyWorkflow, input: unknown): string {
   try {
     return inputText(input);
   } catch (cause) {
-    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": its input cannot be written as JSON.`, { cause });
+    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": its input cannot be written as JSON.`, {
+      cause,
+    });
   }
 }
 
@@ -94,7 +98,13 @@ function checkedTags(
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   for (const [key, value] of Object.entries(tags)) {
-    if (/^[^=:*\s]+$/.test(key) && typeof value === "string" && value !== "" && value !== "*" && key.length + value.length <= 150)
+    if (
+      /^[^=:*\s]+$/.test(key) &&
+      typeof value === "string" &&
+      value !== "" &&
+      value !== "*" &&
+      key.length + value.length <= 150
+    )
       continue;
     throw new SluiceError(
       "BAD_TAG",

@@ -72,5 +72,13 @@ const SHORTEST_LEASE_MS = 1_000;
 
 function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {
   const { key, limit, held, leaseMs, paused } = gate;
-  return { name: key.slice("pool:".length), limit, claimed: held, pending, leaseMs, paused, draining: draining(gate) };
+  return {
+    name: key.slice("pool:".length),
+    limit,
+    claimed: held,
+    pending,
+    leaseMs,
+    paused,
+    draining: draining(gate),
+  };
 }

@@ -97,13 +97,15 @@ function stepEvents(history: StepHistory): RunEvent[] {
       claimed = true;
     } else if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
     else if (OF_STEP[event.kind]) {
-      if (claimed && ENDS.has(event.kind) && isPooled) tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
+      if (claimed && ENDS.has(event.kind) && isPooled)
+        tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
       tell(event.at, OF_STEP[event.kind] as string, dataOf(event));
       claimed = false;
       inLineSince = event.at + Number(dataOf(event).delayMs ?? 0);
     }
   }
-  if (!claimed && inLineSince !== undefined && !isOver(own)) tellWait(history, inLineSince, history.now, tell);
+  if (!claimed && inLineSince !== undefined && !isOver(own))
+    tellWait(history, inLineSince, history.now, tell);
   return events;
 }
 
@@ -132,10 +134,12 @@ export function waitedPerGate(waits: readonly Wait[]): { gate: string; forMs: nu
 }
 
 export const poolsIn = (gates: readonly string[]): string[] =>
-  gates.filter((gate) => kindOf(gate) === "pool").map((gate) => {
-    const { name, value } = parseKey(gate);
-    return value === null ? name : `${name}=${value}`;
-  });
+  gates
+    .filter((gate) => kindOf(gate) === "pool")
+    .map((gate) => {
+      const { name, value } = parseKey(gate);
+      return value === null ? name : `${name}=${value}`;
+    });
 
 function dataOf(event: EventRow | undefined): Readonly<Record<string, unknown>> {
   if (!event?.data) return {};

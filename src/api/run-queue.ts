@@ -98,7 +98,10 @@ export class RunQueue {
   }
 
   /** The runs that would start now if a limit were another one, in order; those that start anyway included. */
-  async whatIf(gate: string, limit: Limit): Promise<{ readonly starts: readonly string[]; readonly more: readonly string[] }> {
+  async whatIf(
+    gate: string,
+    limit: Limit,
+  ): Promise<{ readonly starts: readonly string[]; readonly more: readonly string[] }> {
     const view = await this.#store.line(RUNS, MOST);
     const now = new Set(planOf(view).admitted.map(({ id }) => id));
     const then = planOf(view, new Map([[gate, limit]])).admitted.map(({ id }) => id);
@@ -125,6 +128,7 @@ function told(reasons: readonly Reason[], now: number): Pick<QueuedRun, "reasons
 
 function notQueued(id: string, state: RunState | undefined): SluiceError {
   if (state === undefined) return unknownRun(id);
-  const cure = state === "started" || state === "notStarted" ? ` Cancel it with: sluice runs cancel ${id}` : "";
+  const cure =
+    state === "started" || state === "notStarted" ? ` Cancel it with: sluice runs cancel ${id}` : "";
   return new SluiceError("NOT_QUEUED", `run ${id} is not queued: it is ${state}.${cure}`);
 }

@@ -27,7 +27,15 @@ export interface RunView<Output = unknown> {
   readonly finishedAt: number | null;
 }
 
-export type StepViewState = "pending" | "later" | "waiting" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
+export type StepViewState =
+  | "pending"
+  | "later"
+  | "waiting"
+  | "running"
+  | "succeeded"
+  | "failed"
+  | "skipped"
+  | "cancelled";
 
 export interface StepView {
   readonly name: string;
@@ -67,7 +75,11 @@ export function runView<Output>(row: RunRow): RunView<Output> {
     rerunOf,
     idempotencyKey: row.key,
     input: readable(row.input, inputOf),
-    ...(state === "succeeded" ? { result: body as Output } : body === undefined ? {} : { error: body as StoredError }),
+    ...(state === "succeeded"
+      ? { result: body as Output }
+      : body === undefined
+        ? {}
+        : { error: body as StoredError }),
     createdAt,
     queuedAt,
     dequeuedAt,
@@ -82,14 +94,29 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
   return {
     ...runView<Output>(run),
     steps: written.map(({ name, task, needs }) =>
-      stepView(name, task, needs.map(({ step }) => step), rows.get(name)),
+      stepView(
+        name,
+        task,
+        needs.map(({ step }) => step),
+        rows.get(name),
+      ),
     ),
   };
 }
 
 function stepView(name: string, task: string, needs: readonly string[], row: StepRow | undefined): StepView {
   if (!row)
-    return { name, task, state: "pending", needs, unit: null, attempt: 0, enqueuedAt: null, claimedAt: null, finishedAt: null };
+    return {
+      name,
+      task,
+      state: "pending",
+      needs,
+      unit: null,
+      attempt: 0,
+      enqueuedAt: null,
+      claimedAt: null,
+      finishedAt: null,
+    };
   const state = stateOf(row);
   const result = row.result === null ? undefined : readable(row.result);
   return {

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
+import { runGateKey } from "../core/gate/key.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
-import { runGateKey } from "../core/gate/key.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store } from "../store/store.ts";
@@ -20,7 +20,9 @@ const FIRST_MS = 10;
 const MOST_MS = 1_000;
 
 /** How long a step waited for each gate. */
-export type StepWaits = Readonly<Record<string, readonly { readonly gate: string; readonly forMs: number }[]>>;
+export type StepWaits = Readonly<
+  Record<string, readonly { readonly gate: string; readonly forMs: number }[]>
+>;
 
 export class Runs {
   readonly #store: Store;
@@ -93,7 +95,10 @@ export class Runs {
     const detail = await this.#detail(id);
     const { run } = detail;
     if (!isOver(run.state))
-      throw new SluiceError("NOT_FINISHED", `run ${id} is ${run.state}; only a finished run can be run again.`);
+      throw new SluiceError(
+        "NOT_FINISHED",
+        `run ${id} is ${run.state}; only a finished run can be run again.`,
+      );
     const workflow = this.#app?.workflows.get(run.workflow);
     if (!this.#app || !workflow)
       throw new SluiceError(
@@ -123,7 +128,12 @@ export class Runs {
       this.#histories(detail),
       gates[0] ? this.#store.events(runGateKey(id, gates[0].name)) : [],
     ]);
-    return runEvents(own, gate, detail.run.startedAt, steps.map((step) => ({ ...step, now })));
+    return runEvents(
+      own,
+      gate,
+      detail.run.startedAt,
+      steps.map((step) => ({ ...step, now })),
+    );
   }
 
   /** How long each step waited, and for what. */
@@ -135,7 +145,10 @@ export class Runs {
         const task = await this.#store.task(unit);
         if (!task || step.enqueuedAt === null) return [step.name, []] as const;
         const until = step.claimedAt ?? step.finishedAt ?? now;
-        return [step.name, waitedPerGate(waitsOf(await this.#store.events(task.lane), step.enqueuedAt, until))] as const;
+        return [
+          step.name,
+          waitedPerGate(waitsOf(await this.#store.events(task.lane), step.enqueuedAt, until)),
+        ] as const;
       }),
     );
     return Object.fromEntries(entries.filter(([, waits]) => waits.length > 0));

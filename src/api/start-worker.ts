@@ -129,7 +129,9 @@ function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {
     try {
       return parseDuration(text);
     } catch (cause) {
-      throw new SluiceError("BAD_DURATION", `${name} is no duration: "${text}". Write 30s, 5m or 1h30m.`, { cause });
+      throw new SluiceError("BAD_DURATION", `${name} is no duration: "${text}". Write 30s, 5m or 1h30m.`, {
+        cause,
+      });
     }
   };
   return {

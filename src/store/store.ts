@@ -495,7 +495,9 @@ export interface Store extends RunVerbs {
   events(subject: string): Promise<EventRow[]>;
   gates(): Promise<(GateInfo & { readonly held: number })[]>;
   /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
-  waiting(): Promise<{ readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]>;
+  waiting(): Promise<
+    { readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]
+  >;
   /** The limits in force of these gates; a gate that does not exist yet is not listed. */
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   queues(): Promise<QueueRow[]>;

@@ -48,13 +48,9 @@ export async function parseWith(schema: StandardSchemaV1, value: unknown, whose:
   const issues = parsed.issues.map(
     ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
   );
-  throw new SluiceError(
-    "BAD_INPUT",
-    `${whose}: the input does not fit its schema: ${issues.join("; ")}`,
-    {
-      details: { issues },
-    },
-  );
+  throw new SluiceError("BAD_INPUT", `${whose}: the input does not fit its schema: ${issues.join("; ")}`, {
+    details: { issues },
+  });
 }
 
 const stepOf = (step: unknown): string =>

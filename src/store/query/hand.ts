@@ -176,16 +176,18 @@ function update(change: LimitChange, limit: Limit, n: number): Sql {
 const leaseOf = (change: LimitChange): number | undefined =>
   change.to === "value" ? change.leaseMs : undefined;
 
-const insertGate = (
-  key: string,
-  limit: Limit,
-  leaseMs: number | null,
-  who: string,
-  n: number,
-): Sql =>
+const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: string, n: number): Sql =>
   sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.set_by, ${now}, g.n FROM ${rows(
     "g",
-    { name: "text", capacity: "int", declared: "int", line: "text", lease_ms: "int", set_by: "text", n: "int" },
+    {
+      name: "text",
+      capacity: "int",
+      declared: "int",
+      line: "text",
+      lease_ms: "int",
+      set_by: "text",
+      n: "int",
+    },
     [
       {
         name: key,
