@@ -85,11 +85,12 @@ describe("a workflow's types", () => {
     workflow({
       id: "fits",
       steps: (s, input: Reference<{ cents: number; title?: string }>) => {
-        s.step("whole", sum, input);
+        const whole = s.step("whole", sum, input);
         s.step("part", sum, { cents: input.cents });
         s.step("optional", report, { total: 1, count: 2, tags: [], title: input.title });
         s.step("nothing", tick);
-        s.step("after", tick, undefined, { after: [] });
+        const nothing = s.step("b", tick);
+        s.step("after", tick, undefined, { after: [whole, whole.failed, nothing.finished] });
       },
     });
   });
