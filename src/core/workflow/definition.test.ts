@@ -35,7 +35,7 @@ describe("a workflow's types", () => {
         const fetched = s.step("fetch", fetchDay, { day: input.day });
         expectTypeOf(fetched.output.at).toEqualTypeOf<Reference<string>>();
         expectTypeOf(fetched.output.rows.length).toEqualTypeOf<Reference<number>>();
-        const summed = s.step("sum", sum, { cents: fetched.output.rows.length });
+        const summed = s.step("sum", sum, { cents: fetched.output.rows[0].cents });
         const counted = s.step("count", count, fetched.output.rows, { when: when(input.loud) });
         const told = s.step("report", report, {
           total: summed.output.total,
