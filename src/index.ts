@@ -39,8 +39,9 @@ export {
   type ParallelOptions,
   parallel,
 } from "./core/workflow/executor.ts";
+export type { Ending, StepHandle } from "./core/workflow/handle.ts";
 export type { Reference } from "./core/workflow/reference.ts";
-export type { Ending, StepHandle, StepOptions, Steps } from "./core/workflow/steps.ts";
+export type { StepOptions, Steps } from "./core/workflow/steps.ts";
 export {
   all,
   any,

@@ -3,7 +3,7 @@ import type { GraphStep } from "./graph.ts";
 
 type Node = Pick<GraphStep, "name" | "needs">;
 
-/** At least one cycle of each knot of steps, in the order in which they wait; none when everything can end. */
+/** Each in the order in which its steps wait. Maybe not all of them where cycles hang together, but none only if there is none. */
 export function cyclesIn(steps: readonly Node[]): string[][] {
   const stuck = stuckAmong(steps);
   const seen = new Set<string>();

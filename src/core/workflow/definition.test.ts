@@ -35,7 +35,7 @@ describe("a workflow's types", () => {
         const fetched = s.step("fetch", fetchDay, { day: input.day });
         expectTypeOf(fetched.output.at).toEqualTypeOf<Reference<string>>();
         expectTypeOf(fetched.output.rows.length).toEqualTypeOf<Reference<number>>();
-        const summed = s.step("sum", sum, { cents: fetched.output.rows.length });
+        const summed = s.step("sum", sum, { cents: fetched.output.rows[0].cents });
         const counted = s.step("count", count, fetched.output.rows, { when: when(input.loud) });
         const told = s.step("report", report, {
           total: summed.output.total,
@@ -85,11 +85,12 @@ describe("a workflow's types", () => {
     workflow({
       id: "fits",
       steps: (s, input: Reference<{ cents: number; title?: string }>) => {
-        s.step("whole", sum, input);
+        const whole = s.step("whole", sum, input);
         s.step("part", sum, { cents: input.cents });
         s.step("optional", report, { total: 1, count: 2, tags: [], title: input.title });
         s.step("nothing", tick);
-        s.step("after", tick, undefined, { after: [] });
+        const nothing = s.step("b", tick);
+        s.step("after", tick, undefined, { after: [whole, whole.failed, nothing.finished] });
       },
     });
   });

@@ -6,8 +6,9 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { ExecutorChoice } from "./executor.ts";
+import type { StepHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
-import type { Plan, StepHandle, Steps } from "./steps.ts";
+import type { Plan, Steps } from "./steps.ts";
 import { Build } from "./steps.ts";
 import type { AsJson, Unwired } from "./wired.ts";
 

@@ -10,7 +10,7 @@ import { stepsIn } from "./condition.ts";
 import { cyclesIn } from "./cycle.ts";
 import type { Graph, GraphStep } from "./graph.ts";
 import type { Template } from "./template.ts";
-import { sourcesIn } from "./template.ts";
+import { stepsNamedIn } from "./template.ts";
 
 type StepShape = Pick<GraphStep, "name" | "input" | "needs" | "when">;
 
@@ -34,7 +34,7 @@ export function* shapeProblems({ steps, output }: Shape): Problems {
   const names = new Set(steps.map(({ name }) => name));
   yield* nameProblems(steps);
   for (const step of steps) yield* needProblems(step, names);
-  for (const name of stepsOf(output)) yield* mustBeStep("output", name, names);
+  for (const name of stepsNamedIn(output)) yield* mustBeStep("output", name, names);
   for (const cycle of cyclesIn(steps))
     yield {
       field: `steps.${cycle[0]}.needs`,
@@ -75,7 +75,7 @@ function* needProblems({ name, input, needs, when }: StepShape, names: ReadonlyS
         cure: "Say once how it must have ended; finished means in whatever way",
       };
   }
-  const referred = [...stepsOf(input), ...(when ? stepsIn(when) : [])];
+  const referred = [...stepsNamedIn(input), ...(when ? stepsIn(when) : [])];
   for (const step of new Set(referred)) yield* outputProblems(field, step, ways.get(step), names);
 }
 
@@ -107,9 +107,6 @@ function* mustBeStep(field: string, step: string, names: ReadonlySet<string>): P
   const rule = `there is no step "${step}"${unknownAmong(step, [...names])}`;
   yield { field, rule, cure: "Name a step of this workflow" };
 }
-
-const stepsOf = (template: Template): string[] =>
-  sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
 
 /** A step that asks a gate which its run does not have would wait for ever. */
 function* gateProblems({ gates, steps }: Graph): Problems {

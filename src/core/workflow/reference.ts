@@ -24,14 +24,19 @@ type Gap<T> = null extends T ? undefined : undefined extends T ? undefined : nev
 
 type Inside<T, Missing> = T extends readonly unknown[]
   ? number extends T["length"]
-    ? {
-        readonly [index: number]: Reference<T[number] | Missing>;
-        readonly length: Reference<number | Missing>;
-      }
+    ? List<Reference<T[number] | Missing>, Reference<number | Missing>>
     : { readonly [Index in Exclude<keyof T, keyof []>]: Reference<T[Index] | Missing> }
   : T extends object
     ? { readonly [Field in keyof T]-?: Reference<T[Field] | Missing> }
     : unknown;
+
+/** The first ones by name: under `noUncheckedIndexedAccess` a mere index would have to be questioned each time. */
+type List<Element, Length> = { readonly [Index in First]: Element } & {
+  readonly [index: number]: Element;
+  readonly length: Length;
+};
+
+type First = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 /** Whose it is, and what it stands for. */
 export interface Referred {

@@ -10,10 +10,12 @@ import type { Condition } from "./condition.ts";
 import { stepsIn } from "./condition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { Need } from "./graph.ts";
+import type { Ending, StepEndings, StepHandle } from "./handle.ts";
+import { endingIn, handleOf, isHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
 import type { Template } from "./template.ts";
-import { sourcesIn } from "./template.ts";
+import { stepsNamedIn } from "./template.ts";
 import type { StepCondition } from "./when.ts";
 import { readCondition } from "./when.ts";
 import type { AsJson, Wired } from "./wired.ts";
@@ -33,30 +35,9 @@ export type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
 
-declare const yields: unique symbol;
-
-export interface StepHandle<Output> {
-  readonly name: string;
-  /** Stands for what its task returns; null where it was skipped or failed. */
-  readonly output: Reference<Output>;
-  /** For `after`. The handle itself means `succeeded`. */
-  readonly succeeded: Ending;
-  readonly failed: Ending;
-  /** In whatever way, skipped included. */
-  readonly finished: Ending;
-  readonly [yields]: Output;
-}
-
-export interface Ending extends Need {
-  readonly [ENDING]: object;
-}
-
-/** Whose it is: the workflow under construction. Registered, so that two copies of this package know each other's. */
-const ENDING = Symbol.for("sluice.ending");
-
 /** What a step says differently from its task, and when it may start. */
 export interface StepOptions extends StepOverrides {
-  readonly after?: readonly (StepHandle<unknown> | Ending)[];
+  readonly after?: readonly (StepEndings | Ending)[];
   /** Skipped where this does not hold. */
   readonly when?: StepCondition;
 }
@@ -102,14 +83,23 @@ export class Build {
   /** Runs `steps` and closes the build behind it. */
   plan(steps: (s: Steps, input: Reference<unknown>) => unknown): Plan {
     const verbs = { step: this.#step.bind(this) } as unknown as Steps;
-    const returned = steps(verbs, referTo({ build: this, source: { input: true, path: [] } }));
-    this.#ended = true;
+    const returned = this.#closing(() =>
+      steps(verbs, referTo({ build: this, source: { input: true, path: [] } })),
+    );
     if (typeof (returned as PromiseLike<unknown> | undefined)?.then === "function")
       throw this.#refused(
         "steps must not be async. It only says what depends on what; the waiting is done by runs",
       );
     const output = isHandle(returned) ? returned.output : (returned ?? null);
     return Object.freeze({ steps: Object.freeze(this.#steps), output: this.#wire(output, "its result") });
+  }
+
+  #closing<T>(body: () => T): T {
+    try {
+      return body();
+    } finally {
+      this.#ended = true;
+    }
   }
 
   #step(name: string, task: AnyTask, input: unknown, options: StepOptions = {}): StepHandle<unknown> {
@@ -125,57 +115,34 @@ export class Build {
     const condition =
       when === undefined ? null : readCondition(when, (each) => this.#wire(each, `${called}: when`));
     const needs = needsOf(this.#explicit(name, after), [
-      ...namedIn(wired),
+      ...stepsNamedIn(wired),
       ...(condition ? stepsIn(condition) : []),
     ]);
     this.#steps.push(Object.freeze({ name, task, input: wired, needs, when: condition, options: overrides }));
-    return this.#handle(name);
+    return handleOf(name, this);
   }
 
   #wire(value: unknown, name: string): Template {
-    if (isHandle(value))
-      throw this.#refused(`${name} is a step. Write ${value.name}.output for what it returns`);
     return wire(value, { build: this, name: `workflow "${this.#workflow}": ${name}` });
   }
 
   #explicit(name: string, after: unknown = []): Need[] {
     if (!Array.isArray(after)) throw this.#refused(`step "${name}": after must be a list, like [users]`);
     return after.map((each: unknown) => {
-      const ending = isHandle(each) ? each.succeeded : (each as Partial<Ending> | undefined);
-      if (ending?.[ENDING] === this) return { step: ending.step as string, on: ending.on as Need["on"] };
+      const ending = endingIn(each);
+      if (ending?.build === this) return { step: ending.step, on: ending.on };
       throw this.#refused(
-        ending?.[ENDING]
+        ending
           ? `step "${name}" comes after step "${ending.step}" of another workflow. Name steps of this one`
           : `step "${name}": after must hold steps, like [users] or [users.failed]`,
       );
     });
   }
 
-  #handle(step: string): StepHandle<unknown> {
-    const ending = (on: Need["on"]): Ending => Object.freeze({ step, on, [ENDING]: this });
-    const output = referTo({ build: this, source: { step, path: [] } });
-    const endings = {
-      succeeded: ending("succeeded"),
-      failed: ending("failed"),
-      finished: ending("finished"),
-    };
-    return Object.freeze({ name: step, output, ...endings }) as StepHandle<unknown>;
-  }
-
   #refused(what: string): SluiceError {
     return new SluiceError("BAD_WORKFLOW", `workflow "${this.#workflow}": ${what}.`);
   }
 }
-
-function isHandle(value: unknown): value is StepHandle<unknown> {
-  return (
-    Object.hasOwn(Object(value), "succeeded") &&
-    (value as StepHandle<unknown>).succeeded?.[ENDING] !== undefined
-  );
-}
-
-const namedIn = (template: Template): string[] =>
-  sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
 
 /** Whatever is referred to must have succeeded, unless it was said otherwise. */
 function needsOf(explicit: readonly Need[], referred: readonly string[]): Need[] {

@@ -56,6 +56,11 @@ export function sourcesIn(template: Template): Source[] {
   return Object.values(template).flatMap(sourcesIn);
 }
 
+/** The steps it refers to. */
+export function stepsNamedIn(template: Template): string[] {
+  return sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
+}
+
 /** What references stand for. */
 export interface Values {
   readonly input: Json;

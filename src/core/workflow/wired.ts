@@ -3,6 +3,7 @@
  * returns. Everything else in them must be JSON, because that is how it is stored and handed over.
  */
 import { SluiceError } from "../error.ts";
+import { isHandle } from "./handle.ts";
 import type { Referred, StandsFor } from "./reference.ts";
 import { referredBy, saySource } from "./reference.ts";
 import type { Template } from "./template.ts";
@@ -63,6 +64,7 @@ export function wire(value: unknown, place: Place): Template {
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (typeof value !== "object") throw notJson(value, place);
+  if (isHandle(value)) throw refused(place, "is a step", `Write ${value.name}.output for what it returns`);
   if (place.within?.includes(value)) throw refused(place, "contains itself", "Leave that part out");
   const parts = { ...place, within: [...(place.within ?? []), value] };
   if (Array.isArray(value)) return Array.from(value, (each, index) => element(each, index, parts));
@@ -93,8 +95,9 @@ function own(referred: Referred, place: Place): Referred {
   throw refused(place, what, "Use only what this workflow's own steps and input give");
 }
 
-/** Made by `{}`, whichever realm it is from: above its prototype there is nothing. */
+/** Made by `{}`, whichever realm it is from: above its prototype there is nothing. Symbols would be lost in JSON. */
 function isPlain(value: object): boolean {
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const above = Object.getPrototypeOf(value);
   return above === null || Object.getPrototypeOf(above) === null;
 }
