@@ -1,6 +1,7 @@
 /** From a call of `submit` to what the store keeps; everything that can be refused is refused here. */
 import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
+import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
@@ -97,19 +98,7 @@ function checkedTags(
   workflow: AnyWorkflow,
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  for (const [key, value] of Object.entries(tags)) {
-    if (
-      /^[^=:*\s]+$/.test(key) &&
-      typeof value === "string" &&
-      value !== "" &&
-      value !== "*" &&
-      key.length + value.length <= 150
-    )
-      continue;
-    throw new SluiceError(
-      "BAD_TAG",
-      `workflow "${workflow.id}": tag ${JSON.stringify(key)}=${JSON.stringify(value)} cannot be used. A key has no "=", ":", "*" or spaces; a value is a text and not "*"; both together have at most 150 characters.`,
-    );
-  }
+  for (const { field, rule, cure } of tagProblems("tags", tags))
+    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field} ${rule}. ${cure}.`);
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
