@@ -1,5 +1,6 @@
 /** Starts a worker on a store: its seat, its claims, its poll. */
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
@@ -12,6 +13,8 @@ import type { WorkerEvent } from "../engine/worker/worker.ts";
 import { Worker } from "../engine/worker/worker.ts";
 import type { Executor } from "../executor/executor.ts";
 import { FunctionExecutor } from "../executor/function/function-executor.ts";
+import { PlacedExecutor } from "../executor/placed.ts";
+import { processesOf } from "../executor/process/of-app.ts";
 import type { Store } from "../store/store.ts";
 
 export interface WorkerSettings {
@@ -35,6 +38,10 @@ export interface WorkerSettings {
   readonly watch?: (event: WorkerEvent) => void;
   /** Where the code runs; in this process when not said. */
   readonly executor?: Executor;
+  /** The app's own file: tasks with `cpu: true` then run in processes that load it. */
+  readonly file?: string | URL;
+  /** How many such processes; as many as there are CPUs when not said. */
+  readonly processes?: number;
 }
 
 export interface RunningWorker extends AsyncDisposable {
@@ -68,7 +75,7 @@ export async function startWorker(
     tasks: [...app.tasks.keys()],
   };
   const claims = new StoreClaims(store, seat);
-  const executor = settings.executor ?? new FunctionExecutor(app.tasks);
+  const executor = settings.executor ?? executorOf(app, settings);
   const graceMs = parseDuration(settings.grace ?? "30s");
   const worker = new Worker(claims, executor, env, {
     slots,
@@ -108,6 +115,7 @@ export async function startWorker(
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
     await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), unlisten()]);
+    if (executor instanceof PlacedExecutor) await executor.stop();
   };
   return {
     get session() {
@@ -121,6 +129,24 @@ export async function startWorker(
     [Symbol.asyncDispose]: () => stop(),
   };
 }
+
+/** In this process, and where code would block it, in others. */
+function executorOf(app: App, { file, processes = availableParallelism() }: WorkerSettings): PlacedExecutor {
+  const busy = [...app.tasks.values()].filter(({ cpu }) => cpu).map(({ id }) => id);
+  if (busy.length > 0 && file === undefined)
+    throw new SluiceError(
+      "NO_APP_FILE",
+      `Tasks with cpu: true (${busy.join(", ")}) run in processes of their own, which load the app's file. Give it: sluice.worker({ file: import.meta.url }), or use: sluice worker app.ts`,
+    );
+  return new PlacedExecutor({
+    here: new FunctionExecutor(app.tasks),
+    pool: file === undefined ? undefined : () => processesOf(pathOf(file), { processes, concurrency: 1 }),
+    isBusy: (task) => app.tasks.get(task)?.cpu === true,
+  });
+}
+
+const pathOf = (file: string | URL): string =>
+  file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
 
 /** Said in code, or in the environment, or the defaults. */
 function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {
