@@ -1,6 +1,6 @@
 /**
  * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
- * The rules stand in queues.ts, leases.ts, pools.ts and tasks.ts; what they share in rule.ts.
+ * The rules stand in queues.ts, leases.ts, pools.ts, tasks.ts and triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
 import type { AppDefinition } from "../task/definition.ts";
@@ -13,6 +13,7 @@ import { queueProblems } from "./queues.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, shown } from "./rule.ts";
 import { taskProblems } from "./tasks.ts";
+import { triggerProblems } from "./triggers.ts";
 
 export type { App, AppPool, AppQueue } from "./app.ts";
 
@@ -37,4 +38,5 @@ function* problemsOf(definition: AppDefinition): Problems {
   yield* leaseProblems(definition);
   yield* poolProblems(definition);
   yield* taskProblems(definition);
+  yield* triggerProblems(definition);
 }

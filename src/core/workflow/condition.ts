@@ -60,5 +60,9 @@ function same(left: Json, right: Json): boolean {
   const [a, b] = [left, right] as Readonly<Record<string, Json>>[];
   const keys = Object.keys(a as object);
   if (keys.length !== Object.keys(b as object).length) return false;
-  return keys.every((key) => Object.hasOwn(b as object, key) && same((a as Record<string, Json>)[key] as Json, (b as Record<string, Json>)[key] as Json));
+  return keys.every(
+    (key) =>
+      Object.hasOwn(b as object, key) &&
+      same((a as Record<string, Json>)[key] as Json, (b as Record<string, Json>)[key] as Json),
+  );
 }
