@@ -4,7 +4,7 @@ import type { Acted, Success } from "./automation.ts";
 import { toActOn } from "./automation.ts";
 import { newer, succeeded } from "./definition.ts";
 
-const UNBORN: Acted = { since: 0, seen: {}, last: null };
+const UNBORN: Acted = { since: 0, seen: {}, run: null };
 
 const list = (...entries: readonly [string, string, number][]): ReadonlyMap<string, Success> =>
   new Map(entries.map(([workflow, run, at]) => [workflow, { workflow, run, at }]));
@@ -46,13 +46,13 @@ describe("newer", () => {
   });
 
   test("does not act on one success twice, even when its run failed", () => {
-    const acted = { since: 0, seen: { a: "a1" }, last: { run: "c1", at: 6 } };
+    const acted = { since: 0, seen: { a: "a1" }, run: "c1" };
     expect(toActOn("c", when, list(["a", "a1", 5]), acted)).toEqual([]);
     expect(runs(toActOn("c", when, list(["a", "a2", 7]), acted))).toEqual(["a2"]);
   });
 
   test("acts again on what came while its own run was on the way, although that ended later", () => {
-    const acted = { since: 0, seen: { a: "a1" }, last: { run: "c1", at: 6 } };
+    const acted = { since: 0, seen: { a: "a1" }, run: "c1" };
     const during = list(["a", "a2", 7], ["c", "c1", 9]);
     expect(runs(toActOn("c", when, during, acted))).toEqual(["a2"]);
     expect(toActOn("c", when, list(["a", "a2", 7], ["c", "by hand", 9]), acted)).toEqual([]);
@@ -101,7 +101,7 @@ describe("for any history of successes", () => {
             ...acted.seen,
             ...Object.fromEntries(found.map((each) => [each.workflow, each.run])),
           };
-          acted = { since: 0, seen, last: { run: `mine${index}`, at: index } };
+          acted = { since: 0, seen, run: `mine${index}` };
           expect(toActOn("c", newer("a", "b"), now, acted)).toEqual([]);
         }
       }),

@@ -19,8 +19,8 @@ export interface Acted {
   readonly since: number;
   /** The run of each workflow whose success was acted on last. */
   readonly seen: Readonly<Record<string, string>>;
-  /** Its own last submission. */
-  readonly last: { readonly run: string; readonly at: number } | null;
+  /** The run it has submitted last. */
+  readonly run: string | null;
 }
 
 export type Successes = ReadonlyMap<string, Success>;
@@ -42,8 +42,7 @@ export function toActOn(
   return found.some((each) => isNew(each) && each.at > asOf) ? found : [];
 }
 
-/** A run of our own saw what there was when it was submitted; what came while it ran, it may have missed. */
-function upToDateAsOf(own: Success | undefined, { last }: Acted): number {
-  if (!own) return Number.NEGATIVE_INFINITY;
-  return own.run === last?.run ? last.at : own.at;
+/** Of a run of our own we know what it has seen. What came since then is new, even if that run ended later. */
+function upToDateAsOf(own: Success | undefined, { run }: Acted): number {
+  return own === undefined || own.run === run ? Number.NEGATIVE_INFINITY : own.at;
 }
