@@ -15,6 +15,18 @@ export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export { describe, remedy } from "./core/gate/describe.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
+export {
+  type AutomationDefinition,
+  automation,
+  newer,
+  type ScheduleDefinition,
+  type SensorAnswer,
+  type SensorDefinition,
+  type SensorLook,
+  schedule,
+  sensor,
+  succeeded,
+} from "./core/schedule/definition.ts";
 export { type AppDefinition, type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
 export type { WorkerEvent } from "./engine/worker/worker.ts";
 export type { Store, TaskState } from "./store/store.ts";

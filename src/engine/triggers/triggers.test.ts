@@ -301,8 +301,7 @@ describe("a sensor", () => {
       now -= 1;
       return {};
     };
-    for (let process = 0; process < 4; process += 1)
-      await world.start({ sensors: [sensor({ ...look, run })] });
+    await Promise.all([1, 2, 3, 4].map(() => world.start({ sensors: [sensor({ ...look, run })] })));
     await world.env.advance(2 * MINUTE);
     expect(most).toBe(1);
   });
@@ -416,6 +415,20 @@ describe("the loop", () => {
     away = false;
     await world.env.advance(MINUTE);
     expect(await world.keys()).toHaveLength(1);
+  });
+
+  test.each(["takeTrigger", "fire"] as const)("waits for the poll after a %s that failed", async (verb) => {
+    const world = new World();
+    let calls = 0;
+    const away = async () => {
+      calls += 1;
+      throw new Error("away");
+    };
+    const inbox = sensor({ id: "inbox", every: "30s", timeout: "1ms", workflow: "w", run: () => ({}) });
+    await world.engine({ sensors: [inbox] }, { ...world.store, [verb]: away }).start();
+    await world.env.advance(9_500);
+    expect(calls).toBe(verb === "fire" ? 1 : 10);
+    expect(world.errors).toHaveLength(calls);
   });
 
   test("looks at the others when one of them is damaged", async () => {

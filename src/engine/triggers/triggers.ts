@@ -128,23 +128,28 @@ export class Triggers implements Service {
   #sense(look: Look, sensor: AppSensor): void {
     const { name, busy } = look.row;
     if (busy || this.#sensing.has(name)) return;
+    const failed = (error: unknown): boolean => {
+      this.#options.failed?.(error);
+      return false;
+    };
     const done = this.#senseOnce(look, sensor)
-      .catch((error: unknown) => this.#options.failed?.(error))
-      .then(() => {
+      .catch(failed)
+      .then((isDone) => {
         this.#sensing.delete(name);
-        if (!this.#stop.signal.aborted) void this.look();
+        // To learn its next time. What was not written down is due still, and waits for the poll.
+        if (isDone && !this.#stop.signal.aborted) void this.look();
       });
     this.#sensing.set(name, done);
   }
 
-  async #senseOnce(look: Look, sensor: AppSensor): Promise<void> {
+  async #senseOnce(look: Look, sensor: AppSensor): Promise<boolean> {
     const { name, stamp, state, nextAt, spec } = look.row;
     const { timeoutMs } = JSON.parse(spec) as SensorSpec;
     const taken = await this.#store.takeTrigger(name, stamp, timeoutMs + GRACE_MS);
-    if (taken === undefined) return;
+    if (taken === undefined) return false;
     const decision = await lookThroughSensor(look, sensor, this.#env, this.#stop.signal);
     // Told to stop: gives it back as it was, so that another process need not wait.
-    await this.#fire({ name, stamp: taken }, decision ?? { state, nextAt, submit: [] });
+    return this.#fire({ name, stamp: taken }, decision ?? { state, nextAt, submit: [] });
   }
 
   async #fire(
