@@ -9,6 +9,8 @@ import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import { Tender } from "../engine/tending/tender.ts";
+import type { ToRun } from "../engine/triggers/decision.ts";
+import { Triggers } from "../engine/triggers/triggers.ts";
 import type { WorkerEvent } from "../engine/worker/worker.ts";
 import { Worker } from "../engine/worker/worker.ts";
 import type { Executor } from "../executor/executor.ts";
@@ -16,6 +18,7 @@ import { FunctionExecutor } from "../executor/function/function-executor.ts";
 import { PlacedExecutor } from "../executor/placed.ts";
 import { processesOf } from "../executor/process/of-app.ts";
 import type { Store } from "../store/store.ts";
+import { newRun } from "./new-run.ts";
 
 export interface WorkerSettings {
   readonly name?: string;
@@ -105,16 +108,19 @@ export async function startWorker(
     startTimeoutMs: app.runs.startTimeoutMs,
     failed,
   });
+  const triggers = new Triggers(store, env, { app, toRun: toRunOf(app, env), ...polling, failed });
   // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
     if (hint === "parked" || hint === "later") void tender.look();
+    if (hint === "runs") triggers.wake();
   });
   await worker.start();
   await tender.start();
   await coordinator.start();
+  await triggers.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
-    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), unlisten()]);
+    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), triggers.stop(), unlisten()]);
     if (executor instanceof PlacedExecutor) await executor.stop();
   };
   return {
@@ -127,6 +133,16 @@ export async function startWorker(
     wake: () => worker.wake(),
     stop,
     [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+/** What starts by itself is made and checked as a submission is. */
+function toRunOf(app: App, env: Env): ToRun {
+  return (id, input, { key, tags, priority, source }) => {
+    const workflow = app.workflows.get(id);
+    if (!workflow) throw new SluiceError("UNKNOWN_WORKFLOW", `workflow "${id}" is not part of this app.`);
+    const options = { tags, source, idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
+    return newRun(app, workflow, input, { ...options, id: env.newId(), direct: false });
   };
 }
 

@@ -34,7 +34,7 @@ const graph = (steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph =>
   ...more,
 });
 
-const after = (...names: string[]): Need[] => names.map((name) => ({ step: name, on: "succeeded" }));
+const needing = (...names: string[]): Need[] => names.map((name) => ({ step: name, on: "succeeded" }));
 
 const now = (steps: Record<string, StepState> = {}, outputs: Record<string, Json> = {}): RunNow => ({
   input: null,
@@ -51,7 +51,12 @@ const moved = (answer: Progress) => {
   };
 };
 
-const DIAMOND = graph([step("a"), step("b", after("a")), step("c", after("a")), step("d", after("b", "c"))]);
+const DIAMOND = graph([
+  step("a"),
+  step("b", needing("a")),
+  step("c", needing("a")),
+  step("d", needing("b", "c")),
+]);
 
 describe("a step", () => {
   test("without needs is put in line at once", () => {
@@ -59,7 +64,7 @@ describe("a step", () => {
   });
 
   test("waits for nobody but its own needs", () => {
-    const wide = graph([step("a"), step("slow"), step("b", after("a"))]);
+    const wide = graph([step("a"), step("slow"), step("b", needing("a"))]);
     expect(moved(progress(wide, now({ a: "succeeded", slow: "open" }))).open).toEqual(["b"]);
   });
 
@@ -83,13 +88,13 @@ describe("a step", () => {
   });
 
   test("that waits for an end runs after any, even after a skip", () => {
-    const last = graph([step("a"), step("b", after("a")), step("last", [{ step: "b", on: "finished" }])]);
+    const last = graph([step("a"), step("b", needing("a")), step("last", [{ step: "b", on: "finished" }])]);
     expect(moved(progress(last, now({ a: "failed" })))).toMatchObject({ skip: ["b"], open: ["last"] });
   });
 
   test("whose condition does not hold is skipped, and says so", () => {
     const when = { is: "true", value: reference({ step: "a", path: ["go"] }) } as const;
-    const steps = graph([step("a"), step("b", after("a"), { when })]);
+    const steps = graph([step("a"), step("b", needing("a"), { when })]);
     expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: ["a"] });
     expect(progress(steps, now({ a: "succeeded" }, { a: { go: false } }))).toMatchObject({
       skip: [{ step: "b", because: { kind: "condition" } }],
@@ -100,7 +105,7 @@ describe("a step", () => {
 
   test("has its input made of what others gave", () => {
     const input = { sum: reference({ step: "a", path: ["n"] }), run: reference({ input: true, path: [] }) };
-    const steps = graph([step("a"), step("b", after("a"), { input })]);
+    const steps = graph([step("a"), step("b", needing("a"), { input })]);
     const answer = progress(steps, { ...now({ a: "succeeded" }, { a: { n: 7 } }), input: "x" });
     expect(answer).toMatchObject({ open: [{ input: { sum: 7, run: "x" } }] });
   });
@@ -119,7 +124,7 @@ describe("a run", () => {
   });
 
   test("has failed when a step has, and names it; other branches were done first", () => {
-    const two = graph([step("a"), step("b"), step("c", after("b"))]);
+    const two = graph([step("a"), step("b"), step("c", needing("b"))]);
     expect(moved(progress(two, now({ a: "failed", b: "succeeded" })))).toEqual({
       open: ["c"],
       skip: [],
@@ -133,7 +138,7 @@ describe("a run", () => {
 
   test("with failFast starts nothing new after a failure, but what handles it", () => {
     const fast = graph(
-      [step("a"), step("b"), step("c", after("b")), step("mend", [{ step: "a", on: "failed" }])],
+      [step("a"), step("b"), step("c", needing("b")), step("mend", [{ step: "a", on: "failed" }])],
       {
         failFast: true,
       },

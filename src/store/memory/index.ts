@@ -14,6 +14,7 @@ import * as read from "./read.ts";
 import * as session from "./session.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
+import * as trigger from "./triggers.ts";
 import { wait } from "./wait.ts";
 
 export type { Dump } from "./dump.ts";
@@ -50,6 +51,15 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
+
+    declareTriggers: (list) => write((at) => trigger.declareTriggers(tables, at, list)),
+    triggers: () => look((at) => trigger.triggers(tables, at)),
+    pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+    takeTrigger: (name, stamp, busyMs) =>
+      write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
+    fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
+    lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
+    activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
 
     openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
     renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),

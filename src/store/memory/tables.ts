@@ -1,6 +1,8 @@
 /** The records of the memory store: the tables of the schema, as plain values. */
 import type { Limit, Line } from "../../core/gate/gate.ts";
+import type { Success } from "../../core/schedule/automation.ts";
 import type { FinalState, LaneState } from "../store.ts";
+import type { TriggerRow } from "../triggers.ts";
 import { Journal, Table } from "./table.ts";
 
 export interface GateRecord {
@@ -126,6 +128,20 @@ export interface SessionRecord {
   readonly startedAt: number;
 }
 
+export interface RunRecord {
+  readonly id: string;
+  readonly workflow: string;
+  readonly graph: string;
+  readonly tags: string;
+  readonly source: string;
+  readonly rerunOf: string | null;
+  readonly paused: boolean;
+}
+
+export interface TriggerRecord extends Omit<TriggerRow, "busy"> {
+  readonly busyUntil: number | null;
+}
+
 const byId = (row: { readonly id: string }): string => row.id;
 const byName = (row: { readonly name: string }): string => row.name;
 
@@ -165,6 +181,9 @@ export class Tables {
     group: ({ subject }) => subject,
   });
   readonly session = new Table<SessionRecord>(this.#journal, { name: "session", key: byId });
+  readonly run = new Table<RunRecord>(this.#journal, { name: "run", key: byId });
+  readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
+  readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;
 
