@@ -15,6 +15,54 @@ export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export { describe, remedy } from "./core/gate/describe.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
-export { type AppDefinition, type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
+export {
+  type AutomationDefinition,
+  automation,
+  newer,
+  type ScheduleDefinition,
+  type SensorAnswer,
+  type SensorDefinition,
+  type SensorLook,
+  schedule,
+  sensor,
+  succeeded,
+} from "./core/schedule/definition.ts";
+export {
+  type AppDefinition,
+  type RunOptions,
+  type TagLimit,
+  type TaskContext,
+  type TaskDefinition,
+  task,
+} from "./core/task/definition.ts";
+export {
+  type AnyWorkflow,
+  type RunInputOf,
+  type RunOutputOf,
+  type WorkflowDefinition,
+  type WorkflowOptions,
+  workflow,
+} from "./core/workflow/definition.ts";
+export {
+  type ExecutorChoice,
+  inProcess,
+  type KubernetesOptions,
+  kubernetes,
+  type ParallelOptions,
+  parallel,
+} from "./core/workflow/executor.ts";
+export type { Ending, StepHandle } from "./core/workflow/handle.ts";
+export type { Reference } from "./core/workflow/reference.ts";
+export type { StepOptions, Steps } from "./core/workflow/steps.ts";
+export {
+  all,
+  any,
+  equal,
+  greater,
+  less,
+  not,
+  type StepCondition,
+  when,
+} from "./core/workflow/when.ts";
 export type { WorkerEvent } from "./engine/worker/worker.ts";
 export type { Store, TaskState } from "./store/store.ts";

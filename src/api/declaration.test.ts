@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { AnyTask } from "../core/task/definition.ts";
 import { task } from "../core/task/definition.ts";
+import { workflow } from "../core/workflow/definition.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { defineApp } from "./app.ts";
 import { declarationOf } from "./declaration.ts";
@@ -37,6 +39,31 @@ test("limits of cluster, queues and pools become gates, each with the line of it
       { key: "pool:tenant=*", limit: 1, line: "bypass", leaseMs: 300_000 },
     ],
   });
+});
+
+test("the limits on runs become gates; an app that says nothing of runs leaves them to others", () => {
+  const app = defineApp({
+    tasks: [],
+    runs: {
+      max: 4,
+      tags: [
+        { key: "env", limit: 3 },
+        { key: "env", value: "prod", limit: 2 },
+        { key: "tenant", perValue: true, limit: 1 },
+      ],
+    },
+  });
+  const ofRuns = ({ key }: { key: string }) => /^(runs|tag:)/.test(key);
+  expect(declarationOf(app).gates.filter(ofRuns)).toEqual([
+    { key: "runs", limit: 4, line: "skip", leaseMs: undefined },
+    { key: "tag:env", limit: 3, line: "skip", leaseMs: undefined },
+    { key: "tag:env=prod", limit: 2, line: "skip", leaseMs: undefined },
+    { key: "tag:tenant=*", limit: 1, line: "skip", leaseMs: undefined },
+  ]);
+  const nightly = workflow({ id: "nightly", steps: (s) => void s.step("a", tasks[0] as AnyTask) });
+  const plain = defineApp({ tasks, workflows: [nightly], queues: { mail: {} } });
+  expect(declarationOf(plain).gates.filter(ofRuns)).toMatchObject([{ key: "runs", limit: 10 }]);
+  expect(declarationOf(defineApp({ tasks: [] })).gates.filter(ofRuns)).toEqual([]);
 });
 
 test("a new declaration replaces the old one, but not what an operator has set", async () => {

@@ -1,7 +1,8 @@
 /** What an app's limits are as gates. */
 import type { App } from "../core/app/app.ts";
+import { tagLimitKey } from "../core/app/tags.ts";
 import { UNLIMITED } from "../core/gate/gate.ts";
-import { ANY, clusterKey, poolKey, queueKey } from "../core/gate/key.ts";
+import { ANY, clusterKey, poolKey, queueKey, runsKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
 import type { Declaration, DeclaredGate } from "../store/store.ts";
 
@@ -20,6 +21,8 @@ export function declarationOf(app: App): Declaration {
       ...app.pools.map(({ name, limit, leaseMs, perValue }) =>
         gate(poolKey(perValue ? `${name}=${ANY}` : name), limit, leaseMs),
       ),
+      ...(app.runs.declared ? [gate(runsKey, app.runs.max)] : []),
+      ...app.runs.tags.map((limit) => gate(tagLimitKey(limit), limit.limit)),
     ],
   };
 }

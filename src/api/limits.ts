@@ -27,13 +27,18 @@ export class Limits {
   }
 
   /** Takes effect with the next pass: -1 is unlimited, 0 pauses; lowering never evicts. */
-  async set(key: string, limit: number, by = "code"): Promise<{ from: Limit; limit: Limit }> {
+  async set(
+    key: string,
+    limit: number,
+    by = "code",
+    leaseMs?: number,
+  ): Promise<{ from: Limit; limit: Limit }> {
     if (!Number.isSafeInteger(limit) || limit < UNLIMITED)
       throw new SluiceError(
         "BAD_LIMIT",
         `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
       );
-    return this.#change({ key, to: "value", limit, by });
+    return this.#change({ key, to: "value", limit, leaseMs, by });
   }
 
   /** Back to what the app declares. */
@@ -45,6 +50,7 @@ export class Limits {
     const changed = await this.#store.changeLimit(change);
     if (!changed) throw unknownGate(change.key);
     this.#store.hint("work");
+    this.#store.hint("runs");
     return changed;
   }
 }

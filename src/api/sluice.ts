@@ -3,8 +3,10 @@
  * no words of any transport.
  */
 import type { App } from "../core/app/app.ts";
+import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
@@ -15,12 +17,19 @@ import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
+import type { SubmitOptions } from "./new-run.ts";
+import { newRun } from "./new-run.ts";
 import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { Pools } from "./pools.ts";
+import { RunQueue } from "./run-queue.ts";
+import { Runs } from "./runs.ts";
+import { Schedules } from "./schedules.ts";
 import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
+import { unknownTask } from "./unknown.ts";
 
 export type { RunningWorker, WorkerSettings };
 
@@ -52,6 +61,12 @@ export class Sluice implements AsyncDisposable {
   readonly store: Store;
   readonly limits: Limits;
   readonly queues: Queues;
+  readonly pools: Pools;
+  readonly runs: Runs;
+  /** The line of runs. */
+  readonly queue: RunQueue;
+  /** What starts runs by itself. */
+  readonly schedules: Schedules;
   readonly #app: App | undefined;
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
@@ -62,6 +77,10 @@ export class Sluice implements AsyncDisposable {
     this.#env = env;
     this.limits = new Limits(store);
     this.queues = new Queues(store);
+    this.pools = new Pools(store, this.limits);
+    this.runs = new Runs(store, app, env);
+    this.queue = new RunQueue(store);
+    this.schedules = new Schedules(store, app, env);
   }
 
   /** Puts one task in line. `within`: your own PostgreSQL client, with its transaction open. */
@@ -128,6 +147,51 @@ export class Sluice implements AsyncDisposable {
     );
   }
 
+  /** Puts a run in line: it starts when the run cap and the limits of its tags let it in. */
+  submit<Workflow extends AnyWorkflow>(
+    workflow: Workflow | string,
+    input: RunInputOf<Workflow>,
+    { within, ...options }: SubmitOptions & { readonly within?: unknown } = {},
+  ): Promise<{ id: string; created: boolean }> {
+    return this.#submit(workflow, input, { ...options, direct: false }, within);
+  }
+
+  /** Runs now, past the run cap and the limits of tags; it counts at them, so `12/10` can be read there. */
+  execute<Workflow extends AnyWorkflow>(
+    workflow: Workflow | string,
+    input: RunInputOf<Workflow>,
+    options: Omit<SubmitOptions, "delay" | "runAt"> = {},
+  ): Promise<{ id: string; created: boolean }> {
+    return this.#submit(workflow, input, { ...options, direct: true }, undefined);
+  }
+
+  async #submit(
+    workflow: AnyWorkflow | string,
+    input: unknown,
+    options: SubmitOptions & { readonly direct: boolean },
+    within: unknown,
+  ): Promise<{ id: string; created: boolean }> {
+    const { app, known } = this.#knownWorkflow(workflow);
+    const run = await newRun(app, known, input, { ...options, id: this.#env.newId() });
+    const large = largeAsks(asksOf(run.lane.asks));
+    if (large.length > 0) refuseNever(large, await this.store.limits(large.map(({ gate }) => gate)));
+    const [submitted] = await this.store.submit([run], within);
+    if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
+    return submitted as { id: string; created: boolean };
+  }
+
+  #knownWorkflow(workflow: AnyWorkflow | string): { app: App; known: AnyWorkflow } {
+    const id = typeof workflow === "string" ? workflow : workflow.id;
+    const known = this.#app?.workflows.get(id);
+    if (this.#app && known) return { app: this.#app, known };
+    const all = [...(this.#app?.workflows.keys() ?? [])];
+    const meant = nearest(id, all);
+    throw new SluiceError(
+      "UNKNOWN_WORKFLOW",
+      `workflow "${id}" is not part of this app.${meant ? ` Did you mean "${meant}"?` : ""} Add it to defineApp({ workflows: [ … ] }).`,
+    );
+  }
+
   /** Why a task is not running: every gate in the way, who holds it, and what would change it. */
   async explain(id: string): Promise<Explanation> {
     const view = await this.store.wait(id);
@@ -168,8 +232,7 @@ export class Sluice implements AsyncDisposable {
   async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
     const cancelled = await this.store.cancel(id, by);
     if (!cancelled) throw unknownTask(id);
-    this.store.hint("cancel");
-    this.store.hint("work");
+    for (const hint of ["cancel", "work", "runs"]) this.store.hint(hint);
     return cancelled;
   }
 
@@ -219,6 +282,3 @@ export class Sluice implements AsyncDisposable {
     return this.close();
   }
 }
-
-const unknownTask = (id: string): SluiceError =>
-  new SluiceError("UNKNOWN_ID", `There is no task ${id} in this store. See: sluice tasks list`);

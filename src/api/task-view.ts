@@ -3,6 +3,7 @@ import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import { asksOf, isAsks } from "../store/lane.ts";
 import type { TaskRow, TaskState } from "../store/store.ts";
+import { readable } from "./readable.ts";
 
 export interface TaskView<Output = unknown> {
   readonly id: string;
@@ -49,13 +50,4 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
         : { error: body as StoredError }),
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
   };
-}
-
-/** One row that somebody has spoilt must not hide the others: what cannot be read is shown as it is. */
-function readable(text: string, read: (text: string) => unknown = JSON.parse): unknown {
-  try {
-    return read(text);
-  } catch {
-    return text;
-  }
 }

@@ -135,6 +135,9 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
     `CREATE INDEX sluice_task_run ON sluice_task (run, id)${ofRuns}`,
     // The shortest lease of its pools: until_at is then set anew by each renewal, for as long as it is held.
     `ALTER TABLE sluice_running ADD COLUMN lease_ms BIGINT`,
+    // lease_ms is in force, lease_declared the app's.
+    `ALTER TABLE sluice_gate ADD COLUMN lease_declared BIGINT`,
+    `UPDATE sluice_gate SET lease_declared = lease_ms`,
     // A run's body, place, claim and end stand in the tables of every unit; here is what only runs have.
     `CREATE TABLE sluice_run (id ${name} NOT NULL PRIMARY KEY, workflow ${name} NOT NULL, graph ${name} NOT NULL, tags ${short} NOT NULL, source ${name} NOT NULL, rerun_of ${name}, paused SMALLINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE INDEX sluice_run_workflow ON sluice_run (workflow, id)`,

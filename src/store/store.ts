@@ -9,6 +9,7 @@
 import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { RunVerbs } from "./runs.ts";
+import type { TriggerVerbs } from "./triggers.ts";
 
 export type {
   Advance,
@@ -30,6 +31,7 @@ export type {
   Timer,
 } from "./runs.ts";
 export { RUNS } from "./runs.ts";
+export type { TriggerRow } from "./triggers.ts";
 
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -366,7 +368,14 @@ export interface QueueRow {
 }
 
 export type LimitChange =
-  | { readonly key: string; readonly to: "value"; readonly limit: number; readonly by: string }
+  | {
+      readonly key: string;
+      readonly to: "value";
+      readonly limit: number;
+      /** How long a claim on it lasts; as it was when absent. */
+      readonly leaseMs?: number | undefined;
+      readonly by: string;
+    }
   | { readonly key: string; readonly to: "declared"; readonly by: string }
   | { readonly key: string; readonly to: "paused" | "resumed"; readonly by: string };
 
@@ -445,7 +454,7 @@ export interface Inspection {
 
 export type CountedTable = "task" | "waiting" | "later" | "running" | "outcome" | "event";
 
-export interface Store extends RunVerbs {
+export interface Store extends RunVerbs, TriggerVerbs {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";
 
   /** Brings the schema to the current version; does nothing when it is there. */
@@ -487,6 +496,10 @@ export interface Store extends RunVerbs {
   wait(id: string): Promise<WaitView | undefined>;
   events(subject: string): Promise<EventRow[]>;
   gates(): Promise<(GateInfo & { readonly held: number })[]>;
+  /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
+  waiting(): Promise<
+    { readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]
+  >;
   /** The limits in force of these gates; a gate that does not exist yet is not listed. */
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   queues(): Promise<QueueRow[]>;

@@ -415,6 +415,7 @@ export class Player {
       mailLine: await line("mail"),
       holders: [await store.holders("runs"), await store.holders("pool:smtp")],
       timers: await store.timers(),
+      waiting: sorted(await store.waiting()),
     };
   }
 

@@ -2,8 +2,13 @@
  * An app with everything filled in: plain data, frozen, and the same for every process that loads the same file.
  * Only `checkApp` makes one, so whoever holds an App need not ask again whether it makes sense.
  */
+import type { AppTriggers } from "../schedule/trigger.ts";
+import { triggersOf } from "../schedule/trigger.ts";
 import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
 import { parseDuration } from "../time.ts";
+import type { AnyWorkflow } from "../workflow/definition.ts";
+import type { ExecutorChoice } from "../workflow/executor.ts";
+import { parallel } from "../workflow/executor.ts";
 
 export interface AppQueue {
   readonly name: string;
@@ -18,8 +23,27 @@ export interface AppPool {
   readonly perValue: boolean;
 }
 
-export interface App {
+export interface AppTagLimit {
+  readonly key: string;
+  readonly value: string | null;
+  readonly perValue: boolean;
+  readonly limit: number;
+}
+
+export interface AppRuns {
+  /** False when the app has no workflows and says nothing of runs: then their limits are left to others. */
+  readonly declared: boolean;
+  readonly max: number;
+  readonly tags: readonly AppTagLimit[];
+  readonly startTimeoutMs: number;
+  readonly onStartTimeout: "requeue" | "fail";
+}
+
+export interface App extends AppTriggers {
   readonly tasks: ReadonlyMap<string, AnyTask>;
+  readonly workflows: ReadonlyMap<string, AnyWorkflow>;
+  readonly executor: ExecutorChoice;
+  readonly runs: AppRuns;
   readonly queueMode: QueueMode;
   readonly queues: readonly AppQueue[];
   readonly clusterCap: number | null;
@@ -37,6 +61,9 @@ export const APP_DEFAULTS = {
   poolLease: "5m",
   sessionLease: "30s",
   sessionHeartbeat: "10s",
+  runs: 10,
+  startTimeout: "180s",
+  onStartTimeout: "requeue",
 } as const;
 
 /** Queues that were declared make the mode custom, so that nobody has to say it twice. */
@@ -46,15 +73,19 @@ export function queueModeOf({ queueMode, queues }: AppDefinition): QueueMode {
 
 /** Fills in the defaults of a definition in which no problem was found. */
 export function resolveApp(definition: AppDefinition): App {
-  const { tasks, clusterCap, prefetch, claimLease, session } = definition;
+  const { tasks, workflows = [], clusterCap, prefetch, claimLease, session } = definition;
   return Object.freeze({
     tasks: new Map(tasks.map((task) => [task.id, task])),
+    workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
+    executor: definition.executor ?? parallel(),
+    runs: Object.freeze(runsOf(definition)),
     queueMode: queueModeOf(definition),
     queues: Object.freeze(queuesOf(definition)),
     clusterCap: clusterCap ?? null,
     prefetch: prefetch ?? APP_DEFAULTS.prefetch,
     claimLeaseMs: parseDuration(claimLease ?? APP_DEFAULTS.claimLease),
     pools: Object.freeze(poolsOf(definition)),
+    ...triggersOf(definition),
     session: Object.freeze({
       leaseMs: parseDuration(session?.lease ?? APP_DEFAULTS.sessionLease),
       heartbeatMs: parseDuration(session?.heartbeat ?? APP_DEFAULTS.sessionHeartbeat),
@@ -77,4 +108,19 @@ function poolsOf({ pools }: AppDefinition): AppPool[] {
       perValue: perValue ?? false,
     }),
   );
+}
+
+function runsOf({ workflows = [], runs }: AppDefinition): AppRuns {
+  const tags = runs?.tags ?? [];
+  return {
+    declared: workflows.length > 0 || runs !== undefined,
+    max: runs?.max ?? APP_DEFAULTS.runs,
+    tags: Object.freeze(
+      tags.map(({ key, value = null, perValue = false, limit }) =>
+        Object.freeze({ key, value, perValue, limit }),
+      ),
+    ),
+    startTimeoutMs: parseDuration(runs?.startTimeout ?? APP_DEFAULTS.startTimeout),
+    onStartTimeout: runs?.onStartTimeout ?? APP_DEFAULTS.onStartTimeout,
+  };
 }

@@ -28,6 +28,9 @@ describe("the example configurations of Horsies", () => {
     const app = checkApp(simple);
     expect(app).toEqual({
       tasks: new Map([["greet", greet]]),
+      workflows: new Map(),
+      executor: { kind: "parallel", maxWorkers: null, maxAsyncConcurrent: null },
+      runs: { declared: false, max: 10, tags: [], startTimeoutMs: 180_000, onStartTimeout: "requeue" },
       queueMode: "default",
       queues: [{ name: "default", rank: 100, maxConcurrency: null }],
       clusterCap: null,
@@ -35,6 +38,9 @@ describe("the example configurations of Horsies", () => {
       claimLeaseMs: 60_000,
       pools: [],
       session: { leaseMs: 30_000, heartbeatMs: 10_000 },
+      schedules: [],
+      sensors: [],
+      automations: [],
     });
   });
 

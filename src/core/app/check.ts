@@ -1,20 +1,25 @@
 /**
  * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
- * The rules stand in queues.ts, leases.ts, pools.ts and tasks.ts; what they share in rule.ts.
+ * The rules stand in queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
+ * triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
 import type { AppDefinition } from "../task/definition.ts";
 import type { App } from "./app.ts";
 import { resolveApp } from "./app.ts";
+import { executorProblems } from "./executors.ts";
 import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
 import { poolProblems } from "./pools.ts";
 import { queueProblems } from "./queues.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, shown } from "./rule.ts";
+import { runProblems } from "./runs.ts";
 import { taskProblems } from "./tasks.ts";
+import { triggerProblems } from "./triggers.ts";
+import { workflowProblems } from "./workflows.ts";
 
-export type { App, AppPool, AppQueue } from "./app.ts";
+export type { App, AppPool, AppQueue, AppRuns, AppTagLimit } from "./app.ts";
 
 /** The app with its defaults filled in, or a ConfigError with every problem it has. */
 export function checkApp(definition: AppDefinition): App {
@@ -37,4 +42,8 @@ function* problemsOf(definition: AppDefinition): Problems {
   yield* leaseProblems(definition);
   yield* poolProblems(definition);
   yield* taskProblems(definition);
+  yield* executorProblems("executor", definition.executor);
+  yield* runProblems(definition);
+  yield* workflowProblems(definition);
+  yield* triggerProblems(definition);
 }

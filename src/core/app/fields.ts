@@ -2,14 +2,21 @@
  * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
  * type-checked. So every field has to be one we know; the compiler keeps these lists complete.
  */
+import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type {
   AnyTask,
   AppDefinition,
   PoolOptions,
   QueueOptions,
+  RunOptions,
   SessionOptions,
+  TagLimit,
 } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
+import type { WorkflowOptions } from "../workflow/definition.ts";
+import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
+import type { PodResources } from "../workflow/graph.ts";
+import type { StepOptions } from "../workflow/steps.ts";
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
@@ -18,6 +25,9 @@ type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   tasks: true,
+  workflows: true,
+  executor: true,
+  runs: true,
   queueMode: true,
   queues: true,
   clusterCap: true,
@@ -25,6 +35,9 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   claimLease: true,
   pools: true,
   session: true,
+  schedules: true,
+  sensors: true,
+  automations: true,
 };
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
@@ -47,7 +60,97 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   retry: true,
   timeout: true,
   goodUntil: true,
+  cpu: true,
   run: true,
+};
+
+export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: unknown }> = {
+  id: true,
+  input: true,
+  tags: true,
+  priority: true,
+  timeout: true,
+  failFast: true,
+  executor: true,
+  mutexes: true,
+  pools: true,
+  steps: true,
+};
+
+export const STEP_FIELDS: Fields<StepOptions> = {
+  after: true,
+  when: true,
+  queue: true,
+  priority: true,
+  pools: true,
+  retry: true,
+  timeout: true,
+  mutexes: true,
+  mayFail: true,
+  executor: true,
+};
+
+export const RUN_FIELDS: Fields<RunOptions> = {
+  max: true,
+  tags: true,
+  startTimeout: true,
+  onStartTimeout: true,
+};
+export const TAG_FIELDS: Fields<TagLimit> = { key: true, value: true, perValue: true, limit: true };
+
+export const EXECUTOR_FIELDS: {
+  readonly "in-process": Fields<InProcess>;
+  readonly parallel: Fields<Parallel>;
+  readonly kubernetes: Fields<Kubernetes>;
+} = {
+  "in-process": { kind: true },
+  parallel: { kind: true, maxWorkers: true, maxAsyncConcurrent: true },
+  kubernetes: {
+    kind: true,
+    image: true,
+    namespace: true,
+    command: true,
+    serviceAccount: true,
+    env: true,
+    labels: true,
+    resources: true,
+    keep: true,
+    maxConcurrentSteps: true,
+  },
+};
+export const RESOURCE_FIELDS: Fields<PodResources> = { requests: true, limits: true };
+export const SCHEDULE_FIELDS: Fields<ScheduleDefinition> = {
+  id: true,
+  workflow: true,
+  cron: true,
+  timezone: true,
+  input: true,
+  tags: true,
+  priority: true,
+  catchUp: true,
+  overlap: true,
+  paused: true,
+};
+
+export const SENSOR_FIELDS: Fields<SensorDefinition> = {
+  id: true,
+  every: true,
+  timeout: true,
+  workflow: true,
+  tags: true,
+  priority: true,
+  paused: true,
+  run: true,
+};
+
+export const AUTOMATION_FIELDS: Fields<AutomationDefinition> = {
+  id: true,
+  workflow: true,
+  when: true,
+  input: true,
+  tags: true,
+  priority: true,
+  paused: true,
 };
 
 export function* mustKnowFields(

@@ -5,7 +5,15 @@ import type { AppDefinition, PoolOptions } from "../task/definition.ts";
 import { mustKnowFields, POOL_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";
-import { entriesOf, isRecord, mustBeDuration, mustBeName, mustBeRecord, mustBeWhole } from "./rule.ts";
+import {
+  entriesOf,
+  isRecord,
+  mustBeBoolean,
+  mustBeDuration,
+  mustBeName,
+  mustBeRecord,
+  mustBeWhole,
+} from "./rule.ts";
 
 const LIKE = '{ limit: 5, lease: "5m" }';
 
@@ -24,19 +32,20 @@ function* onePool(field: string, name: string, options: unknown): Problems {
   const cure = "Set it to 1 or more (to pause, use sluice limits set)";
   yield* mustBeWhole(`${field}.limit`, options.limit ?? null, 1, cure);
   yield* mustBeDuration(`${field}.lease`, options.lease);
-  if (options.perValue !== undefined && typeof options.perValue !== "boolean")
-    yield {
-      field: `${field}.perValue`,
-      rule: "must be true or false",
-      cure: "Write true for one limit per value",
-    };
+  yield* mustBeBoolean(`${field}.perValue`, options.perValue, "Write true for one limit per value");
 }
 
 /** Also for asks that are made from the input, at enqueue. */
-export function* askProblems(field: string, asks: unknown, pools: AppDefinition["pools"]): Problems {
+export function* askProblems(
+  field: string,
+  asks: unknown,
+  pools: AppDefinition["pools"],
+  who = "task",
+): Problems {
   if (asks === undefined || typeof asks === "function") return;
   yield* mustBeRecord(field, asks, "{ database: 2 }");
-  for (const [name, slots] of entriesOf(asks)) yield* oneAsk(`${field}.${name}`, name, slots, pools ?? {});
+  for (const [name, slots] of entriesOf(asks))
+    yield* oneAsk(`${field}.${name}`, name, slots, pools ?? {}, who);
 }
 
 function* oneAsk(
@@ -44,6 +53,7 @@ function* oneAsk(
   ask: string,
   slots: unknown,
   pools: Readonly<Record<string, PoolOptions>>,
+  who: string,
 ): Problems {
   yield* mustBeWhole(field, slots ?? null, 1, "Ask for 1 slot or more, or leave the pool out");
   const [name = ""] = ask.split("=", 1);
@@ -57,12 +67,13 @@ function* oneAsk(
   if (neverFits(slots as number, pool.limit))
     yield {
       field,
-      rule: `pool "${ask}": asked for ${slots} slots, but its limit is ${pool.limit}, so this task can never start`,
+      rule: `pool "${ask}": asked for ${slots} slots, but its limit is ${pool.limit}, so this ${who} can never start`,
       cure: `Ask for fewer, or set pools.${name}.limit to ${slots}`,
     };
 }
 
-function neverFits(slots: number, limit: number): boolean {
+/** Whether so many slots are more than a pool could ever give. */
+export function neverFits(slots: number, limit: number): boolean {
   return obstacle({ key: "", limit, paused: false, line: "bypass", held: 0 }, 0, 0, slots) === "never";
 }
 

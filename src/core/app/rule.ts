@@ -54,6 +54,21 @@ export function* mustBeOneOf(field: string, value: unknown, allowed: readonly st
   yield { field, rule: `must be ${list}, but is ${shown(value)}`, cure: `Write one of ${list}` };
 }
 
+export function* mustBeBoolean(field: string, value: unknown, cure: string): Problems {
+  if (value === undefined || typeof value === "boolean") return;
+  yield { field, rule: "must be true or false", cure };
+}
+
+/** Some libraries make schemas that are functions, so this asks only for the one field they all share. */
+export function* mustBeSchema(field: string, value: unknown): Problems {
+  if (value === undefined || "~standard" in Object(value)) return;
+  yield {
+    field,
+    rule: "must be a Standard Schema",
+    cure: "Use a schema of zod, valibot, arktype or any other library that implements it",
+  };
+}
+
 /** Milliseconds of a duration that may be wrong: then there is nothing to compare, and its own rule says so. */
 export function millis(value: unknown, fallback: string): number | undefined {
   try {

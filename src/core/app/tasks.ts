@@ -8,10 +8,12 @@ import type { Problems } from "./rule.ts";
 import {
   isRecord,
   millis,
+  mustBeBoolean,
   mustBeDuration,
   mustBeName,
   mustBeOneOf,
   mustBeRecord,
+  mustBeSchema,
   mustBeWhole,
   shown,
 } from "./rule.ts";
@@ -67,12 +69,14 @@ function* oneTask(
   yield* askProblems(`${name}.pools`, task.pools, isRecord(definition.pools) ? definition.pools : {});
   yield* mustBeDuration(`${name}.timeout`, task.timeout);
   yield* mustBeDuration(`${name}.goodUntil`, task.goodUntil);
-  yield* mustBeRecord(`${name}.retry`, task.retry, '{ attempts: 5, delay: "1s" }');
-  if (isRecord(task.retry)) yield* retryProblems(`${name}.retry`, task.retry);
+  yield* retryProblems(`${name}.retry`, task.retry);
+  yield* mustBeBoolean(`${name}.cpu`, task.cpu, "Write true for a task that keeps a CPU busy");
   yield* codeProblems(name, task);
 }
 
-function* retryProblems(name: string, retry: Readonly<Record<string, unknown>>): Problems {
+export function* retryProblems(name: string, retry: unknown): Problems {
+  yield* mustBeRecord(name, retry, '{ attempts: 5, delay: "1s" }');
+  if (!isRecord(retry)) return;
   yield* mustKnowFields(`${name}.`, retry, RETRY_FIELDS);
   yield* mustBeWhole(`${name}.attempts`, retry.attempts, 1, "Set it to 1 for no retry, or to more");
   yield* mustBeOneOf(`${name}.backoff`, retry.backoff, ["fixed", "exponential"]);
@@ -102,11 +106,5 @@ function* codeProblems(name: string, { run, input }: Readonly<Record<string, unk
       rule: `must be a function, but is ${shown(run)}`,
       cure: "Write it like run: async (input, { signal }) => { … }",
     };
-  // Some libraries make schemas that are functions, so this asks only for the one field they all share.
-  if (input !== undefined && !("~standard" in Object(input)))
-    yield {
-      field: `${name}.input`,
-      rule: "must be a Standard Schema",
-      cure: "Use a schema of zod, valibot, arktype or any other library that implements it",
-    };
+  yield* mustBeSchema(`${name}.input`, input);
 }

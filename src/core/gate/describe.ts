@@ -4,7 +4,7 @@
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining } from "./gate.ts";
-import { clusterKey, kindOf, parseKey, unreadableKey } from "./key.ts";
+import { clusterKey, parseKey, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
 
@@ -23,6 +23,8 @@ type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
 export function gateTitle(key: string): string {
   const { kind, name } = parseKey(key);
   if (key === clusterKey) return "the cluster cap";
+  if (key === runsKey) return "the run cap";
+  if (kind === "run") return `its run's own limit "${name.slice(name.indexOf("/") + 1)}"`;
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
 }
 
@@ -59,6 +61,7 @@ function sentence(reason: Reason, telling: Telling): string {
     case "busy":
       return `every worker that serves it is busy: ${count(reason.workers, "worker")}, ${count(reason.slots, "slot")}${ahead(reason.ahead)}`;
     case "noWorker":
+      if (reason.queue.startsWith("@")) return "no worker is running, so nobody lets runs in";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"`;
   }
 }
@@ -80,18 +83,25 @@ function command(reason: Reason): string | undefined {
       return setLimit(reason.gate, "<slots>");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;
-      return kindOf(reason.gate) === "queue"
-        ? `sluice queues resume ${quoted(parseKey(reason.gate).name)}`
-        : setLimit(reason.gate, "<slots>");
+      return resume(reason.gate);
     case "behind":
       return reason.front.reasons.map(command).find((found) => found !== undefined);
     case "busy":
       return "sluice worker app.ts";
     case "noWorker":
+      if (reason.queue.startsWith("@")) return "sluice worker app.ts";
       return `sluice worker app.ts${reason.queue && ` --queues=${quoted(reason.queue)}`}`;
     default:
       return undefined;
   }
+}
+
+/** Each kind of pause has its own way back. */
+function resume(gate: string): string {
+  const { kind, name } = parseKey(gate);
+  if (kind === "queue") return `sluice queues resume ${quoted(name)}`;
+  if (kind === "run") return `sluice runs resume ${name.slice(0, name.indexOf("/"))}`;
+  return setLimit(gate, "<slots>");
 }
 
 function full(reason: Of<"full">, now: number): string {

@@ -1,6 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterKey, familyOf, formatKey, kindOf, parseKey, poolKey, queueKey } from "./key.ts";
+import {
+  clusterKey,
+  familyOf,
+  formatKey,
+  kindOf,
+  mutexKey,
+  parseKey,
+  poolKey,
+  queueKey,
+  runGateKey,
+  runsKey,
+  tagKey,
+} from "./key.ts";
 
 describe("a gate's key", () => {
   it("says its kind and name", () => {
@@ -8,6 +20,11 @@ describe("a gate's key", () => {
     expect(queueKey("stripe")).toBe("queue:stripe");
     expect(poolKey("gpu")).toBe("pool:gpu");
     expect(poolKey("tenant=acme")).toBe("pool:tenant=acme");
+    expect(mutexKey("nightly")).toBe("mutex:nightly");
+    expect(runsKey).toBe("runs");
+    expect(tagKey("env")).toBe("tag:env");
+    expect(tagKey("env", "prod")).toBe("tag:env=prod");
+    expect(runGateKey("r1", "workers")).toBe("run:r1/workers");
   });
 
   it("is taken apart again", () => {
@@ -27,6 +44,9 @@ describe("a gate's key", () => {
     expect(familyOf("pool:tenant=*")).toBeNull();
     expect(familyOf("pool:gpu")).toBeNull();
     expect(familyOf("cluster")).toBeNull();
+    expect(familyOf(tagKey("tenant", "acme"))).toBe("tag:tenant=*");
+    expect(familyOf(tagKey("tenant"))).toBeNull();
+    expect(familyOf(runGateKey("r1", "workers"))).toBeNull();
   });
 
   it("is the same after being taken apart and put together", () => {

@@ -16,6 +16,26 @@ export function poolKey(name: string): string {
   return `pool:${name}`;
 }
 
+export function mutexKey(name: string): string {
+  return `mutex:${name}`;
+}
+
+/** Asked by every run. */
+export const runsKey = "runs";
+
+/** Asked by every run with this tag: under its key alone, and under key and value. */
+export function tagKey(key: string, value?: string): string {
+  return value === undefined ? `tag:${key}` : `tag:${key}=${value}`;
+}
+
+/** A gate that one run has for itself, like "workers"; only its own steps ask for it. */
+export function runGateKey(run: string, name: string): string {
+  return `run:${run}/${name}`;
+}
+
+/** What every store can keep. */
+export const LONGEST_KEY = 191;
+
 export interface KeyParts {
   readonly kind: string;
   /** Empty where there is only one gate of the kind, as with the cluster. */

@@ -6,6 +6,10 @@ describe("a gate that nobody has declared", () => {
   it.each([
     ["cluster", "skip", UNLIMITED],
     ["queue:stripe", "skip", UNLIMITED],
+    ["runs", "skip", 10],
+    ["tag:env", "skip", UNLIMITED],
+    ["tag:env=prod", "skip", UNLIMITED],
+    ["run:r1/workers", "skip", UNLIMITED],
     ["pool:gpu", "bypass", null],
     ["pool:tenant=acme", "bypass", null],
     ["mutex:ns/nightly", "strict", 1],
@@ -15,16 +19,7 @@ describe("a gate that nobody has declared", () => {
   });
 
   it("of an unknown kind admits nobody until it is set, and then in order", () => {
-    for (const key of [
-      "runs",
-      "tag:env=prod",
-      "queues:a",
-      "",
-      ":",
-      "constructor:x",
-      "__proto__",
-      "toString",
-    ]) {
+    for (const key of ["queues:a", "", ":", "constructor:x", "__proto__", "toString"]) {
       expect(bornAs(key), key).toEqual({ line: "strict", limit: null });
     }
   });
@@ -34,10 +29,13 @@ describe("a gate that nobody has declared", () => {
   });
 });
 
-describe("a gate that every unit of a queue asks for", () => {
-  it("is the cluster cap or a queue, and nothing else", () => {
+describe("a gate that every unit of a line asks for", () => {
+  it("is the cluster cap, the run cap or a queue, and nothing else", () => {
     const keys = [
       "cluster",
+      "runs",
+      "run:r1/workers",
+      "tag:env",
       "queue:stripe",
       "queue:",
       "pool:gpu",
@@ -46,6 +44,6 @@ describe("a gate that every unit of a queue asks for", () => {
       "clusters",
       "queue",
     ];
-    expect(keys.filter(isWholeLine)).toEqual(["cluster", "queue:stripe", "queue:"]);
+    expect(keys.filter(isWholeLine)).toEqual(["cluster", "runs", "queue:stripe", "queue:"]);
   });
 });

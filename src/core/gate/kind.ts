@@ -14,6 +14,9 @@ export interface Kind {
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ["cluster", { line: "skip", limit: UNLIMITED }],
   ["queue", { line: "skip", limit: UNLIMITED }],
+  ["runs", { line: "skip", limit: 10 }],
+  ["tag", { line: "skip", limit: UNLIMITED }],
+  ["run", { line: "skip", limit: UNLIMITED }],
   ["pool", { line: "bypass", limit: null }],
   ["mutex", { line: "strict", limit: 1 }],
   ["semaphore", { line: "strict", limit: null }],
@@ -24,7 +27,7 @@ export function bornAs(key: string): Kind {
   return KINDS.get(key.split(":", 1)[0] as string) ?? { line: "strict", limit: null };
 }
 
-/** Gates that every unit of a queue asks for: waiting for them says nothing about one lane, so none parks on them. */
+/** Gates that every unit of a line asks for: waiting for them says nothing about one lane, so none parks on them. */
 export function isWholeLine(key: string): boolean {
-  return key === "cluster" || key.startsWith("queue:");
+  return key === "cluster" || key === "runs" || key.startsWith("queue:");
 }

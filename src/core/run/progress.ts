@@ -9,7 +9,7 @@
 import { holds, stepsIn } from "../workflow/condition.ts";
 import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
 import type { Json, Template } from "../workflow/template.ts";
-import { render, sourcesIn } from "../workflow/template.ts";
+import { fill, render, sourcesIn } from "../workflow/template.ts";
 
 export type StepState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
 
@@ -26,7 +26,8 @@ export type Progress =
   | { readonly wants: readonly string[] }
   | {
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
-      readonly open: readonly { readonly step: GraphStep; readonly input: Json }[];
+      /** Without an input, for a task that takes none. */
+      readonly open: readonly { readonly step: GraphStep; readonly input: Json | undefined }[];
       readonly finish: Finish | null;
     };
 
@@ -49,7 +50,7 @@ class Walk {
   readonly #states: Map<string, StepState>;
   readonly #wants = new Set<string>();
   readonly #skip: { step: string; because: Because }[] = [];
-  readonly #open: { step: GraphStep; input: Json }[] = [];
+  readonly #open: { step: GraphStep; input: Json | undefined }[] = [];
 
   constructor(graph: Graph, now: RunNow) {
     this.#graph = graph;
@@ -84,7 +85,7 @@ class Walk {
     const named = [...(step.when ? stepsIn(step.when) : []), ...stepsOf(step.input)];
     if (!this.#has(named)) return "pending";
     if (step.when && !holds(step.when, this.#values())) return this.#skipped(step, { kind: "condition" });
-    this.#open.push({ step, input: render(step.input, this.#values()) });
+    this.#open.push({ step, input: fill(step.input, this.#values()) });
     return "open";
   }
 

@@ -3,7 +3,10 @@
  * once, for everything together.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { Duration } from "../time.ts";
+import type { AnyWorkflow } from "../workflow/definition.ts";
+import type { ExecutorChoice } from "../workflow/executor.ts";
 import type { RetryOptions } from "./retry.ts";
 
 declare global {
@@ -45,6 +48,8 @@ export interface TaskDefinition<Input, Output, Parsed = Input> {
   readonly timeout?: Duration;
   /** How long after it was enqueued it may still start. */
   readonly goodUntil?: Duration;
+  /** CPU-bound: as a step of a run it has a process of its own, where the executor has them. */
+  readonly cpu?: boolean;
   run(input: Parsed, context: TaskContext): Promise<Output> | Output;
 }
 
@@ -87,8 +92,30 @@ export interface SessionOptions {
   readonly heartbeat?: Duration;
 }
 
+export interface RunOptions {
+  /** How many runs may be in progress at once; 10 unless said otherwise, -1 is unlimited. */
+  readonly max?: number;
+  readonly tags?: readonly TagLimit[];
+  /** How long a run that was let in may take to start; "180s" unless said otherwise. */
+  readonly startTimeout?: Duration;
+  /** What becomes of one that did not: back in line, unless said otherwise. */
+  readonly onStartTimeout?: "requeue" | "fail";
+}
+
+/** How many runs with a tag may be in progress at once: with this key, with this key and value, or for each value. */
+export interface TagLimit {
+  readonly key: string;
+  readonly value?: string;
+  readonly perValue?: boolean;
+  readonly limit: number;
+}
+
 export interface AppDefinition {
   readonly tasks: readonly AnyTask[];
+  readonly workflows?: readonly AnyWorkflow[];
+  /** Where steps run, unless their workflow or they themselves say otherwise; `parallel()` by default. */
+  readonly executor?: ExecutorChoice;
+  readonly runs?: RunOptions;
   /** "custom" when queues are declared, else "default": one queue of that name. */
   readonly queueMode?: QueueMode;
   readonly queues?: Readonly<Record<string, QueueOptions>>;
@@ -100,6 +127,10 @@ export interface AppDefinition {
   readonly claimLease?: Duration;
   readonly pools?: Readonly<Record<string, PoolOptions>>;
   readonly session?: SessionOptions;
+  /** What starts runs by itself: by the clock, by looking at the world, by what other workflows did. */
+  readonly schedules?: readonly ScheduleDefinition[];
+  readonly sensors?: readonly SensorDefinition[];
+  readonly automations?: readonly AutomationDefinition[];
 }
 
 export type QueueMode = "default" | "custom";

@@ -1,6 +1,6 @@
 /** Conditions are data too: whoever moves a run on decides them, with or without the code that wrote them. */
 import type { Json, Template, Values } from "./template.ts";
-import { render, sourcesIn } from "./template.ts";
+import { render, stepsNamedIn } from "./template.ts";
 
 export type Condition =
   | { readonly is: "true"; readonly value: Template }
@@ -29,18 +29,16 @@ export function holds(condition: Condition, values: Values): boolean {
 
 /** The steps whose outputs it looks at. */
 export function stepsIn(condition: Condition): string[] {
-  const named = (template: Template): string[] =>
-    sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
   switch (condition.is) {
     case "true":
-      return named(condition.value);
+      return stepsNamedIn(condition.value);
     case "not":
       return stepsIn(condition.condition);
     case "all":
     case "any":
       return condition.conditions.flatMap(stepsIn);
     default:
-      return [...named(condition.left), ...named(condition.right)];
+      return [...stepsNamedIn(condition.left), ...stepsNamedIn(condition.right)];
   }
 }
 

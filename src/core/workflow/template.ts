@@ -7,6 +7,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** JSON, `{ "$from": [...] }` for a reference, `{ "$literal": value }` for a value that is taken as it stands. */
 export type Template = Json;
 
+/** No value at all, which JSON has no word for: the input of a task that takes none. It comes from nowhere. */
+export const NOTHING: Template = Object.freeze({ $from: Object.freeze([]) });
+
 /** Where a value comes from: an output of a step, or the run's input, and the way into it. */
 export type Source =
   | { readonly step: string; readonly path: readonly Key[] }
@@ -26,13 +29,19 @@ export function reference(source: Source): Template {
 export function literal(value: Json): Template {
   if (Array.isArray(value)) return value.map(literal);
   if (!isObject(value)) return value;
-  if (FROM in value || LITERAL in value) return { [LITERAL]: value };
+  if (looksTaken(value)) return { [LITERAL]: value };
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, literal(each)]));
 }
 
+/** Whether a value would be read as something else than it is. */
+export function looksTaken(value: object): boolean {
+  return Object.hasOwn(value, FROM) || Object.hasOwn(value, LITERAL);
+}
+
 export function sourceOf(template: Template): Source | undefined {
-  if (!isObject(template) || !(FROM in template)) return undefined;
+  if (!isObject(template) || !Object.hasOwn(template, FROM)) return undefined;
   const [kind, ...rest] = template[FROM] as readonly Key[];
+  if (kind === undefined) return undefined;
   if (kind === "input") return { input: true, path: rest };
   const [step, ...path] = rest;
   return { step: String(step), path };
@@ -43,8 +52,13 @@ export function sourcesIn(template: Template): Source[] {
   const source = sourceOf(template);
   if (source) return [source];
   if (Array.isArray(template)) return template.flatMap(sourcesIn);
-  if (!isObject(template) || LITERAL in template) return [];
+  if (!isObject(template) || Object.hasOwn(template, LITERAL)) return [];
   return Object.values(template).flatMap(sourcesIn);
+}
+
+/** The steps it refers to. */
+export function stepsNamedIn(template: Template): string[] {
+  return sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
 }
 
 /** What references stand for. */
@@ -54,22 +68,40 @@ export interface Values {
   output(step: string): Json;
 }
 
-/** The template with its holes filled. A way that leads nowhere gives null: what is missing is refused by the task's schema. */
+/** The template with its holes filled; null where there is nothing. */
 export function render(template: Template, values: Values): Json {
-  const source = sourceOf(template);
-  if (source) return follow("step" in source ? values.output(source.step) : values.input, source.path);
+  return fill(template, values) ?? null;
+}
+
+/**
+ * The same, and undefined where there is nothing. As JSON itself has it, a field without a value is left out and a
+ * list keeps its length with null: a way that leads nowhere is an optional field that was not given.
+ */
+export function fill(template: Template, values: Values): Json | undefined {
   if (Array.isArray(template)) return template.map((each) => render(each, values));
   if (!isObject(template)) return template;
-  if (LITERAL in template) return template[LITERAL] as Json;
-  return Object.fromEntries(Object.entries(template).map(([key, each]) => [key, render(each, values)]));
+  if (Object.hasOwn(template, LITERAL)) return template[LITERAL];
+  if (!Object.hasOwn(template, FROM)) return filled(template, values);
+  const source = sourceOf(template);
+  return source && follow("step" in source ? values.output(source.step) : values.input, source.path);
+}
+
+function filled(fields: { readonly [key: string]: Template }, values: Values): Json {
+  const entries: [string, Json][] = [];
+  for (const [key, each] of Object.entries(fields)) {
+    const value = fill(each, values);
+    if (value !== undefined) entries.push([key, value]);
+  }
+  return Object.fromEntries(entries);
 }
 
 /** Only what a value has of its own: "constructor" and the like lead nowhere. */
-function follow(value: Json, path: readonly Key[]): Json {
-  let at: Json = value;
+function follow(value: Json, path: readonly Key[]): Json | undefined {
+  let at: Json | undefined = value;
   for (const key of path) {
-    if (at === null || typeof at !== "object" || !Object.hasOwn(at, key)) return null;
-    at = (at as Readonly<Record<Key, Json>>)[key] ?? null;
+    if (at === null || typeof at !== "object" || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Readonly<Record<Key, Json>>)[key];
+    if (at === undefined) return undefined;
   }
   return at;
 }

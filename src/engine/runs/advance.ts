@@ -120,7 +120,12 @@ const skipped = (name: string, because: Because): StepMove => ({
 const gatesOf = (run: string, graph: Graph) =>
   graph.gates.map(({ name, limit }) => ({ key: runGateKey(run, name), limit }));
 
-function unitOf(run: RunSeen, step: GraphStep, input: Json, { newId, claimTimeoutMs }: AdvanceSettings) {
+function unitOf(
+  run: RunSeen,
+  step: GraphStep,
+  input: Json | undefined,
+  { newId, claimTimeoutMs }: AdvanceSettings,
+) {
   const asks = [
     { gate: clusterKey, slots: 1 },
     { gate: queueKey(step.queue), slots: 1 },
@@ -132,7 +137,8 @@ function unitOf(run: RunSeen, step: GraphStep, input: Json, { newId, claimTimeou
     name: step.task,
     priority: step.priority ?? run.priority,
     lane: laneOf(step.queue, step.task, asks),
-    input: JSON.stringify(input),
+    // As an enqueue writes it: no value at all is an empty text.
+    input: JSON.stringify(input) ?? "",
     options: JSON.stringify({
       retry: step.retry,
       timeoutMs: step.timeoutMs,

@@ -1,4 +1,5 @@
 /** Runs a task's function in this process. */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
@@ -38,19 +39,18 @@ export class FunctionExecutor implements Executor {
 
 /** The schema's view of the input; a violation is an error that no retry can mend. */
 export async function parseInput(task: AnyTask, value: unknown): Promise<unknown> {
-  if (!task.input) return value;
-  const parsed = await task.input["~standard"].validate(value);
+  return task.input ? parseWith(task.input, value, `task "${task.id}"`) : value;
+}
+
+export async function parseWith(schema: StandardSchemaV1, value: unknown, whose: string): Promise<unknown> {
+  const parsed = await schema["~standard"].validate(value);
   if (!parsed.issues) return parsed.value;
   const issues = parsed.issues.map(
     ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
   );
-  throw new SluiceError(
-    "BAD_INPUT",
-    `task "${task.id}": the input does not fit its schema: ${issues.join("; ")}`,
-    {
-      details: { task: task.id, issues },
-    },
-  );
+  throw new SluiceError("BAD_INPUT", `${whose}: the input does not fit its schema: ${issues.join("; ")}`, {
+    details: { issues },
+  });
 }
 
 const stepOf = (step: unknown): string =>

@@ -26,6 +26,7 @@ const NAMES = [
   "news",
   "timer",
   "success",
+  "trigger",
 ] as const;
 
 type TableName = (typeof NAMES)[number];

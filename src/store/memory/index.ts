@@ -22,6 +22,7 @@ import { submit } from "./submit.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
 import { resetTimer, timers } from "./timer.ts";
+import * as trigger from "./triggers.ts";
 import { wait } from "./wait.ts";
 
 export type { Dump } from "./dump.ts";
@@ -72,6 +73,15 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     timers: () => look((at) => timers(tables, at)),
     resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 
+    declareTriggers: (list) => write((at) => trigger.declareTriggers(tables, at, list)),
+    triggers: () => look((at) => trigger.triggers(tables, at)),
+    pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+    takeTrigger: (name, stamp, busyMs) =>
+      write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
+    fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
+    lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
+    activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
+
     openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
     renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
     closeSession: (id) => write(() => tables.session.delete(id)),
@@ -92,6 +102,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     wait: (id) => look((at) => wait(tables, at, id)),
     events: (subject) => look(() => read.events(tables, subject)),
     gates: () => look((at) => read.gates(tables, at)),
+    waiting: () => look(() => read.waiting(tables)),
     limits: (keys) => look(() => read.limits(tables, keys)),
     queues: () => look(() => read.queues(tables)),
     sessions: () => look((at) => read.sessions(tables, at)),

@@ -118,6 +118,19 @@ export function queues(tables: Tables): QueueRow[] {
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
+/** In each lane, whether or not a pass has taken it in. */
+export function waiting(tables: Tables): Awaited<ReturnType<Store["waiting"]>> {
+  const found = new Map<string, { queue: string; task: string; asks: string; units: number }>();
+  for (const { id } of tables.waiting.all()) {
+    const unit = tables.task.get(id);
+    if (!unit) continue;
+    const { queue, name: task, asks } = unit;
+    const key = [queue, task, asks].join("\0");
+    found.set(key, { queue, task, asks, units: (found.get(key)?.units ?? 0) + 1 });
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
 function tally(queues: readonly (string | undefined)[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const queue of queues) if (queue !== undefined) counts.set(queue, (counts.get(queue) ?? 0) + 1);

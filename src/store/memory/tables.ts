@@ -1,8 +1,10 @@
 /** The records of the memory store: the tables of the schema, as plain values. */
 import type { Limit, Line } from "../../core/gate/gate.ts";
+import type { Success } from "../../core/schedule/automation.ts";
 import type { StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState } from "../store.ts";
+import type { TriggerRow } from "../triggers.ts";
 import { Journal, Table } from "./table.ts";
 
 export interface GateRecord {
@@ -155,10 +157,8 @@ export interface NewsRecord {
   readonly run: string;
 }
 
-export interface SuccessRecord {
-  readonly workflow: string;
-  readonly run: string;
-  readonly at: number;
+export interface TriggerRecord extends Omit<TriggerRow, "busy"> {
+  readonly busyUntil: number | null;
 }
 
 const byId = (row: { readonly id: string }): string => row.id;
@@ -227,10 +227,8 @@ export class Tables {
     key: ({ id, kind }) => pairKey(id, kind),
     group: byId,
   });
-  readonly success = new Table<SuccessRecord>(this.#journal, {
-    name: "success",
-    key: ({ workflow }) => workflow,
-  });
+  readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
+  readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;
 

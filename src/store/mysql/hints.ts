@@ -64,7 +64,8 @@ export class Hints {
       const moved = this.#seen !== undefined && n !== this.#seen;
       this.#seen = n;
       // What was said is not told apart: whoever listens looks at everything.
-      if (moved) for (const hear of this.#listeners) for (const hint of ["work", "cancel", "runs"]) hear(hint);
+      if (moved)
+        for (const hear of this.#listeners) for (const hint of ["work", "cancel", "runs"]) hear(hint);
     } catch {
       // The store is away; the poll will find out.
       this.#failures += 1;

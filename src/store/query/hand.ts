@@ -136,7 +136,7 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
   const limit =
     change.to === "value" ? change.limit : change.to === "declared" ? limitOf(gate?.declared) : from;
   yield* lastFlight(
-    gate ? update(change, limit, n) : insertGate(change.key, limit, change.by, n),
+    gate ? update(change, limit, n) : insertGate(change.key, limit, leaseOf(change) ?? null, change.by, n),
     insertEvents([
       {
         subject: change.key,
@@ -163,19 +163,38 @@ function update(change: LimitChange, limit: Limit, n: number): Sql {
   if (change.to === "paused" || change.to === "resumed")
     return sql`UPDATE sluice_gate SET paused = ${change.to === "paused" ? 1 : 0}, n = ${n} WHERE name = ${key}`;
   const setBy = change.to === "value" ? change.by : null;
-  return sql`UPDATE sluice_gate SET capacity = ${limit}, set_by = ${setBy}, set_at = ${now}, n = ${n} WHERE name = ${key}`;
+  const leaseMs = leaseOf(change);
+  const lease =
+    change.to === "declared"
+      ? raw("lease_declared")
+      : leaseMs === undefined
+        ? raw("lease_ms")
+        : sql`${leaseMs}`;
+  return sql`UPDATE sluice_gate SET capacity = ${limit}, lease_ms = ${lease}, set_by = ${setBy}, set_at = ${now}, n = ${n} WHERE name = ${key}`;
 }
 
-const insertGate = (key: string, limit: Limit, who: string, n: number): Sql =>
-  sql`INSERT INTO sluice_gate (name, capacity, declared, line, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.set_by, ${now}, g.n FROM ${rows(
+const leaseOf = (change: LimitChange): number | undefined =>
+  change.to === "value" ? change.leaseMs : undefined;
+
+const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: string, n: number): Sql =>
+  sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.set_by, ${now}, g.n FROM ${rows(
     "g",
-    { name: "text", capacity: "int", declared: "int", line: "text", set_by: "text", n: "int" },
+    {
+      name: "text",
+      capacity: "int",
+      declared: "int",
+      line: "text",
+      lease_ms: "int",
+      set_by: "text",
+      n: "int",
+    },
     [
       {
         name: key,
         capacity: limit,
         declared: familyOf(key) ? null : bornAs(key).limit,
         line: bornAs(key).line,
+        lease_ms: leaseMs,
         set_by: who,
         n,
       },
@@ -202,7 +221,7 @@ export function* declare(declaration: Declaration): Flow<void> {
     queues.map(({ name, rank }) => ({ name, queue_rank: rank })),
   );
   yield* lastFlight(
-    sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms) SELECT g.name, g.capacity, g.capacity, g.line, g.lease_ms FROM ${list} ${KEEP}`,
+    sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared) SELECT g.name, g.capacity, g.capacity, g.line, g.lease_ms, g.lease_ms FROM ${list} ${KEEP}`,
     sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, q.queue_rank FROM ${ranks} ${RERANK}`,
   );
 }
@@ -217,7 +236,10 @@ function keep(fresh: (column: string) => string): Sql {
   const free = "sluice_gate.set_by IS NULL";
   const same = `(sluice_gate.capacity IS NOT NULL AND sluice_gate.capacity = ${fresh("capacity")})`;
   const dated = `${free} AND ((${follows} AND NOT ${same}) OR (${same} AND (sluice_gate.declared IS NULL OR sluice_gate.declared <> ${fresh("capacity")})))`;
-  const rest = `capacity = CASE WHEN ${free} AND ${follows} THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, lease_ms = ${fresh("lease_ms")}`;
+  const keepsLease =
+    "sluice_gate.lease_ms IS NOT NULL AND (sluice_gate.lease_declared IS NULL OR sluice_gate.lease_ms <> sluice_gate.lease_declared)";
+  const leases = `lease_ms = CASE WHEN ${keepsLease} THEN sluice_gate.lease_ms ELSE ${fresh("lease_ms")} END, lease_declared = ${fresh("lease_ms")}`;
+  const rest = `capacity = CASE WHEN ${free} AND ${follows} THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, ${leases}`;
   return sql`set_at = CASE WHEN ${raw(dated)} THEN ${now} ELSE sluice_gate.set_at END, ${raw(rest)}`;
 }
 

@@ -129,6 +129,20 @@ export function* queues(): Flow<QueueRow[]> {
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
+export function* waiting(): Flow<{ queue: string; task: string; asks: string; units: number }[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT l.queue, l.task, l.asks, SUM(u.units) AS units FROM (SELECT lane, count(*) AS units FROM sluice_waiting GROUP BY lane) AS u
+      JOIN (SELECT id, queue, task, asks FROM sluice_lane UNION SELECT lane, queue, task, asks FROM sluice_arrival) AS l ON l.id = u.lane
+      GROUP BY l.queue, l.task, l.asks ORDER BY l.queue, l.task, l.asks`,
+  );
+  return found.map((row) => ({
+    queue: row.queue as string,
+    task: row.task as string,
+    asks: row.asks as string,
+    units: Number(row.units),
+  }));
+}
+
 export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: number })[]> {
   const [found = []] = yield* flight(selectSessions());
   const sorted = found

@@ -36,7 +36,8 @@ export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void 
 function voidLeasesOfEarlierBoots(db: DatabaseSyncInstance, time: SqliteTime): void {
   const known = db.prepare("SELECT boot_id FROM sluice_boot").get() as { boot_id: string } | undefined;
   if (known?.boot_id === time.bootId) return;
-  db.exec("DELETE FROM sluice_session");
+  // Runs in progress outlive every process, and the machine.
+  db.exec("DELETE FROM sluice_session WHERE id <> '@runs'");
   db.exec("DELETE FROM sluice_boot");
   db.prepare("INSERT INTO sluice_boot (boot_id) VALUES (?)").run(time.bootId);
 }

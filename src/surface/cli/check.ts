@@ -5,6 +5,7 @@ import type { ConfigError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import { retryPolicy } from "../../core/task/retry.ts";
 import { formatDuration } from "../../core/time.ts";
+import type { AnyWorkflow } from "../../core/workflow/definition.ts";
 import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
 import { count } from "./say.ts";
@@ -30,8 +31,17 @@ async function check(file: string, options: GlobalOptions): Promise<void> {
   }
 }
 
-function resolved({ tasks, ...app }: App): object {
-  return { ...app, tasks: [...tasks.values()].map(taskData) };
+function resolved({ tasks, workflows, ...app }: App): object {
+  return {
+    ...app,
+    tasks: [...tasks.values()].map(taskData),
+    workflows: [...workflows.values()].map(workflowData),
+  };
+}
+
+function workflowData({ input, plan, ...workflow }: AnyWorkflow): object {
+  const steps = plan.steps.map(({ name, task, needs }) => ({ name, task: task.id, needs }));
+  return { ...workflow, input: input !== undefined, steps };
 }
 
 function taskData({ run: _run, input, pools, ...task }: AnyTask): object {

@@ -1,5 +1,6 @@
 /** One suite for all stores: what each of them promises, in sentences. */
 import { afterEach, describe } from "vitest";
+import type { Success } from "../../core/schedule/automation.ts";
 import type { Store } from "../../store/store.ts";
 import { FakeClock } from "../clock.ts";
 import { advanceSuite } from "./advance.ts";
@@ -20,10 +21,13 @@ import { sessionSuite } from "./sessions.ts";
 import { settleSuite } from "./settle.ts";
 import { steeringSuite } from "./steering.ts";
 import { tendSuite } from "./tend.ts";
+import { triggerSuite } from "./triggers.ts";
 
 export interface StoreSuiteOptions {
   /** Sets the limit in force behind the store's back, as an operator's plain UPDATE does. */
   readonly setLimitDirectly?: (store: Store, key: string, limit: number) => Promise<void>;
+  /** Writes down that a workflow has succeeded, as if a run of it had ended. */
+  readonly succeedDirectly?: (store: Store, success: Success) => Promise<void>;
 }
 
 /** `open` gives an empty store with its schema; it takes the clock's now for every clock that it has. */
@@ -53,6 +57,7 @@ export function describeStore(
     describe("a lane", () => laneSuite(fresh));
     describe("tending", () => tendSuite(fresh));
     describe("a session", () => sessionSuite(fresh));
+    describe("a trigger", () => triggerSuite(fresh, options));
     describe("reading", () => readSuite(fresh));
     describe("an inspection", () => inspectSuite(fresh));
     describe("a run", () => runSuite(fresh));

@@ -55,6 +55,26 @@ export function lineSuite(fresh: Fresh): void {
     expect((await bench.store.line("mail", 9)).lanes).toMatchObject([{ id: MAIL.id, rank: 3 }]);
   });
 
+  test("is counted lane by lane, also what no pass has taken in yet", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a", "b", newTask("bulk", { lane: BULK }), newTask("later", { delayMs: 9 }));
+    await bench.claim(["a"]);
+    await bench.store.submit([newRun("r")]);
+    await bench.enqueue("c");
+    const counted = (await bench.store.waiting()).map(({ queue, task, asks, units }) => [
+      queue,
+      task,
+      asks,
+      units,
+    ]);
+    expect(counted).toEqual([
+      [RUNS, "nightly", NIGHTLY.asks, 1],
+      ["mail", "bulk", BULK.asks, 1],
+      ["mail", "send", MAIL.asks, 2],
+    ]);
+  });
+
   test("of holders: who has slots of a gate, since when, and for how much longer", async () => {
     const bench = await fresh();
     await bench.session("s1", { leaseMs: 900_000 });

@@ -1,0 +1,104 @@
+/** From a call of `submit` to what the store keeps; everything that can be refused is refused here. */
+import { availableParallelism } from "node:os";
+import type { App } from "../core/app/app.ts";
+import { tagProblems } from "../core/app/tags.ts";
+import { SluiceError } from "../core/error.ts";
+import type { Duration } from "../core/time.ts";
+import { parseDuration } from "../core/time.ts";
+import type { AnyWorkflow } from "../core/workflow/definition.ts";
+import { graphOf, runAsks, runTags } from "../core/workflow/resolve.ts";
+import { parseWith } from "../executor/function/function-executor.ts";
+import { inputOf, inputText } from "../executor/input.ts";
+import { laneOf } from "../store/lane.ts";
+import type { NewRun, StepMove } from "../store/store.ts";
+import { RUNS } from "../store/store.ts";
+
+export interface SubmitOptions {
+  /** Higher first, in the line of runs. */
+  readonly priority?: number;
+  /** Beside the workflow's own; the same key replaces its value. */
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly delay?: Duration;
+  readonly runAt?: Date;
+  /** A second submission of the same workflow with the same key is the first one. */
+  readonly idempotencyKey?: string;
+  /** Who submits: shown with the run. */
+  readonly source?: string;
+}
+
+export interface Making extends SubmitOptions {
+  readonly id: string;
+  readonly direct: boolean;
+  /** What a rerun takes over. */
+  readonly rerun?: { readonly of: string; readonly steps: readonly StepMove[] };
+}
+
+export async function newRun(
+  app: App,
+  workflow: AnyWorkflow,
+  input: unknown,
+  making: Making,
+): Promise<NewRun> {
+  const text = json(workflow, input);
+  const parsed = workflow.input
+    ? await parseWith(workflow.input, inputOf(text), `workflow "${workflow.id}"`)
+    : inputOf(text);
+  return runOf(app, workflow, inputText(parsed), making);
+}
+
+/** For an input that was checked before, as a rerun's. */
+export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Making): NewRun {
+  const { priority = workflow.priority ?? 0, delay, runAt } = making;
+  if (!Number.isSafeInteger(priority))
+    throw new SluiceError(
+      "BAD_PRIORITY",
+      `workflow "${workflow.id}": priority must be a whole number, but is ${priority}.`,
+    );
+  if (delay !== undefined && runAt !== undefined)
+    throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
+  if (runAt && Number.isNaN(runAt.getTime()))
+    throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": runAt is no date.`);
+  const tags = checkedTags(workflow, runTags(workflow, making.tags));
+  return {
+    id: making.id,
+    name: workflow.id,
+    priority,
+    lane: laneOf(RUNS, workflow.id, runAsks(workflow, tags)),
+    input,
+    options: JSON.stringify({
+      startTimeoutMs: app.runs.startTimeoutMs,
+      onStartTimeout: app.runs.onStartTimeout,
+    }),
+    key: making.idempotencyKey ?? null,
+    runAt: runAt?.getTime() ?? null,
+    delayMs: delay === undefined ? null : parseDuration(delay),
+    goodUntil: null,
+    goodForMs: null,
+    direct: making.direct,
+    graph: JSON.stringify(graphOf(workflow, app, { cpus: availableParallelism() })),
+    tags: JSON.stringify(tags),
+    source: making.source ?? "code",
+    rerunOf: making.rerun?.of ?? null,
+    steps: making.rerun?.steps ?? [],
+  };
+}
+
+function json(workflow: AnyWorkflow, input: unknown): string {
+  try {
+    return inputText(input);
+  } catch (cause) {
+    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": its input cannot be written as JSON.`, {
+      cause,
+    });
+  }
+}
+
+/** A tag becomes part of a gate's key. */
+function checkedTags(
+  workflow: AnyWorkflow,
+  tags: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  for (const { field, rule, cure } of tagProblems("tags", tags))
+    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field} ${rule}. ${cure}.`);
+  return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

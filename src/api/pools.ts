@@ -1,0 +1,84 @@
+/** Pools as people see and change them: how much is held, by whom, for how long, and who waits. */
+import { SluiceError } from "../core/error.ts";
+import type { Limit } from "../core/gate/gate.ts";
+import { draining } from "../core/gate/gate.ts";
+import { kindOf, poolKey } from "../core/gate/key.ts";
+import type { Duration } from "../core/time.ts";
+import { parseDuration } from "../core/time.ts";
+import { asksOf } from "../store/lane.ts";
+import type { GateHolder, GateInfo, Store } from "../store/store.ts";
+import type { Limits } from "./limits.ts";
+
+export interface PoolView {
+  readonly name: string;
+  readonly limit: Limit;
+  /** Slots that are held. */
+  readonly claimed: number;
+  /** Units that wait in a line for it. */
+  readonly pending: number;
+  readonly leaseMs: number | null;
+  readonly paused: boolean;
+  readonly draining: boolean;
+}
+
+export interface PoolInfo extends PoolView {
+  readonly holders: readonly GateHolder[];
+}
+
+export class Pools {
+  readonly #store: Store;
+  readonly #limits: Limits;
+
+  constructor(store: Store, limits: Limits) {
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  async list(): Promise<PoolView[]> {
+    const [gates, waiting] = await Promise.all([this.#store.gates(), this.#store.waiting()]);
+    const pending = new Map<string, number>();
+    for (const { asks, units } of waiting)
+      for (const { gate } of asksOf(asks)) pending.set(gate, (pending.get(gate) ?? 0) + units);
+    return gates
+      .filter(({ key }) => kindOf(key) === "pool")
+      .map((gate) => poolView(gate, pending.get(gate.key) ?? 0));
+  }
+
+  async info(name: string): Promise<PoolInfo> {
+    const [pools, holders] = await Promise.all([this.list(), this.#store.holders(poolKey(name))]);
+    const pool = pools.find((each) => each.name === name);
+    if (!pool)
+      throw new SluiceError(
+        "UNKNOWN_POOL",
+        `There is no pool "${name}" in this store. See: sluice pools list, or make it: sluice pools set ${name} 5`,
+      );
+    return { ...pool, holders };
+  }
+
+  /** Its limit, and its lease where one is given; both hold until `limits reset`. */
+  set(
+    name: string,
+    limit: number,
+    { lease, by = "code" }: { readonly lease?: Duration; readonly by?: string } = {},
+  ): Promise<{ from: Limit; limit: Limit }> {
+    const leaseMs = lease === undefined ? undefined : parseDuration(lease);
+    if (leaseMs !== undefined && leaseMs < SHORTEST_LEASE_MS)
+      throw new SluiceError("BAD_LEASE", `A pool's lease is 1s or more, got ${lease}.`);
+    return this.#limits.set(poolKey(name), limit, by, leaseMs);
+  }
+}
+
+const SHORTEST_LEASE_MS = 1_000;
+
+function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {
+  const { key, limit, held, leaseMs, paused } = gate;
+  return {
+    name: key.slice("pool:".length),
+    limit,
+    claimed: held,
+    pending,
+    leaseMs,
+    paused,
+    draining: draining(gate),
+  };
+}

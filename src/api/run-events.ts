@@ -1,0 +1,148 @@
+/**
+ * The history of a run in one list: what happened to the run itself and to each of its steps, in order. Nothing of it is
+ * written twice: it is told from the histories of the units, of their lanes (what they waited for), and of the run's gates.
+ */
+import { gateTitle } from "../core/gate/describe.ts";
+import { kindOf, parseKey } from "../core/gate/key.ts";
+import type { Wait } from "../engine/claiming/wait.ts";
+import { waitsOf } from "../engine/claiming/wait.ts";
+import type { EventRow } from "../store/store.ts";
+import { readable } from "./readable.ts";
+
+export interface RunEvent {
+  readonly at: number;
+  readonly kind: string;
+  readonly step?: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A step's unit, with its own history and its lane's. */
+export interface StepHistory {
+  readonly step: string;
+  readonly pools: readonly string[];
+  readonly own: readonly EventRow[];
+  readonly lane: readonly EventRow[];
+  /** Until when a wait is told that has not ended. */
+  readonly now: number;
+}
+
+const OF_RUN: Readonly<Record<string, string>> = {
+  TaskEnqueued: "RunQueued",
+  TaskClaimed: "RunDequeued",
+  TaskReturned: "RunRequeued",
+  TaskReprioritized: "RunReprioritized",
+  TaskSucceeded: "RunSucceeded",
+  TaskFailed: "RunFailed",
+  TaskCancelled: "RunCancelled",
+  GatePaused: "RunPaused",
+  GateResumed: "RunResumed",
+};
+
+const OF_STEP: Readonly<Record<string, string>> = {
+  TaskEnqueued: "StepReady",
+  TaskRetried: "StepRetried",
+  TaskReturned: "StepReturned",
+  TaskLost: "StepLost",
+  TaskSucceeded: "StepSucceeded",
+  TaskFailed: "StepFailed",
+  TaskCancelled: "StepCancelled",
+  TaskExpired: "StepExpired",
+  TaskQuarantined: "StepQuarantined",
+};
+
+/** What ends a claim. */
+const ENDS = new Set([...Object.keys(OF_STEP)].filter((kind) => kind !== "TaskEnqueued"));
+
+export function runEvents(
+  own: readonly EventRow[],
+  gate: readonly EventRow[],
+  startedAt: number | null,
+  steps: readonly StepHistory[],
+): RunEvent[] {
+  const priority = dataOf(own.find(({ kind }) => kind === "TaskEnqueued")).priority ?? 0;
+  const ofRun = [...own, ...gate].flatMap((event): RunEvent[] => {
+    const kind = OF_RUN[event.kind];
+    if (!kind) return [];
+    const data = kind === "RunQueued" || kind === "RunDequeued" ? { priority } : dataOf(event);
+    return [{ at: event.at, kind, data }];
+  });
+  const started: RunEvent[] = startedAt === null ? [] : [{ at: startedAt, kind: "RunStarted", data: {} }];
+  // Within a millisecond: the run comes before its steps, and its end after them.
+  const [ends, begins] = [ofRun.filter(isEnd), ofRun.filter((event) => !isEnd(event))];
+  const all = [...begins, ...started, ...steps.flatMap(stepEvents), ...ends];
+  return all
+    .map((event, index) => ({ event, index }))
+    .sort((a, b) => a.event.at - b.event.at || a.index - b.index)
+    .map(({ event }) => event);
+}
+
+const isEnd = ({ kind }: RunEvent): boolean =>
+  kind === "RunSucceeded" || kind === "RunFailed" || kind === "RunCancelled";
+
+/** Each time in line: what it waited for, if anything, then its claim, its renewals and its release. */
+function stepEvents(history: StepHistory): RunEvent[] {
+  const { step, pools, own } = history;
+  const isPooled = pools.length > 0;
+  const events: RunEvent[] = [];
+  let inLineSince: number | undefined;
+  let claimed = false;
+  const tell = (at: number, kind: string, data: RunEvent["data"] = {}): void => {
+    events.push({ at, kind, step, data });
+  };
+  for (const event of own) {
+    if (event.kind === "TaskClaimed") {
+      tellWait(history, inLineSince ?? event.at, event.at, tell);
+      if (isPooled) tell(event.at, "StepSlotClaimed", { pools: pools.join(",") });
+      tell(event.at, "StepStarted", { attempt: dataOf(event).attempt });
+      claimed = true;
+    } else if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
+    else if (OF_STEP[event.kind]) {
+      if (claimed && ENDS.has(event.kind) && isPooled)
+        tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
+      tell(event.at, OF_STEP[event.kind] as string, dataOf(event));
+      claimed = false;
+      inLineSince = event.at + Number(dataOf(event).delayMs ?? 0);
+    }
+  }
+  if (!claimed && inLineSince !== undefined && !isOver(own))
+    tellWait(history, inLineSince, history.now, tell);
+  return events;
+}
+
+const isOver = (own: readonly EventRow[]): boolean =>
+  /^Task(Succeeded|Failed|Cancelled|Expired|Quarantined)$/.test(own.at(-1)?.kind ?? "");
+
+/** Once per wait, however often what it waited for has changed. */
+function tellWait(
+  { lane }: StepHistory,
+  from: number,
+  until: number,
+  tell: (at: number, kind: string, data: RunEvent["data"]) => void,
+): void {
+  const [first] = waitsOf(lane, from, until);
+  if (!first) return;
+  const reason = `waiting for ${first.gates.map(gateTitle).join(" and ")}`;
+  tell(first.fromMs, "StepSlotWaiting", { reason, gates: first.gates });
+}
+
+/** How long something waited for each gate, longest first; a wait for two gates counts for both. */
+export function waitedPerGate(waits: readonly Wait[]): { gate: string; forMs: number }[] {
+  const total = new Map<string, number>();
+  for (const { gates, forMs } of waits)
+    for (const gate of gates) total.set(gate, (total.get(gate) ?? 0) + forMs);
+  return [...total].map(([gate, forMs]) => ({ gate, forMs })).sort((a, b) => b.forMs - a.forMs);
+}
+
+export const poolsIn = (gates: readonly string[]): string[] =>
+  gates
+    .filter((gate) => kindOf(gate) === "pool")
+    .map((gate) => {
+      const { name, value } = parseKey(gate);
+      return value === null ? name : `${name}=${value}`;
+    });
+
+function dataOf(event: EventRow | undefined): Readonly<Record<string, unknown>> {
+  if (!event?.data) return {};
+  const data = readable(event.data);
+  return typeof data === "object" && data !== null ? (data as Record<string, unknown>) : { value: data };
+}

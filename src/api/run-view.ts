@@ -1,0 +1,144 @@
+/** A run as people and programs see it: JSON texts read, its steps in the order in which they were written. */
+import type { Because } from "../core/run/progress.ts";
+import type { Graph } from "../core/workflow/graph.ts";
+import type { StoredError } from "../executor/executor.ts";
+import { inputOf } from "../executor/input.ts";
+import type { RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
+import { readable } from "./readable.ts";
+
+export interface RunView<Output = unknown> {
+  readonly id: string;
+  readonly workflow: string;
+  readonly state: RunState;
+  readonly paused: boolean;
+  readonly priority: number;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Who submitted it. */
+  readonly source: string;
+  readonly rerunOf: string | null;
+  readonly idempotencyKey: string | null;
+  readonly input: unknown;
+  readonly result?: Output;
+  readonly error?: StoredError;
+  readonly createdAt: number;
+  readonly queuedAt: number;
+  readonly dequeuedAt: number | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+export type StepViewState =
+  | "pending"
+  | "later"
+  | "waiting"
+  | "running"
+  | "succeeded"
+  | "failed"
+  | "skipped"
+  | "cancelled";
+
+export interface StepView {
+  readonly name: string;
+  readonly task: string;
+  readonly state: StepViewState;
+  /** The steps it needs. */
+  readonly needs: readonly string[];
+  /** The task that it is, once it was put in line: what `why` and `tasks show` take. */
+  readonly unit: string | null;
+  readonly attempt: number;
+  readonly enqueuedAt: number | null;
+  readonly claimedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly progress?: unknown;
+  readonly result?: unknown;
+  readonly error?: StoredError;
+  /** Why it was skipped. */
+  readonly because?: Because;
+}
+
+export interface RunWithSteps<Output = unknown> extends RunView<Output> {
+  readonly steps: readonly StepView[];
+}
+
+export function runView<Output>(row: RunRow): RunView<Output> {
+  const { id, workflow, state, paused, priority, source, rerunOf } = row;
+  const { createdAt, queuedAt, dequeuedAt, startedAt, finishedAt } = row;
+  const body = row.body === null ? undefined : readable(row.body);
+  return {
+    id,
+    workflow,
+    state,
+    paused,
+    priority,
+    tags: readable(row.tags) as Record<string, string>,
+    source,
+    rerunOf,
+    idempotencyKey: row.key,
+    input: readable(row.input, inputOf),
+    ...(state === "succeeded"
+      ? { result: body as Output }
+      : body === undefined
+        ? {}
+        : { error: body as StoredError }),
+    createdAt,
+    queuedAt,
+    dequeuedAt,
+    startedAt,
+    finishedAt,
+  };
+}
+
+export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithSteps<Output> {
+  const rows = new Map(steps.map((step) => [step.name, step]));
+  const { steps: written = [] } = readable(graph) as Partial<Graph>;
+  return {
+    ...runView<Output>(run),
+    steps: written.map(({ name, task, needs }) =>
+      stepView(
+        name,
+        task,
+        needs.map(({ step }) => step),
+        rows.get(name),
+      ),
+    ),
+  };
+}
+
+function stepView(name: string, task: string, needs: readonly string[], row: StepRow | undefined): StepView {
+  if (!row)
+    return {
+      name,
+      task,
+      state: "pending",
+      needs,
+      unit: null,
+      attempt: 0,
+      enqueuedAt: null,
+      claimedAt: null,
+      finishedAt: null,
+    };
+  const state = stateOf(row);
+  const result = row.result === null ? undefined : readable(row.result);
+  return {
+    name,
+    task,
+    state,
+    needs,
+    unit: row.unit,
+    attempt: row.attempt,
+    enqueuedAt: row.enqueuedAt,
+    claimedAt: row.claimedAt,
+    finishedAt: row.finishedAt,
+    ...(row.progress === null ? {} : { progress: readable(row.progress) }),
+    ...(state === "succeeded" ? { result } : result === undefined ? {} : { error: result as StoredError }),
+    ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
+  };
+}
+
+/** Where its unit is, is what a person wants to know of a step that is open. */
+function stateOf({ state, place }: StepRow): StepViewState {
+  if (state !== "open") return state;
+  if (place === null || place === "waiting" || place === "later") return place ?? "waiting";
+  if (place === "claimed" || place === "running") return "running";
+  return place === "succeeded" || place === "cancelled" ? place : "failed";
+}

@@ -1,0 +1,8 @@
+/** Ids that nothing in the store has. */
+import { SluiceError } from "../core/error.ts";
+
+export const unknownTask = (id: string): SluiceError =>
+  new SluiceError("UNKNOWN_ID", `There is no task ${id} in this store. See: sluice tasks list`);
+
+export const unknownRun = (id: string): SluiceError =>
+  new SluiceError("UNKNOWN_ID", `There is no run ${id} in this store. See: sluice runs list`);

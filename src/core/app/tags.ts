@@ -1,0 +1,42 @@
+/** What must be true of the tags of a run, wherever they come from. */
+import { ANY, LONGEST_KEY, tagKey } from "../gate/key.ts";
+import type { AppTagLimit } from "./app.ts";
+import type { Problems } from "./rule.ts";
+import { entriesOf, mustBeRecord, shown } from "./rule.ts";
+
+/** Also for tags that are given with a submission. */
+export function* tagProblems(field: string, tags: unknown): Problems {
+  yield* mustBeRecord(field, tags, '{ env: "prod" }');
+  for (const [key, value] of entriesOf(tags)) {
+    yield* mustBeTagKey(`${field}.${key}`, key);
+    yield* mustBeTagValue(`${field}.${key}`, value);
+    if (tagKey(key, String(value)).length > LONGEST_KEY)
+      yield {
+        field: `${field}.${key}`,
+        rule: `is too long: "${key}=…" may have ${LONGEST_KEY - tagKey("").length} letters`,
+        cure: "Shorten it, or make it part of the run's input",
+      };
+  }
+}
+
+export function* mustBeTagKey(field: string, key: unknown): Problems {
+  if (typeof key === "string" && key !== "" && !key.includes("=")) return;
+  const rule = key === "" ? "a tag's key must not be empty" : `${shown(key)} cannot be a tag's key`;
+  yield { field, rule, cure: 'Use any text without "="' };
+}
+
+/** The value that stands for each one is nobody's own. */
+export function* mustBeTagValue(field: string, value: unknown): Problems {
+  if (typeof value === "string" && value !== "" && value !== ANY) return;
+  const rule = value === "" ? "a tag's value must not be empty" : `${shown(value)} cannot be a tag's value`;
+  yield { field, rule, cure: `Use any text but "${ANY}"` };
+}
+
+/** The gate that a limit on tags is set at. */
+export function tagLimitKey({
+  key,
+  value,
+  perValue,
+}: Pick<AppTagLimit, "key" | "value" | "perValue">): string {
+  return tagKey(key, perValue ? ANY : (value ?? undefined));
+}

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cyclesIn } from "./cycle.ts";
+import type { Graph, GraphStep, Need } from "./graph.ts";
+import { graphProblems } from "./problems.ts";
+import { reference } from "./template.ts";
+
+const on = (...steps: string[]): Need[] => steps.map((step) => ({ step, on: "succeeded" }));
+
+function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
+  return {
+    name,
+    task: "t",
+    queue: "default",
+    priority: null,
+    input: null,
+    needs: [],
+    when: null,
+    asks: [],
+    gate: "async",
+    retry: { attempts: 1, backoff: "fixed", delayMs: 0, maxDelayMs: 0, jitter: 0 },
+    timeoutMs: null,
+    mayFail: false,
+    pod: null,
+    ...more,
+  };
+}
+
+function graph(steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph {
+  const gates: Graph["gates"] = [{ name: "async", limit: -1 }];
+  return { workflow: "w", steps, output: null, failFast: false, timeoutMs: null, gates, ...more };
+}
+
+const from = (name: string) => reference({ step: name, path: [] });
+
+describe("a graph", () => {
+  it("that can be walked to its end has no problems", () => {
+    const diamond = [
+      step("a"),
+      step("b", { needs: on("a"), input: { x: from("a") } }),
+      step("c", { needs: [{ step: "a", on: "finished" }], when: { is: "true", value: from("a") } }),
+      step("d", { needs: on("b", "c") }),
+    ];
+    expect(graphProblems(graph(diamond, { output: [from("d")] }))).toEqual([]);
+  });
+
+  it.each<[string, string, Graph]>([
+    ["steps", "there is none", graph([])],
+    ["steps[1]", '"a" is the name of steps[0] already', graph([step("a"), step("a")])],
+    ["steps[0]", '"a/b" cannot be a step\'s name', graph([step("a/b")])],
+    ["steps[0]", "must not be empty", graph([step("")])],
+    ["steps[0]", '"a b" cannot be', graph([step("a b")])],
+    [
+      "steps.b.needs",
+      'no step "userz" (known: users, b; did you mean "users"?)',
+      graph([step("users"), step("b", { needs: on("userz") })]),
+    ],
+    ["steps.a", 'there is no step "x"', graph([step("a", { input: [from("x")] })])],
+    ["steps.a", 'there is no step "x"', graph([step("a", { when: { is: "true", value: from("x") } })])],
+    ["output", 'there is no step "x"', graph([step("a")], { output: { y: from("x") } })],
+    [
+      "steps.b.needs",
+      'refers to step "a" without waiting',
+      graph([step("a"), step("b", { input: from("a") })]),
+    ],
+    [
+      "steps.b",
+      "which has none when it failed",
+      graph([step("a"), step("b", { input: from("a"), needs: [{ step: "a", on: "failed" }] })]),
+    ],
+    [
+      "steps.b.needs",
+      'step "a" cannot have succeeded and failed',
+      graph([step("a"), step("b", { needs: [...on("a"), { step: "a", on: "failed" }] })]),
+    ],
+    ["steps.a.needs", "these steps wait for each other: a → a", graph([step("a", { needs: on("a") })])],
+    [
+      "steps.a.needs",
+      "a → b → a",
+      graph([step("a", { needs: on("b") }), step("b", { needs: on("a") }), step("c", { needs: on("b") })]),
+    ],
+    ["steps.a.gate", 'the run has no gate "workers"', graph([step("a", { gate: "workers" })])],
+    [
+      "gates",
+      '"async" is there more than once',
+      graph([step("a")], {
+        gates: [
+          { name: "async", limit: 1 },
+          { name: "async", limit: 2 },
+        ],
+      }),
+    ],
+    [
+      "steps.a.pod",
+      "must be set for a step in a pod",
+      graph([step("a", { gate: "pods" })], { gates: [{ name: "pods", limit: -1 }] }),
+    ],
+  ])("has the problem %s … %s", (field, rule, wrong) => {
+    expect(graphProblems(wrong)).toEqual([
+      { field, rule: expect.stringContaining(rule), cure: expect.stringMatching(/^[A-Z]/) },
+    ]);
+  });
+});
+
+describe("cycles", () => {
+  /** For each step, which of those before it are needed; so there is no cycle. */
+  const forward = fc
+    .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 12 })
+    .map((rows) =>
+      rows.map((row, index) =>
+        [...new Set(row.map((each) => each % Math.max(index, 1)))].filter((each) => each < index),
+      ),
+    );
+  const named = (rows: readonly (readonly number[])[]) =>
+    rows.map((row, index) => ({ name: `s${index}`, needs: on(...row.map((each) => `s${each}`)) }));
+
+  it("are not found where every step needs only earlier ones, in whatever order they stand", () => {
+    fc.assert(
+      fc.property(
+        forward.chain((rows) => fc.shuffledSubarray(named(rows), { minLength: rows.length })),
+        (steps) => {
+          expect(cyclesIn(steps)).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  it("are found wherever an edge back is added, and are cycles indeed", () => {
+    const withBack = fc.tuple(forward, fc.nat(), fc.nat()).map(([rows, a, b]) => {
+      const [first, last] = [a % rows.length, b % rows.length].sort((x, y) => x - y) as [number, number];
+      // A way from last down to first, and then back.
+      return named(
+        rows.map((row, index) => [
+          ...row,
+          ...(index > first && index <= last ? [index - 1] : []),
+          ...(index === first ? [last] : []),
+        ]),
+      );
+    });
+    fc.assert(
+      fc.property(withBack, (steps) => {
+        const cycles = cyclesIn(steps);
+        expect(cycles.length).toBeGreaterThan(0);
+        const needs = new Map(steps.map((each) => [each.name, each.needs.map((need) => need.step)]));
+        for (const cycle of cycles)
+          for (const [index, name] of cycle.entries())
+            expect(needs.get(name)).toContain(cycle[(index + 1) % cycle.length]);
+      }),
+    );
+  });
+
+  it("are told apart where there are two", () => {
+    const two = [
+      { name: "a", needs: on("b") },
+      { name: "b", needs: on("a") },
+      { name: "c", needs: on("d") },
+      { name: "d", needs: on("e") },
+      { name: "e", needs: on("c", "a") },
+    ];
+    expect(cyclesIn(two)).toEqual([
+      ["a", "b"],
+      ["c", "d", "e"],
+    ]);
+  });
+
+  it("are found in a very long line of steps", () => {
+    const line = Array.from({ length: 20_000 }, (_, index) => ({
+      name: `s${index}`,
+      needs: on(`s${index + 1}`),
+    }));
+    expect(cyclesIn(line)).toEqual([]);
+    expect(cyclesIn([...line, { name: "s20000", needs: on("s0") }])).toHaveLength(1);
+  });
+});

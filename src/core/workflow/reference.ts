@@ -1,0 +1,89 @@
+/**
+ * A reference stands for a value that is not there yet: an output of a step, or the run's input. It has the fields of
+ * that value, each of them a reference again. Whatever else is tried with it is refused, because a workflow is built
+ * once, before any of its runs exists.
+ */
+import { SluiceError } from "../error.ts";
+import type { Source } from "./template.ts";
+
+declare const stands: unique symbol;
+
+/** What makes a reference of type T fit where a T is wanted. */
+export interface StandsFor<T> {
+  readonly [stands]: T;
+}
+
+/** Of `any` nothing is known, so nothing is refused. */
+export type Reference<T> = 0 extends 1 & T
+  ? // biome-ignore lint/suspicious/noExplicitAny: what the task's author left open stays open.
+    any
+  : StandsFor<T> & Inside<NonNullable<T>, Gap<T>>;
+
+/** What lies behind something that may be missing may be missing too. */
+type Gap<T> = null extends T ? undefined : undefined extends T ? undefined : never;
+
+type Inside<T, Missing> = T extends readonly unknown[]
+  ? number extends T["length"]
+    ? List<Reference<T[number] | Missing>, Reference<number | Missing>>
+    : { readonly [Index in Exclude<keyof T, keyof []>]: Reference<T[Index] | Missing> }
+  : T extends object
+    ? { readonly [Field in keyof T]-?: Reference<T[Field] | Missing> }
+    : unknown;
+
+/** The first ones by name: under `noUncheckedIndexedAccess` a mere index would have to be questioned each time. */
+type List<Element, Length> = { readonly [Index in First]: Element } & {
+  readonly [index: number]: Element;
+  readonly length: Length;
+};
+
+type First = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+/** Whose it is, and what it stands for. */
+export interface Referred {
+  /** The one workflow under construction in which it may be used. */
+  readonly build: object;
+  readonly source: Source;
+}
+
+/** Registered, so that two copies of this package in one process know each other's. */
+const REFERRED = Symbol.for("sluice.reference");
+
+export function referTo(referred: Referred): Reference<unknown> {
+  const refuse = (): never => {
+    throw noValueYet(referred.source);
+  };
+  const proxy = new Proxy(Object.create(null), {
+    get(_, key) {
+      if (key === REFERRED) return referred;
+      if (key === Symbol.toPrimitive || key === Symbol.iterator) return refuse;
+      return typeof key === "symbol" ? undefined : referTo(into(referred, key));
+    },
+    // JSON.stringify, Object.keys, `{ ...it }` and `"a" in it` would all see an empty object.
+    ownKeys: refuse,
+    has: refuse,
+    set: refuse,
+  });
+  return proxy as Reference<unknown>;
+}
+
+function into({ build, source }: Referred, key: string): Referred {
+  return { build, source: { ...source, path: [...source.path, key] } };
+}
+
+export function referredBy(value: unknown): Referred | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  return (value as { readonly [REFERRED]?: Referred })[REFERRED];
+}
+
+/** As its author wrote it: `users.output.total`, `input.day`. */
+export function saySource(source: Source): string {
+  const start = "step" in source ? [source.step, "output"] : ["input"];
+  return [...start, ...source.path].join(".");
+}
+
+function noValueYet(source: Source): SluiceError {
+  return new SluiceError(
+    "NO_VALUE_YET",
+    `${saySource(source)} has no value while the workflow is being built, so it cannot be computed with. Pass it to a step, and let that step's task compute; to decide by it, use the option "when".`,
+  );
+}

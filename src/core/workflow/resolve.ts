@@ -1,0 +1,87 @@
+/** From a workflow of a checked app to what a run is made of, with every choice made and every default filled in. */
+import type { App } from "../app/app.ts";
+import { APP_DEFAULTS } from "../app/app.ts";
+import type { Ask } from "../gate/gate.ts";
+import { mutexKey, poolKey, runsKey, tagKey } from "../gate/key.ts";
+import type { AnyTask, PoolAsks } from "../task/definition.ts";
+import { retryPolicy } from "../task/retry.ts";
+import type { Duration } from "../time.ts";
+import { parseDuration } from "../time.ts";
+import type { AnyWorkflow } from "./definition.ts";
+import { gateOf, podOf, withCpus } from "./executor.ts";
+import type { Graph, GraphStep, RunGate } from "./graph.ts";
+import type { PlannedStep } from "./steps.ts";
+
+export interface Machine {
+  /** How many CPUs whoever submits the run has. */
+  readonly cpus: number;
+}
+
+/** The app's own tasks count, by their ids. */
+export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Graph {
+  const gates = new Map<string, RunGate>();
+  const steps = workflow.plan.steps.map((step): GraphStep => {
+    const task = app.tasks.get(step.task.id) ?? step.task;
+    const executor = step.options.executor ?? workflow.executor ?? app.executor;
+    const gate = withCpus(gateOf(executor, task), cpus);
+    gates.set(gate.name, gate);
+    return { ...called(step, task), gate: gate.name, pod: podOf(executor) };
+  });
+  return {
+    workflow: workflow.id,
+    steps,
+    output: workflow.plan.output,
+    failFast: workflow.failFast ?? false,
+    timeoutMs: millis(workflow.timeout),
+    gates: [...gates.values()],
+  };
+}
+
+/** What a step says, then what its task says. */
+function called(
+  { name, input, needs, when, options }: PlannedStep,
+  task: AnyTask,
+): Omit<GraphStep, "gate" | "pod"> {
+  const pools = options.pools ?? (typeof task.pools === "function" ? {} : task.pools);
+  return {
+    name,
+    task: task.id,
+    queue: options.queue ?? task.queue ?? APP_DEFAULTS.queue,
+    priority: options.priority ?? task.priority ?? null,
+    input,
+    needs,
+    when,
+    asks: asksOf(pools, options.mutexes).map(({ gate, slots }) => [gate, slots]),
+    retry: retryPolicy(options.retry ?? task.retry),
+    timeoutMs: millis(options.timeout ?? task.timeout),
+    mayFail: options.mayFail ?? false,
+  };
+}
+
+/** A run's tags: its workflow's, and what it was submitted with, which wins. */
+export function runTags(
+  workflow: AnyWorkflow,
+  tags: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return { ...workflow.tags, ...tags };
+}
+
+/** What a run asks for before it starts, and holds until it ends. */
+export function runAsks(workflow: AnyWorkflow, tags: Readonly<Record<string, string>> = {}): Ask[] {
+  const ofTags = Object.entries(runTags(workflow, tags)).flatMap(([key, value]) => [
+    { gate: tagKey(key), slots: 1 },
+    { gate: tagKey(key, value), slots: 1 },
+  ]);
+  return [{ gate: runsKey, slots: 1 }, ...ofTags, ...asksOf(workflow.pools, workflow.mutexes)];
+}
+
+function asksOf(pools: PoolAsks = {}, mutexes: readonly string[] = []): Ask[] {
+  return [
+    ...Object.entries(pools).map(([name, slots]) => ({ gate: poolKey(name), slots })),
+    ...mutexes.map((name) => ({ gate: mutexKey(name), slots: 1 })),
+  ];
+}
+
+function millis(duration: Duration | undefined): number | null {
+  return duration === undefined ? null : parseDuration(duration);
+}

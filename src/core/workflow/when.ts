@@ -1,0 +1,73 @@
+/**
+ * How a step's condition is written: `when(x)`, `equal(a, b)`, `less`, `greater`, `not`, `all`, `any`. What they make is
+ * turned into the stored Condition where it is used, because only a workflow knows which references are its own.
+ */
+import { SluiceError } from "../error.ts";
+import type { Condition } from "./condition.ts";
+import type { StandsFor } from "./reference.ts";
+import { referredBy } from "./reference.ts";
+import type { Template } from "./template.ts";
+import type { Wired } from "./wired.ts";
+
+const READ = Symbol.for("sluice.condition");
+
+/** Turns what a user wrote into a template. */
+type Reading = (value: unknown) => Template;
+
+export interface StepCondition {
+  readonly [READ]: (reading: Reading) => Condition;
+}
+
+type Missing = null | undefined;
+
+/** It is there and not false, 0, "" or an empty list. */
+export function when(value: StandsFor<unknown>): StepCondition {
+  return condition((reading) => ({ is: "true", value: reading(value) }));
+}
+
+export function equal<T>(left: StandsFor<T>, right: NoInfer<Wired<T>> | null): StepCondition {
+  return condition((reading) => ({ is: "equal", left: reading(left), right: reading(right) }));
+}
+
+/** Numbers by size, texts by their letters; of anything else nothing is less. */
+export function less(left: StandsFor<number | Missing>, right: Wired<number | Missing>): StepCondition;
+export function less(left: StandsFor<string | Missing>, right: Wired<string | Missing>): StepCondition;
+export function less(left: unknown, right: unknown): StepCondition {
+  return condition((reading) => ({ is: "less", left: reading(left), right: reading(right) }));
+}
+
+export function greater(left: StandsFor<number | Missing>, right: Wired<number | Missing>): StepCondition;
+export function greater(left: StandsFor<string | Missing>, right: Wired<string | Missing>): StepCondition;
+export function greater(left: unknown, right: unknown): StepCondition {
+  return condition((reading) => ({ is: "greater", left: reading(left), right: reading(right) }));
+}
+
+export function not(negated: StepCondition): StepCondition {
+  return condition((reading) => ({ is: "not", condition: readCondition(negated, reading) }));
+}
+
+export function all(...conditions: readonly StepCondition[]): StepCondition {
+  return condition((reading) => ({
+    is: "all",
+    conditions: conditions.map((each) => readCondition(each, reading)),
+  }));
+}
+
+export function any(...conditions: readonly StepCondition[]): StepCondition {
+  return condition((reading) => ({
+    is: "any",
+    conditions: conditions.map((each) => readCondition(each, reading)),
+  }));
+}
+
+const condition = (read: (reading: Reading) => Condition): StepCondition => Object.freeze({ [READ]: read });
+
+/** The condition as it is stored. */
+export function readCondition(written: unknown, reading: Reading): Condition {
+  const read = referredBy(written) ? undefined : (written as Partial<StepCondition> | null)?.[READ];
+  if (read) return read(reading);
+  throw new SluiceError(
+    "BAD_WORKFLOW",
+    `a condition is made with when(…), equal(…), less(…), greater(…), not(…), all(…) or any(…), but this one is ${referredBy(written) ? "a bare reference: write when(…) around it" : "not"}.`,
+  );
+}

@@ -1,0 +1,120 @@
+/**
+ * Values in which references stand for some of the parts, at any depth: what a step is given, and what a workflow
+ * returns. Everything else in them must be JSON, because that is how it is stored and handed over.
+ */
+import { SluiceError } from "../error.ts";
+import { isHandle } from "./handle.ts";
+import type { Referred, StandsFor } from "./reference.ts";
+import { referredBy, saySource } from "./reference.ts";
+import type { Template } from "./template.ts";
+import { literal, looksTaken, NOTHING, reference } from "./template.ts";
+
+type Primitive = null | undefined | boolean | number | string | bigint | symbol;
+
+/** A T, or something that will be one. */
+export type Wired<T> = 0 extends 1 & T
+  ? // biome-ignore lint/suspicious/noExplicitAny: where anything fits, so does this.
+    any
+  : StandsFor<T> | WiredParts<T>;
+
+type WiredParts<T> = T extends Primitive
+  ? T
+  : T extends object
+    ? { readonly [Part in keyof T]: Wired<T[Part]> }
+    : T;
+
+/** What a value with references comes to once they are there. */
+export type Unwired<Value> = 0 extends 1 & Value
+  ? Value
+  : Value extends StandsFor<infer T>
+    ? T
+    : Value extends Primitive
+      ? Value
+      : Value extends object
+        ? { -readonly [Part in keyof Value]: Unwired<Value[Part]> }
+        : Value;
+
+/** A value as it is after it was stored: what says how it is written as JSON becomes that, a Date a text. */
+export type AsJson<T> = 0 extends 1 & T
+  ? T
+  : T extends { toJSON(): infer Written }
+    ? AsJson<Written>
+    : T extends Primitive
+      ? T
+      : T extends (...args: never) => unknown
+        ? never
+        : T extends object
+          ? { [Part in keyof T]: AsJson<T[Part]> }
+          : T;
+
+/** Where a value stands: in which build, how to call it, and what it is part of. */
+export interface Place {
+  readonly build: object;
+  readonly name: string;
+  readonly within?: readonly object[];
+  /** It will be taken as it stands, so no reference can be in it. */
+  readonly literal?: boolean;
+}
+
+/** The value as a template; refused where it is no JSON, or refers to another workflow. */
+export function wire(value: unknown, place: Place): Template {
+  const referred = referredBy(value);
+  if (referred) return reference(own(referred, place).source);
+  if (value === undefined) return NOTHING;
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value !== "object") throw notJson(value, place);
+  if (isHandle(value)) throw refused(place, "is a step", `Write ${value.name}.output for what it returns`);
+  if (place.within?.includes(value)) throw refused(place, "contains itself", "Leave that part out");
+  const parts = { ...place, within: [...(place.within ?? []), value] };
+  if (Array.isArray(value)) return Array.from(value, (each, index) => element(each, index, parts));
+  if (!isPlain(value)) throw notJson(value, place);
+  if (!looksTaken(value) || place.literal) return fields(value, parts);
+  return literal(fields(value, { ...parts, literal: true }));
+}
+
+function element(value: unknown, index: number, parts: Place): Template {
+  const place = { ...parts, name: `${parts.name}[${index}]` };
+  if (value === undefined) throw refused(place, "is undefined, which a list cannot hold", "Write null");
+  return wire(value, place);
+}
+
+/** A field that is undefined is left out, as in JSON. */
+function fields(value: object, parts: Place): Record<string, Template> {
+  const known = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(
+    known.map(([key, each]) => [key, wire(each, { ...parts, name: `${parts.name}.${key}` })]),
+  );
+}
+
+function own(referred: Referred, place: Place): Referred {
+  if (place.literal)
+    throw refused(place, "is a reference beside a field called $from or $literal", "Rename it");
+  if (referred.build === place.build) return referred;
+  const what = `refers to ${saySource(referred.source)} of another workflow`;
+  throw refused(place, what, "Use only what this workflow's own steps and input give");
+}
+
+/** Made by `{}`, whichever realm it is from: above its prototype there is nothing. Symbols would be lost in JSON. */
+function isPlain(value: object): boolean {
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  const above = Object.getPrototypeOf(value);
+  return above === null || Object.getPrototypeOf(above) === null;
+}
+
+function notJson(value: unknown, place: Place): SluiceError {
+  const kind = typeof value === "object" ? `a ${value?.constructor?.name ?? "special object"}` : said(value);
+  return refused(
+    place,
+    `is ${kind}, which JSON has no word for`,
+    "Write it as text, number, list or plain object",
+  );
+}
+
+function said(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a ${typeof value}`;
+}
+
+function refused({ name }: Place, what: string, cure: string): SluiceError {
+  return new SluiceError("BAD_WORKFLOW", `${name} ${what}. ${cure}.`);
+}
