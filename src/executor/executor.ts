@@ -1,4 +1,5 @@
 /** The contract of everything that runs a task's body. */
+import type { PodSpec } from "../core/workflow/graph.ts";
 
 /** One attempt to run. */
 export interface Job {
@@ -9,6 +10,10 @@ export interface Job {
   readonly attempt: number;
   readonly fence: number;
   readonly timeoutMs: number | null;
+  /** The step of a run that it is an attempt of. */
+  readonly step?: { readonly run: string; readonly name: string };
+  /** How its pod is made, where it runs in one. */
+  readonly pod?: PodSpec;
   /** Aborted when the lease is lost, the task is cancelled, or the worker must stop. */
   readonly signal: AbortSignal;
   progress(value: unknown): void;
