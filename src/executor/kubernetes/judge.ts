@@ -62,9 +62,11 @@ function judgeFailed(pod: Pod): Judgement {
   const disrupted = pod.status?.conditions?.find(
     ({ type, status }) => type === "DisruptionTarget" && status === "True",
   );
-  if (disrupted) return { is: "lost", why: sentence(pod, disrupted.reason ?? "it was disrupted", disrupted.message) };
+  if (disrupted)
+    return { is: "lost", why: sentence(pod, disrupted.reason ?? "it was disrupted", disrupted.message) };
   if (reason && TAKEN_AWAY.has(reason)) return { is: "lost", why: sentence(pod, reason) };
-  if (pod.metadata.deletionTimestamp) return { is: "lost", why: sentence(pod, "it was deleted by somebody else") };
+  if (pod.metadata.deletionTimestamp)
+    return { is: "lost", why: sentence(pod, "it was deleted by somebody else") };
   // The node turned it away, or has forgotten how it went.
   if (!ended || ended.reason === "ContainerStatusUnknown")
     return { is: "lost", why: sentence(pod, reason ?? "its container never reported an end") };
@@ -78,7 +80,10 @@ function exitError({ metadata }: Pod, { exitCode, reason, message }: Terminated)
       `Pod ${metadata.name} was ended because its memory was full (OOMKilled, exit code ${exitCode}). Give it a higher memory limit.`,
     );
   const why = [reason === "Error" ? undefined : reason, message?.trim()].filter(Boolean).join(": ");
-  return error("POD_FAILED", `Pod ${metadata.name} ended with exit code ${exitCode}${why ? ` (${why})` : ""}.`);
+  return error(
+    "POD_FAILED",
+    `Pod ${metadata.name} ended with exit code ${exitCode}${why ? ` (${why})` : ""}.`,
+  );
 }
 
 const overDeadline = ({ metadata }: Pod): string =>

@@ -13,17 +13,17 @@
  * How many pods there are at once is decided at the gate, not here.
  */
 import { SluiceError } from "../../core/error.ts";
-import type { PodSpec } from "../../core/workflow/graph.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { connectCluster } from "./connection.ts";
+import { Discards } from "./discards.ts";
 import type { Manifest } from "./manifest.ts";
 import { manifestOf } from "./manifest.ts";
 import type { IsCurrent, OwnedPod } from "./orphans.ts";
 import { listOwned, ownedBy } from "./orphans.ts";
 import type { Pacing } from "./pacing.ts";
-import { PACING, pause, pauseAfter } from "./pacing.ts";
+import { PACING } from "./pacing.ts";
 import { PodApi } from "./pod-api.ts";
 import { PodAttempt } from "./pod-attempt.ts";
 import type { PodEvent } from "./pod-event.ts";
@@ -33,40 +33,55 @@ export interface KubernetesOptions extends ConnectionOptions {
   /** The name of this installation, the same after every restart and in no other installation. */
   readonly owner: string;
   /** Where to look for pods of workers that died, besides those used since the start. */
-  readonly namespaces?: readonly string[] | undefined;
+  readonly namespaces?: readonly string[];
   /** For pods that name none; `sluice step` unless given. */
-  readonly command?: readonly string[] | undefined;
+  readonly command?: readonly string[];
   /** How long a pod may take to end once it is told to; 10 s unless given. */
-  readonly graceSeconds?: number | undefined;
+  readonly graceSeconds?: number;
   /** What pulling the image may take beside a step's timeout; 300 s unless given. */
-  readonly startSeconds?: number | undefined;
+  readonly startSeconds?: number;
   /** How long a pod may be unable to start, or stay after its deletion; 2 min unless given. */
-  readonly patienceMs?: number | undefined;
-  readonly pacing?: Pacing | undefined;
-  readonly watch?: ((event: PodEvent) => void) | undefined;
+  readonly patienceMs?: number;
+  readonly pacing?: Pacing;
+  readonly watch?: (event: PodEvent) => void;
   /** Instead of the client library's. */
-  readonly connect?: (() => Promise<Connection>) | undefined;
+  readonly connect?: () => Promise<Connection>;
 }
 
-/** What is left behind after so many tries is for the sweep. */
-const DISCARD_TRIES = 8;
-/** When the worker must stop. */
+const DEFAULTS = {
+  namespaces: [],
+  command: ["sluice", "step"],
+  graceSeconds: 10,
+  startSeconds: 300,
+  patienceMs: 120_000,
+  pacing: PACING,
+} satisfies Partial<KubernetesOptions>;
+
+type Settings = KubernetesOptions & Required<Pick<KubernetesOptions, keyof typeof DEFAULTS>>;
+
+/** What a pod gets when the worker itself must stop. */
 const HALT_GRACE_SECONDS = 1;
+/** What its node may take beside the grace to say that it is gone. */
+const GONE_WITHIN_MS = 10_000;
 
 export class KubernetesExecutor implements Executor {
-  readonly #options: KubernetesOptions;
-  readonly #attempts = new Set<PodAttempt>();
+  readonly #options: Settings;
+  readonly #attempts = new Map<PodAttempt, Promise<Ending>>();
   readonly #watches = new Map<string, PodWatch>();
   readonly #namespaces: Set<string>;
-  readonly #discarding = new Set<Promise<void>>();
+  readonly #discards: Discards;
   #api: Promise<PodApi> | undefined;
   #open = true;
 
   constructor(options: KubernetesOptions) {
-    if (options.owner === "")
-      throw new SluiceError("NO_OWNER", "The Kubernetes executor needs an owner: a name of this installation.");
-    this.#options = options;
-    this.#namespaces = new Set(options.namespaces ?? []);
+    if (!options.owner)
+      throw new SluiceError(
+        "NO_OWNER",
+        "The Kubernetes executor needs an owner: the name of this installation.",
+      );
+    this.#options = { ...DEFAULTS, ...options };
+    this.#namespaces = new Set(this.#options.namespaces);
+    this.#discards = new Discards({ ...this.#options, tell: this.#tell });
   }
 
   /** Loads the client library and reads its configuration, so that what is missing is said at once. */
@@ -79,65 +94,42 @@ export class KubernetesExecutor implements Executor {
     return this.#attempts.size;
   }
 
-  get running(): readonly { readonly namespace: string; readonly name: string; readonly unit: string; readonly fence: number }[] {
-    return [...this.#attempts].map(({ namespace, name, job }) => ({ namespace, name, unit: job.id, fence: job.fence }));
+  get running(): readonly Omit<OwnedPod, "isKept">[] {
+    return [...this.#attempts.keys()].map(({ namespace, name, job }) => ({
+      namespace,
+      name,
+      unit: job.id,
+      fence: job.fence,
+    }));
   }
 
   async run(job: Job): Promise<Ending> {
-    if (!this.#open) throw new SluiceError("NOT_RUNNING", "The Kubernetes executor was halted.");
-    const { pod, signal } = job;
-    if (!pod) return wrong(new SluiceError("NO_POD", `task "${job.name}" says nothing of the pod it should run in.`));
-    if (signal.aborted)
-      return { ok: false, error: storedError(signal.reason), retryable: true, begun: false };
     let manifest: Manifest;
+    let api: PodApi;
     try {
-      manifest = manifestOf(job, pod, this.#manifestOptions());
+      manifest = this.#manifest(job);
     } catch (error) {
-      return wrong(error);
+      return { ok: false, error: storedError(error), retryable: false };
     }
     try {
-      return await this.#attempt(job, pod, manifest, await this.#connected());
+      api = await this.#connected();
     } catch (error) {
       return { ok: false, error: storedError(error), retryable: true };
     }
-  }
-
-  async #attempt(job: Job, { namespace }: PodSpec, manifest: Manifest, api: PodApi): Promise<Ending> {
-    this.#namespaces.add(namespace);
-    const { graceSeconds = 10, patienceMs = 120_000, pacing = PACING } = this.#options;
-    const attempt = new PodAttempt(job, manifest, namespace, {
-      api,
-      pacing,
-      graceSeconds,
-      patienceMs,
-      watch: this.#watchOf(namespace, api),
-      killAfterMs: (graceSeconds + 10) * 1_000,
-      tell: (event) => this.#tell(event),
-      discard: (where, name) => this.#discard(where, name),
-    });
-    this.#attempts.add(attempt);
-    try {
-      return await attempt.run();
-    } finally {
-      this.#attempts.delete(attempt);
-    }
+    if (!this.#open) return { ok: false, error: storedError(stopped()), retryable: true, begun: false };
+    const attempt = this.#attempt(job, manifest, api);
+    const ending = attempt.run();
+    this.#attempts.set(attempt, ending);
+    return ending.finally(() => this.#attempts.delete(attempt));
   }
 
   /** Deletes what this executor has started, and takes nothing more: each job has ended when this resolves. */
   async halt(): Promise<void> {
     this.#open = false;
-    const reason = storedError(
-      new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done."),
-    );
-    for (const attempt of this.#attempts) attempt.stop(reason, HALT_GRACE_SECONDS);
-    await this.idle();
-  }
-
-  /** Nothing is under way, and what was to be deleted is deleted or left to the sweep. */
-  async idle(): Promise<void> {
-    while (this.#attempts.size > 0 || this.#discarding.size > 0) {
-      await Promise.all([...[...this.#attempts].map(({ ended }) => ended), ...this.#discarding]);
-    }
+    const reason = storedError(stopped());
+    for (const attempt of this.#attempts.keys()) attempt.stop(reason, HALT_GRACE_SECONDS);
+    await Promise.allSettled(this.#attempts.values());
+    await this.#discards.settled();
   }
 
   /** The pods of this owner that this executor does not run. */
@@ -156,14 +148,46 @@ export class KubernetesExecutor implements Executor {
     for (const orphan of await this.orphans()) {
       const { namespace, name, unit, fence, isKept } = orphan;
       if (isKept || (await isCurrent(unit, fence))) continue;
-      await api.delete(namespace, name, this.#options.graceSeconds ?? 10);
-      swept.push(orphan);
+      await api.delete(namespace, name, this.#options.graceSeconds);
       this.#tell({ kind: "deleted", namespace, pod: name });
+      swept.push(orphan);
     }
     return swept;
   }
 
-  /** A failure is not kept: the next attempt may find the library installed. */
+  #manifest(job: Job): Manifest {
+    if (job.pod) return manifestOf(job, job.pod, this.#options);
+    throw new SluiceError("NO_POD", `task "${job.name}" says nothing of the pod it should run in.`);
+  }
+
+  #attempt(job: Job, manifest: Manifest, api: PodApi): PodAttempt {
+    const { namespace = "default" } = manifest.metadata;
+    this.#namespaces.add(namespace);
+    const { pacing, graceSeconds, patienceMs } = this.#options;
+    return new PodAttempt(job, manifest, {
+      api,
+      watch: this.#watchOf(namespace, api),
+      pacing,
+      graceSeconds,
+      patienceMs,
+      killAfterMs: graceSeconds * 1_000 + GONE_WITHIN_MS,
+      tell: this.#tell,
+      discard: (where, name) => this.#discards.add(api, where, name),
+    });
+  }
+
+  #watchOf(namespace: string, api: PodApi): PodWatch {
+    const known = this.#watches.get(namespace);
+    if (known) return known;
+    const { owner, pacing } = this.#options;
+    const away = (reason: Error, failures: number): void =>
+      this.#tell({ kind: "away", reason: reason.message, failures });
+    const watch = new PodWatch({ api, namespace, selector: ownedBy(owner), pacing, away });
+    this.#watches.set(namespace, watch);
+    return watch;
+  }
+
+  /** A failure is not kept: the next attempt may find what was missing. */
   #connected(): Promise<PodApi> {
     const { connect = () => connectCluster(this.#options) } = this.#options;
     this.#api ??= connect().then(
@@ -176,49 +200,8 @@ export class KubernetesExecutor implements Executor {
     return this.#api;
   }
 
-  #watchOf(namespace: string, api: PodApi): PodWatch {
-    const { owner, pacing = PACING } = this.#options;
-    const watch =
-      this.#watches.get(namespace) ??
-      new PodWatch({
-        api,
-        namespace,
-        selector: ownedBy(owner),
-        pacing,
-        away: (reason, failures) => this.#tell({ kind: "away", reason: reason.message, failures }),
-      });
-    this.#watches.set(namespace, watch);
-    return watch;
-  }
-
-  #discard(namespace: string, name: string): void {
-    const discarding = this.#delete(namespace, name).finally(() => this.#discarding.delete(discarding));
-    this.#discarding.add(discarding);
-  }
-
-  async #delete(namespace: string, name: string): Promise<void> {
-    const { graceSeconds = 10, pacing = PACING } = this.#options;
-    const never = new AbortController().signal;
-    for (let tries = 1; tries <= DISCARD_TRIES; tries += 1) {
-      try {
-        await (await this.#connected()).delete(namespace, name, graceSeconds);
-        this.#tell({ kind: "deleted", namespace, pod: name });
-        return;
-      } catch (error) {
-        this.#tell({ kind: "away", reason: String((error as Error).message), failures: tries });
-        await pause(pauseAfter(tries, pacing, Math.random()), never);
-      }
-    }
-  }
-
-  #manifestOptions(): { owner: string; command: readonly string[]; graceSeconds: number; startSeconds: number } {
-    const { owner, command = ["sluice", "step"], graceSeconds = 10, startSeconds = 300 } = this.#options;
-    return { owner, command, graceSeconds, startSeconds };
-  }
-
-  #tell(event: PodEvent): void {
-    this.#options.watch?.(event);
-  }
+  readonly #tell = (event: PodEvent): void => this.#options.watch?.(event);
 }
 
-const wrong = (error: unknown): Ending => ({ ok: false, error: storedError(error), retryable: false });
+const stopped = (): SluiceError =>
+  new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");

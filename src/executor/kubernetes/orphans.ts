@@ -2,8 +2,9 @@
  * Pods that outlived their worker. Every pod names its owner, its unit and its epoch, so whoever has the store can
  * tell whether its attempt is still the current one; if it is not, nobody waits for the pod.
  */
-import { labelValue } from "./names.ts";
+
 import { LABEL } from "./manifest.ts";
+import { labelValue } from "./names.ts";
 import type { Pod } from "./pod.ts";
 import type { PodApi } from "./pod-api.ts";
 

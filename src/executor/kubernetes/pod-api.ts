@@ -43,7 +43,13 @@ export class PodApi {
     const found: Pod[] = [];
     for (let next = ""; ; ) {
       const query = { labelSelector, limit: String(PAGE), ...(next ? { continue: next } : {}) };
-      const text = await ask(this.#connection, { ...quick, method: "GET", path: pods(namespace), query, signal });
+      const text = await ask(this.#connection, {
+        ...quick,
+        method: "GET",
+        path: pods(namespace),
+        query,
+        signal,
+      });
       const page = parse<{ items?: Pod[]; metadata?: { resourceVersion?: string; continue?: string } }>(text);
       found.push(...(page.items ?? []));
       next = page.metadata?.continue ?? "";
@@ -52,7 +58,12 @@ export class PodApi {
   }
 
   /** Ends when the server ends it; refused with 410 when `version` is too old to go on from. */
-  async *watch(namespace: string, labelSelector: string, version: string, signal: AbortSignal): AsyncGenerator<PodChange> {
+  async *watch(
+    namespace: string,
+    labelSelector: string,
+    version: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<PodChange> {
     const query = {
       watch: "true",
       labelSelector,
@@ -62,7 +73,9 @@ export class PodApi {
     };
     const call: Call = { method: "GET", path: pods(namespace), query, signal, silenceMs: WATCH_SILENCE_MS };
     for await (const line of linesOf(chunksOf(this.#connection, call))) {
-      const { type, object } = parse<{ type: string; object: Pod & { code?: number; message?: string } }>(line);
+      const { type, object } = parse<{ type: string; object: Pod & { code?: number; message?: string } }>(
+        line,
+      );
       if (type === "ERROR") throw brokenOff(object.code ?? 500, object.message ?? "the watch failed");
       yield { type: type as PodChange["type"], pod: object };
     }
@@ -71,7 +84,13 @@ export class PodApi {
   /** The end of what its container printed. */
   log(namespace: string, name: string, signal?: AbortSignal): AsyncGenerator<string> {
     const query = { container: CONTAINER, tailLines: String(MOST_LINES) };
-    return chunksOf(this.#connection, { ...quick, method: "GET", path: pods(namespace, name, "log"), query, signal });
+    return chunksOf(this.#connection, {
+      ...quick,
+      method: "GET",
+      path: pods(namespace, name, "log"),
+      query,
+      signal,
+    });
   }
 
   /** True also when it was gone already. */
@@ -89,7 +108,9 @@ export class PodApi {
 const quick = { silenceMs: SILENCE_MS } as const;
 
 function pods(namespace: string, ...rest: string[]): string {
-  return ["/api/v1/namespaces", namespace, "pods", ...rest].map((part, at) => (at === 0 ? part : encodeURIComponent(part))).join("/");
+  return ["/api/v1/namespaces", namespace, "pods", ...rest]
+    .map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
+    .join("/");
 }
 
 async function absentAs<T>(nothing: T, answer: Promise<T>): Promise<T> {

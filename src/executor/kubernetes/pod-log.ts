@@ -30,6 +30,8 @@ export async function resultOf(place: PodPlace, job: Job, patience: Patience): P
     deliver(tail, job);
     return tail.ending ?? { ok: false, error: noResult(place, tail.isGarbled), retryable: true };
   } catch (refusal) {
+    // Aborted while it was asked for.
+    if (patience.signal.aborted) return { ok: false, error: storedError(refusal), retryable: true };
     if (!(refusal instanceof ApiRefused)) throw refusal;
     if (refusal.status === 403) return { ok: false, error: storedError(refusal), retryable: true };
     const message = `Pod ${place.name} succeeded, but was deleted before its result could be read from its log.`;

@@ -35,7 +35,8 @@ export function hear(fence: number, line: string): Said | undefined {
   if (text === "") return undefined;
   for (const kind of ["log", "progress", "ended"] as const) {
     const begins = mark(fence, kind);
-    if (text.startsWith(begins)) return ours(kind, text.slice(begins.length)) ?? { kind: "log", message: text };
+    if (text.startsWith(begins))
+      return ours(kind, text.slice(begins.length)) ?? { kind: "log", message: text };
   }
   return { kind: "log", message: text };
 }
@@ -61,5 +62,7 @@ function isEnding(value: unknown): value is Ending {
   const { ok, result, error, retryable } = (value ?? {}) as Record<string, unknown>;
   if (ok === true) return typeof result === "string";
   const { name, message } = (error ?? {}) as Record<string, unknown>;
-  return ok === false && typeof name === "string" && typeof message === "string" && typeof retryable === "boolean";
+  return (
+    ok === false && typeof name === "string" && typeof message === "string" && typeof retryable === "boolean"
+  );
 }

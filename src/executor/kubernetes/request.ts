@@ -2,8 +2,9 @@
  * One request to the API server. It ends in one of three ways: an answer, a refusal (`ApiRefused`: asking again would
  * be refused again), or nothing that can be relied on (`ApiAway`: the server may have done it or not, ask again).
  */
-import { request as plain } from "node:http";
+
 import type { IncomingMessage } from "node:http";
+import { request as plain } from "node:http";
 import type { RequestOptions } from "node:https";
 import { request as secure } from "node:https";
 import { SluiceError } from "../../core/error.ts";
@@ -31,7 +32,9 @@ export class ApiRefused extends SluiceError {
   readonly reason: string | undefined;
 
   constructor(status: number, message: string, reason?: string) {
-    super("KUBERNETES_REFUSED", `The Kubernetes API refused (${status}): ${message}`, { details: { status } });
+    super("KUBERNETES_REFUSED", `The Kubernetes API refused (${status}): ${message}`, {
+      details: { status },
+    });
     this.status = status;
     this.reason = reason;
   }
@@ -68,7 +71,11 @@ async function send(connection: Connection, call: Call): Promise<IncomingMessage
     ...options,
     method,
     timeout: silenceMs,
-    headers: { ...options.headers, accept: "application/json", ...(json ? { "content-type": "application/json" } : {}) },
+    headers: {
+      ...options.headers,
+      accept: "application/json",
+      ...(json ? { "content-type": "application/json" } : {}),
+    },
     ...(signal ? { signal } : {}),
   };
   return new Promise((resolve, reject) => {
