@@ -71,11 +71,7 @@ async function send(connection: Connection, call: Call): Promise<IncomingMessage
     ...options,
     method,
     timeout: silenceMs,
-    headers: {
-      ...options.headers,
-      accept: "application/json",
-      ...(json ? { "content-type": "application/json" } : {}),
-    },
+    headers: { ...options.headers, accept: "application/json", ...describing(json) },
     ...(signal ? { signal } : {}),
   };
   return new Promise((resolve, reject) => {
@@ -84,6 +80,12 @@ async function send(connection: Connection, call: Call): Promise<IncomingMessage
     sent.on("timeout", () => sent.destroy(new Error(`silence for ${silenceMs}ms`)));
     sent.end(json);
   });
+}
+
+/** With its length: a DELETE would be sent without, and its body taken for the next request. */
+function describing(json: string | undefined): Record<string, string | number> {
+  if (json === undefined) return {};
+  return { "content-type": "application/json", "content-length": Buffer.byteLength(json) };
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
