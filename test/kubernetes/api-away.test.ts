@@ -73,7 +73,7 @@ describe("while the API is away", () => {
   });
 
   test("an abort does not wait for ever", async () => {
-    const { api, executor, happened } = await openWorld({ graceSeconds: -9.99 });
+    const { api, executor, happened } = await openWorld({ graceSeconds: 0, goneWithinMs: 10 });
     const attempt = job();
     const ending = executor.run(attempt);
     await api.pod();
@@ -197,6 +197,19 @@ describe("a watch", () => {
     await api.until(() => api.count("list") > lists + 3);
     api.cluster.succeed(made, logOf("polled"));
     expect(await ending).toEqual(done("polled"));
+  });
+
+  test("that is forbidden together with lists leaves asking for each pod by its name", async () => {
+    const { api, executor, happened } = await openWorld();
+    api.disturb("list", ...Array(5_000).fill({ status: 403, reason: "Forbidden" }));
+    const ending = executor.run(job());
+    const made = await api.pod();
+    await happened("created");
+    api.cluster.run(made);
+    await happened("running");
+    api.cluster.succeed(made, logOf("asked for"));
+    expect(await ending).toEqual(done("asked for"));
+    expect(api.count("watch")).toBe(0);
   });
 
   test("asks for bookmarks and for our own pods alone, and ends when nobody follows a pod", async () => {

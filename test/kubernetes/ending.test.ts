@@ -60,9 +60,19 @@ test("an abort while the result is read ends the attempt as aborted", async () =
   expect(api.cluster.pods).toEqual([]);
 });
 
+test("a halt does not wait for a result that cannot be read", async () => {
+  const { api, executor } = await openWorld();
+  api.disturb("log", ...Array(100_000).fill("before"));
+  const ending = executor.run(job());
+  api.cluster.succeed(await api.pod(), logOf(1));
+  await api.until(() => api.count("log") > 3);
+  await executor.halt();
+  expect(await ending).toMatchObject({ ok: false, error: { code: "WORKER_STOPPED" } });
+});
+
 test("a pod that runs longer than its step's timeout and some is deleted: TIMEOUT", async () => {
-  const { api, executor, happened } = await openWorld();
-  const ending = executor.run(job({ timeoutMs: -4_990 }));
+  const { api, executor, happened } = await openWorld({ graceSeconds: 0 });
+  const ending = executor.run(job({ timeoutMs: 20 }));
   api.cluster.run(await api.pod());
   await happened("running");
   expect(await ending).toMatchObject({ ok: false, retryable: true, error: { code: "TIMEOUT" } });

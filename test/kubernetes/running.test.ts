@@ -182,7 +182,7 @@ describe("a pod that is taken away", () => {
   });
 
   test("and whose node never says that it is gone loses the attempt after a while", async () => {
-    const { api, executor } = await openWorld({ graceSeconds: 0.01, patienceMs: 5 });
+    const { api, executor } = await openWorld({ graceSeconds: 0, patienceMs: 5 });
     const ending = executor.run(job());
     const made = await api.pod();
     api.cluster.run(made);

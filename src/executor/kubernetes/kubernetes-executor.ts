@@ -42,6 +42,8 @@ export interface KubernetesOptions extends ConnectionOptions {
   readonly startSeconds?: number;
   /** How long a pod may be unable to start, or stay after its deletion; 2 min unless given. */
   readonly patienceMs?: number;
+  /** What its node may take beside the grace to say that a pod is gone, before its attempt ends anyway; 10 s unless given. */
+  readonly goneWithinMs?: number;
   readonly pacing?: Pacing;
   readonly watch?: (event: PodEvent) => void;
   /** Instead of the client library's. */
@@ -54,6 +56,7 @@ const DEFAULTS = {
   graceSeconds: 10,
   startSeconds: 300,
   patienceMs: 120_000,
+  goneWithinMs: 10_000,
   pacing: PACING,
 } satisfies Partial<KubernetesOptions>;
 
@@ -61,8 +64,6 @@ type Settings = KubernetesOptions & Required<Pick<KubernetesOptions, keyof typeo
 
 /** What a pod gets when the worker itself must stop. */
 const HALT_GRACE_SECONDS = 1;
-/** What its node may take beside the grace to say that it is gone. */
-const GONE_WITHIN_MS = 10_000;
 
 export class KubernetesExecutor implements Executor {
   readonly #options: Settings;
@@ -163,14 +164,14 @@ export class KubernetesExecutor implements Executor {
   #attempt(job: Job, manifest: Manifest, api: PodApi): PodAttempt {
     const { namespace = "default" } = manifest.metadata;
     this.#namespaces.add(namespace);
-    const { pacing, graceSeconds, patienceMs } = this.#options;
+    const { pacing, graceSeconds, patienceMs, goneWithinMs } = this.#options;
     return new PodAttempt(job, manifest, {
       api,
       watch: this.#watchOf(namespace, api),
       pacing,
       graceSeconds,
       patienceMs,
-      killAfterMs: graceSeconds * 1_000 + GONE_WITHIN_MS,
+      killAfterMs: graceSeconds * 1_000 + goneWithinMs,
       tell: this.#tell,
       discard: (where, name) => this.#discards.add(api, where, name),
     });

@@ -36,6 +36,8 @@ export class PodAttempt {
   readonly #manifest: Manifest;
   readonly #options: AttemptOptions;
   readonly #sight: PodSight;
+  /** Aborted when it must end, whatever it is at. */
+  readonly #cut = new AbortController();
   /** Aborted once nobody waits for anything. */
   readonly #over = new AbortController();
   #posted = false;
@@ -67,7 +69,9 @@ export class PodAttempt {
     }
   }
 
+  /** The first reason stays. */
   stop(reason: StoredError, graceSeconds?: number): void {
+    this.#cut.abort(reason);
     this.#sight.stop(reason, graceSeconds);
   }
 
@@ -104,8 +108,8 @@ export class PodAttempt {
     if (outcome.is === "refused") return notCreated(outcome.error);
     if (outcome.is === "stopped") return this.#end(outcome.error, outcome.graceSeconds, making);
     const ending = await this.#endingOf(outcome);
-    if (this.job.signal.aborted && !ending.ok)
-      return this.#end(storedError(this.job.signal.reason), this.#options.graceSeconds, making);
+    const { aborted, reason } = this.#cut.signal;
+    if (aborted && !ending.ok) return this.#end(reason as StoredError, this.#options.graceSeconds, making);
     const keep = this.job.pod?.keep ?? "never";
     if (keep === "never" || (keep === "failed" && ending.ok))
       this.#options.discard(this.namespace, this.name);
@@ -116,7 +120,7 @@ export class PodAttempt {
     if (outcome.is === "lost")
       return { ok: false, crashed: true, error: error("POD_LOST", outcome.why), retryable: true };
     const place = { api: this.#options.api, namespace: this.namespace, name: this.name };
-    const patience = this.#patience(this.job.signal);
+    const patience = this.#patience(this.#cut.signal);
     if (outcome.is === "succeeded") return resultOf(place, this.job, patience);
     const said = await lastWords(place, this.job, patience);
     // Why Kubernetes ended it counts for more than what it said when it was told to.

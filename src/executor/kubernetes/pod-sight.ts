@@ -28,8 +28,6 @@ export interface SightOptions {
   readonly look: () => void;
 }
 
-/** The step itself ends at its timeout; this much later we do it. */
-const TIMEOUT_GRACE_MS = 5_000;
 const MOST_NOTES = 20;
 
 export class PodSight implements Follower {
@@ -106,7 +104,8 @@ export class PodSight implements Follower {
     this.#options.tell({ kind: "running", namespace, pod: this.#name, node });
     const { timeoutMs, name } = this.#job;
     const message = `task "${name}" took longer than its timeout of ${timeoutMs}ms and did not stop, so its pod was deleted.`;
-    const over = timeoutMs === null ? null : timeoutMs + TIMEOUT_GRACE_MS;
+    // The step itself ends at its timeout, unless its event loop is blocked.
+    const over = timeoutMs === null ? null : timeoutMs + this.#options.graceSeconds * 1_000;
     this.#timers.start("timeout", over, () => this.stop(error("TIMEOUT", message)));
   }
 

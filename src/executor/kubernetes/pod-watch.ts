@@ -4,7 +4,7 @@
  *   list ──▶ watch from there ──▶ ended after a while: watch on ──▶ too old (410), broken or silent: list again
  *
  * A list is complete, so nothing that happened in between is missed, and where watches do not work at all the lists
- * alone, with their pauses, are polling. That a pod is absent from a list is only told as `absent`: it may be too young.
+ * alone, with their pauses, are polling; where lists are refused, each pod is asked for by its name. That a pod is absent from a list is only told as `absent`: it may be too young.
  */
 import type { Pacing } from "./pacing.ts";
 import { pause, pauseAfter } from "./pacing.ts";
@@ -66,12 +66,18 @@ export class PodWatch {
       } catch (error) {
         if (stop.signal.aborted) return;
         if (!isTooOld(error)) this.#options.away(error as Error, failures + 1);
+        // Who may not even list can still ask for each by its name.
+        if (version === undefined && error instanceof ApiRefused) this.#askForAll();
       }
       // Also a watch that showed nothing may be blind: pause, and look at everything.
       failures += 1;
       version = undefined;
       await pause(pauseAfter(failures, this.#options.pacing, Math.random()), stop.signal);
     }
+  }
+
+  #askForAll(): void {
+    for (const follower of [...this.#followers.values()]) follower.absent();
   }
 
   async #list(signal: AbortSignal): Promise<string> {
