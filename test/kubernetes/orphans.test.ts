@@ -1,5 +1,7 @@
 // Pods whose worker has died: found by their labels, and deleted if nobody waits for them.
 
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { KubernetesExecutor } from "../../src/executor/kubernetes/index.ts";
 import type { KubeApi } from "../support/kube-api.ts";
@@ -20,6 +22,22 @@ const after = (world: World): KubernetesExecutor => world.another({ namespaces: 
 
 const unitsIn = ({ cluster }: KubeApi): (string | undefined)[] =>
   cluster.pods.map(({ metadata }) => metadata.annotations?.["sluice.dev/unit"]);
+
+test("a worker that is killed leaves its pod behind; whoever sweeps later deletes it", async () => {
+  const world = await openWorld();
+  const script = fileURLToPath(new URL("./support/doomed-worker.ts", import.meta.url));
+  const worker = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, world.kubeconfig]);
+  const died = new Promise((resolve) => worker.once("exit", resolve));
+  world.api.cluster.run(await world.api.pod());
+  await world.api.until(() => world.api.watching === 1);
+  worker.kill("SIGKILL");
+  await died;
+  await world.api.until(() => world.api.watching === 0);
+  expect(unitsIn(world.api)).toEqual(["doomed"]);
+  expect(await after(world).sweep(async () => true)).toEqual([]);
+  expect(await after(world).sweep(async () => false)).toMatchObject([{ unit: "doomed", fence: 1 }]);
+  expect(unitsIn(world.api)).toEqual([]);
+});
 
 test("after a restart the pods of earlier attempts are found, and only those of past claims are deleted", async () => {
   const world = await openWorld();

@@ -12,6 +12,7 @@ import { sayEnded } from "../../../src/executor/kubernetes/report.ts";
 import { KubeApi } from "../../support/kube-api.ts";
 
 export interface World {
+  readonly kubeconfig: string;
   readonly api: KubeApi;
   readonly executor: KubernetesExecutor;
   readonly events: PodEvent[];
@@ -50,7 +51,7 @@ export async function openWorld(options: Partial<KubernetesOptions> = {}): Promi
       heard.add(look);
       look();
     });
-  return { api, executor: another(), events, another, happened };
+  return { api, kubeconfig, executor: another(), events, another, happened };
 }
 
 function writeKubeconfig(server: string): string {
