@@ -87,9 +87,10 @@ describe("while the API is away", () => {
 
 describe("an answer that is lost", () => {
   test("to a creation that was done is found out: there is one pod, and it is ours", async () => {
-    const { api, executor } = await openWorld();
+    const { api, executor, happened } = await openWorld();
     api.disturb("create", "after", "after");
     const ending = executor.run(job());
+    await happened("created");
     api.cluster.succeed(await api.pod(), logOf("once"));
     expect(await ending).toEqual(done("once"));
     expect(api.cluster.created).toHaveLength(1);

@@ -18,6 +18,10 @@ test("an abort deletes the pod with its grace, and the attempt ends when the pod
   attempt.controller.abort(new SluiceError("CANCELLED", "The task was cancelled."));
   await happened("deleted");
   expect(api.asked.find(({ verb }) => verb === "delete")?.body).toMatchObject({ gracePeriodSeconds: 10 });
+  // It asked once whether the pod is gone, and goes on watching.
+  await api.until(() => api.count("get") === 1);
+  api.endWatches();
+  await api.until(() => api.count("watch") === 2);
   expect(isOver).toBe(false);
   const [leaving] = api.cluster.pods;
   if (leaving) api.cluster.remove(leaving);

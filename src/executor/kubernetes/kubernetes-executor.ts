@@ -15,52 +15,18 @@
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
-import type { Connection, ConnectionOptions } from "./connection.ts";
 import { connectCluster } from "./connection.ts";
 import { Discards } from "./discards.ts";
 import type { Manifest } from "./manifest.ts";
 import { manifestOf } from "./manifest.ts";
+import type { KubernetesExecutorOptions, Settings } from "./options.ts";
+import { DEFAULTS } from "./options.ts";
 import type { IsCurrent, OwnedPod } from "./orphans.ts";
 import { listOwned, ownedBy } from "./orphans.ts";
-import type { Pacing } from "./pacing.ts";
-import { PACING } from "./pacing.ts";
 import { PodApi } from "./pod-api.ts";
 import { PodAttempt } from "./pod-attempt.ts";
 import type { PodEvent } from "./pod-event.ts";
 import { PodWatch } from "./pod-watch.ts";
-
-export interface KubernetesOptions extends ConnectionOptions {
-  /** The name of this installation, the same after every restart and in no other installation. */
-  readonly owner: string;
-  /** Where to look for pods of workers that died, besides those used since the start. */
-  readonly namespaces?: readonly string[];
-  /** For pods that name none; `sluice step` unless given. */
-  readonly command?: readonly string[];
-  /** How long a pod may take to end once it is told to; 10 s unless given. */
-  readonly graceSeconds?: number;
-  /** What pulling the image may take beside a step's timeout; 300 s unless given. */
-  readonly startSeconds?: number;
-  /** How long a pod may be unable to start, or stay after its deletion; 2 min unless given. */
-  readonly patienceMs?: number;
-  /** What its node may take beside the grace to say that a pod is gone, before its attempt ends anyway; 10 s unless given. */
-  readonly goneWithinMs?: number;
-  readonly pacing?: Pacing;
-  readonly watch?: (event: PodEvent) => void;
-  /** Instead of the client library's. */
-  readonly connect?: () => Promise<Connection>;
-}
-
-const DEFAULTS = {
-  namespaces: [],
-  command: ["sluice", "step"],
-  graceSeconds: 10,
-  startSeconds: 300,
-  patienceMs: 120_000,
-  goneWithinMs: 10_000,
-  pacing: PACING,
-} satisfies Partial<KubernetesOptions>;
-
-type Settings = KubernetesOptions & Required<Pick<KubernetesOptions, keyof typeof DEFAULTS>>;
 
 /** What a pod gets when the worker itself must stop. */
 const HALT_GRACE_SECONDS = 1;
@@ -74,7 +40,7 @@ export class KubernetesExecutor implements Executor {
   #api: Promise<PodApi> | undefined;
   #open = true;
 
-  constructor(options: KubernetesOptions) {
+  constructor(options: KubernetesExecutorOptions) {
     if (!options.owner)
       throw new SluiceError(
         "NO_OWNER",

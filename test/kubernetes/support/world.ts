@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { PodSpec } from "../../../src/core/workflow/graph.ts";
 import type { Ending, Job } from "../../../src/executor/executor.ts";
-import type { KubernetesOptions, PodEvent } from "../../../src/executor/kubernetes/index.ts";
+import type { KubernetesExecutorOptions, PodEvent } from "../../../src/executor/kubernetes/index.ts";
 import { KubernetesExecutor } from "../../../src/executor/kubernetes/index.ts";
 import { sayEnded } from "../../../src/executor/kubernetes/report.ts";
 import { KubeApi } from "../../support/kube-api.ts";
@@ -17,12 +17,12 @@ export interface World {
   readonly executor: KubernetesExecutor;
   readonly events: PodEvent[];
   /** Another worker of the same installation. */
-  another(options?: Partial<KubernetesOptions>): KubernetesExecutor;
+  another(options?: Partial<KubernetesExecutorOptions>): KubernetesExecutor;
   /** Resolves when an event like this one has come so many times. */
   happened(kind: PodEvent["kind"], times?: number): Promise<void>;
 }
 
-export async function openWorld(options: Partial<KubernetesOptions> = {}): Promise<World> {
+export async function openWorld(options: Partial<KubernetesExecutorOptions> = {}): Promise<World> {
   const api = await KubeApi.open();
   onTestFinished(() => api.down());
   const events: PodEvent[] = [];
@@ -32,7 +32,7 @@ export async function openWorld(options: Partial<KubernetesOptions> = {}): Promi
     for (const look of [...heard]) look();
   };
   const kubeconfig = writeKubeconfig(api.url);
-  const another = (more: Partial<KubernetesOptions> = {}): KubernetesExecutor => {
+  const another = (more: Partial<KubernetesExecutorOptions> = {}): KubernetesExecutor => {
     const pacing = { firstMs: 1, mostMs: 5 };
     const made = new KubernetesExecutor({ owner: "tests", kubeconfig, pacing, watch, ...options, ...more });
     onTestFinished(() => {
