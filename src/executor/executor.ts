@@ -1,4 +1,5 @@
 /** The contract of everything that runs a task's body. */
+import type { PodSpec } from "../core/workflow/graph.ts";
 
 import type { PodSpec } from "../core/workflow/graph.ts";
 
