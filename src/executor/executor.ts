@@ -1,8 +1,6 @@
 /** The contract of everything that runs a task's body. */
 import type { PodSpec } from "../core/workflow/graph.ts";
 
-import type { PodSpec } from "../core/workflow/graph.ts";
-
 /** One attempt to run. */
 export interface Job {
   readonly id: string;
