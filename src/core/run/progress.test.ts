@@ -13,6 +13,7 @@ const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep
   queue: "default",
   priority: null,
   input: null,
+  each: null,
   needs,
   when: null,
   asks: [],
