@@ -25,6 +25,7 @@ export type EachArguments<Item, Task extends AnyTask> =
 type MadeInput<Item, Input> = Required<Pick<EachOptions<Item, Input>, "input">>;
 
 /** A task that takes nothing does not look at what it is given. */
+// biome-ignore lint/suspicious/noConfusingVoidType: void is how such a task says it; undefined would be a value.
 type Fits<Item, Input> = [Item] extends [Input] ? true : void extends Input ? true : false;
 
 export interface PlannedEach {
