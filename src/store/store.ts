@@ -16,6 +16,7 @@ export type {
   Advanced,
   Fan,
   GateHolder,
+  ItemCounts,
   ItemRow,
   LineView,
   NewRun,

@@ -219,13 +219,13 @@ class Look {
     return text === undefined ? undefined : parse(text);
   }
 
+  /** What follows, once everything that it depends on has been read. */
   #progress() {
-    const answer = progress(this.#graph, this.#now());
-    if (!("wants" in answer)) return answer;
-    const isRead = answer.wants.map((step) => this.#read(step)).every(Boolean);
-    return isRead
-      ? (progress(this.#graph, this.#now()) as Exclude<typeof answer, { wants: unknown }>)
-      : undefined;
+    for (;;) {
+      const answer = progress(this.#graph, this.#now());
+      if (!("wants" in answer)) return answer;
+      if (!answer.wants.map((step) => this.#read(step)).every(Boolean)) return undefined;
+    }
   }
 
   #valuesFor(step: GraphStep) {
