@@ -14,6 +14,7 @@ function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
     queue: "default",
     priority: null,
     input: null,
+    each: null,
     needs: [],
     when: null,
     asks: [],
