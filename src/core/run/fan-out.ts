@@ -63,7 +63,12 @@ export function windowOf({ name, each }: GraphStep, values: Values): number {
 }
 
 /** What an item is given. */
-export function itemInput({ input }: GraphStep, values: Values, value: Json, index: number): Json | undefined {
+export function itemInput(
+  { input }: GraphStep,
+  values: Values,
+  value: Json,
+  index: number,
+): Json | undefined {
   return fill(input, { ...values, item: { value, index } });
 }
 

@@ -8,8 +8,7 @@
  */
 import { holds, stepsIn } from "../workflow/condition.ts";
 import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
-import type { Json } from "../workflow/template.ts";
-import type { Values } from "../workflow/template.ts";
+import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 import { resultsOf, stepsOfEach } from "./fan-out.ts";
 
