@@ -37,9 +37,9 @@ export function endItems(
 ): void {
   for (const { id } of unitsOf(tables, run, step)) {
     const place = placeOf(tables, id);
-    if (!place || (!inFlight && (place === "claimed" || place === "running"))) continue;
-    withdraw(tables, now, id, cancelledBy("onFailure"));
-    forgetTimers(tables, id);
+    if (inFlight || place === "waiting" || place === "later")
+      withdraw(tables, now, id, cancelledBy("onFailure"));
+    if (tables.outcome.has(id)) forgetTimers(tables, id);
   }
 }
 

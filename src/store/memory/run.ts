@@ -3,7 +3,7 @@ import type { RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts
 import type { FinalState } from "../store.ts";
 import { itemCounts } from "./item.ts";
 import { stateOf } from "./read.ts";
-import { endedOf, stepsOf } from "./step.ts";
+import { endedOf, fanOf, stepsOf } from "./step.ts";
 import type { RunRecord, StepRecord, Tables } from "./tables.ts";
 
 /** Whatever else ended it, it has not succeeded. */
@@ -98,6 +98,7 @@ function stepRow(tables: Tables, step: StepRecord): StepRow {
     state: step.state,
     unit: step.unit,
     body: step.body,
+    fan: fanOf(step),
     ended: endedOf(tables, step),
     items: itemCounts(tables, step),
     task: task?.name ?? null,

@@ -59,8 +59,8 @@ export function fanOutSuite(fresh: Fresh): void {
     await moveOn(bench, "r", { steps: [done, open("r", "plain")] });
     expect(await fan()).toEqual({ lane: laneOfItems("r", "each").id, total: 4, created: 4, left: false });
     expect((await bench.store.run("r"))?.steps).toMatchObject([
-      { ...done, items: { total: 4, created: 4 } },
-      { ...open("r", "plain"), items: null },
+      { ...done, fan: { total: 4, created: 4 }, items: { total: 4, created: 4 } },
+      { ...open("r", "plain"), fan: null, items: null },
     ]);
   });
 

@@ -219,7 +219,15 @@ export function runSuite(fresh: Fresh): void {
     bench.clock.advance(5);
     const claim = await bench.claimOne("r-fetch");
     await bench.store.progress([{ id: "r-fetch", epoch: claim.epoch, value: "0.5" }]);
-    const unit = { task: "send", ended: null, items: null, enqueuedAt: at, finishedAt: null, result: null };
+    const unit = {
+      task: "send",
+      ended: null,
+      fan: null,
+      items: null,
+      enqueuedAt: at,
+      finishedAt: null,
+      result: null,
+    };
     expect((await bench.store.run("r"))?.steps).toEqual([
       {
         ...unit,
