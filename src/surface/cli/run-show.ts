@@ -127,12 +127,18 @@ function historyOf(events: readonly RunEvent[]): string {
 }
 
 function sayData(data: RunEvent["data"]): string {
-  if (typeof data.message === "string") return sayError(data as unknown as StoredError);
+  if (isError(data)) return sayError(data);
   if (typeof data.reason === "string") return data.reason;
-  return Object.entries(data)
-    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+  const { from, to, ...rest } = data;
+  return Object.entries(from === to ? rest : data)
+    .map(([name, value]) => `${name} ${isError(value) ? sayError(value) : plain(value)}`)
     .join(", ");
 }
+
+const isError = (value: unknown): value is StoredError =>
+  typeof (value as StoredError | null)?.message === "string";
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function next({ id, state, paused }: RunWithSteps, options: GlobalOptions): string[] {
   if (state === "failed")

@@ -42,14 +42,13 @@ export function runTree(seen: Seen, room: Room): string[] {
 }
 
 function head({ run, now, why }: Seen, { columns }: Room): string {
-  const done = run.steps.filter(({ state }) => state === "succeeded" || state === "skipped").length;
+  const done = run.steps.filter(({ state }) => state === "succeeded").length;
+  const all = run.steps.filter(({ state }) => state !== "skipped").length;
   const { text, style = (plain: string) => plain } = runStateCell(run);
   const time = run.state === "queued" ? sayDuration(now - run.queuedAt) : ranFor(run, now);
   const state = `${text}${time === undefined ? "" : `${isOver(run.state) ? " after" : " for"} ${time}`}`;
   const start = `${safe(run.workflow)} ${run.id}  `;
-  const more = why
-    ? `: ${safe(why)}`
-    : `  ${bar(run.steps.length === 0 ? 1 : done / run.steps.length)} ${done}/${run.steps.length} steps`;
+  const more = why ? `: ${safe(why)}` : `  ${bar(all === 0 ? 1 : done / all)} ${done}/${all} steps`;
   return `${colours.bold(start)}${style(state)}${cutTo(more, Math.max(10, columns - widthOf(start + state)))}`;
 }
 

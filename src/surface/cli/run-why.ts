@@ -52,7 +52,7 @@ function finished(run: RunWithSteps, ending: string, options: GlobalOptions): st
 }
 
 function story(run: RunWithSteps, steps: readonly Asked[], now: number, options: GlobalOptions): string {
-  const done = steps.filter(({ step }) => step.state === "succeeded" || step.state === "skipped").length;
+  const done = steps.filter(({ step }) => step.state === "succeeded").length;
   const time = ranFor(run, now);
   const progress = `${done} of ${count(steps.length, "step")} done`;
   const where =

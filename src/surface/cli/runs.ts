@@ -131,7 +131,7 @@ async function rerun(
   await using sluice = await connect({ store: storeUrl(options), app });
   const of = await findRun(sluice, given, options);
   const { id } = await sluice.runs.rerun(of, { all: options.all ?? false, by: whoever(options.by) });
-  if (options.watch) return watchRun(sluice, id, options);
+  if (options.watch) return await watchRun(sluice, id, options);
   print(options, { id, rerunOf: of }, () => {
     const what = options.all ? "from its first step" : "with what succeeded taken over";
     return `run ${id} is queued, ${what}. See: ${toPaste(options, `sluice runs watch ${id}`)}`;

@@ -59,7 +59,7 @@ async function submit(
   const { id, created } = options.direct
     ? await sluice.execute(workflow, input as never, settings)
     : await sluice.submit(workflow, input as never, settings);
-  if (options.watch) return watchRun(sluice, id, options);
+  if (options.watch) return await watchRun(sluice, id, options);
   print(options, { id, created }, () => {
     const where = options.direct ? "is in progress" : "is queued";
     const what = created
