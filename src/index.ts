@@ -16,6 +16,18 @@ export { ConfigError, SluiceError } from "./core/error.ts";
 export { describe, remedy } from "./core/gate/describe.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
 export {
+  type AutomationDefinition,
+  automation,
+  newer,
+  type ScheduleDefinition,
+  type SensorAnswer,
+  type SensorDefinition,
+  type SensorLook,
+  schedule,
+  sensor,
+  succeeded,
+} from "./core/schedule/definition.ts";
+export {
   type AppDefinition,
   type RunOptions,
   type TagLimit,

@@ -25,6 +25,7 @@ import { DEFAULT_STORE, openStore } from "./open-store.ts";
 import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
+import { Schedules } from "./schedules.ts";
 import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
@@ -64,6 +65,8 @@ export class Sluice implements AsyncDisposable {
   readonly runs: Runs;
   /** The line of runs. */
   readonly queue: RunQueue;
+  /** What starts runs by itself. */
+  readonly schedules: Schedules;
   readonly #app: App | undefined;
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
@@ -77,6 +80,7 @@ export class Sluice implements AsyncDisposable {
     this.pools = new Pools(store, this.limits);
     this.runs = new Runs(store, app, env);
     this.queue = new RunQueue(store);
+    this.schedules = new Schedules(store, app, env);
   }
 
   /** Puts one task in line. `within`: your own PostgreSQL client, with its transaction open. */

@@ -1,5 +1,6 @@
 /** Starts a worker on a store: its seat, its claims, its poll. */
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
@@ -8,11 +9,16 @@ import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import { Tender } from "../engine/tending/tender.ts";
+import type { ToRun } from "../engine/triggers/decision.ts";
+import { Triggers } from "../engine/triggers/triggers.ts";
 import type { WorkerEvent } from "../engine/worker/worker.ts";
 import { Worker } from "../engine/worker/worker.ts";
 import type { Executor } from "../executor/executor.ts";
 import { FunctionExecutor } from "../executor/function/function-executor.ts";
+import { PlacedExecutor } from "../executor/placed.ts";
+import { processesOf } from "../executor/process/of-app.ts";
 import type { Store } from "../store/store.ts";
+import { newRun } from "./new-run.ts";
 
 export interface WorkerSettings {
   readonly name?: string;
@@ -35,6 +41,10 @@ export interface WorkerSettings {
   readonly watch?: (event: WorkerEvent) => void;
   /** Where the code runs; in this process when not said. */
   readonly executor?: Executor;
+  /** The app's own file: tasks with `cpu: true` then run in processes that load it. */
+  readonly file?: string | URL;
+  /** How many such processes; as many as there are CPUs when not said. */
+  readonly processes?: number;
 }
 
 export interface RunningWorker extends AsyncDisposable {
@@ -68,7 +78,7 @@ export async function startWorker(
     tasks: [...app.tasks.keys()],
   };
   const claims = new StoreClaims(store, seat);
-  const executor = settings.executor ?? new FunctionExecutor(app.tasks);
+  const executor = settings.executor ?? executorOf(app, settings);
   const graceMs = parseDuration(settings.grace ?? "30s");
   const worker = new Worker(claims, executor, env, {
     slots,
@@ -98,16 +108,20 @@ export async function startWorker(
     startTimeoutMs: app.runs.startTimeoutMs,
     failed,
   });
+  const triggers = new Triggers(store, env, { app, toRun: toRunOf(app, env), ...polling, failed });
   // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
     if (hint === "parked" || hint === "later") void tender.look();
+    if (hint === "runs") triggers.wake();
   });
   await worker.start();
   await tender.start();
   await coordinator.start();
+  await triggers.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
-    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), unlisten()]);
+    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), triggers.stop(), unlisten()]);
+    if (executor instanceof PlacedExecutor) await executor.stop();
   };
   return {
     get session() {
@@ -121,6 +135,34 @@ export async function startWorker(
     [Symbol.asyncDispose]: () => stop(),
   };
 }
+
+/** What starts by itself is made and checked as a submission is. */
+function toRunOf(app: App, env: Env): ToRun {
+  return (id, input, { key, tags, priority, source }) => {
+    const workflow = app.workflows.get(id);
+    if (!workflow) throw new SluiceError("UNKNOWN_WORKFLOW", `workflow "${id}" is not part of this app.`);
+    const options = { tags, source, idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
+    return newRun(app, workflow, input, { ...options, id: env.newId(), direct: false });
+  };
+}
+
+/** In this process, and where code would block it, in others. */
+function executorOf(app: App, { file, processes = availableParallelism() }: WorkerSettings): PlacedExecutor {
+  const busy = [...app.tasks.values()].filter(({ cpu }) => cpu).map(({ id }) => id);
+  if (busy.length > 0 && file === undefined)
+    throw new SluiceError(
+      "NO_APP_FILE",
+      `Tasks with cpu: true (${busy.join(", ")}) run in processes of their own, which load the app's file. Give it: sluice.worker({ file: import.meta.url }), or use: sluice worker app.ts`,
+    );
+  return new PlacedExecutor({
+    here: new FunctionExecutor(app.tasks),
+    pool: file === undefined ? undefined : () => processesOf(pathOf(file), { processes, concurrency: 1 }),
+    isBusy: (task) => app.tasks.get(task)?.cpu === true,
+  });
+}
+
+const pathOf = (file: string | URL): string =>
+  file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
 
 /** Said in code, or in the environment, or the defaults. */
 function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {

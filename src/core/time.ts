@@ -57,8 +57,17 @@ export function isoTime(ms: number): string {
   return `${isoDate(days)}T${time}Z`;
 }
 
-/** Days since 1970-01-01 to a date: eras of 400 years, and years that begin in March, so leap days come last. */
 function isoDate(days: number): string {
+  const { year, month, day } = dateOf(days);
+  return `${String(year).padStart(4, "0")}-${twoDigits(month)}-${twoDigits(day)}`;
+}
+
+/** Days since 1970-01-01 to a date: eras of 400 years, and years that begin in March, so leap days come last. */
+export function dateOf(days: number): {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+} {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const ofEra = shifted - era * 146_097;
@@ -69,8 +78,7 @@ function isoDate(days: number): string {
   const fromMarch = Math.floor((5 * ofYear + 2) / 153);
   const day = ofYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  return `${String(year).padStart(4, "0")}-${twoDigits(month)}-${twoDigits(day)}`;
+  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
 }
 
 function twoDigits(value: number): string {

@@ -12,10 +12,12 @@ import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
 import { submit } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
+import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
 import { isAmbiguous } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
 import type * as S from "./store.ts";
+import type * as T from "./triggers.ts";
 
 /** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
 export interface SqlDatabase extends Database {
@@ -122,6 +124,41 @@ export class SqlStore implements S.Store {
 
   changeLimit(change: S.LimitChange): ReturnType<S.Store["changeLimit"]> {
     return this.#db.transact(() => hand.changeLimit(change));
+  }
+
+  /** To declare twice is to declare once, so a lost answer needs no looking. */
+  async declareTriggers(list: readonly T.NewTrigger[]): Promise<void> {
+    if (list.length === 0) return;
+    const again = (error: unknown): Promise<void> => {
+      if (!isAmbiguous(error)) throw error;
+      return this.#db.transact(() => trigger.declareTriggers(list));
+    };
+    await this.#db.transact(() => trigger.declareTriggers(list)).catch(again);
+  }
+
+  triggers(): ReturnType<T.TriggerVerbs["triggers"]> {
+    return this.#db.read(() => trigger.triggers());
+  }
+
+  pauseTrigger(name: string, paused: boolean, by: string): Promise<{ was: boolean } | undefined> {
+    return this.#db.transact(() => trigger.pauseTrigger(name, paused, by));
+  }
+
+  takeTrigger(name: string, stamp: number, busyMs: number): Promise<number | undefined> {
+    return this.#db.transact(() => trigger.takeTrigger(name, stamp, busyMs));
+  }
+
+  /** A lost answer is left to the caller: the next look at the stamp tells. */
+  fire(firing: T.Firing): Promise<S.Enqueued[] | undefined> {
+    return this.#db.transact(() => trigger.fire(firing));
+  }
+
+  lastSuccesses(workflows: readonly string[]): ReturnType<T.TriggerVerbs["lastSuccesses"]> {
+    return this.#db.read(() => trigger.lastSuccesses(workflows));
+  }
+
+  activeRuns(of: T.RunsOf): ReturnType<T.TriggerVerbs["activeRuns"]> {
+    return this.#db.read(() => trigger.activeRuns(of));
   }
 
   openSession(opened: S.NewSession): Promise<void> {

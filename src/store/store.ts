@@ -9,6 +9,7 @@
 import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { RunVerbs } from "./runs.ts";
+import type { TriggerVerbs } from "./triggers.ts";
 
 export type {
   Advance,
@@ -30,6 +31,7 @@ export type {
   Timer,
 } from "./runs.ts";
 export { RUNS } from "./runs.ts";
+export type { TriggerRow } from "./triggers.ts";
 
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -452,7 +454,7 @@ export interface Inspection {
 
 export type CountedTable = "task" | "waiting" | "later" | "running" | "outcome" | "event";
 
-export interface Store extends RunVerbs {
+export interface Store extends RunVerbs, TriggerVerbs {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";
 
   /** Brings the schema to the current version; does nothing when it is there. */

@@ -20,6 +20,15 @@ export const LANES: readonly LaneSpec[] = [
   lane("mail", "send", { "pool:tenant=acme": 2, "queue:mail": 1 }),
   lane("money", "audit", { "semaphore:z": 1, "mutex:m": 1, "queue:money": 1 }),
 ];
+export const RUN_LANES: readonly LaneSpec[] = [
+  lane("@runs", "nightly", { runs: 1, "tag:tenant=acme": 1 }),
+  lane("@runs", "hourly", { runs: 1 }),
+];
+
+/** The lane of a run's steps. */
+export const stepLane = (run: string): LaneSpec =>
+  lane("mail", "send", { "pool:smtp": 1, [`run:${run}/steps`]: 1 });
+
 export const QUEUES = ["mail", "money"] as const;
 export const TASKS = ["send", "bulk", "bill", "audit"] as const;
 export const GATES = [
@@ -42,6 +51,23 @@ export interface NewUnit {
   readonly key: string | null;
   readonly when: { readonly delayMs: number } | { readonly in: number } | null;
   readonly good: { readonly forMs: number } | { readonly in: number } | null;
+}
+
+export interface NewRunOf extends Omit<NewUnit, "good"> {
+  readonly direct: boolean;
+  readonly graph: number;
+}
+
+/** What becomes of every run that is seen. */
+export interface Moving {
+  readonly start: boolean;
+  readonly limit: number;
+  readonly timeoutMs: number | null;
+  readonly open: number;
+  readonly claimTimeoutMs: number | null;
+  readonly delayMs: number | null;
+  readonly read: boolean;
+  readonly finish: "succeeded" | "failed" | "cancelled" | null;
 }
 
 export interface EndReport {
@@ -77,6 +103,9 @@ export type Command =
       readonly prefetching: number;
       readonly take: number;
       readonly held: boolean;
+      readonly leaseMs: number | null;
+      /** Look at the lanes of steps too. */
+      readonly steps: boolean;
       readonly start: boolean;
       readonly recover: Recovery["to"] | null;
       readonly move: {
@@ -86,9 +115,20 @@ export type Command =
         readonly blocked: boolean;
       } | null;
     })
+  | { readonly kind: "submit"; readonly runs: readonly NewRunOf[] }
+  | { readonly kind: "letIn"; readonly take: number }
+  | (Moving & { readonly kind: "move" })
+  | { readonly kind: "cancelRun"; readonly run: Ref }
+  | { readonly kind: "failRun"; readonly run: Ref }
+  | { readonly kind: "pauseRun"; readonly run: Ref; readonly paused: boolean }
+  | { readonly kind: "reprioritize"; readonly unit: Ref; readonly priority: number }
+  | { readonly kind: "failWaiting"; readonly unit: Ref }
+  | { readonly kind: "renewClaims"; readonly session: Ref }
+  | { readonly kind: "resetTimers"; readonly afterMs: number | null }
+  | { readonly kind: "readRun"; readonly run: Ref; readonly limit: number }
   | { readonly kind: "cancel"; readonly task: Ref }
   | { readonly kind: "retry"; readonly task: Ref }
-  | { readonly kind: "limit"; readonly gate: number; readonly limit: number }
+  | { readonly kind: "limit"; readonly gate: number; readonly limit: number; readonly leaseMs: number | null }
   | { readonly kind: "gate"; readonly gate: number; readonly to: "declared" | "paused" | "resumed" }
   | {
       readonly kind: "declare";
@@ -121,6 +161,26 @@ const unit: fc.Arbitrary<NewUnit> = fc.record({
   ),
   good: seldom(4, fc.oneof(fc.record({ forMs: span }), fc.record({ in: span }))),
 });
+
+const run: fc.Arbitrary<NewRunOf> = fc.record({
+  lane: fc.nat(RUN_LANES.length - 1),
+  priority: fc.integer({ min: -1, max: 2 }),
+  key: seldom(4, oneOfList(["k0", "k1", "k2"])),
+  when: seldom(5, fc.record({ delayMs: span })),
+  direct: fc.boolean(),
+  graph: fc.nat(2),
+});
+
+const moving = {
+  start: fc.nat(3).map((n) => n > 0),
+  limit: fc.integer({ min: 1, max: 3 }),
+  timeoutMs: fc.option(span),
+  open: fc.nat(2),
+  claimTimeoutMs: fc.option(span),
+  delayMs: seldom(4, span),
+  read: fc.boolean(),
+  finish: seldom(4, oneOfList(["succeeded", "failed", "cancelled"] as const)),
+};
 
 const end: fc.Arbitrary<EndReport> = fc.record({
   claim: ref,
@@ -174,11 +234,50 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       prefetching: fc.nat(3),
       take: fc.nat(4),
       held: fc.nat(2).map((n) => n > 0),
+      leaseMs: seldom(3, span),
+      steps: fc.boolean(),
       start: fc.boolean(),
       recover: fc.option(oneOfList(["waiting", "retry", "failed", "quarantined", "expired"] as const), {
         freq: 4,
       }),
       move: fc.option(move, { freq: 2 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("submit" as const),
+      runs: fc.array(run, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("letIn" as const), take: fc.nat(3) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("move" as const), ...moving }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancelRun" as const), run: ref }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("failRun" as const), run: ref }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("pauseRun" as const), run: ref, paused: fc.boolean() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("reprioritize" as const),
+      unit: ref,
+      priority: fc.integer({ min: -2, max: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("failWaiting" as const), unit: ref }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("renewClaims" as const), session: ref }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("resetTimers" as const), afterMs: fc.option(span) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("readRun" as const),
+      run: ref,
+      limit: fc.integer({ min: 1, max: 6 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), task: ref }) },
@@ -189,6 +288,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       kind: fc.constant("limit" as const),
       gate: fc.nat(GATES.length - 1),
       limit: oneOfList([-1, 0, 1, 2, 3, 5, 9]),
+      leaseMs: seldom(4, span),
     }),
   },
   {
@@ -237,17 +337,18 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), task: ref, session: ref }) },
 );
 
-/** Every list begins with a worker and something to do, so that not half of it runs on an empty store. */
+/** Every list begins with a worker, something to do and a run, so that not half of it runs on an empty store. */
 export const commandList = (length: number): fc.Arbitrary<Command[]> =>
   fc
     .tuple(
       fc.array(unit, { minLength: 3, maxLength: 8 }),
+      fc.array(run, { minLength: 1, maxLength: 3 }),
       fc.array(command, { minLength: Math.ceil(length / 2), maxLength: length }),
     )
-    .map(([units, rest]) => [
+    .map(([units, runs, rest]) => [
       { kind: "open", leaseMs: 150, slots: 3, prefetch: 0 },
-      { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
-      { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3 },
+      { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4, leaseMs: null },
+      { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3, leaseMs: null },
       { kind: "enqueue", units },
       {
         kind: "exchange",
@@ -258,6 +359,18 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
         hinted: true,
         ownTurn: true,
         draining: false,
+      },
+      { kind: "submit", runs },
+      {
+        kind: "move",
+        start: true,
+        limit: 2,
+        timeoutMs: 40,
+        open: 2,
+        claimTimeoutMs: 20,
+        delayMs: null,
+        read: false,
+        finish: null,
       },
       ...rest,
     ]);

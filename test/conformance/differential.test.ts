@@ -60,7 +60,7 @@ const onMariadb = async (): Promise<Subject> => {
 };
 
 test("memory and SQLite agree", { timeout: 120_000 * MORE }, async () => {
-  const effects = await agree(await onSqlite(), { lists: 80, length: 45 });
+  const effects = await agree(await onSqlite(), { lists: 120, length: 55 });
   const missing = EFFECTS.filter((kind) => !effects.get(kind));
   expect(missing, `had no effect in any list; had: ${JSON.stringify(Object.fromEntries(effects))}`).toEqual(
     [],
@@ -122,6 +122,23 @@ const EFFECTS = [
   "progress",
   "note",
   "read",
+  "submit",
+  "direct run",
+  "twin of a run",
+  "let in",
+  "news",
+  "start a run",
+  "step in line",
+  "finish",
+  "cancel a run",
+  "fail a run",
+  "pause a run",
+  "resume a run",
+  "reprioritize",
+  "fail what waits",
+  "renew claims",
+  "timer",
+  "read a run",
 ];
 
 async function agree(

@@ -10,17 +10,21 @@ import type {
   Inspection,
   LaneMove,
   Moves,
+  NewRun,
   NewTask,
   Passed,
   Recovery,
+  RunMove,
+  RunSeen,
   Scope,
   Store,
   View,
   WaitView,
 } from "../../src/store/store.ts";
+import { RUNS } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
-import type { Command, EndReport, NewUnit } from "./commands.ts";
-import { GATES, LANES, QUEUES, TASKS } from "./commands.ts";
+import type { Command, EndReport, Moving, NewRunOf, NewUnit } from "./commands.ts";
+import { GATES, LANES, QUEUES, RUN_LANES, stepLane, TASKS } from "./commands.ts";
 
 type Pass = Extract<Command, { kind: "pass" }>;
 
@@ -34,6 +38,9 @@ export class Player {
   readonly #store: Store;
   readonly #clock: FakeClock;
   readonly #tasks: string[] = [];
+  readonly #runs: string[] = [];
+  /** The run that a unit is a step of. */
+  readonly #runOf = new Map<string, string>();
   readonly #sessions: { id: string; claims: StoreClaims; prefetch: number; slots: number }[] = [];
   /** All claims ever made, in the order of their epochs; their position is the epoch that everybody compares. */
   readonly #claims: Live[] = [];
@@ -62,6 +69,40 @@ export class Player {
         return this.#exchange(command);
       case "pass":
         return this.#pass(command);
+      case "submit":
+        return this.#submit(command.runs);
+      case "letIn":
+        return this.#letIn(command.take);
+      case "move":
+        return this.#move(command);
+      case "cancelRun":
+        return this.#count("cancel a run", await this.#store.cancelRun(this.#run(command.run), "ann"));
+      case "failRun":
+        return this.#happened(
+          "fail a run",
+          await this.#store.failRun(this.#run(command.run), '{"code":"NO"}'),
+        );
+      case "pauseRun":
+        return this.#happened(
+          command.paused ? "pause a run" : "resume a run",
+          await this.#store.pauseRun(this.#run(command.run), command.paused, "ann"),
+        );
+      case "reprioritize":
+        return this.#count(
+          "reprioritize",
+          await this.#store.reprioritize(this.#task(command.unit), command.priority, "ann"),
+        );
+      case "failWaiting":
+        return this.#happened(
+          "fail what waits",
+          await this.#store.failWaiting(this.#task(command.unit), '{"code":"CLAIM_TIMEOUT"}'),
+        );
+      case "renewClaims":
+        return this.#renewClaims(command.session);
+      case "resetTimers":
+        return this.#resetTimers(command.afterMs);
+      case "readRun":
+        return this.#readRun(command.run, command.limit);
       case "cancel":
         return this.#count(
           "cancel",
@@ -77,6 +118,7 @@ export class Player {
             key: gateAt(command.gate),
             to: "value",
             limit: command.limit,
+            leaseMs: command.leaseMs ?? undefined,
             by: "ann",
           }),
         );
@@ -176,11 +218,15 @@ export class Player {
   async #pass(command: Pass): Promise<unknown> {
     const session = at(this.#sessions, command.session)?.id ?? "nobody";
     const finished = this.#finished(command.ends);
-    const lanes = command.lanes.map((index) => laneAt(index));
+    const lanes = [
+      ...command.lanes.map((index) => laneAt(index)),
+      ...(command.steps ? this.#runs.slice(-4).map(stepLane) : []),
+    ];
     const gates = [...new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)))].sort();
     const scope: Scope = {
       session,
       finished,
+      news: finished.flatMap(({ run }) => run ?? []),
       started: this.#began(command.began),
       lanes: lanes.map(({ id }) => ({ id, want: command.want })),
       aside: [],
@@ -209,14 +255,14 @@ export class Player {
   }
 
   /** Any decision a store must carry out, sensible or not: a function of the view alone. */
-  #script(view: View, { take, held, start, recover, move, lanes }: Pass): Moves {
+  #script(view: View, { take, held, leaseMs, start, recover, move, lanes }: Pass): Moves {
     const over = view.heads
       .filter(({ goodUntil }) => goodUntil !== null && goodUntil <= view.now)
       .map(({ id }) => id);
     const claim = view.heads
       .filter(({ id }) => !over.includes(id))
       .slice(0, take)
-      .map(({ id }) => ({ id, held }));
+      .map(({ id }) => ({ id, held, leaseMs }));
     const gone = new Set([...over, ...claim.map(({ id }) => id)]);
     return {
       claim,
@@ -224,6 +270,7 @@ export class Player {
       start: start ? view.prefetched.map(({ id, epoch }) => ({ id, epoch })) : [],
       expire: over,
       recover: recover === null ? [] : view.lost.map((lost) => recovered(lost, recover)),
+      news: recover === null ? [] : view.lost.flatMap(({ id }) => this.#runOf.get(id) ?? []),
       lanes:
         move === null
           ? []
@@ -248,6 +295,132 @@ export class Player {
             }),
     };
   }
+
+  // ── runs ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #submit(units: readonly NewRunOf[]): Promise<unknown> {
+    const runs = units.map((unit): NewRun => {
+      const lane = RUN_LANES[unit.lane] as (typeof RUN_LANES)[number];
+      return {
+        ...this.#newTask({ ...unit, lane: 0, good: null }),
+        lane,
+        name: lane.task,
+        options: '{"startTimeoutMs":35,"onStartTimeout":"requeue"}',
+        direct: unit.direct,
+        graph: `{"nth":${unit.graph}}`,
+        tags: unit.graph === 0 ? "{}" : `{"tenant":"t${unit.graph}"}`,
+        source: "code",
+        rerunOf: null,
+        steps: unit.graph === 2 ? [{ name: "s0", state: "skipped", unit: null, body: "{}" }] : [],
+      };
+    });
+    const ids = runs.map(({ id }) => id);
+    this.#runs.push(...ids);
+    this.#tasks.push(...ids);
+    const answers = await this.#store.submit(runs);
+    for (const [index, { created }] of answers.entries())
+      this.#tick(!created ? "twin of a run" : runs[index]?.direct ? "direct run" : "submit");
+    return answers;
+  }
+
+  async #letIn(take: number): Promise<unknown> {
+    const gates = ["runs", "tag:tenant=acme"];
+    const lanes = RUN_LANES.map(({ id }) => ({ id, want: 3 }));
+    const scope: Scope = { ...intakeOnly, session: RUNS, lanes, exclusive: gates };
+    const passed = await this.#store.pass(scope, (view) => {
+      const ids = view.heads.slice(0, take).map(({ id }) => id);
+      return { ...idle, claim: ids.map((id) => ({ id, held: true })), claimLeaseMs: 35, news: ids };
+    });
+    this.#remember(passed.claimed, RUNS);
+    for (const _ of passed.claimed) this.#tick("let in");
+    return passed;
+  }
+
+  async #move(moving: Moving): Promise<unknown> {
+    const asked: unknown[] = [];
+    const answer = await this.#store.advance((runs, results) => {
+      asked.push({ runs, results: [...results].sort() });
+      const units = runs.flatMap(({ steps }) => steps.flatMap(({ unit }) => unit ?? []));
+      if (moving.read && results.size === 0 && units.length > 0) return { read: units };
+      return { moves: runs.map((run) => this.#moveOf(run, moving)) };
+    });
+    if (answer.news > 0) this.#tick("news");
+    if (answer.enqueued > 0) this.#tick("step in line");
+    if (answer.freed.length > 0) this.#tick("finish");
+    return { answer, asked };
+  }
+
+  /** A function of what is seen alone. */
+  #moveOf({ id, epoch, started, steps, priority }: RunSeen, moving: Moving): RunMove {
+    const begins = !started && moving.start;
+    const names =
+      started || begins ? Array.from({ length: moving.open }, (_, nth) => `s${steps.length + nth}`) : [];
+    const enqueue = names.map((step) => {
+      const { claimTimeoutMs, delayMs } = moving;
+      const unit = { ...this.#newTask({ lane: 0, priority, key: null, when: null, good: null }), delayMs };
+      this.#tasks.push(unit.id);
+      this.#runOf.set(unit.id, id);
+      return { ...unit, lane: stepLane(id), step, claimTimeoutMs };
+    });
+    const ended = steps.flatMap(({ name, unit, body, ended: how }) => {
+      const state = how === "succeeded" || how === "cancelled" ? how : "failed";
+      return how === null ? [] : [{ name, unit, body, state } as const];
+    });
+    if (begins) this.#tick("start a run");
+    return {
+      run: id,
+      epoch,
+      start: begins
+        ? { gates: [{ key: `run:${id}/steps`, limit: moving.limit }], timeoutMs: moving.timeoutMs }
+        : null,
+      steps: [
+        ...ended,
+        ...enqueue.map(({ id: unit, step: name }) => ({ name, unit, body: null, state: "open" }) as const),
+      ],
+      enqueue,
+      finish: moving.finish && { state: moving.finish, body: `{"at":${this.#clock.now()}}` },
+    };
+  }
+
+  async #renewClaims(session: number): Promise<unknown> {
+    const renewed = await this.#store.renewClaims(at(this.#sessions, session)?.id ?? "nobody");
+    if (renewed.length > 0) this.#tick("renew claims");
+    return renewed;
+  }
+
+  async #resetTimers(afterMs: number | null): Promise<unknown> {
+    const seen = await this.#store.timers();
+    for (const timer of seen.due) {
+      await this.#store.resetTimer(timer, afterMs);
+      this.#tick("timer");
+    }
+    return seen;
+  }
+
+  async #readRun(ref: number, limit: number): Promise<unknown> {
+    const id = this.#run(ref);
+    const store = this.#store;
+    this.#tick("read a run");
+    const line = async (queue: string) => {
+      const { usage, sessions, lanes, ...rest } = await store.line(queue, limit);
+      // A lane that no pass has taken in has no head yet, only a guess of one.
+      const known = lanes.map(({ head: _, ...lane }) => lane);
+      return { ...rest, usage: sorted(usage), sessions: sorted(sessions), lanes: sorted(known) };
+    };
+    return {
+      run: await store.run(id),
+      events: await store.events(id),
+      runs: await store.runs({ limit, tag: "tenant" }),
+      queued: await store.runs({ limit, state: "queued", workflow: "nightly" }),
+      runsLine: await line(RUNS),
+      mailLine: await line("mail"),
+      holders: [await store.holders("runs"), await store.holders("pool:smtp")],
+      timers: await store.timers(),
+      waiting: sorted(await store.waiting()),
+    };
+  }
+
+  // ── the rest ───────────────────────────────────────────────────────────────────────────────────────────────
 
   async #declare({ gates, rank }: Extract<Command, { kind: "declare" }>): Promise<void> {
     await this.#store.declare({
@@ -337,19 +510,30 @@ export class Player {
 
   // ── what we remember ───────────────────────────────────────────────────────────────────────────────────────
 
+  /** Nobody reports on a run: it ends with its steps. */
+  get #ofWorkers(): readonly Live[] {
+    return this.#claims.filter(({ session }) => session !== RUNS);
+  }
+
+  #run(ref: number): string {
+    return at(this.#runs, ref) ?? "nobody";
+  }
+
   #task(ref: number): string {
     return at(this.#tasks, ref) ?? "nobody";
   }
 
   #finished(ends: readonly EndReport[]): Finished[] {
-    const open = this.#claims.filter(({ claim }) => !this.#over.has(claim.epoch));
+    const tasks = this.#ofWorkers;
+    const open = tasks.filter(({ claim }) => !this.#over.has(claim.epoch));
     const found = ends.flatMap(({ claim, ofAll, to, delayMs }): Finished[] => {
-      const live = at(ofAll ? this.#claims : open, claim)?.claim;
+      const live = at(ofAll ? tasks : open, claim)?.claim;
       if (!live) return [];
       return [
         {
           id: live.id,
           epoch: live.epoch,
+          run: this.#runOf.get(live.id),
           to,
           body: to === "returned" ? null : `{"at":${this.#clock.now()}}`,
           delayMs: to === "retry" ? delayMs : 0,
@@ -361,7 +545,7 @@ export class Player {
   }
 
   #began(refs: readonly number[]): { id: string; epoch: number }[] {
-    const found = refs.flatMap((ref) => at(this.#claims, ref)?.claim ?? []);
+    const found = refs.flatMap((ref) => at(this.#ofWorkers, ref)?.claim ?? []);
     return [...new Map(found.map(({ id, epoch }) => [epoch, { id, epoch }])).values()];
   }
 
@@ -400,6 +584,11 @@ export class Player {
     return answer;
   }
 
+  #happened(kind: string, answer: boolean): boolean {
+    if (answer) this.#tick(kind);
+    return answer;
+  }
+
   #tick(kind: string): void {
     this.effects.set(kind, (this.effects.get(kind) ?? 0) + 1);
   }
@@ -423,7 +612,8 @@ export class Player {
   }
 
   get subjects(): readonly string[] {
-    return [...this.#tasks, ...GATES, ...LANES.map(({ id }) => id)];
+    const gates = this.#runs.map((run) => `run:${run}/steps`);
+    return [...this.#tasks, ...GATES, ...gates, ...LANES.map(({ id }) => id)];
   }
 }
 

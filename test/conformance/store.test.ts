@@ -42,6 +42,11 @@ function onSql(
       setLimitDirectly: async (_, key, limit) => {
         await beside?.query(`UPDATE sluice_gate SET capacity = ${limit} WHERE name = '${key}'`);
       },
+      succeedDirectly: async (_, { workflow, run, at }) => {
+        await beside?.query(
+          `INSERT INTO sluice_success (workflow, run, at) VALUES ('${workflow}', '${run}', ${at})`,
+        );
+      },
     },
   );
 }

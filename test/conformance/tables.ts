@@ -25,6 +25,13 @@ export const TABLES = [
   "outcome",
   "event",
   "session",
+  "run",
+  "graph",
+  "step",
+  "news",
+  "timer",
+  "success",
+  "trigger",
 ] as const;
 
 export async function besidePostgres(url: string): Promise<Aside> {
@@ -54,5 +61,7 @@ export async function besideSqlite(path: string): Promise<Aside> {
 }
 
 export async function emptyTables(aside: Aside): Promise<void> {
-  for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}`);
+  // The session of runs came with the schema.
+  const kept = (table: string): string => (table === "session" ? ` WHERE id <> '@runs'` : "");
+  for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);
 }

@@ -2,6 +2,8 @@
  * An app with everything filled in: plain data, frozen, and the same for every process that loads the same file.
  * Only `checkApp` makes one, so whoever holds an App need not ask again whether it makes sense.
  */
+import type { AppTriggers } from "../schedule/trigger.ts";
+import { triggersOf } from "../schedule/trigger.ts";
 import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
 import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
@@ -37,7 +39,7 @@ export interface AppRuns {
   readonly onStartTimeout: "requeue" | "fail";
 }
 
-export interface App {
+export interface App extends AppTriggers {
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
   readonly executor: ExecutorChoice;
@@ -83,6 +85,7 @@ export function resolveApp(definition: AppDefinition): App {
     prefetch: prefetch ?? APP_DEFAULTS.prefetch,
     claimLeaseMs: parseDuration(claimLease ?? APP_DEFAULTS.claimLease),
     pools: Object.freeze(poolsOf(definition)),
+    ...triggersOf(definition),
     session: Object.freeze({
       leaseMs: parseDuration(session?.lease ?? APP_DEFAULTS.sessionLease),
       heartbeatMs: parseDuration(session?.heartbeat ?? APP_DEFAULTS.sessionHeartbeat),

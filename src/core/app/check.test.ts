@@ -38,6 +38,9 @@ describe("the example configurations of Horsies", () => {
       claimLeaseMs: 60_000,
       pools: [],
       session: { leaseMs: 30_000, heartbeatMs: 10_000 },
+      schedules: [],
+      sensors: [],
+      automations: [],
     });
   });
 

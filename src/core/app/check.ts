@@ -1,7 +1,7 @@
 /**
  * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
- * The rules stand in queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts and steps.ts; what they
- * share in rule.ts.
+ * The rules stand in queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
+ * triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
 import type { AppDefinition } from "../task/definition.ts";
@@ -16,6 +16,7 @@ import type { Problems } from "./rule.ts";
 import { isRecord, shown } from "./rule.ts";
 import { runProblems } from "./runs.ts";
 import { taskProblems } from "./tasks.ts";
+import { triggerProblems } from "./triggers.ts";
 import { workflowProblems } from "./workflows.ts";
 
 export type { App, AppPool, AppQueue, AppRuns, AppTagLimit } from "./app.ts";
@@ -44,4 +45,5 @@ function* problemsOf(definition: AppDefinition): Problems {
   yield* executorProblems("executor", definition.executor);
   yield* runProblems(definition);
   yield* workflowProblems(definition);
+  yield* triggerProblems(definition);
 }

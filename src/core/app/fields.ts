@@ -2,6 +2,7 @@
  * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
  * type-checked. So every field has to be one we know; the compiler keeps these lists complete.
  */
+import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type {
   AnyTask,
   AppDefinition,
@@ -34,6 +35,9 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   claimLease: true,
   pools: true,
   session: true,
+  schedules: true,
+  sensors: true,
+  automations: true,
 };
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
@@ -115,6 +119,39 @@ export const EXECUTOR_FIELDS: {
   },
 };
 export const RESOURCE_FIELDS: Fields<PodResources> = { requests: true, limits: true };
+export const SCHEDULE_FIELDS: Fields<ScheduleDefinition> = {
+  id: true,
+  workflow: true,
+  cron: true,
+  timezone: true,
+  input: true,
+  tags: true,
+  priority: true,
+  catchUp: true,
+  overlap: true,
+  paused: true,
+};
+
+export const SENSOR_FIELDS: Fields<SensorDefinition> = {
+  id: true,
+  every: true,
+  timeout: true,
+  workflow: true,
+  tags: true,
+  priority: true,
+  paused: true,
+  run: true,
+};
+
+export const AUTOMATION_FIELDS: Fields<AutomationDefinition> = {
+  id: true,
+  workflow: true,
+  when: true,
+  input: true,
+  tags: true,
+  priority: true,
+  paused: true,
+};
 
 export function* mustKnowFields(
   prefix: string,

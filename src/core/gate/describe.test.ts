@@ -150,7 +150,9 @@ about("a gate", () => {
     expect(gateTitle("cluster")).toBe("the cluster cap");
     expect(gateTitle("pool:tenant=acme")).toBe('pool "tenant=acme"');
     expect(gateTitle("mutex:ns/nightly")).toBe('mutex "ns/nightly"');
-    expect(gateTitle("runs")).toBe('gate "runs"');
+    expect(gateTitle("runs")).toBe("the run cap");
+    expect(gateTitle("tag:env=prod")).toBe('tag "env=prod"');
+    expect(gateTitle("run:01m7/workers")).toBe('its run\'s own limit "workers"');
   });
 
   it("whose value could mislead a shell is quoted in the command", () => {

@@ -4,7 +4,7 @@
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining } from "./gate.ts";
-import { clusterKey, kindOf, parseKey, runsKey, unreadableKey } from "./key.ts";
+import { clusterKey, parseKey, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
 

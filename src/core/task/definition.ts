@@ -3,6 +3,7 @@
  * once, for everything together.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { Duration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
@@ -126,6 +127,10 @@ export interface AppDefinition {
   readonly claimLease?: Duration;
   readonly pools?: Readonly<Record<string, PoolOptions>>;
   readonly session?: SessionOptions;
+  /** What starts runs by itself: by the clock, by looking at the world, by what other workflows did. */
+  readonly schedules?: readonly ScheduleDefinition[];
+  readonly sensors?: readonly SensorDefinition[];
+  readonly automations?: readonly AutomationDefinition[];
 }
 
 export type QueueMode = "default" | "custom";

@@ -25,6 +25,7 @@ const gate = (key: string, limit: number | null, more: Partial<GateRow> = {}): G
   limit,
   paused: false,
   line: bornAs(key).line,
+  leaseMs: null,
   locked: true,
   ...more,
 });

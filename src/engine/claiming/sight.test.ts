@@ -34,6 +34,7 @@ const gate = (key: string, limit: number | null, more: Partial<GateRow> = {}): G
   limit,
   paused: false,
   line: "skip",
+  leaseMs: null,
   locked: true,
   ...more,
 });

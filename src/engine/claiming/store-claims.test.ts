@@ -218,7 +218,14 @@ describe("an exchange", () => {
     }
   });
 
-  const open: GateRow = { key: "queue:q", limit: 1_000, paused: false, line: "skip", locked: true };
+  const open: GateRow = {
+    key: "queue:q",
+    limit: 1_000,
+    paused: false,
+    line: "skip",
+    leaseMs: null,
+    locked: true,
+  };
   const row = (id: string, head: LaneRow["head"]): LaneRow => {
     const spec = { id, queue: "q", task: "t", asks: '[["queue:q",1]]', rank: 100 };
     return { ...spec, state: "open", parked: null, head, stamp: 1, mark: null, blocked: "[]" };

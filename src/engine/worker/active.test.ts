@@ -13,6 +13,7 @@ const claim: Claimed = {
   input: "{}",
   options: "{}",
   goodUntil: null,
+  leaseMs: null,
 };
 
 afterEach(() => {

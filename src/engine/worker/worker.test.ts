@@ -26,6 +26,7 @@ const claim = (id: string, epoch: number, more: Partial<Claimed> = {}): Claimed 
   input: "{}",
   options: "{}",
   goodUntil: null,
+  leaseMs: null,
   ...more,
 });
 
@@ -46,6 +47,7 @@ class FakeClaims implements Claims {
   replies: Reply[] = [];
   holds: Claimed[] | Promise<Claimed[]> = [];
   gone: string[] = [];
+  renewed: string[] = [];
   hear: (hint: string) => void = () => {};
 
   async open(session: string): Promise<void> {
@@ -54,6 +56,10 @@ class FakeClaims implements Claims {
   async renew(): Promise<boolean> {
     this.calls.push("renew");
     return true;
+  }
+  async renewClaims(): Promise<readonly string[]> {
+    this.calls.push("renewClaims");
+    return this.renewed;
   }
   async exchange(report: Report): Promise<Answer> {
     this.reports.push(report);

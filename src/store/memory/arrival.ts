@@ -3,7 +3,7 @@ import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { LaneSpec } from "../lane.ts";
 import { asksOf } from "../lane.ts";
-import type { ArrivalRecord, Spot, Tables } from "./tables.ts";
+import type { ArrivalRecord, LaneRecord, Spot, Tables } from "./tables.ts";
 import { headOf, inLine } from "./tables.ts";
 
 const BATCH = 2_000;
@@ -38,7 +38,7 @@ export function takeIn(tables: Tables, arrived: readonly ArrivalRecord[]): LaneS
   return best.map(({ lane, queue, task, asks }) => ({ id: lane, queue, task, asks }));
 }
 
-function bestPerLane(arrived: readonly ArrivalRecord[]): Map<string, ArrivalRecord> {
+export function bestPerLane(arrived: readonly ArrivalRecord[]): Map<string, ArrivalRecord> {
   const best = new Map<string, ArrivalRecord>();
   for (const arrival of arrived) {
     const known = best.get(arrival.lane);
@@ -47,6 +47,25 @@ function bestPerLane(arrived: readonly ArrivalRecord[]): Map<string, ArrivalReco
   return best;
 }
 
+/** A lane as it begins. */
+export const laneFrom = (arrival: ArrivalRecord): LaneRecord => ({
+  id: arrival.lane,
+  queue: arrival.queue,
+  task: arrival.task,
+  asks: arrival.asks,
+  state: "open",
+  parked: null,
+  ...headAt(spotOf(arrival)),
+  stamp: 0,
+  markUnit: null,
+  markPassed: 0,
+  markSince: 0,
+  blocked: "[]",
+  n: 0,
+});
+
+const headAt = ({ precedence, at, id }: Spot) => ({ headPrecedence: precedence, headAt: at, headId: id });
+
 /** A gate, and the family from which it has its limit. */
 function beget(tables: Tables, name: string): void {
   const family = familyOf(name);
@@ -54,29 +73,18 @@ function beget(tables: Tables, name: string): void {
   if (tables.gate.has(name)) return;
   const { line, limit } = bornAs(name);
   const capacity = family === null ? limit : null;
-  const unset = { paused: false, leaseMs: null, setBy: null, setAt: null, n: 0 };
+  const unset = { paused: false, leaseMs: null, leaseDeclared: null, setBy: null, setAt: null, n: 0 };
   tables.gate.insert({ name, capacity, declared: capacity, line, ...unset });
 }
 
 function open(tables: Tables, arrival: ArrivalRecord): void {
-  const { lane: id, queue, task, asks } = arrival;
   const spot = spotOf(arrival);
-  const head = { headPrecedence: spot.precedence, headAt: spot.at, headId: spot.id };
-  const lane = tables.lane.get(id);
+  const lane = tables.lane.get(arrival.lane);
   if (!lane) {
-    const blank = {
-      parked: null,
-      stamp: 0,
-      markUnit: null,
-      markPassed: 0,
-      markSince: 0,
-      blocked: "[]",
-      n: 0,
-    };
-    tables.lane.insert({ id, queue, task, asks, state: "open", ...head, ...blank });
+    tables.lane.insert(laneFrom(arrival));
     return;
   }
   const comesFirst = lane.state === "idle" || inLine(spot, headOf(lane)) < 0;
   const state = lane.state === "idle" ? "open" : lane.state;
-  tables.lane.put({ ...lane, ...(comesFirst ? head : {}), state, stamp: lane.stamp + 1 });
+  tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), state, stamp: lane.stamp + 1 });
 }

@@ -1,6 +1,6 @@
 /** Waiting units become claims, and claims begin. */
 import type { Claimed, Moves } from "../store.ts";
-import type { RunningRecord, Tables } from "./tables.ts";
+import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
 export interface Held {
@@ -13,44 +13,72 @@ export interface Claimer {
   readonly leaseMs: number;
 }
 
-/** Those that take their slots now come before those that are claimed ahead of time. */
+/** Those that take their slots now come before those that are claimed ahead of time; and those of one lease together. */
 export function claim(tables: Tables, now: number, units: Moves["claim"], claimer: Claimer): Claimed[] {
-  return [true, false].flatMap((held) => {
-    const ids = new Set(units.filter((unit) => unit.held === held).map(({ id }) => id));
-    const waiting = [...ids].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
-    return waiting.map((unit) => {
-      const { session, leaseMs } = claimer;
-      const row: RunningRecord = {
-        ...unit,
-        epoch: tables.nextEpoch(),
-        session,
-        held,
-        untilAt: now + leaseMs,
-        claimedAt: now,
-        claimedN: unit.n + 1,
-        startedAt: null,
-        progress: null,
-        // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
-        attempt: unit.attempt + 1,
-        n: unit.n + 1,
-      };
-      tables.waiting.delete(unit.id);
-      tables.running.insert(row);
-      const data = JSON.stringify({ attempt: row.attempt, epoch: row.epoch, session });
-      tables.event.insert({ subject: row.id, n: row.n, kind: "TaskClaimed", at: now, data });
-      return claimedRow(tables, row);
-    });
+  return alike(units).flatMap((group) => {
+    const waiting = [...group.ids].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
+    return waiting.map((unit) => claimUnit(tables, now, unit, group, claimer));
   });
 }
 
-export function claimedRow(
+interface Kind {
+  readonly ids: ReadonlySet<string>;
+  readonly held: boolean;
+  readonly leaseMs: number | null;
+}
+
+function alike(units: Moves["claim"]): Kind[] {
+  const kinds = new Map<string, Kind & { readonly ids: Set<string> }>();
+  for (const { id, held, leaseMs = null } of units) {
+    const key = `${Number(!held)} ${leaseMs}`;
+    const kind = kinds.get(key) ?? { ids: new Set<string>(), held, leaseMs };
+    kind.ids.add(id);
+    kinds.set(key, kind);
+  }
+  return [...kinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind);
+}
+
+function claimUnit(
   tables: Tables,
-  { id, lane, epoch, attempt, losses, held, goodUntil }: RunningRecord,
+  now: number,
+  unit: WaitingRecord,
+  { held, leaseMs }: Kind,
+  claimer: Claimer,
 ): Claimed {
+  const row: RunningRecord = {
+    ...unit,
+    epoch: tables.nextEpoch(),
+    session: claimer.session,
+    held,
+    untilAt: now + Math.min(claimer.leaseMs, leaseMs ?? claimer.leaseMs),
+    claimedAt: now,
+    claimedN: unit.n + 1,
+    startedAt: null,
+    progress: null,
+    leaseMs,
+    // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
+    attempt: unit.attempt + 1,
+    n: unit.n + 1,
+  };
+  tables.waiting.delete(unit.id);
+  insertClaim(tables, row);
+  return claimedRow(tables, row);
+}
+
+/** A claim, and its event. */
+export function insertClaim(tables: Tables, claim: RunningRecord): void {
+  const { id: subject, n, attempt, epoch, session, claimedAt: at } = claim;
+  tables.running.insert(claim);
+  const data = JSON.stringify({ attempt, epoch, session });
+  tables.event.insert({ subject, n, kind: "TaskClaimed", at, data });
+}
+
+export function claimedRow(tables: Tables, claim: RunningRecord): Claimed {
+  const { id, lane, epoch, attempt, losses, held, goodUntil, leaseMs } = claim;
   const task = tables.task.get(id);
   if (!task) throw new Error(`a claim of ${id}, which is no task`);
   const { name, input, options } = task;
-  return { id, name, lane, epoch, attempt, losses, held, input, options, goodUntil };
+  return { id, name, lane, epoch, attempt, losses, held, input, options, goodUntil, leaseMs };
 }
 
 /** A claim by what its holder knows of it; none when another epoch is current. */
@@ -59,12 +87,16 @@ export function current(tables: Tables, { id, epoch }: Held): RunningRecord | un
   return row?.id === id ? row : undefined;
 }
 
-/** Claims whose code runs: from now on only the session's lease counts for them. */
+/** From its start on, a claim lasts as long as its session, or as its own lease is renewed. */
+const untilStarted = ({ leaseMs }: RunningRecord, now: number): number | null =>
+  leaseMs === null ? null : now + leaseMs;
+
+/** Claims whose code runs. */
 export function markStarted(tables: Tables, now: number, claims: readonly Held[]): void {
   for (const held of claims) {
     const row = current(tables, held);
     if (row?.held && row.startedAt === null && row.untilAt !== null && row.untilAt > now)
-      tables.running.put({ ...row, startedAt: now, untilAt: null });
+      tables.running.put({ ...row, startedAt: now, untilAt: untilStarted(row, now) });
   }
 }
 
@@ -75,7 +107,7 @@ export function startPrefetched(tables: Tables, now: number, claims: readonly He
     const row = current(tables, held);
     if (!row || row.held || row.untilAt === null || row.untilAt <= now) return [];
     const n = row.n + 1;
-    tables.running.put({ ...row, held: true, startedAt: now, untilAt: null, n });
+    tables.running.put({ ...row, held: true, startedAt: now, untilAt: untilStarted(row, now), n });
     tables.event.insert({ subject: row.id, n, kind: "TaskStarted", at: now, data: null });
     return [row.id];
   });

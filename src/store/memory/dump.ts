@@ -20,6 +20,13 @@ const NAMES = [
   "outcome",
   "event",
   "session",
+  "run",
+  "graph",
+  "step",
+  "news",
+  "timer",
+  "success",
+  "trigger",
 ] as const;
 
 type TableName = (typeof NAMES)[number];

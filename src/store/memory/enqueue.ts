@@ -1,21 +1,37 @@
-/** Enqueue: a task, its place in line or later, its deadline, and one arrival for each lane. */
+/** Enqueue: a body, its place in line or later, its deadline, and one arrival for each lane. */
 import type { Enqueued, NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
 import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine, negated, twinKey } from "./tables.ts";
 
-export function enqueue(tables: Tables, now: number, tasks: readonly NewTask[]): Enqueued[] {
-  for (const task of tasks) {
-    if (task.key === null || tables.task.of(twinKey(task.name, task.key)).length === 0)
-      insertTask(tables, now, task);
-  }
-  const created = tasks.filter(({ id }) => tables.task.has(id));
-  const waiting = created.flatMap((task) => putInLine(tables, now, task));
-  announce(tables, firstOfEachLane(waiting));
-  return tasks.map((task) => answer(tables, task));
+/** A task, or a step of a run. */
+export type NewUnit = NewTask & { readonly run?: string; readonly step?: string };
+
+export function enqueue(tables: Tables, now: number, units: readonly NewUnit[]): Enqueued[] {
+  putInLine(tables, now, insertBodies(tables, now, units));
+  return units.map((unit) => answer(tables, unit));
 }
 
-function answer(tables: Tables, { id, name, key }: NewTask): Enqueued {
+/** All but those whose key is taken. */
+export function insertBodies<T extends NewUnit>(tables: Tables, now: number, units: readonly T[]): T[] {
+  for (const unit of units) {
+    if (unit.key === null || tables.task.of(twinKey(unit.name, unit.key)).length === 0)
+      insertTask(tables, now, unit);
+  }
+  return units.filter(({ id }) => tables.task.has(id));
+}
+
+export function putInLine(tables: Tables, now: number, units: readonly NewTask[]): void {
+  const waiting = units.flatMap((unit) => {
+    record(tables, now, unit);
+    const goodUntil = goodUntilOf(unit, now);
+    if (goodUntil !== null) tables.deadline.insert({ id: unit.id, at: goodUntil });
+    return place(tables, now, unit);
+  });
+  announce(tables, firstOfEachLane(waiting));
+}
+
+export function answer(tables: Tables, { id, name, key }: NewTask): Enqueued {
   if (tables.task.has(id)) return { id, created: true };
   const [twin] = tables.task.of(twinKey(name, key as string));
   return { id: twin?.id ?? id, created: false };
@@ -24,7 +40,7 @@ function answer(tables: Tables, { id, name, key }: NewTask): Enqueued {
 const goodUntilOf = ({ goodUntil, goodForMs }: NewTask, now: number): number | null =>
   goodForMs === null ? goodUntil : now + goodForMs;
 
-function insertTask(tables: Tables, now: number, task: NewTask): void {
+function insertTask(tables: Tables, now: number, task: NewUnit): void {
   tables.task.insert({
     id: task.id,
     name: task.name,
@@ -37,18 +53,22 @@ function insertTask(tables: Tables, now: number, task: NewTask): void {
     idemKey: task.key,
     goodUntil: goodUntilOf(task, now),
     createdAt: now,
+    run: task.run ?? null,
+    step: task.step ?? null,
   });
 }
 
-/** The unit where it waits; none when it comes later. */
-function putInLine(tables: Tables, now: number, task: NewTask): WaitingRecord[] {
-  const { id, priority, runAt, delayMs } = task;
-  const goodUntil = goodUntilOf(task, now);
+/** The beginning of its history. */
+export function record(tables: Tables, now: number, { id, priority }: NewTask): void {
   const data = JSON.stringify({ priority });
   tables.event.insert({ subject: id, n: 1, kind: "TaskEnqueued", at: now, data });
-  if (goodUntil !== null) tables.deadline.insert({ id, at: goodUntil });
-  const place = { id, lane: task.lane.id, precedence: negated(priority) };
-  const unit = { ...place, at: now, attempt: 0, losses: 0, goodUntil, n: 1 };
+}
+
+/** The unit where it waits; none when it comes later. */
+function place(tables: Tables, now: number, task: NewTask): WaitingRecord[] {
+  const { id, priority, runAt, delayMs } = task;
+  const spot = { id, lane: task.lane.id, precedence: negated(priority) };
+  const unit = { ...spot, at: now, attempt: 0, losses: 0, goodUntil: goodUntilOf(task, now), n: 1 };
   if (runAt !== null || delayMs !== null) {
     tables.later.insert({ ...unit, at: runAt ?? now + (delayMs as number), because: "delay" });
     return [];

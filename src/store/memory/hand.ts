@@ -2,38 +2,42 @@
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
+import type { RunState } from "../runs.ts";
 import type { Declaration, DeclaredGate, LimitChange, TaskState } from "../store.ts";
 import { announce } from "./arrival.ts";
-import { finish } from "./settle.ts";
+import { cancelRun } from "./end-run.ts";
+import { leaveNewsOf } from "./news.ts";
 import type { GateRecord, Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
+import { cancelledBy, withdraw } from "./withdraw.ts";
 
 type Was = { readonly was: TaskState };
 
 export function cancel(tables: Tables, now: number, id: string, by: string): Was | undefined {
-  const waiting = tables.waiting.get(id);
-  const later = tables.later.get(id);
-  const [running] = tables.running.of(id);
-  const unit = waiting ?? later ?? running;
-  if (!unit) {
-    const outcome = tables.outcome.get(id);
-    return outcome && { was: outcome.state };
-  }
-  tables.waiting.delete(id);
-  tables.later.delete(id);
-  if (running) tables.running.delete(running.epoch);
-  const data = JSON.stringify({ by });
-  finish(tables, now, unit, "cancelled", data);
-  tables.event.insert({ subject: id, n: unit.n + 1, kind: "TaskCancelled", at: now, data });
-  if (waiting || later) return { was: waiting ? "waiting" : "later" };
-  return { was: running && running.startedAt === null && !running.held ? "claimed" : "running" };
+  const run = cancelRun(tables, now, id, by);
+  if (run) return { was: OF_RUN[run.was] };
+  const was = withdraw(tables, now, id, cancelledBy(by));
+  if (was) leaveNewsOf(tables, [id]);
+  const outcome = was ?? tables.outcome.get(id)?.state;
+  return outcome && { was: outcome };
 }
+
+/** A run by the places that every unit has. */
+const OF_RUN: Readonly<Record<RunState, TaskState>> = {
+  queued: "waiting",
+  notStarted: "claimed",
+  started: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+};
 
 /** A second life: attempts and losses begin anew, the history goes on. */
 export function retry(tables: Tables, now: number, id: string, by: string): Was | undefined {
   const outcome = tables.outcome.get(id);
   const task = tables.task.get(id);
-  if (!outcome || !task) return undefined;
+  // The steps of a run, and runs, are done again by another run.
+  if (!outcome || !task || task.run !== null || tables.run.has(id)) return undefined;
   const n = outcome.n + 1;
   const life = { attempt: 0, losses: 0, goodUntil: null, n };
   tables.outcome.delete(id);
@@ -69,8 +73,14 @@ export function changeLimit(
 
 function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord {
   const next = { ...gate, n: gate.n + 1 };
-  if (change.to === "value") return { ...next, capacity: change.limit, setBy: change.by, setAt: now };
-  if (change.to === "declared") return { ...next, capacity: gate.declared, setBy: null, setAt: now };
+  if (change.to === "value") {
+    const { limit, by, leaseMs = gate.leaseMs } = change;
+    return { ...next, capacity: limit, leaseMs, setBy: by, setAt: now };
+  }
+  if (change.to === "declared") {
+    const { declared, leaseDeclared } = gate;
+    return { ...next, capacity: declared, leaseMs: leaseDeclared, setBy: null, setAt: now };
+  }
   return { ...next, paused: change.to === "paused" };
 }
 
@@ -85,6 +95,7 @@ function unborn(name: string): GateRecord {
     paused: false,
     line,
     leaseMs: null,
+    leaseDeclared: null,
     setBy: null,
     setAt: null,
     n: 0,
@@ -98,12 +109,15 @@ export function declare(tables: Tables, now: number, { gates, queues }: Declarat
 }
 
 function declared(known: GateRecord | undefined, now: number, gate: DeclaredGate): GateRecord {
-  const { key, limit, line, leaseMs = null } = gate;
-  if (!known) return { ...unborn(key), capacity: limit, declared: limit, line, leaseMs };
+  const { key, limit, line, leaseMs: leaseDeclared = null } = gate;
+  const fresh = { declared: limit, line, leaseDeclared };
+  if (!known) return { ...unborn(key), ...fresh, capacity: limit, leaseMs: leaseDeclared };
   const free = known.setBy === null;
   const follows = free && known.capacity === known.declared;
   const capacity = follows ? limit : known.capacity;
   // The value changes now, or the app now says what was set behind its back.
   const dated = free && (capacity !== known.capacity || (!follows && capacity === limit));
-  return { ...known, capacity, declared: limit, line, leaseMs, setAt: dated ? now : known.setAt };
+  const keepsLease = known.leaseMs !== null && known.leaseMs !== known.leaseDeclared;
+  const leaseMs = keepsLease ? known.leaseMs : leaseDeclared;
+  return { ...known, ...fresh, capacity, leaseMs, setAt: dated ? now : known.setAt };
 }

@@ -4,16 +4,25 @@
  */
 import { SluiceError } from "../../core/error.ts";
 import type * as S from "../store.ts";
+import { advance } from "./advance.ts";
 import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
+import { cancelRun, failRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import * as hand from "./hand.ts";
 import { inspect } from "./inspect.ts";
+import { holders, line } from "./line.ts";
+import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
+import { run, runs } from "./run.ts";
 import * as session from "./session.ts";
+import * as steer from "./steer.ts";
+import { submit } from "./submit.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
+import { resetTimer, timers } from "./timer.ts";
+import * as trigger from "./triggers.ts";
 import { wait } from "./wait.ts";
 
 export type { Dump } from "./dump.ts";
@@ -45,26 +54,55 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
       if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
       return write((at) => enqueue(tables, at, tasks));
     },
+    submit: async (runs, within) => {
+      if (runs.length > 0 && within !== undefined) throw noCallerTransaction();
+      return write((at) => submit(tables, at, runs));
+    },
+    advance: (decide) => write((at) => advance(tables, at, decide)),
     pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
     tend: (parkedAfter = "") => write((at) => tend(tables, at, parkedAfter)),
     cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
 
+    cancelRun: (id, by) => write((at) => cancelRun(tables, at, id, by)),
+    failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
+    pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
+    reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
+    failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
+    timers: () => look((at) => timers(tables, at)),
+    resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
+
+    declareTriggers: (list) => write((at) => trigger.declareTriggers(tables, at, list)),
+    triggers: () => look((at) => trigger.triggers(tables, at)),
+    pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+    takeTrigger: (name, stamp, busyMs) =>
+      write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
+    fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
+    lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
+    activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
+
     openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
     renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
     closeSession: (id) => write(() => tables.session.delete(id)),
     claimsOf: (id) => look(() => session.claimsOf(tables, id)),
+    renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
     stale: (claims) => look(() => session.stale(tables, claims)),
     progress: (entries) => write(() => session.progress(tables, entries)),
     note: (entries) => write((at) => session.note(tables, at, entries)),
 
     task: (id) => look(() => read.task(tables, id)),
     tasks: (filter) => look(() => read.tasks(tables, filter)),
+    stirring: () => look(() => stirring(tables)),
+    run: (id) => look(() => run(tables, id)),
+    runs: (filter) => look(() => runs(tables, filter)),
+    line: (queue, limit) => look((at) => line(tables, at, queue, limit)),
+    holders: (gate) => look((at) => holders(tables, at, gate)),
     find: (prefix) => look(() => read.find(tables, prefix)),
     wait: (id) => look((at) => wait(tables, at, id)),
     events: (subject) => look(() => read.events(tables, subject)),
     gates: () => look((at) => read.gates(tables, at)),
+    waiting: () => look(() => read.waiting(tables)),
     limits: (keys) => look(() => read.limits(tables, keys)),
     queues: () => look(() => read.queues(tables)),
     sessions: () => look((at) => read.sessions(tables, at)),

@@ -1,6 +1,8 @@
 /** Everything a doctor looks at, by plain walks over the tables. Nothing is judged here. */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import { asksOf, isAsks } from "../lane.ts";
+import { RUNS } from "../runs.ts";
+import { SCHEMA_VERSION } from "../schema.ts";
 import type { Contradiction, InspectedGate, Inspection, LostClaim, Sample } from "../store.ts";
 import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
@@ -8,10 +10,10 @@ import type { LaneRecord, RunningRecord, Tables } from "./tables.ts";
 import { headOf, inLine } from "./tables.ts";
 
 export function inspect(tables: Tables, now: number): Inspection {
-  const alive = tables.session.all().filter(({ expiresAt }) => expiresAt > now);
+  const alive = tables.session.all().filter(({ id, expiresAt }) => id !== RUNS && expiresAt > now);
   return {
     now,
-    schema: 1,
+    schema: SCHEMA_VERSION,
     gates: gates(tables, now).map((gate): InspectedGate => {
       const record = tables.gate.get(gate.key);
       const [last] = tables.event.of(gate.key).filter(({ n }) => n === record?.n);

@@ -6,7 +6,7 @@ import { headOf, inLine, negated } from "./tables.ts";
 const PARKED_PER_GATE = 16;
 const LOST_AT_ONCE = 200;
 
-/** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
+/** A claim counts nowhere once its session has ended, its claim lease ran out before it was started, or its own lease did. */
 export function isLost(tables: Tables, now: number, { session, untilAt }: RunningRecord): boolean {
   const holder = tables.session.get(session);
   return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
@@ -91,7 +91,7 @@ export function heads(tables: Tables, lanes: readonly { id: string; want: number
   );
 }
 
-const headRow = ({ id, lane, precedence, at, goodUntil }: WaitingRecord): HeadRow => ({
+export const headRow = ({ id, lane, precedence, at, goodUntil }: WaitingRecord): HeadRow => ({
   id,
   lane,
   priority: negated(precedence),

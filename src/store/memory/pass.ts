@@ -1,24 +1,26 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
-import type { Inherited } from "../family.ts";
-import { inherit } from "../family.ts";
 import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import * as look from "./look.ts";
+import { leaveNews } from "./news.ts";
+import { gateInForce } from "./read.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
-import type { GateRecord, Tables } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
 
 const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
   const settled = settle(tables, now, scope.finished.map(exitOf));
+  leaveNews(tables, scope.news ?? []);
   markStarted(tables, now, scope.started);
   const arrived = scope.intake ? arrivals(tables) : [];
   const moves = decide(lookAround(tables, now, scope));
 
   settle(tables, now, moves.recover.map(exitOfLost));
+  leaveNews(tables, moves.news ?? []);
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
@@ -59,12 +61,10 @@ function gatesOf(tables: Tables, { shared, exclusive }: Scope): GateRow[] {
       if (!gate) return [];
       const family = familyOf(key);
       const inherited = family !== null && named.has(family) ? tables.gate.get(family) : undefined;
-      return [{ key, ...inherit(ownOf(gate), inherited && ownOf(inherited)), locked }];
+      return [{ key, ...gateInForce(gate, inherited), locked }];
     });
   return [...rows(shared, false), ...rows(exclusive, true)];
 }
-
-const ownOf = ({ capacity, paused, line }: GateRecord): Inherited => ({ limit: capacity, paused, line });
 
 function dropExpired(tables: Tables, now: number, ids: readonly string[]): void {
   const units = [...new Set(ids)].flatMap((id) => tables.waiting.get(id) ?? []);

@@ -1,11 +1,13 @@
 /** What people ask: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
+import { RUNS } from "../runs.ts";
 import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
 import { heldPerGate } from "../usage.ts";
 import { usage } from "./look.ts";
-import type { Tables, TaskRecord } from "./tables.ts";
+import type { GateRecord, Tables, TaskRecord } from "./tables.ts";
 
 const FOUND = 10;
 
@@ -20,14 +22,18 @@ export function tasks(tables: Tables, { state, queue, name, before, limit }: Tas
     .reverse()
     .filter(
       (row) =>
-        (!queue || row.queue === queue) && (!name || row.name === name) && (!before || row.id < before),
+        row.queue !== RUNS &&
+        (!queue || row.queue === queue) &&
+        (!name || row.name === name) &&
+        (!before || row.id < before),
     )
     .map((row) => taskRow(tables, row))
     .filter((row) => !state || row.state === state);
   return found.slice(0, Math.trunc(limit));
 }
 
-function taskRow(tables: Tables, { idemKey, goodUntil, ...body }: TaskRecord): TaskRow {
+function taskRow(tables: Tables, record: TaskRecord): TaskRow {
+  const { idemKey, goodUntil, run: _, step: __, ...body } = record;
   const outcome = tables.outcome.get(body.id);
   const [running] = tables.running.of(body.id);
   const unit = running ?? tables.waiting.get(body.id) ?? tables.later.get(body.id);
@@ -47,7 +53,7 @@ function taskRow(tables: Tables, { idemKey, goodUntil, ...body }: TaskRecord): T
   };
 }
 
-function stateOf(tables: Tables, id: string): TaskState {
+export function stateOf(tables: Tables, id: string): TaskState {
   const outcome = tables.outcome.get(id);
   if (outcome) return outcome.state;
   const [running] = tables.running.of(id);
@@ -67,11 +73,19 @@ export function events(tables: Tables, subject: string): EventRow[] {
 }
 
 export function gateInfos(tables: Tables): GateInfo[] {
-  return tables.gate.all().map(({ name: key, capacity, declared, paused, line, leaseMs, setBy, setAt }) => {
+  return tables.gate.all().map((gate) => {
+    const { name: key, declared, setBy, setAt } = gate;
     const family = tables.gate.get(familyOf(key) ?? "");
-    const inherited = family && { limit: family.capacity, paused: family.paused, line: family.line };
-    return { key, ...inherit({ limit: capacity, paused, line }, inherited), declared, leaseMs, setBy, setAt };
+    return { key, ...gateInForce(gate, family), declared, setBy, setAt };
   });
+}
+
+/** What holds at a gate: its own, or else its family's. */
+export function gateInForce(gate: GateRecord, family: GateRecord | undefined): Inherited {
+  const own = ({ capacity, paused, line, leaseMs }: GateRecord): Inherited => {
+    return { limit: capacity, paused, line, leaseMs };
+  };
+  return inherit(own(gate), family && own(family));
 }
 
 /** Of these gates, and of the families they have their limit from. */
@@ -93,6 +107,7 @@ export function queues(tables: Tables): QueueRow[] {
   const later = tally(tables.later.all().map(({ id }) => queueOf(id)));
   const lanes = [...tables.lane.all(), ...tables.arrival.all()].map(({ queue }) => queue);
   const names = new Set([...tables.queue.all().map(({ name }) => name), ...lanes, ...later.keys()]);
+  names.delete(RUNS);
   const found = [...names].map((name) => ({
     name,
     rank: tables.queue.get(name)?.queueRank ?? 100,
@@ -103,6 +118,19 @@ export function queues(tables: Tables): QueueRow[] {
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
+/** In each lane, whether or not a pass has taken it in. */
+export function waiting(tables: Tables): Awaited<ReturnType<Store["waiting"]>> {
+  const found = new Map<string, { queue: string; task: string; asks: string; units: number }>();
+  for (const { id } of tables.waiting.all()) {
+    const unit = tables.task.get(id);
+    if (!unit) continue;
+    const { queue, name: task, asks } = unit;
+    const key = [queue, task, asks].join("\0");
+    found.set(key, { queue, task, asks, units: (found.get(key)?.units ?? 0) + 1 });
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
 function tally(queues: readonly (string | undefined)[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const queue of queues) if (queue !== undefined) counts.set(queue, (counts.get(queue) ?? 0) + 1);
@@ -110,6 +138,6 @@ function tally(queues: readonly (string | undefined)[]): Map<string, number> {
 }
 
 export function sessions(tables: Tables, now: number): Awaited<ReturnType<Store["sessions"]>> {
-  const living = tables.session.all().filter(({ expiresAt }) => expiresAt > now);
+  const living = tables.session.all().filter(({ id, expiresAt }) => id !== RUNS && expiresAt > now);
   return living.map(({ id, name, slots, serves, expiresAt }) => ({ id, name, slots, serves, expiresAt }));
 }

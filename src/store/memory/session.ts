@@ -20,6 +20,19 @@ export function renewSession(tables: Tables, now: number, id: string, leaseMs: n
   return true;
 }
 
+/** Claims with a lease of their own, as long as they have it; what has lapsed stays lost. */
+export function renewClaims(tables: Tables, now: number, session: string): string[] {
+  const renewed = tables.running
+    .all()
+    .filter((claim) => claim.session === session && claim.leaseMs !== null && (claim.untilAt ?? 0) > now);
+  for (const claim of renewed) {
+    const n = claim.n + 1;
+    tables.running.put({ ...claim, untilAt: now + (claim.leaseMs as number), n });
+    tables.event.insert({ subject: claim.id, n, kind: "StepSlotRenewed", at: now, data: null });
+  }
+  return renewed.map(({ id }) => id).sort();
+}
+
 export function claimsOf(tables: Tables, session: string): Claimed[] {
   const claims = tables.running.all().filter((claim) => claim.session === session);
   return claims.map((claim) => claimedRow(tables, claim));

@@ -2,6 +2,7 @@
 import type { Ended, FinalState, Finished, Recovery } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { current } from "./claim.ts";
+import { leaveNewsOf } from "./news.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
 /** A claim's way out. */
@@ -82,7 +83,7 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   else tables.waiting.insert(exit.to === "again" ? { ...life, at: now } : life);
 }
 
-type Ending = WaitingRecord & Partial<RunningRecord>;
+export type Ending = WaitingRecord & Partial<RunningRecord>;
 
 /** An outcome, with its last claim if it ended in one. Its event is the caller's. */
 export function finish(
@@ -97,8 +98,12 @@ export function finish(
   tables.outcome.insert({ id, state, attempt, losses, body, ...claim, finishedAt: now, n: n + 1 });
 }
 
-/** Their time is over before they started. */
+/** Their time is over before they started. Where they are steps, their runs hear of it. */
 export function expire(tables: Tables, now: number, units: readonly Ending[]): void {
+  leaveNewsOf(
+    tables,
+    units.map(({ id }) => id),
+  );
   for (const unit of units) {
     finish(tables, now, unit, "expired", null);
     tables.event.insert({ subject: unit.id, n: unit.n + 1, kind: "TaskExpired", at: now, data: null });

@@ -1,6 +1,10 @@
 /** The records of the memory store: the tables of the schema, as plain values. */
 import type { Limit, Line } from "../../core/gate/gate.ts";
+import type { Success } from "../../core/schedule/automation.ts";
+import type { StepState, Timer } from "../runs.ts";
+import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState } from "../store.ts";
+import type { TriggerRow } from "../triggers.ts";
 import { Journal, Table } from "./table.ts";
 
 export interface GateRecord {
@@ -10,6 +14,7 @@ export interface GateRecord {
   readonly paused: boolean;
   readonly line: Line;
   readonly leaseMs: number | null;
+  readonly leaseDeclared: number | null;
   readonly setBy: string | null;
   readonly setAt: number | null;
   readonly n: number;
@@ -61,6 +66,9 @@ export interface TaskRecord {
   readonly idemKey: string | null;
   readonly goodUntil: number | null;
   readonly createdAt: number;
+  /** The run it is a step of; null for plain tasks, and for runs. */
+  readonly run: string | null;
+  readonly step: string | null;
 }
 
 /** Where a unit stands, smaller first: its priority turned round, its time, its id. */
@@ -86,13 +94,14 @@ export interface RunningRecord extends WaitingRecord {
   readonly epoch: number;
   readonly session: string;
   readonly held: boolean;
-  /** The end of the claim lease; null once it has started. */
+  /** The end of the claim lease, and of its own lease where it has one; else null once it has started. */
   readonly untilAt: number | null;
   readonly claimedAt: number;
   /** The number of its claim in the task's history. */
   readonly claimedN: number;
   readonly startedAt: number | null;
   readonly progress: string | null;
+  readonly leaseMs: number | null;
 }
 
 export interface OutcomeRecord {
@@ -126,11 +135,49 @@ export interface SessionRecord {
   readonly startedAt: number;
 }
 
+export interface RunRecord {
+  readonly id: string;
+  readonly workflow: string;
+  readonly graph: string;
+  readonly tags: string;
+  readonly source: string;
+  readonly rerunOf: string | null;
+  readonly paused: boolean;
+}
+
+export interface StepRecord {
+  readonly run: string;
+  readonly name: string;
+  readonly state: StepState;
+  readonly unit: string | null;
+  readonly body: string | null;
+}
+
+export interface NewsRecord {
+  readonly seq: number;
+  readonly run: string;
+}
+
+export interface TriggerRecord extends Omit<TriggerRow, "busy"> {
+  readonly busyUntil: number | null;
+}
+
 const byId = (row: { readonly id: string }): string => row.id;
 const byName = (row: { readonly name: string }): string => row.name;
 
 export const eventKey = (subject: string, n: number): string => `${subject}\0${String(n).padStart(12, "0")}`;
+export const pairKey = (first: string, second: string): string => `${first}\0${second}`;
 export const twinKey = (name: string, key: string): string => JSON.stringify([name, key]);
+
+/** The session of runs in progress. It never ends. */
+const OF_RUNS: SessionRecord = {
+  id: RUNS,
+  name: RUNS,
+  slots: 1_000_000_000,
+  serves: `{"queues":["${RUNS}"],"tasks":["*"]}`,
+  expiresAt: 9_000_000_000_000_000,
+  startedAt: 0,
+};
 
 export class Tables {
   readonly #journal = new Journal();
@@ -165,8 +212,30 @@ export class Tables {
     group: ({ subject }) => subject,
   });
   readonly session = new Table<SessionRecord>(this.#journal, { name: "session", key: byId });
+  readonly run = new Table<RunRecord>(this.#journal, { name: "run", key: byId });
+  readonly graph = new Table<{ readonly hash: string; readonly body: string }>(this.#journal, {
+    name: "graph",
+    key: ({ hash }) => hash,
+  });
+  readonly step = new Table<StepRecord>(this.#journal, {
+    name: "step",
+    key: ({ run, name }) => pairKey(run, name),
+    group: ({ run }) => run,
+  });
+  readonly news = new Table<NewsRecord>(this.#journal, { name: "news", key: ({ seq }) => seq });
+  readonly timer = new Table<Timer>(this.#journal, {
+    name: "timer",
+    key: ({ id, kind }) => pairKey(id, kind),
+    group: byId,
+  });
+  readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
+  readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;
+
+  constructor() {
+    this.transact(() => this.session.insert(OF_RUNS));
+  }
 
   transact<T>(work: () => T): T {
     return this.#journal.transact(work);

@@ -1,6 +1,7 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
+import type { Ending } from "./settle.ts";
 import { expire } from "./settle.ts";
 import type { Tables } from "./tables.ts";
 
@@ -48,10 +49,13 @@ function promote(tables: Tables, ids: readonly string[]): void {
 
 /** In line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
 function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): void {
+  expire(
+    tables,
+    now,
+    ids.flatMap((id) => unstarted(tables, id)),
+  );
   for (const id of ids) {
-    const waiting = tables.waiting.get(id) ?? tables.later.get(id);
     const claimed = tables.running.of(id).filter(({ held }) => !held);
-    expire(tables, now, waiting ? [waiting] : claimed);
     tables.waiting.delete(id);
     tables.later.delete(id);
     for (const { epoch } of claimed) tables.running.delete(epoch);
@@ -59,6 +63,11 @@ function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): vo
     if (tables.running.of(id).length > 0) tables.deadline.put({ id, at: now + AGAIN_MS });
     else tables.deadline.delete(id);
   }
+}
+
+function unstarted(tables: Tables, id: string): Ending[] {
+  const waiting = tables.waiting.get(id) ?? tables.later.get(id);
+  return waiting ? [waiting] : tables.running.of(id).filter(({ held }) => !held);
 }
 
 /** Long after their end, and only when recovery has nothing left to find through them. */

@@ -1,6 +1,9 @@
 /** `sluice dev app.ts`: store and worker in one command, to try things out; begins anew when a file changes. */
+import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { FunctionExecutor } from "../../executor/function/function-executor.ts";
+import { PlacedExecutor } from "../../executor/placed.ts";
+import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
 import { atLeastOne } from "./numbers.ts";
@@ -30,7 +33,11 @@ export function addDev(program: Command): void {
 
 async function work(file: string, options: DevOptions): Promise<void> {
   const { app, onDev } = await loadApp(file);
-  const executor = new FunctionExecutor(app.tasks);
+  const executor = new PlacedExecutor({
+    here: new FunctionExecutor(app.tasks),
+    pool: () => processesOf(file, { processes: availableParallelism(), concurrency: 1 }),
+    isBusy: (task) => app.tasks.get(task)?.cpu === true,
+  });
   const activity = new Activity(app.tasks);
   await serve({ mode: "dev", file, app, options, slots: options.slots, activity, executor, onDev });
 }

@@ -1,7 +1,7 @@
 /** `sluice worker app.ts`: serves a store that is there already, with the app's code in child processes. */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
-import { ProcessExecutor } from "../../executor/process/process-executor.ts";
+import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
 import { atLeastOne, zeroOrMore } from "./numbers.ts";
@@ -31,17 +31,6 @@ async function work(file: string, options: WorkerOptions): Promise<void> {
   const { app } = await loadApp(file);
   const { processes, concurrency } = options;
   const activity = new Activity(app.tasks);
-  const executor = new ProcessExecutor({
-    entry: entry(),
-    argv: [file],
-    processes,
-    concurrency,
-    watch: activity.watchProcesses,
-  });
+  const executor = processesOf(file, { processes, concurrency, watch: activity.watchProcesses });
   await serve({ mode: "worker", file, app, options, slots: processes * concurrency, activity, executor });
-}
-
-/** Beside this file, whether it runs as it was written or as it was built. */
-function entry(): URL {
-  return new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url);
 }

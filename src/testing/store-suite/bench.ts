@@ -80,6 +80,9 @@ interface ClaimOptions {
   readonly session?: string;
   readonly held?: boolean;
   readonly claimLeaseMs?: number;
+  /** A lease of its own. */
+  readonly leaseMs?: number;
+  readonly news?: readonly string[];
 }
 
 export class Bench {
@@ -116,9 +119,9 @@ export class Bench {
   }
 
   async claim(ids: readonly string[], options: ClaimOptions = {}): Promise<readonly Claimed[]> {
-    const { session = "s1", held = true, claimLeaseMs = 60_000 } = options;
+    const { session = "s1", held = true, claimLeaseMs = 60_000, leaseMs = null, news = [] } = options;
     await this.intake();
-    const moves = { ...NOTHING, claimLeaseMs, claim: ids.map((id) => ({ id, held })) };
+    const moves = { ...NOTHING, claimLeaseMs, claim: ids.map((id) => ({ id, held, leaseMs })), news };
     return (await this.store.pass(scopeOf([], { session }), () => moves)).claimed;
   }
 
@@ -132,9 +135,10 @@ export class Bench {
   async report(
     { id, epoch }: { readonly id: string; readonly epoch: number },
     report: Report,
+    news: readonly string[] = [],
   ): Promise<boolean> {
     const finished = [{ id, epoch, body: null, delayMs: 0, ...report }];
-    const { accepted } = await this.store.pass(scopeOf([], { finished, intake: false }), () => NOTHING);
+    const { accepted } = await this.store.pass(scopeOf([], { finished, news, intake: false }), () => NOTHING);
     return accepted.has(id);
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SCHEMA_VERSION } from "../../store/schema.ts";
 import type { Inspection } from "../../store/store.ts";
 import type { Bench, Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
@@ -7,7 +8,13 @@ export function inspectSuite(fresh: Fresh): void {
   test("of an empty store finds nothing, and says which schema it has", async () => {
     const bench = await fresh();
     const seen = await bench.store.inspect();
-    expect(seen).toMatchObject({ now: bench.clock.now(), schema: 1, gates: [], sessions: [], lost: [] });
+    expect(seen).toMatchObject({
+      now: bench.clock.now(),
+      schema: SCHEMA_VERSION,
+      gates: [],
+      sessions: [],
+      lost: [],
+    });
     expect(contradictions(seen)).toEqual({});
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { laneOf } from "../../store/lane.ts";
+import { RUNS } from "../../store/runs.ts";
 import type { Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
@@ -23,6 +24,7 @@ export function passSuite(fresh: Fresh): void {
         input: '{"to":"a@b"}',
         options: "{}",
         goodUntil: bench.clock.now() + 85,
+        leaseMs: null,
       },
       {
         id: "c",
@@ -34,6 +36,7 @@ export function passSuite(fresh: Fresh): void {
         input: '{"to":"a@b"}',
         options: "{}",
         goodUntil: null,
+        leaseMs: null,
       },
     ]);
     expect(await bench.store.task("a")).toMatchObject({
@@ -116,8 +119,8 @@ export function passSuite(fresh: Fresh): void {
       shared: ["pool:smtp"],
     });
     expect([...gates].sort((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
-      { key: "pool:smtp", limit: null, paused: false, line: "bypass", locked: false },
-      { key: "queue:mail", limit: 3, paused: true, line: "skip", locked: true },
+      { key: "pool:smtp", limit: null, paused: false, line: "bypass", leaseMs: null, locked: false },
+      { key: "queue:mail", limit: 3, paused: true, line: "skip", leaseMs: null, locked: true },
     ]);
   });
 
@@ -132,6 +135,21 @@ export function passSuite(fresh: Fresh): void {
     expect(await limitOf()).toBe(2);
     await bench.store.changeLimit({ key: "pool:tenant=acme", to: "value", limit: 7, by: "me" });
     expect(await limitOf()).toBe(7);
+  });
+
+  test("shows the lease of the family where a gate of one value has none of its own", async () => {
+    const bench = await fresh();
+    await bench.enqueue(newTask("a", { lane: ACME }));
+    await bench.intake();
+    const declared = { limit: 2, line: "bypass" } as const;
+    const leaseOf = async () => {
+      const { gates } = await bench.look([], { exclusive: ["pool:tenant=acme"], shared: ["pool:tenant=*"] });
+      return gates.find(({ key }) => key === "pool:tenant=acme")?.leaseMs;
+    };
+    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=*", ...declared, leaseMs: 900 }] });
+    expect(await leaseOf()).toBe(900);
+    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=acme", ...declared, leaseMs: 50 }] });
+    expect(await leaseOf()).toBe(50);
   });
 
   test("shows usage by lane and holder, and who is alive", async () => {
@@ -149,6 +167,7 @@ export function passSuite(fresh: Fresh): void {
       [`${MAIL.id} s1 2 true false`, `${MAIL.id} s2 1 true false`, `${BULK.id} s2 1 true false`].sort(),
     );
     expect(sessions.map(({ id, slots }) => [id, slots])).toEqual([
+      [RUNS, 1_000_000_000],
       ["s1", 4],
       ["s2", 9],
     ]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RUNS } from "../../store/runs.ts";
 import type { Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, newTask } from "./bench.ts";
 
@@ -127,7 +128,7 @@ export function readSuite(fresh: Fresh): void {
     expect(view?.gates.find(({ key }) => key === "pool:smtp")).toMatchObject({ limit: 3 });
     expect(view?.usage).toMatchObject([{ lane: MAIL.id, session: "s1", units: 1, held: true }]);
     expect(new Set(view?.lanes.map(({ id }) => id))).toEqual(new Set([MAIL.id, BULK.id]));
-    expect(view?.sessions.map(({ id }) => id)).toEqual(["s1"]);
+    expect(view?.sessions.map(({ id }) => id).sort()).toEqual([RUNS, "s1"]);
     expect(view?.holders).toEqual([
       { id: "run", name: "send", lane: MAIL.id, session: "s1", since: bench.clock.now(), held: true },
     ]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RUNS } from "../../store/runs.ts";
 import type { LostRow, Moves, Recovery } from "../../store/store.ts";
 import type { Bench, Fresh } from "./bench.ts";
 import { MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
@@ -46,7 +47,7 @@ export function recoverySuite(fresh: Fresh): void {
       },
     ]);
     expect(usage).toMatchObject([{ session: "s1", lost: true, units: 1 }]);
-    expect(sessions.map(({ id }) => id)).toEqual(["s2"]);
+    expect(sessions.map(({ id }) => id)).toEqual([RUNS, "s2"]);
     expect(await bench.heldAt("pool:smtp")).toBe(0);
   });
 

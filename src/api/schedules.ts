@@ -1,0 +1,111 @@
+/** Schedules, sensors and automations as people see and steer them. */
+import type { App } from "../core/app/app.ts";
+import { SluiceError } from "../core/error.ts";
+import type { TriggerKind } from "../core/schedule/trigger.ts";
+import { triggerName } from "../core/schedule/trigger.ts";
+import type { Env } from "../engine/env.ts";
+import type { Store, TriggerRow } from "../store/store.ts";
+import { newRun } from "./new-run.ts";
+import { readable } from "./readable.ts";
+
+export interface TriggerView {
+  readonly id: string;
+  readonly kind: TriggerKind;
+  readonly workflow: string | null;
+  readonly paused: boolean;
+  /** When it is looked at next; null: with every poll. */
+  readonly nextAt: number | null;
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** Its last run and fire time, its cursor, what went wrong last, how often it was skipped. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+export class Schedules {
+  readonly #store: Store;
+  readonly #app: App | undefined;
+  readonly #env: Env;
+
+  constructor(store: Store, app: App | undefined, env: Env) {
+    this.#store = store;
+    this.#app = app;
+    this.#env = env;
+  }
+
+  /** All that start runs by themselves, by name. */
+  async list(): Promise<TriggerView[]> {
+    const { triggers } = await this.#store.triggers();
+    return triggers.map(triggerView);
+  }
+
+  pause(id: string, by = "code"): Promise<void> {
+    return this.#setPaused(id, true, by);
+  }
+
+  /** What was missed while it was paused is not made up for. */
+  resume(id: string, by = "code"): Promise<void> {
+    return this.#setPaused(id, false, by);
+  }
+
+  async #setPaused(id: string, paused: boolean, by: string): Promise<void> {
+    const row = await this.#find(id);
+    await this.#store.pauseTrigger(row.name, paused, by);
+    this.#store.hint("runs");
+  }
+
+  /** A run now, as the schedule would make it, whatever its time; its own times stay as they are. */
+  async trigger(id: string, by = "code"): Promise<{ id: string }> {
+    const schedule = this.#app?.schedules.find((each) => each.id === id || each.name === id);
+    const workflow = schedule && this.#app?.workflows.get(schedule.workflow);
+    if (!this.#app || !schedule || !workflow)
+      throw new SluiceError(
+        "UNKNOWN_SCHEDULE",
+        `schedule "${id}" is not part of this app. Give the app it belongs to.`,
+      );
+    const at = new Date(await this.#store.now());
+    const input =
+      typeof schedule.input === "function"
+        ? (schedule.input as (fire: { at: Date }) => unknown)({ at })
+        : schedule.input;
+    const run = await newRun(this.#app, workflow, input, {
+      id: this.#env.newId(),
+      direct: false,
+      tags: schedule.tags,
+      ...(schedule.priority === null ? {} : { priority: schedule.priority }),
+      source: `${schedule.name}, by ${by}`,
+    });
+    await this.#store.submit([run]);
+    this.#store.hint("runs");
+    return { id: run.id };
+  }
+
+  /** By its id, or by its name where a schedule and a sensor have the same id. */
+  async #find(id: string): Promise<TriggerRow> {
+    const { triggers } = await this.#store.triggers();
+    const kinds = ["schedule", "sensor", "automation"] as const;
+    const found = triggers.filter(
+      ({ name }) => name === id || kinds.some((kind) => name === triggerName(kind, id)),
+    );
+    if (found.length === 1) return found[0] as TriggerRow;
+    if (found.length > 1)
+      throw new SluiceError(
+        "AMBIGUOUS_ID",
+        `"${id}" is the id of several: ${found.map(({ name }) => `"${name}"`).join(", ")}. Say which.`,
+      );
+    throw new SluiceError(
+      "UNKNOWN_SCHEDULE",
+      `There is no schedule "${id}" in this store. See: sluice schedules list`,
+    );
+  }
+}
+
+function triggerView({ name, kind, workflow, paused, nextAt, spec, state }: TriggerRow): TriggerView {
+  return {
+    id: name.slice(kind.length + 1),
+    kind,
+    workflow,
+    paused,
+    nextAt,
+    spec: readable(spec) as Record<string, unknown>,
+    state: readable(state) as Record<string, unknown>,
+  };
+}

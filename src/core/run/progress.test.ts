@@ -1,0 +1,233 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { retryPolicy } from "../task/retry.ts";
+import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
+import type { Json } from "../workflow/template.ts";
+import { reference } from "../workflow/template.ts";
+import type { Progress, RunNow, StepState } from "./progress.ts";
+import { progress } from "./progress.ts";
+
+const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep> = {}): GraphStep => ({
+  name,
+  task: "work",
+  queue: "default",
+  priority: null,
+  input: null,
+  needs,
+  when: null,
+  asks: [],
+  gate: "async",
+  retry: retryPolicy(undefined),
+  timeoutMs: null,
+  mayFail: false,
+  pod: null,
+  ...more,
+});
+
+const graph = (steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph => ({
+  workflow: "w",
+  steps,
+  output: null,
+  failFast: false,
+  timeoutMs: null,
+  gates: [{ name: "async", limit: -1 }],
+  ...more,
+});
+
+const needing = (...names: string[]): Need[] => names.map((name) => ({ step: name, on: "succeeded" }));
+
+const now = (steps: Record<string, StepState> = {}, outputs: Record<string, Json> = {}): RunNow => ({
+  input: null,
+  steps: new Map(Object.entries(steps)),
+  outputs: new Map(Object.entries(outputs)),
+});
+
+const moved = (answer: Progress) => {
+  if ("wants" in answer) throw new Error(`wants ${answer.wants}`);
+  return {
+    open: answer.open.map(({ step: { name } }) => name),
+    skip: answer.skip.map(({ step: name }) => name),
+    finish: answer.finish,
+  };
+};
+
+const DIAMOND = graph([
+  step("a"),
+  step("b", needing("a")),
+  step("c", needing("a")),
+  step("d", needing("b", "c")),
+]);
+
+describe("a step", () => {
+  test("without needs is put in line at once", () => {
+    expect(moved(progress(DIAMOND, now()))).toEqual({ open: ["a"], skip: [], finish: null });
+  });
+
+  test("waits for nobody but its own needs", () => {
+    const wide = graph([step("a"), step("slow"), step("b", needing("a"))]);
+    expect(moved(progress(wide, now({ a: "succeeded", slow: "open" }))).open).toEqual(["b"]);
+  });
+
+  test("of which one need is open stays where it is", () => {
+    const answer = moved(progress(DIAMOND, now({ a: "succeeded", b: "succeeded", c: "open" })));
+    expect(answer).toEqual({ open: [], skip: [], finish: null });
+  });
+
+  test("is skipped with all that need it as soon as one of its needs cannot be met", () => {
+    const answer = progress(DIAMOND, now({ a: "succeeded", b: "failed", c: "open" }));
+    expect(moved(answer)).toEqual({ open: [], skip: ["d"], finish: null });
+    expect(answer).toMatchObject({
+      skip: [{ step: "d", because: { kind: "need", step: "b", was: "failed", wanted: "succeeded" } }],
+    });
+  });
+
+  test("that waits for a failure runs after one, and is skipped after a success", () => {
+    const mend = graph([step("a"), step("mend", [{ step: "a", on: "failed" }])]);
+    expect(moved(progress(mend, now({ a: "failed" }))).open).toEqual(["mend"]);
+    expect(moved(progress(mend, now({ a: "succeeded" }))).skip).toEqual(["mend"]);
+  });
+
+  test("that waits for an end runs after any, even after a skip", () => {
+    const last = graph([step("a"), step("b", needing("a")), step("last", [{ step: "b", on: "finished" }])]);
+    expect(moved(progress(last, now({ a: "failed" })))).toMatchObject({ skip: ["b"], open: ["last"] });
+  });
+
+  test("whose condition does not hold is skipped, and says so", () => {
+    const when = { is: "true", value: reference({ step: "a", path: ["go"] }) } as const;
+    const steps = graph([step("a"), step("b", needing("a"), { when })]);
+    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: ["a"] });
+    expect(progress(steps, now({ a: "succeeded" }, { a: { go: false } }))).toMatchObject({
+      skip: [{ step: "b", because: { kind: "condition" } }],
+      finish: { state: "succeeded" },
+    });
+    expect(moved(progress(steps, now({ a: "succeeded" }, { a: { go: true } }))).open).toEqual(["b"]);
+  });
+
+  test("has its input made of what others gave", () => {
+    const input = { sum: reference({ step: "a", path: ["n"] }), run: reference({ input: true, path: [] }) };
+    const steps = graph([step("a"), step("b", needing("a"), { input })]);
+    const answer = progress(steps, { ...now({ a: "succeeded" }, { a: { n: 7 } }), input: "x" });
+    expect(answer).toMatchObject({ open: [{ input: { sum: 7, run: "x" } }] });
+  });
+});
+
+describe("a run", () => {
+  test("ends when nothing is pending or open, with what its output is made of", () => {
+    const output = { of: reference({ step: "d", path: [] }) };
+    const all = now({ a: "succeeded", b: "succeeded", c: "succeeded", d: "succeeded" });
+    expect(progress({ ...DIAMOND, output }, all)).toEqual({ wants: ["d"] });
+    const read = { ...all, outputs: new Map([["d", 9]]) };
+    expect(moved(progress({ ...DIAMOND, output }, read)).finish).toEqual({
+      state: "succeeded",
+      result: { of: 9 },
+    });
+  });
+
+  test("has failed when a step has, and names it; other branches were done first", () => {
+    const two = graph([step("a"), step("b"), step("c", needing("b"))]);
+    expect(moved(progress(two, now({ a: "failed", b: "succeeded" })))).toEqual({
+      open: ["c"],
+      skip: [],
+      finish: null,
+    });
+    expect(moved(progress(two, now({ a: "failed", b: "succeeded", c: "succeeded" }))).finish).toEqual({
+      state: "failed",
+      steps: ["a"],
+    });
+  });
+
+  test("with failFast starts nothing new after a failure, but what handles it", () => {
+    const fast = graph(
+      [step("a"), step("b"), step("c", needing("b")), step("mend", [{ step: "a", on: "failed" }])],
+      {
+        failFast: true,
+      },
+    );
+    expect(moved(progress(fast, now({ a: "failed", b: "succeeded" })))).toMatchObject({
+      open: ["mend"],
+      skip: ["c"],
+    });
+  });
+
+  test("does not fail by a step that may", () => {
+    const may = graph([step("a", [], { mayFail: true }), step("b")]);
+    expect(moved(progress(may, now({ a: "failed", b: "succeeded" }))).finish).toEqual({
+      state: "succeeded",
+      result: null,
+    });
+  });
+
+  test("without steps has ended", () => {
+    expect(moved(progress(graph([]), now())).finish).toEqual({ state: "succeeded", result: null });
+  });
+});
+
+/** Steps with needs among those before them, and how each would end. */
+const cases = fc
+  .array(
+    fc.record({
+      needs: fc.array(fc.tuple(fc.nat(30), fc.constantFrom("succeeded", "failed", "finished")), {
+        maxLength: 3,
+      }),
+      ends: fc.constantFrom<StepState[]>("succeeded", "succeeded", "failed", "cancelled"),
+      mayFail: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 14 },
+  )
+  .map((list) => ({
+    ends: list.map(({ ends }) => ends),
+    steps: list.map(({ needs, mayFail }, index) => {
+      const distinct = new Map(needs.filter(() => index > 0).map(([at, on]) => [`s${at % index}`, on]));
+      return step(
+        `s${index}`,
+        [...distinct].map(([name, on]) => ({ step: name, on: on as Need["on"] })),
+        { mayFail },
+      );
+    }),
+  }));
+
+test("every run comes to its end once, each step is opened at most once and only when its needs are met", () => {
+  const seen = { failed: 0, succeeded: 0, skipped: 0 };
+  fc.assert(
+    fc.property(cases, fc.boolean(), fc.infiniteStream(fc.nat()), ({ steps, ends }, failFast, picks) => {
+      const run = graph(steps, { failFast });
+      const states = new Map<string, StepState>();
+      const opened: string[] = [];
+      for (let round = 0; ; round += 1) {
+        expect(round).toBeLessThan(200);
+        const answer = progress(run, { input: null, steps: states, outputs: new Map() });
+        if ("wants" in answer) throw new Error("nothing refers to an output here");
+        for (const { step: name } of answer.skip) {
+          expect(states.has(name)).toBe(false);
+          states.set(name, "skipped");
+          seen.skipped += 1;
+        }
+        for (const { step: each } of answer.open) {
+          for (const { step: name, on } of each.needs) {
+            const was = states.get(name);
+            if (on === "succeeded") expect(was).toBe("succeeded");
+            if (on === "failed") expect(["failed", "cancelled"]).toContain(was);
+            expect(["pending", "open", undefined]).not.toContain(was);
+          }
+          opened.push(each.name);
+          states.set(each.name, "open");
+        }
+        // Asked again, it has nothing to add.
+        const again = progress(run, { input: null, steps: states, outputs: new Map() });
+        expect(again).toMatchObject({ open: [], skip: [], finish: answer.finish });
+        if (answer.finish) {
+          seen[answer.finish.state] += 1;
+          break;
+        }
+        const open = [...states].filter(([, state]) => state === "open").map(([name]) => name);
+        expect(open.length).toBeGreaterThan(0);
+        const ended = open[(picks.next().value as number) % open.length] as string;
+        states.set(ended, ends[Number(ended.slice(1))] as StepState);
+      }
+      expect(new Set(opened).size).toBe(opened.length);
+      expect(states.size).toBe(steps.length);
+    }),
+    { numRuns: 600 },
+  );
+  expect(Math.min(seen.failed, seen.succeeded, seen.skipped)).toBeGreaterThan(100);
+});

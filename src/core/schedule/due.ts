@@ -1,0 +1,69 @@
+/**
+ * Which fire times of a schedule are due, when some may have been missed. Fire times are looked at once: what is passed
+ * over here is gone. At most a hundred at a time; those behind them are still due, from `nextAt` on.
+ */
+
+/** `skip`: none that was missed · `last`: the last of them · `all`: each. */
+export type CatchUp = "skip" | "last" | "all";
+
+export const MOST_AT_ONCE = 100;
+/** A fire time that is noticed within a minute was not missed. */
+export const ON_TIME_MS = 60_000;
+
+export interface Looked {
+  /** The first fire time after an instant; null when there is none. */
+  readonly next: (after: number) => number | null;
+  /** Fire times from here on were not looked at yet. */
+  readonly from: number;
+  readonly now: number;
+  readonly catchUp: CatchUp;
+}
+
+export interface Due {
+  /** To be submitted, in order. */
+  readonly times: readonly number[];
+  /** How many pass without a run; a hundred means at least that. */
+  readonly missed: number;
+  /** The first fire time that is not decided on here; not after now when there are more. */
+  readonly nextAt: number | null;
+}
+
+export function dueTimes({ next, from, now, catchUp }: Looked): Due {
+  const first = next(from - 1);
+  if (first === null || first > now) return { times: [], missed: 0, nextAt: first };
+  if (catchUp === "all") return oneByOne(next, first, now);
+  const last = lastUpTo(next, first, now);
+  const missed = countBefore(next, first, last);
+  const nextAt = next(now);
+  if (catchUp === "skip" && now - last > ON_TIME_MS)
+    return { times: [], missed: Math.min(missed + 1, MOST_AT_ONCE), nextAt };
+  return { times: [last], missed, nextAt };
+}
+
+function oneByOne(next: Looked["next"], first: number, now: number): Due {
+  const times: number[] = [];
+  let at: number | null = first;
+  for (; at !== null && at <= now && times.length < MOST_AT_ONCE; at = next(at)) times.push(at);
+  return { times, missed: 0, nextAt: at };
+}
+
+/** There may be millions of them, so it is found by halving. */
+function lastUpTo(next: Looked["next"], first: number, now: number): number {
+  let last = first;
+  let beyond = now;
+  while (beyond - last > 1) {
+    const middle = Math.floor((last + beyond) / 2);
+    const found = next(middle);
+    if (found !== null && found <= now) last = found;
+    else beyond = middle;
+  }
+  const found = next(last);
+  return found !== null && found <= now ? found : last;
+}
+
+function countBefore(next: Looked["next"], first: number, last: number): number {
+  let count = 0;
+  for (let at: number | null = first; at !== null && at < last && count < MOST_AT_ONCE; at = next(at))
+    count += 1;
+  return count;
+}

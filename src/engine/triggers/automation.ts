@@ -1,0 +1,51 @@
+/** A look at an automation: whether the others have done what it waits for. */
+import { createHash } from "node:crypto";
+import type { Acted, Success } from "../../core/schedule/automation.ts";
+import { toActOn } from "../../core/schedule/automation.ts";
+import type { AutomationState } from "../../core/schedule/state.ts";
+import type { AppAutomation, AutomationSpec } from "../../core/schedule/trigger.ts";
+import type { Decision, Look } from "./decision.ts";
+import { optionsOf, stillDue } from "./decision.ts";
+
+export async function lookAtAutomation(look: Look, automation: AppAutomation): Promise<Decision> {
+  const { store, toRun, row, now } = look;
+  const { when } = JSON.parse(row.spec) as AutomationSpec;
+  const { workflow } = automation;
+  const state = JSON.parse(row.state) as AutomationState;
+  // It was declared when it was to be looked at first.
+  const acted: Acted = state.acted ?? { since: row.nextAt ?? now, seen: {}, run: null };
+  const successes = await store.lastSuccesses([...when.of, workflow]);
+  const found = toActOn(workflow, when, new Map(successes.map((each) => [each.workflow, each])), acted);
+  const isTime = found.length > 0 && (when.kind === "succeeded" || (await isIdle(look, workflow)));
+  if (!isTime) return row.nextAt === null ? undefined : fromNowOn(state, acted);
+  try {
+    const run = await toRun(workflow, automation.input, optionsOf(automation, cursorOf(found)));
+    const seen = { ...acted.seen, ...Object.fromEntries(found.map((each) => [each.workflow, each.run])) };
+    const after: AutomationState = {
+      lastRun: run.id,
+      lastRunAt: now,
+      acted: { ...acted, seen, run: run.id },
+    };
+    return { state: JSON.stringify(after), nextAt: null, submit: [run] };
+  } catch (error) {
+    return stillDue(look, error);
+  }
+}
+
+async function isIdle({ store }: Look, workflow: string): Promise<boolean> {
+  const { queued, inProgress } = await store.activeRuns({ workflow });
+  return !queued && !inProgress;
+}
+
+/** The first look, or the first after a change: from now on with every poll. */
+const fromNowOn = (state: AutomationState, acted: Acted): Decision => ({
+  state: JSON.stringify({ ...state, acted }),
+  nextAt: null,
+  submit: [],
+});
+
+/** Short for the successes it acts on: the same ones give the same run. */
+function cursorOf(found: readonly Success[]): string {
+  const pairs = found.map(({ workflow, run }) => [workflow, run]);
+  return createHash("sha256").update(JSON.stringify(pairs)).digest("base64url").slice(0, 22);
+}

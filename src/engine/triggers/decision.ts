@@ -1,0 +1,45 @@
+/** What the evaluations of triggers share: what they are given, and what they may decide. */
+import type { RunTags } from "../../core/schedule/definition.ts";
+import type { AppTrigger } from "../../core/schedule/trigger.ts";
+import type { NewRun } from "../../store/runs.ts";
+import type { Store } from "../../store/store.ts";
+import type { Firing, TriggerRow } from "../../store/triggers.ts";
+
+export interface RunOptions {
+  readonly key: string;
+  readonly tags: RunTags;
+  /** The workflow's own when not said. */
+  readonly priority: number | undefined;
+  readonly source: string;
+}
+
+/** Makes a run of a workflow of this app; refuses what it cannot run. */
+export type ToRun = (workflow: string, input: unknown, options: RunOptions) => Promise<NewRun>;
+
+export interface Look {
+  readonly store: Store;
+  readonly toRun: ToRun;
+  readonly row: TriggerRow;
+  /** The store's. */
+  readonly now: number;
+}
+
+/** Nothing to write when undefined. */
+export type Decision = Pick<Firing, "state" | "nextAt" | "submit"> | undefined;
+
+export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
+  key: `${trigger.kind}:${trigger.id}:${key}`,
+  tags: trigger.tags,
+  priority: trigger.priority ?? undefined,
+  source: trigger.name,
+});
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What is due stays due. The error is written down once, not with every look. */
+export function stillDue({ row, now }: Look, error: unknown): Decision {
+  const state = JSON.parse(row.state) as { readonly error?: { readonly message: string } };
+  const message = messageOf(error);
+  if (state.error?.message === message) return undefined;
+  return { state: JSON.stringify({ ...state, error: { message, at: now } }), nextAt: row.nextAt, submit: [] };
+}

@@ -1,0 +1,109 @@
+/**
+ * A look through a sensor: the user's function, with a bound on its time. What it answers is taken whole or not at all; after
+ * an error its cursor stays, and it looks again after its interval.
+ */
+import { SluiceError } from "../../core/error.ts";
+import type { SensorAnswer, SensorSubmission } from "../../core/schedule/definition.ts";
+import { workflowId } from "../../core/schedule/definition.ts";
+import type { SensorState } from "../../core/schedule/state.ts";
+import type { AppSensor, SensorSpec } from "../../core/schedule/trigger.ts";
+import { formatDuration } from "../../core/time.ts";
+import type { NewRun } from "../../store/runs.ts";
+import type { Env } from "../env.ts";
+import type { Decision, Look } from "./decision.ts";
+import { messageOf, optionsOf } from "./decision.ts";
+
+/** More than this belongs into several looks. */
+const MOST_AT_ONCE = 1_000;
+/** Keys are kept in columns of this length. */
+const LONGEST_KEY = 191;
+
+/** Undefined when it was told to stop. */
+export async function lookThroughSensor(
+  look: Look,
+  sensor: AppSensor,
+  env: Env,
+  stop: AbortSignal,
+): Promise<Decision> {
+  const { row, now } = look;
+  const { everyMs, timeoutMs } = JSON.parse(row.spec) as SensorSpec;
+  const state = JSON.parse(row.state) as SensorState;
+  const nextAt = now + everyMs;
+  try {
+    const answer = await inTime(env, timeoutMs, stop, (signal) =>
+      sensor.run({ cursor: state.cursor, signal }),
+    );
+    const submit = await runsOf(look, sensor, answer);
+    const { cursor = state.cursor } = answer;
+    const { error: _, ...before } = state;
+    const last = submit.length > 0 ? { lastRun: submit.at(-1)?.id, lastRunAt: now } : {};
+    return { state: JSON.stringify({ ...before, ...last, cursor, lookedAt: now }), nextAt, submit };
+  } catch (error) {
+    if (stop.aborted) return undefined;
+    const failed: SensorState = { ...state, lookedAt: now, error: { message: messageOf(error), at: now } };
+    return { state: JSON.stringify(failed), nextAt, submit: [] };
+  }
+}
+
+async function runsOf(look: Look, sensor: AppSensor, answer: SensorAnswer): Promise<NewRun[]> {
+  if (typeof answer !== "object" || answer === null)
+    throw new SluiceError(
+      "BAD_ANSWER",
+      `A sensor answers { cursor, submit: [ … ] }, but this one answered ${answer}.`,
+    );
+  const { submit = [] } = answer;
+  if (!Array.isArray(submit) || submit.length > MOST_AT_ONCE)
+    throw new SluiceError(
+      "BAD_ANSWER",
+      `A sensor submits a list of at most ${MOST_AT_ONCE} runs at once, but this one answered ${Array.isArray(submit) ? submit.length : typeof submit}. Submit some, and go on from the cursor.`,
+    );
+  const runs: NewRun[] = [];
+  for (const each of submit as readonly SensorSubmission[]) runs.push(await runOf(look, sensor, each));
+  return runs;
+}
+
+function runOf({ toRun }: Look, sensor: AppSensor, submission: SensorSubmission): Promise<NewRun> {
+  const workflow = submission.workflow === undefined ? sensor.workflow : workflowId(submission.workflow);
+  if (!workflow)
+    throw new SluiceError(
+      "UNKNOWN_WORKFLOW",
+      "Neither the sensor nor its submission says which workflow to run.",
+    );
+  const { key, tags, priority } = submission;
+  const options = optionsOf(sensor, key);
+  if (typeof key !== "string" || key === "" || options.key.length > LONGEST_KEY)
+    throw new SluiceError(
+      "BAD_KEY",
+      `Each submission of a sensor needs a key, a text of 1 to ${LONGEST_KEY - `sensor:${sensor.id}:`.length} characters that says which run it is; got ${JSON.stringify(key)}.`,
+    );
+  return toRun(workflow, submission.input, {
+    ...options,
+    tags: { ...options.tags, ...tags },
+    priority: priority ?? options.priority,
+  });
+}
+
+/** Its code may not listen to the signal; its answer is then not waited for. */
+async function inTime<T>(
+  env: Env,
+  ms: number,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T> | T,
+): Promise<T> {
+  const over = new AbortController();
+  const late = new SluiceError("TIMEOUT", `The sensor did not answer within ${formatDuration(ms)}.`);
+  const cancel = env.after(ms, () => over.abort(late));
+  const stopped = (): void => over.abort(stop.reason);
+  stop.addEventListener("abort", stopped);
+  if (stop.aborted) stopped();
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason), { once: true });
+  });
+  try {
+    over.signal.throwIfAborted();
+    return await Promise.race([work(over.signal), ended]);
+  } finally {
+    cancel();
+    stop.removeEventListener("abort", stopped);
+  }
+}

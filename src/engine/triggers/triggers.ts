@@ -1,0 +1,183 @@
+/**
+ * Starts runs by itself: looks at the schedules, sensors and automations of an app when they are due, and with every
+ * poll. Any number of processes may do so at once, and end anywhere: whatever a look decides is one transaction that needs
+ * the stamp it began with, so each run is made once.
+ */
+import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
+import type { Store } from "../../store/store.ts";
+import type { NewTrigger, TriggerRow } from "../../store/triggers.ts";
+import type { Env } from "../env.ts";
+import type { Service } from "../service.ts";
+import { lookAtAutomation } from "./automation.ts";
+import type { Decision, Look, ToRun } from "./decision.ts";
+import { lookAtSchedule } from "./schedule.ts";
+import { lookThroughSensor } from "./sensor.ts";
+
+export interface TriggersOptions {
+  readonly app: AppTriggers;
+  readonly toRun: ToRun;
+  readonly pollMs: number;
+  readonly jitterMs: number;
+  readonly failed?: ((error: unknown) => void) | undefined;
+}
+
+/** Beyond a sensor's own timeout: for its answer to be written down. */
+const GRACE_MS = 10_000;
+const WAKE_MS = 50;
+
+export class Triggers implements Service {
+  readonly #store: Store;
+  readonly #env: Env;
+  readonly #options: TriggersOptions;
+  readonly #mine: ReadonlyMap<string, AppTrigger>;
+  /** Sensors that are looking right now. */
+  readonly #sensing = new Map<string, Promise<void>>();
+  #stop = new AbortController();
+  #cancel: (() => void) | undefined;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #declared = false;
+  #waking = false;
+
+  constructor(store: Store, env: Env, options: TriggersOptions) {
+    this.#store = store;
+    this.#env = env;
+    this.#options = options;
+    const { schedules, sensors, automations } = options.app;
+    const all = [...schedules, ...sensors, ...automations];
+    this.#mine = new Map(all.map((trigger) => [trigger.name, trigger]));
+  }
+
+  /** Does nothing for an app without any. */
+  async start(): Promise<void> {
+    if (this.#mine.size === 0) return;
+    this.#stop = new AbortController();
+    await this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#cancel?.();
+    await this.#looking;
+    await Promise.all(this.#sensing.values());
+  }
+
+  /** Something has happened to runs; there may be very much of it, and a moment later is soon enough. */
+  wake(): void {
+    if (this.#mine.size === 0 || this.#waking) return;
+    this.#waking = true;
+    this.#env.after(WAKE_MS, () => {
+      this.#waking = false;
+      if (!this.#stop.signal.aborted) void this.look();
+    });
+  }
+
+  look(): Promise<void> {
+    if (this.#looking) {
+      this.#again = true;
+      return this.#looking;
+    }
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined;
+      if (!this.#again) return;
+      this.#again = false;
+      if (!this.#stop.signal.aborted) void this.look();
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { pollMs, jitterMs, failed } = this.#options;
+    let wait = pollMs + this.#env.random() * jitterMs;
+    try {
+      await this.#declare();
+      const began = this.#env.monotonic();
+      const { now, triggers } = await this.#store.triggers();
+      for (const row of triggers) {
+        const nextAt = await this.#lookAt(row, now);
+        const passed = this.#env.monotonic() - began;
+        if (nextAt !== null) wait = Math.min(wait, Math.max(0, nextAt - now - passed));
+      }
+    } catch (error) {
+      failed?.(error);
+    }
+    if (this.#stop.signal.aborted) return;
+    this.#cancel?.();
+    this.#cancel = this.#env.after(Math.ceil(wait), () => void this.look());
+  }
+
+  async #declare(): Promise<void> {
+    if (this.#declared) return;
+    await this.#store.declareTriggers([...this.#mine.values()].map(declarationOf));
+    this.#declared = true;
+  }
+
+  /** When to look at it next, if that is known. What goes wrong with one is no reason not to look at the others. */
+  async #lookAt(row: TriggerRow, now: number): Promise<number | null> {
+    const trigger = this.#mine.get(row.name);
+    if (!trigger || row.paused || this.#stop.signal.aborted) return null;
+    if (row.nextAt !== null && row.nextAt > now) return row.nextAt;
+    const look = { store: this.#store, toRun: this.#options.toRun, row, now };
+    if (trigger.kind === "sensor") {
+      this.#sense(look, trigger);
+      return null;
+    }
+    try {
+      const decision =
+        trigger.kind === "schedule"
+          ? await lookAtSchedule(look, trigger)
+          : await lookAtAutomation(look, trigger);
+      // What failed is due still: its time is the next poll.
+      if (!decision || !(await this.#fire(row, decision)) || decision.nextAt === row.nextAt) return null;
+      return decision.nextAt;
+    } catch (error) {
+      this.#options.failed?.(error);
+      return null;
+    }
+  }
+
+  /** Looks as long as it takes, beside everything else. */
+  #sense(look: Look, sensor: AppSensor): void {
+    const { name, busy } = look.row;
+    if (busy || this.#sensing.has(name)) return;
+    const failed = (error: unknown): boolean => {
+      this.#options.failed?.(error);
+      return false;
+    };
+    const done = this.#senseOnce(look, sensor)
+      .catch(failed)
+      .then((isDone) => {
+        this.#sensing.delete(name);
+        // To learn its next time. What was not written down is due still, and waits for the poll.
+        if (isDone && !this.#stop.signal.aborted) void this.look();
+      });
+    this.#sensing.set(name, done);
+  }
+
+  async #senseOnce(look: Look, sensor: AppSensor): Promise<boolean> {
+    const { name, stamp, state, nextAt, spec } = look.row;
+    const { timeoutMs } = JSON.parse(spec) as SensorSpec;
+    const taken = await this.#store.takeTrigger(name, stamp, timeoutMs + GRACE_MS);
+    if (taken === undefined) return false;
+    const decision = await lookThroughSensor(look, sensor, this.#env, this.#stop.signal);
+    // Told to stop: gives it back as it was, so that another process need not wait.
+    return this.#fire({ name, stamp: taken }, decision ?? { state, nextAt, submit: [] });
+  }
+
+  async #fire(
+    { name, stamp }: Pick<TriggerRow, "name" | "stamp">,
+    decision: NonNullable<Decision>,
+  ): Promise<boolean> {
+    const runs = await this.#store.fire({ name, stamp, ...decision });
+    if (runs?.some(({ created }) => created)) this.#store.hint("runs");
+    return runs !== undefined;
+  }
+}
+
+const declarationOf = ({ name, kind, workflow, spec, paused }: AppTrigger): NewTrigger => ({
+  name,
+  kind,
+  workflow,
+  spec: JSON.stringify(spec),
+  paused,
+});

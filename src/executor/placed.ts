@@ -1,0 +1,77 @@
+/**
+ * Sends each job where it belongs: code that keeps a processor busy to a pool of processes, a step with a pod of its own to
+ * the cluster, everything else here. Pool and cluster come into being with their first job.
+ */
+import type { Ending, Executor, Job } from "./executor.ts";
+
+export type Startable = Executor & { start?(): Promise<void>; stop?(): Promise<void> };
+
+export interface Places {
+  readonly here: Startable;
+  readonly pool?: (() => Startable) | undefined;
+  readonly pods?: (() => Promise<Startable>) | undefined;
+  /** Whether a task keeps a processor busy, where its job does not say so. */
+  readonly isBusy: (task: string) => boolean;
+}
+
+export class PlacedExecutor implements Executor {
+  readonly #places: Places;
+  #pool: Promise<Startable> | undefined;
+  #pods: Promise<Startable> | undefined;
+  #open: Startable[];
+  #trustedUntil: number | undefined;
+
+  constructor(places: Places) {
+    this.#places = places;
+    this.#open = [places.here];
+  }
+
+  async start(): Promise<void> {
+    await this.#places.here.start?.();
+  }
+
+  async run(job: Job): Promise<Ending> {
+    const { here, pool, pods, isBusy } = this.#places;
+    if (job.pod && pods) return (await this.#podsOf(pods)).run(job);
+    const isForPool = job.cpu ?? (job.step === undefined && isBusy(job.name));
+    if (isForPool && pool) return (await this.#poolOf(pool)).run(job);
+    return here.run(job);
+  }
+
+  async halt(): Promise<void> {
+    await Promise.all(this.#open.map((place) => place.halt?.()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#open.map((place) => place.stop?.()));
+  }
+
+  trustedUntil(monotonicMs: number): void {
+    this.#trustedUntil = monotonicMs;
+    for (const place of this.#open) place.trustedUntil?.(monotonicMs);
+  }
+
+  #poolOf(make: () => Startable): Promise<Startable> {
+    this.#pool ??= this.#opened(async () => make()).catch((error: unknown) => {
+      this.#pool = undefined;
+      throw error;
+    });
+    return this.#pool;
+  }
+
+  #podsOf(make: () => Promise<Startable>): Promise<Startable> {
+    this.#pods ??= this.#opened(make).catch((error: unknown) => {
+      this.#pods = undefined;
+      throw error;
+    });
+    return this.#pods;
+  }
+
+  async #opened(make: () => Promise<Startable>): Promise<Startable> {
+    const place = await make();
+    this.#open.push(place);
+    if (this.#trustedUntil !== undefined) place.trustedUntil?.(this.#trustedUntil);
+    await place.start?.();
+    return place;
+  }
+}

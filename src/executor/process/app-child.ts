@@ -1,0 +1,6 @@
+/** What runs in each process that serves an app file: the app's code, and nothing that knows the store. */
+import { FunctionExecutor } from "../function/function-executor.ts";
+import { loadAppFile } from "./app-file.ts";
+import { serveParent } from "./serve-parent.ts";
+
+await serveParent(async () => new FunctionExecutor((await loadAppFile(process.argv[2] ?? "")).app.tasks));

@@ -1,0 +1,51 @@
+/** An app file, TypeScript or JavaScript, loaded as it is. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { App } from "../../core/app/app.ts";
+import { SluiceError } from "../../core/error.ts";
+
+export interface AppFile {
+  readonly app: App;
+  /** Whatever else it exports. */
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+const WANTED = "It must say: export default defineApp({ tasks: [ … ] })";
+
+export async function loadAppFile(file: string): Promise<AppFile> {
+  const path = resolve(file);
+  if (!existsSync(path))
+    throw new SluiceError("NO_APP_FILE", `There is no file ${file} (looked for ${path}).`);
+  const exports = await evaluate(file, path);
+  const app = isApp(exports) ? exports : exports.default;
+  if (app === undefined) throw new SluiceError("BAD_APP", `${file} has no default export. ${WANTED}`);
+  if (!isApp(app))
+    throw new SluiceError("BAD_APP", `The default export of ${file} was not made by defineApp. ${WANTED}`);
+  return { app, exports };
+}
+
+async function evaluate(file: string, path: string): Promise<Record<string, unknown>> {
+  // Half of our start-up time, and most commands load no app.
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(pathToFileURL(path).href, { interopDefault: false });
+  try {
+    return (await jiti.import<Record<string, unknown> | undefined>(path)) ?? {};
+  } catch (cause) {
+    const { name, code, message } = cause as Partial<SluiceError>;
+    if (name === "SluiceError" || name === "ConfigError") throw cause;
+    const what = message || String(code ?? cause);
+    throw new SluiceError("BAD_APP", `${file} could not be loaded: ${what}`, { cause });
+  }
+}
+
+/** By its shape, not its maker: the app may come from another copy of the package than ours. */
+function isApp(value: unknown): value is App {
+  const app = value as Partial<App> | null | undefined;
+  return (
+    app?.tasks instanceof Map &&
+    Array.isArray(app.queues) &&
+    Array.isArray(app.pools) &&
+    app.session !== undefined
+  );
+}

@@ -1,0 +1,71 @@
+/** The end of a run, whoever brings it about, and what is cleared away after it. */
+import { asksOf } from "../lane.ts";
+import type { RunState } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import { leaveNews } from "./news.ts";
+import { runState } from "./run.ts";
+import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
+import { pairKey } from "./tables.ts";
+import type { Verdict } from "./withdraw.ts";
+import { cancelledBy, withdraw } from "./withdraw.ts";
+
+/** Its gates are named after it, "run:01m7…/steps". */
+export const gatesOfRun = (tables: Tables, run: string): GateRecord[] =>
+  tables.gate.all().filter(({ name }) => isOwn(run, name));
+
+const isOwn = (run: string, gate: string): boolean => gate.startsWith(`run:${run}/`);
+
+/** The claim of a run in progress. */
+export const claimOfRun = (tables: Tables, run: string): RunningRecord | undefined =>
+  tables.running.of(run).find(({ session }) => session === RUNS);
+
+const unitsOf = (tables: Tables, run: string): TaskRecord[] =>
+  tables.task.all().filter((task) => task.run === run);
+
+/** What is left of its steps ends with it. It is news itself: the next look clears away what it had. */
+export function endRun(tables: Tables, now: number, run: string, verdict: Verdict): void {
+  for (const { id } of unitsOf(tables, run)) {
+    withdraw(tables, now, id, cancelledBy("run"));
+    forgetTimers(tables, id);
+  }
+  forgetTimers(tables, run);
+  withdraw(tables, now, run, verdict);
+  const workflow = tables.run.get(run)?.workflow;
+  if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
+  leaveNews(tables, [run]);
+}
+
+export function forgetTimers(tables: Tables, id: string): void {
+  for (const { kind } of tables.timer.of(id)) tables.timer.delete(pairKey(id, kind));
+}
+
+export function cancelRun(
+  tables: Tables,
+  now: number,
+  id: string,
+  by: string,
+): { readonly was: RunState } | undefined {
+  if (!tables.run.has(id)) return undefined;
+  const was = runState(tables, id);
+  if (claimOfRun(tables, id)) endRun(tables, now, id, cancelledBy(by));
+  else withdraw(tables, now, id, cancelledBy(by));
+  return { was };
+}
+
+export function failRun(tables: Tables, now: number, id: string, error: string): boolean {
+  if (!tables.run.has(id) || !claimOfRun(tables, id)) return false;
+  endRun(tables, now, id, { state: "failed", body: error });
+  return true;
+}
+
+/**
+ * Gates and lanes that were the run's alone; a lane that asks none of its gates is shared with others. Arrivals go too,
+ * or the next pass would bring gates and lanes back into being for units that are gone.
+ */
+export function clearAway(tables: Tables, run: string): void {
+  const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
+  const lanes = new Set(own.map(({ lane }) => lane));
+  for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);
+  for (const { name } of gatesOfRun(tables, run)) tables.gate.delete(name);
+  for (const lane of lanes) tables.lane.delete(lane);
+}

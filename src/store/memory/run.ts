@@ -1,0 +1,106 @@
+/** Runs as people ask for them: one with its steps, or a list. A run's place is its state. */
+import type { RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
+import type { FinalState } from "../store.ts";
+import { stateOf } from "./read.ts";
+import { stepSeen, stepsOf } from "./step.ts";
+import type { RunRecord, StepRecord, Tables } from "./tables.ts";
+
+/** Whatever else ended it, it has not succeeded. */
+const ENDED: Readonly<Record<FinalState, RunState>> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+  expired: "failed",
+  quarantined: "failed",
+};
+
+export function runState(tables: Tables, id: string): RunState {
+  const outcome = tables.outcome.get(id);
+  if (outcome) return ENDED[outcome.state];
+  const [claim] = tables.running.of(id);
+  if (!claim) return "queued";
+  return claim.startedAt === null ? "notStarted" : "started";
+}
+
+export function run(tables: Tables, id: string): RunDetail | undefined {
+  const found = tables.run.get(id);
+  if (!found) return undefined;
+  const graph = tables.graph.get(found.graph)?.body ?? "";
+  return {
+    run: runRow(tables, found),
+    graph,
+    steps: stepsOf(tables, id).map((step) => stepRow(tables, step)),
+  };
+}
+
+export function runs(tables: Tables, { state, workflow, tag, before, limit }: RunFilter): RunRow[] {
+  const found = tables.run
+    .all()
+    .reverse()
+    .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
+    .filter((row) => !tag || hasTag(row, tag))
+    .map((row) => runRow(tables, row))
+    .filter((row) => !state || row.state === state);
+  return found.slice(0, Math.trunc(limit));
+}
+
+function hasTag({ tags }: RunRecord, tag: string): boolean {
+  const equals = tag.indexOf("=");
+  const all = new Map(Object.entries(JSON.parse(tags) as Record<string, unknown>));
+  if (equals < 0) return all.has(tag);
+  const key = tag.slice(0, equals);
+  return all.has(key) && String(all.get(key)) === tag.slice(equals + 1);
+}
+
+function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }: RunRecord): RunRow {
+  const task = tables.task.get(id);
+  if (!task) throw new Error(`run ${id} has no body`);
+  const { priority, input, idemKey: key, createdAt } = task;
+  const outcome = tables.outcome.get(id);
+  const [claim] = tables.running.of(id);
+  const unit = tables.waiting.get(id) ?? tables.later.get(id) ?? claim;
+  return {
+    id,
+    workflow,
+    state: runState(tables, id),
+    paused,
+    later: tables.later.has(id),
+    priority,
+    tags,
+    source,
+    rerunOf,
+    input,
+    key,
+    createdAt,
+    queuedAt: unit?.at ?? createdAt,
+    dequeuedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
+    startedAt: claim?.startedAt ?? firstStepAt(tables, id),
+    finishedAt: outcome?.finishedAt ?? null,
+    body: outcome?.body ?? null,
+  };
+}
+
+/** What the claim has told, its units still tell when it is gone. */
+function firstStepAt(tables: Tables, run: string): number | null {
+  const times = tables.task.all().flatMap((task) => (task.run === run ? [task.createdAt] : []));
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
+function stepRow(tables: Tables, step: StepRecord): StepRow {
+  const id = step.unit ?? "";
+  const task = tables.task.get(id);
+  const outcome = tables.outcome.get(id);
+  const [claim] = tables.running.of(id);
+  const place = outcome ?? claim ?? tables.waiting.get(id) ?? tables.later.get(id);
+  return {
+    ...stepSeen(tables, step),
+    task: task?.name ?? null,
+    place: task ? stateOf(tables, id) : null,
+    attempt: place?.attempt ?? 0,
+    enqueuedAt: task?.createdAt ?? null,
+    claimedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
+    finishedAt: outcome?.finishedAt ?? null,
+    progress: claim?.progress ?? null,
+    result: outcome?.body ?? null,
+  };
+}

@@ -1,0 +1,52 @@
+/** What people and timers do to runs and to what waits: pause, another place in line, an end to waiting. */
+import { announce } from "./arrival.ts";
+import { claimOfRun, forgetTimers, gatesOfRun } from "./end-run.ts";
+import { changeLimit } from "./hand.ts";
+import { leaveNewsOf } from "./news.ts";
+import type { Tables } from "./tables.ts";
+import { negated } from "./tables.ts";
+import { withdraw } from "./withdraw.ts";
+
+/** Every step of a run asks a gate of the run, so these are what holds them back. */
+export function pauseRun(tables: Tables, now: number, id: string, paused: boolean, by: string): boolean {
+  const run = tables.run.get(id);
+  if (!run || !claimOfRun(tables, id)) return false;
+  tables.run.put({ ...run, paused });
+  for (const gate of gatesOfRun(tables, id))
+    if (gate.paused !== paused)
+      changeLimit(tables, now, { key: gate.name, to: paused ? "paused" : "resumed", by });
+  return true;
+}
+
+/** It announces itself again, because it may stand first now. */
+export function reprioritize(
+  tables: Tables,
+  now: number,
+  id: string,
+  priority: number,
+  by: string,
+): { readonly from: number } | undefined {
+  const task = tables.task.get(id);
+  const waiting = tables.waiting.get(id);
+  const later = tables.later.get(id);
+  const unit = waiting ?? later;
+  if (!task || !unit) return undefined;
+  const n = unit.n + 1;
+  const place = { precedence: negated(priority), n };
+  const from = task.priority;
+  tables.task.put({ ...task, priority });
+  if (waiting) tables.waiting.put({ ...waiting, ...place });
+  if (later) tables.later.put({ ...later, ...place });
+  announce(tables, [id]);
+  const data = JSON.stringify({ by, from, to: priority });
+  tables.event.insert({ subject: id, n, kind: "TaskReprioritized", at: now, data });
+  return { from };
+}
+
+export function failWaiting(tables: Tables, now: number, id: string, error: string): boolean {
+  if (!tables.waiting.has(id)) return false;
+  withdraw(tables, now, id, { state: "failed", body: error });
+  forgetTimers(tables, id);
+  leaveNewsOf(tables, [id]);
+  return true;
+}

@@ -1,0 +1,80 @@
+/** Submit: a run is put in line as a task is; with `direct` it has its claim at once, past the gates and counted there. */
+import { createHash } from "node:crypto";
+import type { NewRun } from "../runs.ts";
+import { RUNS } from "../runs.ts";
+import type { Enqueued } from "../store.ts";
+import { takeIn } from "./arrival.ts";
+import { insertClaim } from "./claim.ts";
+import { answer, insertBodies, putInLine, record } from "./enqueue.ts";
+import { leaveNews } from "./news.ts";
+import type { Tables } from "./tables.ts";
+import { negated } from "./tables.ts";
+
+const START_TIMEOUT_MS = 180_000;
+
+export function submit(tables: Tables, now: number, runs: readonly NewRun[]): Enqueued[] {
+  const created = insertBodies(tables, now, runs);
+  for (const { graph } of runs) tables.graph.put({ hash: hashOf(graph), body: graph });
+  for (const run of created) insertRun(tables, run);
+  putInLine(
+    tables,
+    now,
+    created.filter(({ direct }) => !direct),
+  );
+  letIn(
+    tables,
+    now,
+    created.filter(({ direct }) => direct),
+  );
+  return runs.map((run) => answer(tables, run));
+}
+
+/** A graph is stored once, however many runs it has. */
+const hashOf = (graph: string): string => createHash("sha256").update(graph).digest("base64url").slice(0, 22);
+
+function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, steps }: NewRun): void {
+  tables.run.insert({ id, workflow: name, graph: hashOf(graph), tags, source, rerunOf, paused: false });
+  for (const { name: step, state, unit, body } of steps)
+    tables.step.put({ run: id, name: step, state, unit, body });
+}
+
+/** A claim counts through its lane, so that is there from now on too. */
+function letIn(tables: Tables, now: number, runs: readonly NewRun[]): void {
+  takeIn(
+    tables,
+    runs.map(({ id, lane, priority }) => {
+      const { queue, task, asks } = lane;
+      // It stood in line at no time at all.
+      return { seq: 0, lane: lane.id, queue, task, asks, precedence: negated(priority), at: 0, unit: id };
+    }),
+  );
+  for (const run of runs) claimAtOnce(tables, now, run);
+  leaveNews(
+    tables,
+    runs.map(({ id }) => id),
+  );
+}
+
+function claimAtOnce(tables: Tables, now: number, run: NewRun): void {
+  const { startTimeoutMs = START_TIMEOUT_MS } = JSON.parse(run.options) as { startTimeoutMs?: number };
+  record(tables, now, run);
+  insertClaim(tables, {
+    id: run.id,
+    lane: run.lane.id,
+    precedence: negated(run.priority),
+    at: now,
+    epoch: tables.nextEpoch(),
+    session: RUNS,
+    held: true,
+    untilAt: now + startTimeoutMs,
+    claimedAt: now,
+    claimedN: 2,
+    startedAt: null,
+    progress: null,
+    leaseMs: null,
+    attempt: 1,
+    losses: 0,
+    goodUntil: null,
+    n: 2,
+  });
+}

@@ -1,0 +1,21 @@
+/** Timers: waits that have become too long, and runs that take too long. */
+import type { RunVerbs, Timer } from "../runs.ts";
+import type { Tables } from "./tables.ts";
+import { pairKey } from "./tables.ts";
+
+const AT_ONCE = 200;
+
+export function timers(tables: Tables, now: number): Awaited<ReturnType<RunVerbs["timers"]>> {
+  const inOrder = tables.timer.all().sort((a, b) => a.at - b.at);
+  const due = inOrder.filter(({ at }) => at <= now);
+  return { due: due.slice(0, AT_ONCE), nextAt: inOrder[due.length]?.at ?? null, now };
+}
+
+/** Only the one that was seen: it may be gone by now, or somebody else has set it anew. */
+export function resetTimer(tables: Tables, now: number, seen: Timer, afterMs: number | null): void {
+  const { id, kind, at } = seen;
+  const key = pairKey(id, kind);
+  if (tables.timer.get(key)?.at !== at) return;
+  if (afterMs === null) tables.timer.delete(key);
+  else tables.timer.put({ id, kind, at: now + afterMs });
+}

@@ -1,0 +1,86 @@
+/** Schedules, sensors and automations: each change moves the stamp on, and needs the one it was decided by. */
+import type { Success } from "../../core/schedule/automation.ts";
+import type { Active } from "../../core/schedule/overlap.ts";
+import type { Enqueued } from "../store.ts";
+import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
+import { submit } from "./submit.ts";
+import type { Tables, TriggerRecord } from "./tables.ts";
+
+export function declareTriggers(tables: Tables, now: number, triggers: readonly NewTrigger[]): void {
+  for (const trigger of triggers) {
+    const known = tables.trigger.get(trigger.name);
+    tables.trigger.put(known ? takenOver(known, now, trigger) : born(now, trigger));
+  }
+}
+
+const born = (now: number, trigger: NewTrigger): TriggerRecord => ({
+  ...trigger,
+  state: "{}",
+  nextAt: now,
+  stamp: 0,
+  busyUntil: null,
+});
+
+function takenOver(known: TriggerRecord, now: number, { workflow, spec }: NewTrigger): TriggerRecord {
+  if (known.workflow === workflow && known.spec === spec) return known;
+  const nextAt = Math.min(known.nextAt ?? now, now);
+  return { ...known, workflow, spec, nextAt, stamp: known.stamp + 1, busyUntil: null };
+}
+
+export function triggers(tables: Tables, now: number): { now: number; triggers: TriggerRow[] } {
+  const list = tables.trigger
+    .all()
+    .map(({ busyUntil, ...row }) => ({ ...row, busy: isBusy(busyUntil, now) }));
+  return { now, triggers: list };
+}
+
+const isBusy = (until: number | null, now: number): boolean => until !== null && until > now;
+
+export function pauseTrigger(
+  tables: Tables,
+  now: number,
+  change: { readonly name: string; readonly paused: boolean; readonly by: string },
+): { was: boolean } | undefined {
+  const { name, paused, by } = change;
+  const known = tables.trigger.get(name);
+  if (!known || known.paused === paused) return known && { was: known.paused };
+  const nextAt = paused ? known.nextAt : now;
+  tables.trigger.put({ ...known, paused, nextAt, stamp: known.stamp + 1, busyUntil: null });
+  const n = tables.event.of(name).length + 1;
+  const kind = paused ? "TriggerPaused" : "TriggerResumed";
+  tables.event.insert({ subject: name, n, kind, at: now, data: JSON.stringify({ by }) });
+  return { was: known.paused };
+}
+
+export function takeTrigger(
+  tables: Tables,
+  now: number,
+  { name, stamp, busyMs }: { readonly name: string; readonly stamp: number; readonly busyMs: number },
+): number | undefined {
+  const known = tables.trigger.get(name);
+  if (known?.stamp !== stamp || isBusy(known.busyUntil, now)) return undefined;
+  tables.trigger.put({ ...known, stamp: stamp + 1, busyUntil: now + busyMs });
+  return stamp + 1;
+}
+
+export function fire(tables: Tables, now: number, firing: Firing): Enqueued[] | undefined {
+  const { name, stamp, state, nextAt } = firing;
+  const known = tables.trigger.get(name);
+  if (known?.stamp !== stamp) return undefined;
+  tables.trigger.put({ ...known, state, nextAt, stamp: stamp + 1, busyUntil: null });
+  return submit(tables, now, firing.submit);
+}
+
+export function lastSuccesses(tables: Tables, workflows: readonly string[]): Success[] {
+  return tables.success.all().filter(({ workflow }) => workflows.includes(workflow));
+}
+
+export function activeRuns(tables: Tables, of: RunsOf): Active {
+  const chosen = tables.run
+    .all()
+    .filter((run) => ("workflow" in of ? run.workflow === of.workflow : run.source === of.source));
+  return {
+    queued: chosen.some(({ id }) => tables.waiting.has(id) || tables.later.has(id)),
+    inProgress: chosen.some(({ id }) => tables.running.of(id).length > 0),
+  };
+}

@@ -1,0 +1,41 @@
+/** A unit is taken from wherever it is and has its outcome: cancelled, failed, or the end of a run. */
+import type { FinalState } from "../store.ts";
+import type { Ending } from "./settle.ts";
+import { finish } from "./settle.ts";
+import type { Tables } from "./tables.ts";
+
+export type Place = "waiting" | "later" | "claimed" | "running";
+
+export interface Verdict {
+  readonly state: "succeeded" | "failed" | "cancelled";
+  readonly body: string | null;
+}
+
+const KINDS = { succeeded: "TaskSucceeded", failed: "TaskFailed", cancelled: "TaskCancelled" } as const;
+
+export const cancelledBy = (by: string): Verdict => ({ state: "cancelled", body: JSON.stringify({ by }) });
+
+/** Where it is as long as it has no outcome. */
+export function placeOf(tables: Tables, id: string): Place | undefined {
+  if (tables.waiting.has(id)) return "waiting";
+  if (tables.later.has(id)) return "later";
+  const [claim] = tables.running.of(id);
+  if (!claim) return undefined;
+  return claim.startedAt === null && !claim.held ? "claimed" : "running";
+}
+
+/** Where it was; nothing happens to what has ended. A result is kept once, in the outcome. */
+export function withdraw(tables: Tables, now: number, id: string, verdict: Verdict): Place | undefined {
+  const place = placeOf(tables, id);
+  const [claim] = tables.running.of(id);
+  const unit: Ending | undefined = tables.waiting.get(id) ?? tables.later.get(id) ?? claim;
+  if (!place || !unit) return undefined;
+  const { state, body } = verdict;
+  tables.waiting.delete(id);
+  tables.later.delete(id);
+  if (claim) tables.running.delete(claim.epoch);
+  finish(tables, now, unit, state satisfies FinalState, body);
+  const data = state === "succeeded" ? null : body;
+  tables.event.insert({ subject: id, n: unit.n + 1, kind: KINDS[state], at: now, data });
+  return place;
+}

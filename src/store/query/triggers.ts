@@ -1,0 +1,148 @@
+/**
+ * Triggers: every change moves the stamp on, under the row's own lock. Who was at it then can write nothing any more, so
+ * it is not busy either.
+ */
+import type { Success } from "../../core/schedule/automation.ts";
+import type { Active } from "../../core/schedule/overlap.ts";
+import type { TriggerKind } from "../../core/schedule/trigger.ts";
+import type { Flow, Row } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import { RUNS } from "../runs.ts";
+import type { Sql } from "../sql.ts";
+import { by, forUpdate, leaseNow, now, oneOf, raw, rows, sql } from "../sql.ts";
+import type { Enqueued } from "../store.ts";
+import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
+import { insertEvents } from "./event.ts";
+import { selectNow } from "./look.ts";
+import { submit } from "./submit.ts";
+
+const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
+
+export function* declareTriggers(triggers: readonly NewTrigger[]): Flow<void> {
+  const sorted = [...triggers].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const list = rows(
+    "t",
+    DECLARED,
+    sorted.map((trigger) => ({
+      ...trigger,
+      workflow: trigger.workflow ?? "",
+      paused: trigger.paused ? 1 : 0,
+    })),
+  );
+  yield* lastFlight(
+    sql`INSERT INTO sluice_trigger (name, kind, workflow, spec, state, next_at, paused)
+      SELECT t.name, t.kind, t.workflow, t.spec, '{}', ${now}, t.paused FROM ${list} ${TAKE_OVER}`,
+  );
+}
+
+/** What it was is asked first: MySQL assigns from left to right and sees what it has assigned. */
+function takeOver(fresh: (column: string) => string): Sql {
+  const same = raw(
+    `sluice_trigger.spec = ${fresh("spec")} AND sluice_trigger.workflow = ${fresh("workflow")}`,
+  );
+  return sql`next_at = CASE WHEN (${same}) OR sluice_trigger.next_at <= ${now} THEN sluice_trigger.next_at ELSE ${now} END,
+    stamp = CASE WHEN ${same} THEN sluice_trigger.stamp ELSE sluice_trigger.stamp + 1 END,
+    busy_until = CASE WHEN ${same} THEN sluice_trigger.busy_until ELSE NULL END,
+    workflow = ${raw(fresh("workflow"))}, spec = ${raw(fresh("spec"))}`;
+}
+
+const TAKE_OVER = by({
+  postgres: sql`ON CONFLICT (name) DO UPDATE SET ${takeOver((column) => `excluded.${column}`)}`,
+  sqlite: sql`WHERE true ON CONFLICT (name) DO UPDATE SET ${takeOver((column) => `excluded.${column}`)}`,
+  mysql: sql`ON DUPLICATE KEY UPDATE ${takeOver((column) => `VALUES(${column})`)}`,
+});
+
+export function* triggers(): Flow<{ now: number; triggers: TriggerRow[] }> {
+  const [clock = [], found = []] = yield* flight(
+    selectNow(),
+    sql`SELECT name, kind, workflow, spec, state, next_at, paused, stamp, CASE WHEN busy_until > ${leaseNow} THEN 1 ELSE 0 END AS busy FROM sluice_trigger ORDER BY name`,
+  );
+  return { now: Number(clock[0]?.now), triggers: found.map(triggerRow) };
+}
+
+const triggerRow = (row: Row): TriggerRow => ({
+  name: row.name as string,
+  kind: row.kind as TriggerKind,
+  workflow: row.workflow === "" ? null : (row.workflow as string),
+  spec: row.spec as string,
+  state: row.state as string,
+  nextAt: row.next_at === null ? null : Number(row.next_at),
+  paused: Number(row.paused) === 1,
+  stamp: Number(row.stamp),
+  busy: Number(row.busy) === 1,
+});
+
+export function* pauseTrigger(
+  name: string,
+  paused: boolean,
+  who: string,
+): Flow<{ was: boolean } | undefined> {
+  const [found = [], events = []] = yield* flight(
+    sql`SELECT paused FROM sluice_trigger WHERE name = ${name}${forUpdate}`,
+    sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${name}`,
+  );
+  if (!found[0]) return undefined;
+  const was = Number(found[0].paused) === 1;
+  if (was === paused) return { was };
+  yield* lastFlight(
+    paused
+      ? sql`UPDATE sluice_trigger SET paused = 1, stamp = stamp + 1, busy_until = NULL WHERE name = ${name}`
+      : sql`UPDATE sluice_trigger SET paused = 0, stamp = stamp + 1, busy_until = NULL, next_at = ${now} WHERE name = ${name}`,
+    insertEvents([
+      {
+        subject: name,
+        n: Number(events[0]?.n) + 1,
+        kind: paused ? "TriggerPaused" : "TriggerResumed",
+        data: JSON.stringify({ by: who }),
+      },
+    ]),
+  );
+  return { was };
+}
+
+export function* takeTrigger(name: string, stamp: number, busyMs: number): Flow<number | undefined> {
+  const [found = []] = yield* flight(
+    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp} AND (busy_until IS NULL OR busy_until <= ${leaseNow})${forUpdate}`,
+  );
+  if (found.length === 0) return undefined;
+  yield* lastFlight(
+    sql`UPDATE sluice_trigger SET stamp = ${stamp + 1}, busy_until = ${leaseNow} + ${busyMs} WHERE name = ${name}`,
+  );
+  return stamp + 1;
+}
+
+/** The row stays locked until the runs are in: who comes second waits, and then finds another stamp. */
+export function* fire({ name, stamp, state, nextAt, submit: runs }: Firing): Flow<Enqueued[] | undefined> {
+  const [found = []] = yield* flight(
+    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`,
+  );
+  if (found.length === 0) return undefined;
+  yield* flight(
+    sql`UPDATE sluice_trigger SET state = ${state}, next_at = ${nextAt}, stamp = ${stamp + 1}, busy_until = NULL WHERE name = ${name}`,
+  );
+  return runs.length === 0 ? [] : yield* submit(runs);
+}
+
+export function* lastSuccesses(workflows: readonly string[]): Flow<Success[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT workflow, run, at FROM sluice_success WHERE workflow ${oneOf(workflows)} ORDER BY workflow`,
+  );
+  return found.map((row) => ({
+    workflow: row.workflow as string,
+    run: row.run as string,
+    at: Number(row.at),
+  }));
+}
+
+/** Begins at what waits and runs, never at the runs of the past. */
+export function* activeRuns(of: RunsOf): Flow<Active> {
+  const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
+  const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
+  const lanes = sql`SELECT id FROM sluice_lane WHERE queue = ${RUNS} UNION SELECT lane FROM sluice_arrival WHERE queue = ${RUNS}`;
+  const [waiting = [], later = [], running = []] = yield* flight(
+    sql`SELECT u.id FROM sluice_waiting u WHERE u.lane IN (${lanes}) AND ${isOne} LIMIT 1`,
+    sql`SELECT u.id FROM sluice_later u WHERE ${isOne} LIMIT 1`,
+    sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`,
+  );
+  return { queued: waiting.length + later.length > 0, inProgress: running.length > 0 };
+}

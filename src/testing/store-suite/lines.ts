@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { RUNS } from "../../store/runs.ts";
+import type { Fresh } from "./bench.ts";
+import { BILL, BULK, MAIL, newTask } from "./bench.ts";
+import { NIGHTLY, newRun, started } from "./run-bench.ts";
+
+export function lineSuite(fresh: Fresh): void {
+  test("shows everything that waits in one queue, in order, with what is needed to judge it", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a", newTask("bulk", { lane: BULK, priority: 2 }), newTask("bill", { lane: BILL }));
+    await bench.enqueue("b", newTask("later", { delayMs: 9 }), "c");
+    await bench.claim(["c"]);
+    const seen = await bench.store.line("mail", 10);
+    expect(seen.heads.map(({ id, lane, priority }) => [id, lane, priority])).toEqual([
+      ["bulk", BULK.id, 2],
+      ["a", MAIL.id, 0],
+      ["b", MAIL.id, 0],
+    ]);
+    expect(seen.lanes.map(({ id }) => id)).toEqual([BULK.id, MAIL.id].sort());
+    expect(seen.gates.map(({ key }) => key)).toContain("pool:smtp");
+    expect(seen.usage).toMatchObject([{ lane: MAIL.id, session: "s1", units: 1 }]);
+    expect(seen.sessions.map(({ id }) => id).sort()).toEqual([RUNS, "s1"]);
+    expect([seen.cut, seen.now]).toEqual([false, bench.clock.now()]);
+  });
+
+  test("is cut where it is longer than one wants to see", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b", "c");
+    await bench.intake();
+    const seen = async (limit: number) => {
+      const { heads, cut } = await bench.store.line("mail", limit);
+      return [heads.map(({ id }) => id), cut];
+    };
+    expect(await seen(2)).toEqual([["a", "b"], true]);
+    expect(await seen(3)).toEqual([["a", "b", "c"], false]);
+    expect(await bench.store.line("nowhere", 3)).toMatchObject({ heads: [], lanes: [], cut: false });
+  });
+
+  test("shows runs that no pass has taken in yet", async () => {
+    const bench = await fresh();
+    await bench.store.submit([newRun("a"), newRun("b", { priority: 1 }), newRun("c", { direct: true })]);
+    const before = await bench.store.line(RUNS, 9);
+    expect(before.heads.map(({ id }) => id)).toEqual(["b", "a"]);
+    const { id, queue, task, asks } = NIGHTLY;
+    expect(before.lanes).toMatchObject([{ id, queue, task, asks, rank: 100 }]);
+  });
+
+  test("has the rank of its queue, also before a pass has taken it in", async () => {
+    const bench = await fresh();
+    await bench.store.declare({ queues: [{ name: "mail", rank: 3 }], gates: [] });
+    await bench.enqueue("a");
+    expect((await bench.store.line("mail", 9)).lanes).toMatchObject([{ id: MAIL.id, rank: 3 }]);
+    await bench.intake();
+    expect((await bench.store.line("mail", 9)).lanes).toMatchObject([{ id: MAIL.id, rank: 3 }]);
+  });
+
+  test("is counted lane by lane, also what no pass has taken in yet", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a", "b", newTask("bulk", { lane: BULK }), newTask("later", { delayMs: 9 }));
+    await bench.claim(["a"]);
+    await bench.store.submit([newRun("r")]);
+    await bench.enqueue("c");
+    const counted = (await bench.store.waiting()).map(({ queue, task, asks, units }) => [
+      queue,
+      task,
+      asks,
+      units,
+    ]);
+    expect(counted).toEqual([
+      [RUNS, "nightly", NIGHTLY.asks, 1],
+      ["mail", "bulk", BULK.asks, 1],
+      ["mail", "send", MAIL.asks, 2],
+    ]);
+  });
+
+  test("of holders: who has slots of a gate, since when, and for how much longer", async () => {
+    const bench = await fresh();
+    await bench.session("s1", { leaseMs: 900_000 });
+    await started(bench, "r", "fetch");
+    await bench.enqueue("plain", newTask("bulk", { lane: BULK }), newTask("bill", { lane: BILL }), "ahead");
+    const at = bench.clock.now();
+    await bench.claim(["bulk"]);
+    await bench.claim(["ahead"], { held: false });
+    bench.clock.advance(10);
+    await bench.claim(["r-fetch"], { leaseMs: 1_000 });
+    await bench.claim(["bill"]);
+    bench.clock.advance(10);
+    expect(await bench.store.holders("pool:smtp")).toEqual([
+      {
+        id: "bulk",
+        name: "bulk",
+        run: null,
+        step: null,
+        slots: 3,
+        session: "s1",
+        claimedAt: at,
+        leaseLeftMs: null,
+      },
+      {
+        id: "r-fetch",
+        name: "send",
+        run: "r",
+        step: "fetch",
+        slots: 1,
+        session: "s1",
+        claimedAt: at + 10,
+        leaseLeftMs: 990,
+      },
+    ]);
+    expect((await bench.store.holders("runs")).map(({ id, session }) => [id, session])).toEqual([
+      ["r", RUNS],
+    ]);
+    bench.clock.advance(990);
+    expect((await bench.store.holders("pool:smtp")).map(({ id }) => id)).toEqual(["bulk"]);
+    expect(await bench.store.holders("nowhere")).toEqual([]);
+  });
+}
