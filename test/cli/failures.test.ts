@@ -84,7 +84,7 @@ describe("a file", () => {
     expect(await sluice(project, ["limits", "list", "--store", "file:a.db"])).toEqual(
       failure(
         "SCHEMA_MISSING",
-        "The store has schema 0, this version needs 1. Run: npx sluice migrate --store file:a.db",
+        "The store has schema 0, this version needs 2. Run: npx sluice migrate --store file:a.db",
       ),
     );
     expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "mine" }]);
@@ -99,7 +99,7 @@ describe("a file", () => {
     database.close();
     for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
       expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
-        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (1). Upgrade sluice."),
+        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (2). Upgrade sluice."),
       );
   });
 
@@ -139,7 +139,7 @@ describeWithPostgres("a PostgreSQL", () => {
     expect(await list(url.href)).toEqual(
       failure(
         "SCHEMA_MISSING",
-        `The store has schema 0, this version needs 1. Run: npx sluice migrate --store ${url.href}`,
+        `The store has schema 0, this version needs 2. Run: npx sluice migrate --store ${url.href}`,
       ),
     );
   });

@@ -65,11 +65,12 @@ function unknown(
 
 function ambiguous(given: string, wanted: readonly Kind[], found: readonly Found[]): SluiceError {
   const ids = found.map(({ id }) => id);
-  const listed = found.map(({ id, kind }) => `  ${id}${wanted.length > 1 ? `  ${kind}` : ""}`).join("\n");
+  const kinds = wanted.filter((kind) => found.some((each) => each.kind === kind));
+  const listed = found.map(({ id, kind }) => `  ${id}${kinds.length > 1 ? `  ${kind}` : ""}`).join("\n");
   const more = found.length >= MOST_LISTED ? "\n  …" : "";
   return new SluiceError(
     "AMBIGUOUS_ID",
-    `More than one ${wanted.join(" or ")} begins with ${given}; write more of it:\n${listed}${more}`,
+    `More than one ${(kinds.length > 0 ? kinds : wanted).join(" or ")} begins with ${given}; write more of it:\n${listed}${more}`,
     { details: { ids } },
   );
 }
