@@ -156,7 +156,7 @@ describe("why", () => {
 describe("a run is steered by", () => {
   test("runs pause and runs resume", async () => {
     expect(await shop.table("runs", "pause", open)).toBe(
-      `run ${open} is paused: no step starts any more, 1 running to their end. To go on: npx sluice runs resume ${open}\n`,
+      `run ${open} is paused: no step starts any more, 1 step running to the end. To go on: npx sluice runs resume ${open}\n`,
     );
     expect(await shop.table("runs", "list", "--state", "started")).toMatch(/ started, paused /);
     expect(await shop.table("why", open)).toMatch(

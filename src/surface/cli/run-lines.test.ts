@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StepView } from "../../api/run-view.ts";
-import { changes } from "./run-lines.ts";
+import { RunLines } from "./run-lines.ts";
 import type { Seen } from "./run-seen.ts";
 
 const step = (more: Partial<StepView>): StepView => ({
@@ -34,6 +34,12 @@ const seen = (
   whys: new Map(whys ? [["sync", whys]] : []),
 });
 
+function changes(before: Seen | undefined, now: Seen): string[] {
+  const lines = new RunLines();
+  if (before) lines.tell(before);
+  return lines.tell(now);
+}
+
 const running = step({ state: "running", attempt: 1, claimedAt: 2_000 });
 
 describe("a run that is watched in a log", () => {
@@ -48,6 +54,17 @@ describe("a run that is watched in a log", () => {
     expect(changes(first, seen(step({ state: "later", attempt: 1 })))).toEqual([
       "sync     attempt 1 did not succeed, will be tried again",
     ]);
+  });
+
+  test("progress is told once in a while", () => {
+    const lines = new RunLines();
+    const at = (now: number, done: number): string[] =>
+      lines.tell({ ...seen({ ...running, progress: { done, of: 10 } }), now });
+    at(3_000, 0);
+    expect(at(4_000, 1)).toEqual(["sync     2s  █░░░░░░░░░ 1/10"]);
+    expect(at(5_000, 2)).toEqual([]);
+    expect(at(9_000, 3)).toEqual(["sync     7s  ███░░░░░░░ 3/10"]);
+    expect(at(20_000, 3)).toEqual([]);
   });
 
   test("a wait is told again when something else is in the way, not when only time passed", () => {

@@ -5,14 +5,37 @@ import { runEnding, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
 import type { Seen } from "./run-seen.ts";
 import { padTo, safe, widthOf } from "./text.ts";
 
-/** What is there to say, now that it looks like this; the first time, everything. */
-export function changes(before: Seen | undefined, seen: Seen): string[] {
+/** What a step says of its progress may change all the time, and a log is read later. */
+const QUIET_MS = 5_000;
+
+export class RunLines {
+  #before: Seen | undefined;
+  /** When something was said last of each step's progress. */
+  readonly #told = new Map<string, number>();
+
+  /** What there is to say, now that it looks like this; the first time, everything. */
+  tell(seen: Seen): string[] {
+    const lines = changes(this.#before, seen, (step) => this.#mayTell(step, seen.now));
+    this.#before = seen;
+    return lines;
+  }
+
+  #mayTell(step: string, now: number): boolean {
+    if (now - (this.#told.get(step) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return false;
+    this.#told.set(step, now);
+    return true;
+  }
+}
+
+type MayTell = (step: string) => boolean;
+
+function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): string[] {
   const { run } = seen;
   const width = Math.max(...[run.workflow, ...run.steps.map(({ name }) => name)].map(widthOf));
   const known = new Map(before?.run.steps.map((step) => [step.name, step]));
   const line = (name: string, what: string): string => `${padTo(safe(name), width)}  ${safe(what)}`;
   const steps = run.steps.flatMap((step) => {
-    const what = ofStep(known.get(step.name), step, before, seen);
+    const what = ofStep(known.get(step.name), step, { before, seen, mayTell });
     return what === undefined ? [] : [line(step.name, what)];
   });
   const what = ofRun(before, seen);
@@ -38,8 +61,7 @@ function pauseOf(before: RunWithSteps, { paused, finishedAt }: RunWithSteps): st
 function ofStep(
   was: StepView | undefined,
   step: StepView,
-  before: Seen | undefined,
-  { now, whys }: Seen,
+  { before, seen: { now, whys }, mayTell }: { before: Seen | undefined; seen: Seen; mayTell: MayTell },
 ): string | undefined {
   const isSame = was?.state === step.state && was.attempt === step.attempt;
   const time = stepRanFor(step, now);
@@ -52,7 +74,9 @@ function ofStep(
     }
     case "running":
       if (!isSame) return `started${step.attempt > 1 ? `, attempt ${step.attempt}` : ""}`;
-      return tellsMore(was?.progress, step.progress) ? `${time}  ${sayProgress(step.progress)}` : undefined;
+      return tellsMore(was?.progress, step.progress) && mayTell(step.name)
+        ? `${time}  ${sayProgress(step.progress)}`
+        : undefined;
     case "later":
       return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
     case "succeeded":

@@ -94,7 +94,7 @@ function waited(step: StepView, perGate: StepWaits[string], now: number): string
   if (perGate.length > 0)
     return perGate.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ");
   if (enqueuedAt === null) return "-";
-  if (state === "waiting") return sayDuration(now - enqueuedAt);
+  if (state === "waiting" && attempt === 0) return sayDuration(now - enqueuedAt);
   // The claim is that of the last attempt: what lies before it was no wait.
   return attempt === 1 && claimedAt !== null ? sayDuration(claimedAt - enqueuedAt) : "-";
 }

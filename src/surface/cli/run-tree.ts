@@ -62,14 +62,16 @@ function lineOf({ step, branch }: Node, seen: Seen, width: number, columns: numb
 
 function noteOf(step: StepView, { run, now, whys }: Seen): string {
   const time = stepRanFor(step, now);
-  const again = step.attempt > 1 ? `, attempt ${step.attempt}` : "";
+  const attempt = step.state === "waiting" ? step.attempt + 1 : step.attempt;
+  const again = attempt > 1 ? `, attempt ${attempt}` : "";
   switch (step.state) {
     case "pending":
       return isOver(run.state) ? "" : after(step, run);
     case "later":
       return `will be tried again, attempt ${step.attempt + 1}`;
     case "waiting":
-      return `waiting for ${sayDuration(now - (step.enqueuedAt ?? now))}${whys.get(step.name) ? `: ${whys.get(step.name)}` : ""}`;
+      // When it came back in line for another attempt is not told.
+      return `waiting${again ? again : ` for ${sayDuration(now - (step.enqueuedAt ?? now))}`}${whys.get(step.name) ? `: ${whys.get(step.name)}` : ""}`;
     case "running":
       return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
     case "succeeded":

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sluice } from "../../api/sluice.ts";
 import { print } from "./output.ts";
 import { isOver, runEnding } from "./run-ending.ts";
-import { changes } from "./run-lines.ts";
+import { RunLines } from "./run-lines.ts";
 import type { Seen } from "./run-seen.ts";
 import { lookAt } from "./run-seen.ts";
 import { runTree } from "./run-tree.ts";
@@ -56,10 +56,9 @@ function drawn(): (seen: Seen) => void {
 }
 
 function written(): (seen: Seen) => void {
-  let before: Seen | undefined;
+  const lines = new RunLines();
   return (seen) => {
-    for (const line of changes(before, seen)) process.stdout.write(`${localTime()}  ${line}\n`);
-    before = seen;
+    for (const line of lines.tell(seen)) process.stdout.write(`${localTime()}  ${line}\n`);
   };
 }
 

@@ -81,8 +81,9 @@ function ofStep(
     case "later": {
       const reasons = reasonLines(explanation?.reasons ?? [], now, options, 4);
       const since = sayDuration(now - (step.enqueuedAt ?? now));
-      const start =
-        step.state === "later" ? "will be tried again:" : `has been waiting for ${since}, because`;
+      const wait =
+        step.attempt > 0 ? `waits for attempt ${step.attempt + 1}` : `has been waiting for ${since}`;
+      const start = step.state === "later" ? "will be tried again:" : `${wait}, because`;
       return reasons.length > 0
         ? [`  ${name} ${step.unit} ${start}`, ...reasons]
         : [`  ${name} ${step.unit} is in line; nothing stands in its way, so it starts with the next pass.`];

@@ -14,7 +14,7 @@ import { print } from "./output.ts";
 import { isOver, ranFor, runEnding, runStateCell } from "./run-ending.ts";
 import { addRunShow } from "./run-show.ts";
 import { watchRun } from "./run-watch.ts";
-import { ago, sayTags } from "./say.ts";
+import { ago, count, sayTags } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl, toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
@@ -116,7 +116,7 @@ function setPaused(verb: "pause" | "resume", given: string, options: By): Promis
     const back = toPaste(options, `sluice runs resume ${id}`);
     const text =
       verb === "pause"
-        ? `run ${id} is paused: no step starts any more, ${running} running to their end. To go on: ${back}`
+        ? `run ${id} is paused: no step starts any more, ${count(running, "step")} running to the end. To go on: ${back}`
         : `run ${id} goes on.`;
     return { data: { id, paused: verb === "pause", running }, text };
   });
