@@ -45,6 +45,10 @@ describe("a store that is away is named by", () => {
     ["runs", "pause", "x"],
     ["runs", "resume", "x"],
     ["runs", "rerun", "app.js", "x"],
+    ["schedules", "list"],
+    ["schedules", "pause", "x"],
+    ["schedules", "resume", "x"],
+    ["schedules", "trigger", "app.js", "x"],
     ["migrate"],
     ["doctor"],
   ])("%s %s", async (...args) => {

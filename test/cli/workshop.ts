@@ -17,7 +17,7 @@ import { gives, newProject, sluice as run, says, start } from "./terminal.ts";
 const APP = `
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defineApp, task, workflow } from "sluice";
+import { automation, defineApp, schedule, succeeded, task, workflow } from "sluice";
 const quick = task({ id: "quick", run: ({ n }) => ({ n }) });
 const held = task({ id: "held", pools: { database: 3 }, run: async ({ file }, { signal, progress }) => {
   progress({ done: 1, of: 4 });
@@ -40,6 +40,10 @@ const plain = workflow({ id: "plain", steps: (s, input) => s.step("only", quick,
 export default defineApp({
   tasks: [quick, held, boom],
   workflows: [diamond, broken, plain],
+  schedules: [
+    schedule({ id: "yearly", workflow: plain, cron: "0 3 1 1 *", timezone: "Europe/Berlin", input: { n: 7 } }),
+  ],
+  automations: [automation({ id: "follow", workflow: plain, when: succeeded(diamond), input: { n: 8 } })],
   runs: { max: 4, tags: [{ key: "tenant", perValue: true, limit: 1 }] },
   pools: { database: { limit: 5, lease: "5m" } },
 });

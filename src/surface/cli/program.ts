@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   runs: async () => (await import("./runs.ts")).addRuns,
   queue: async () => (await import("./queue.ts")).addQueue,
   pools: async () => (await import("./pools.ts")).addPools,
+  schedules: async () => (await import("./schedules.ts")).addSchedules,
   why: async () => (await import("./why.ts")).addWhy,
   tasks: async () => (await import("./tasks.ts")).addTasks,
   queues: async () => (await import("./queues.ts")).addQueues,
