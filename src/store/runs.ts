@@ -306,7 +306,11 @@ export interface RunVerbs {
   run(id: string): Promise<RunDetail | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
   /** Items of a step by their places, from `after` on. */
-  items(run: string, step: string, page: { readonly after: number; readonly limit: number }): Promise<ItemRow[]>;
+  items(
+    run: string,
+    step: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<ItemRow[]>;
   /** Everything that waits in one queue, in order, up to `limit` units. */
   line(queue: string, limit: number): Promise<LineView>;
   holders(gate: string): Promise<GateHolder[]>;

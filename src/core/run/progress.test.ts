@@ -281,17 +281,18 @@ const cases = fc
       }),
       ends: fc.constantFrom<StepState[]>("succeeded", "succeeded", "failed", "cancelled"),
       mayFail: fc.boolean(),
+      isEach: fc.boolean(),
     }),
     { minLength: 1, maxLength: 14 },
   )
   .map((list) => ({
     ends: list.map(({ ends }) => ends),
-    steps: list.map(({ needs, mayFail }, index) => {
+    steps: list.map(({ needs, mayFail, isEach }, index) => {
       const distinct = new Map(needs.filter(() => index > 0).map(([at, on]) => [`s${at % index}`, on]));
       return step(
         `s${index}`,
         [...distinct].map(([name, on]) => ({ step: name, on: on as Need["on"] })),
-        { mayFail },
+        { mayFail, each: isEach ? { items: { list: [1] }, concurrency: null, onFailure: "run-all" } : null },
       );
     }),
   }));
@@ -312,7 +313,9 @@ test("every run comes to its end once, each step is opened at most once and only
           states.set(name, "skipped");
           seen.skipped += 1;
         }
-        for (const { step: each } of answer.open) {
+        for (const { step: each } of answer.open) expect(each.each).toBeNull();
+        for (const each of answer.expand) expect(each.each).not.toBeNull();
+        for (const each of [...answer.open.map(({ step: opened }) => opened), ...answer.expand]) {
           for (const { step: name, on } of each.needs) {
             const was = states.get(name);
             if (on === "succeeded") expect(was).toBe("succeeded");
@@ -324,7 +327,7 @@ test("every run comes to its end once, each step is opened at most once and only
         }
         // Asked again, it has nothing to add.
         const again = progress(run, { input: null, steps: states, outputs: new Map() });
-        expect(again).toMatchObject({ open: [], skip: [], finish: answer.finish });
+        expect(again).toMatchObject({ open: [], skip: [], expand: [], finish: answer.finish });
         if (answer.finish) {
           seen[answer.finish.state] += 1;
           break;

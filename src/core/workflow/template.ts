@@ -100,10 +100,10 @@ export function fill(template: Template, values: Values): Json | undefined {
   if (Object.hasOwn(template, LITERAL)) return template[LITERAL];
   if (!Object.hasOwn(template, FROM)) return filled(template, values);
   const source = sourceOf(template);
-  return source && follow(valueFrom(source, values), source.path);
+  return source && follow(standsFor(source, values), source.path);
 }
 
-function valueFrom(source: Source, values: Values): Json {
+function standsFor(source: Source, values: Values): Json {
   if ("step" in source) return values.output(source.step);
   if ("outcomes" in source) return values.outcomes?.(source.outcomes) ?? null;
   return "item" in source ? (values.item?.[source.item] ?? null) : values.input;
