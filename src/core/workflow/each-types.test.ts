@@ -77,6 +77,21 @@ describe("the types of a step over a list", () => {
     });
   });
 
+  it("leave open what the author left open", () => {
+    // biome-ignore lint/suspicious/noExplicitAny: what is tested.
+    const anything = task({ id: "anything", run: (given: any) => given });
+    workflow({
+      id: "open",
+      // biome-ignore lint/suspicious/noExplicitAny: what is tested.
+      steps: (s, input: Reference<{ list: any }>) => {
+        s.each("a", input.list, square, { input: (item) => item.deep.down });
+        const { output } = s.each("b", entries(input.list), anything, { input: ({ value }) => value.id });
+        s.each("c", zip(input.list, output), anything);
+        s.each("d", output, syncUser);
+      },
+    });
+  });
+
   it("know the item and its place where it is given its input", () => {
     workflow({
       id: "input",
