@@ -1,0 +1,134 @@
+// A run over a list, moved verb by verb and without loops: the test says when somebody looks, claims and reports.
+
+import type { Claimed, Report } from "../../../src/engine/claiming/claims.ts";
+import { newsOfStep } from "../../../src/engine/claiming/recovery.ts";
+import { StoreClaims } from "../../../src/engine/claiming/store-claims.ts";
+import { hostEnv } from "../../../src/engine/env.ts";
+import { advanceRuns } from "../../../src/engine/runs/advance.ts";
+import type { AnyWorkflow, AppDefinition } from "../../../src/index.ts";
+import { connect, defineApp } from "../../../src/index.ts";
+import type { Advanced, ItemCounts, RunMove, StepRow, Store } from "../../../src/store/store.ts";
+
+const env = hostEnv();
+const SETTINGS = { newId: () => env.newId(), claimTimeoutMs: 600_000 };
+
+/** Submits past the run gates, so that it is in progress at once; nobody has looked at it yet. */
+export async function begun(store: Store, definition: AppDefinition, input: unknown = null): Promise<string> {
+  const [workflow] = definition.workflows as [AnyWorkflow];
+  const sluice = await connect({ store, app: defineApp(definition) });
+  return (await sluice.execute(workflow, input as never)).id;
+}
+
+/** One look of one coordinator, and what it moved. */
+export async function look(store: Store): Promise<Advanced & { readonly moves: readonly RunMove[] }> {
+  let moves: readonly RunMove[] = [];
+  const advanced = await store.advance((runs, results) => {
+    const answer = advanceRuns(runs, results, SETTINGS);
+    moves = "moves" in answer ? answer.moves : [];
+    return answer;
+  });
+  return { ...advanced, moves };
+}
+
+/** Looks until there is nothing new. */
+export async function settled(store: Store): Promise<RunMove[]> {
+  const moves: RunMove[] = [];
+  for (;;) {
+    const { news, moves: more } = await look(store);
+    if (news === 0) return moves;
+    moves.push(...more);
+  }
+}
+
+const CALM: Report = {
+  finished: [],
+  started: [],
+  active: 0,
+  appetite: 1_000,
+  draining: false,
+  hinted: true,
+  ownTurn: true,
+};
+
+/** A worker without code. */
+export class Hands {
+  readonly session: string;
+  readonly #claims: StoreClaims;
+  readonly #slots: number;
+  /** What it has in hand. */
+  readonly held: Claimed[] = [];
+
+  private constructor(store: Store, session: string, slots: number, tasks: readonly string[]) {
+    this.session = session;
+    this.#slots = slots;
+    const seat = { name: session, slots, prefetch: 0, claimLeaseMs: 60_000, queues: ["default"], tasks };
+    this.#claims = new StoreClaims(store, seat);
+  }
+
+  static async open(
+    store: Store,
+    session: string,
+    { slots = 1_000, tasks = ["work"], leaseMs = 600_000 } = {},
+  ): Promise<Hands> {
+    const hands = new Hands(store, session, slots, tasks);
+    await hands.#claims.open(session, leaseMs);
+    return hands;
+  }
+
+  /** Takes what it can get, in as many passes as that needs; the inputs of what it got. */
+  async take(appetite = this.#slots): Promise<unknown[]> {
+    const before = this.held.length;
+    for (let more = true; more && this.held.length - before < appetite; )
+      more = await this.#exchange([], appetite - (this.held.length - before));
+    return this.held.slice(before).map(({ input }) => JSON.parse(input));
+  }
+
+  /** One pass: reports these, and takes as many in the same transaction. */
+  async swap(done: readonly Claimed[], { to = "succeeded" as "succeeded" | "failed", appetite = 0 } = {}): Promise<void> {
+    await this.#exchange(
+      done.map((claim) => ({
+        id: claim.id,
+        epoch: claim.epoch,
+        to,
+        body: to === "succeeded" ? claim.input : '{"name":"Error","message":"no luck"}',
+        delayMs: 0,
+        news: newsOfStep(claim, to === "succeeded"),
+      })),
+      appetite,
+    );
+  }
+
+  /** To be tried again after so long. */
+  async retry(claim: Claimed, delayMs: number): Promise<void> {
+    await this.#exchange([{ id: claim.id, epoch: claim.epoch, to: "retry", body: "{}", delayMs }], 0);
+  }
+
+  /** What it holds of the item with this input. */
+  claimOf(input: unknown): Claimed {
+    const found = this.held.find((claim) => claim.input === JSON.stringify(input));
+    if (!found) throw new Error(`${this.session} does not hold ${JSON.stringify(input)}`);
+    return found;
+  }
+
+  async #exchange(finished: Report["finished"], appetite: number): Promise<boolean> {
+    const gone = new Set(finished.map(({ id }) => id));
+    const active = this.held.length - gone.size;
+    const report = { ...CALM, finished, active, appetite, draining: appetite === 0 };
+    const { claimed, refused, more } = await this.#claims.exchange(report);
+    if (refused.length > 0) throw new Error(`refused: ${refused}`);
+    for (let index = this.held.length - 1; index >= 0; index -= 1)
+      if (gone.has((this.held[index] as Claimed).id)) this.held.splice(index, 1);
+    this.held.push(...claimed);
+    return more;
+  }
+}
+
+export async function stepRow(store: Store, run: string, name: string): Promise<StepRow> {
+  const step = (await store.run(run))?.steps.find((each) => each.name === name);
+  if (!step) throw new Error(`run ${run} has no step ${name} yet`);
+  return step;
+}
+
+export async function countsOf(store: Store, run: string, name: string): Promise<ItemCounts> {
+  return (await stepRow(store, run, name)).items as ItemCounts;
+}
