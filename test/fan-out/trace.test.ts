@@ -30,8 +30,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const store = await storeOn(place);
     const run = await begun(store, { tasks: [work, after], workflows: [five] });
     await settled(store);
-    const worker = await Hands.open(store, "w");
-    const followers = await Hands.open(store, "f", { tasks: ["after"] });
+    const worker = await Hands.open(store);
+    const followers = await Hands.open(store, { tasks: ["after"] });
     expect(await countsOf(store, run, "items")).toMatchObject({ total: 5, created: 5, waiting: 5, running: 0 });
     expect(await worker.take()).toEqual([0, 1, 2]);
 

@@ -1,5 +1,7 @@
 // A run over a list, moved verb by verb and without loops: the test says when somebody looks, claims and reports.
 
+import { afterAll } from "vitest";
+import { openStore } from "../../../src/api/open-store.ts";
 import type { Claimed, Report } from "../../../src/engine/claiming/claims.ts";
 import { newsOfStep } from "../../../src/engine/claiming/recovery.ts";
 import { StoreClaims } from "../../../src/engine/claiming/store-claims.ts";
@@ -8,8 +10,22 @@ import { advanceRuns } from "../../../src/engine/runs/advance.ts";
 import type { AnyWorkflow, AppDefinition } from "../../../src/index.ts";
 import { connect, defineApp } from "../../../src/index.ts";
 import type { Advanced, ItemCounts, RunMove, StepRow, Store } from "../../../src/store/store.ts";
+import type { Place } from "../../e2e/support/places.ts";
 
 const env = hostEnv();
+
+/** One store for all tests of a suite: runs do not meet there. */
+export function sharedOn(place: Place): () => Promise<Store> {
+  let opening: Promise<Store> | undefined;
+  afterAll(async () => (await opening)?.close());
+  return () => {
+    opening ??= place
+      .open()
+      .then((where) => (typeof where === "string" ? openStore(where, { migrate: true }) : where));
+    return opening;
+  };
+}
+
 const SETTINGS = { newId: () => env.newId(), claimTimeoutMs: 600_000 };
 
 /** Submits past the run gates, so that it is in progress at once; nobody has looked at it yet. */
@@ -67,11 +83,10 @@ export class Hands {
 
   static async open(
     store: Store,
-    session: string,
     { slots = 1_000, tasks = ["work"], leaseMs = 600_000 } = {},
   ): Promise<Hands> {
-    const hands = new Hands(store, session, slots, tasks);
-    await hands.#claims.open(session, leaseMs);
+    const hands = new Hands(store, env.newId(), slots, tasks);
+    await hands.#claims.open(hands.session, leaseMs);
     return hands;
   }
 
@@ -103,6 +118,14 @@ export class Hands {
     await this.#exchange([{ id: claim.id, epoch: claim.epoch, to: "retry", body: "{}", delayMs }], 0);
   }
 
+  /** Forgets what is no longer its own; their inputs. */
+  async dropStale(): Promise<unknown[]> {
+    const gone = new Set(await this.#claims.stale(this.held));
+    const dropped = this.held.filter(({ id }) => gone.has(id));
+    this.#forget(gone);
+    return dropped.map(({ input }) => JSON.parse(input));
+  }
+
   /** What it holds of the item with this input. */
   claimOf(input: unknown): Claimed {
     const found = this.held.find((claim) => claim.input === JSON.stringify(input));
@@ -116,10 +139,13 @@ export class Hands {
     const report = { ...CALM, finished, active, appetite, draining: appetite === 0 };
     const { claimed, refused, more } = await this.#claims.exchange(report);
     if (refused.length > 0) throw new Error(`refused: ${refused}`);
-    for (let index = this.held.length - 1; index >= 0; index -= 1)
-      if (gone.has((this.held[index] as Claimed).id)) this.held.splice(index, 1);
+    this.#forget(gone);
     this.held.push(...claimed);
     return more;
+  }
+
+  #forget(gone: ReadonlySet<string>): void {
+    this.held.splice(0, this.held.length, ...this.held.filter(({ id }) => !gone.has(id)));
   }
 }
 
