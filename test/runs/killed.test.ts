@@ -64,8 +64,7 @@ async function survives(place: Place, width: Width, times: number, seats: string
     const isEarly = random() < 1 / EARLY;
     if (!isEarly) await until(() => run.lines.length > since, "a step begins", 20_000);
     await sleep(random() * (isEarly ? START_MS : LIFE_MS));
-    await run.nobodyAtRisk();
-    await kill(worker);
+    await kill(worker, run);
     await run.killed(since);
     worker = await work();
   }
@@ -80,8 +79,14 @@ async function survives(place: Place, width: Width, times: number, seats: string
   console.log(`${place.name}: ${runs.length} runs, steps recorded + hit at each kill: ${hits.join(" ")}`);
 }
 
-/** Resolves when nothing of it runs any more. */
-async function kill(worker: WorkerCommand): Promise<void> {
+/** Resolves when nothing of it runs any more. Stopped first, so that nobody comes to be at risk after the look. */
+async function kill(worker: WorkerCommand, run: LoggedRun): Promise<void> {
+  await until(async () => {
+    worker.signal("SIGSTOP");
+    if (!(await run.isAtRisk())) return true;
+    worker.signal("SIGCONT");
+    return false;
+  }, "no step is at risk");
   const { children } = worker;
   worker.signal("SIGKILL");
   await worker.ended;
