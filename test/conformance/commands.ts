@@ -128,7 +128,7 @@ export type Command =
   | { readonly kind: "readRun"; readonly run: Ref; readonly limit: number }
   | { readonly kind: "cancel"; readonly task: Ref }
   | { readonly kind: "retry"; readonly task: Ref }
-  | { readonly kind: "limit"; readonly gate: number; readonly limit: number }
+  | { readonly kind: "limit"; readonly gate: number; readonly limit: number; readonly leaseMs: number | null }
   | { readonly kind: "gate"; readonly gate: number; readonly to: "declared" | "paused" | "resumed" }
   | {
       readonly kind: "declare";
@@ -288,6 +288,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       kind: fc.constant("limit" as const),
       gate: fc.nat(GATES.length - 1),
       limit: oneOfList([-1, 0, 1, 2, 3, 5, 9]),
+      leaseMs: seldom(4, span),
     }),
   },
   {
@@ -346,8 +347,8 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
     )
     .map(([units, runs, rest]) => [
       { kind: "open", leaseMs: 150, slots: 3, prefetch: 0 },
-      { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4 },
-      { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3 },
+      { kind: "limit", gate: GATES.indexOf("pool:smtp"), limit: 4, leaseMs: null },
+      { kind: "limit", gate: GATES.indexOf("pool:tenant=*"), limit: 3, leaseMs: null },
       { kind: "enqueue", units },
       {
         kind: "exchange",

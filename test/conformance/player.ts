@@ -118,6 +118,7 @@ export class Player {
             key: gateAt(command.gate),
             to: "value",
             limit: command.limit,
+            leaseMs: command.leaseMs ?? undefined,
             by: "ann",
           }),
         );

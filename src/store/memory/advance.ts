@@ -73,7 +73,7 @@ function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<Ru
   const paused = tables.run.get(run)?.paused ?? false;
   for (const { key, limit } of start.gates) {
     if (tables.gate.has(key)) continue;
-    const unset = { leaseMs: null, setBy: null, setAt: null, n: 0 };
+    const unset = { leaseMs: null, leaseDeclared: null, setBy: null, setAt: null, n: 0 };
     tables.gate.insert({ name: key, capacity: limit, declared: limit, line: "skip", paused, ...unset });
   }
   if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });

@@ -73,7 +73,7 @@ function beget(tables: Tables, name: string): void {
   if (tables.gate.has(name)) return;
   const { line, limit } = bornAs(name);
   const capacity = family === null ? limit : null;
-  const unset = { paused: false, leaseMs: null, setBy: null, setAt: null, n: 0 };
+  const unset = { paused: false, leaseMs: null, leaseDeclared: null, setBy: null, setAt: null, n: 0 };
   tables.gate.insert({ name, capacity, declared: capacity, line, ...unset });
 }
 

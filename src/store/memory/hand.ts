@@ -73,8 +73,14 @@ export function changeLimit(
 
 function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord {
   const next = { ...gate, n: gate.n + 1 };
-  if (change.to === "value") return { ...next, capacity: change.limit, setBy: change.by, setAt: now };
-  if (change.to === "declared") return { ...next, capacity: gate.declared, setBy: null, setAt: now };
+  if (change.to === "value") {
+    const { limit, by, leaseMs = gate.leaseMs } = change;
+    return { ...next, capacity: limit, leaseMs, setBy: by, setAt: now };
+  }
+  if (change.to === "declared") {
+    const { declared, leaseDeclared } = gate;
+    return { ...next, capacity: declared, leaseMs: leaseDeclared, setBy: null, setAt: now };
+  }
   return { ...next, paused: change.to === "paused" };
 }
 
@@ -89,6 +95,7 @@ function unborn(name: string): GateRecord {
     paused: false,
     line,
     leaseMs: null,
+    leaseDeclared: null,
     setBy: null,
     setAt: null,
     n: 0,
@@ -102,12 +109,15 @@ export function declare(tables: Tables, now: number, { gates, queues }: Declarat
 }
 
 function declared(known: GateRecord | undefined, now: number, gate: DeclaredGate): GateRecord {
-  const { key, limit, line, leaseMs = null } = gate;
-  if (!known) return { ...unborn(key), capacity: limit, declared: limit, line, leaseMs };
+  const { key, limit, line, leaseMs: leaseDeclared = null } = gate;
+  const fresh = { declared: limit, line, leaseDeclared };
+  if (!known) return { ...unborn(key), ...fresh, capacity: limit, leaseMs: leaseDeclared };
   const free = known.setBy === null;
   const follows = free && known.capacity === known.declared;
   const capacity = follows ? limit : known.capacity;
   // The value changes now, or the app now says what was set behind its back.
   const dated = free && (capacity !== known.capacity || (!follows && capacity === limit));
-  return { ...known, capacity, declared: limit, line, leaseMs, setAt: dated ? now : known.setAt };
+  const keepsLease = known.leaseMs !== null && known.leaseMs !== known.leaseDeclared;
+  const leaseMs = keepsLease ? known.leaseMs : leaseDeclared;
+  return { ...known, ...fresh, capacity, leaseMs, setAt: dated ? now : known.setAt };
 }

@@ -14,6 +14,7 @@ export interface GateRecord {
   readonly paused: boolean;
   readonly line: Line;
   readonly leaseMs: number | null;
+  readonly leaseDeclared: number | null;
   readonly setBy: string | null;
   readonly setAt: number | null;
   readonly n: number;

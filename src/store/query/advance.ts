@@ -25,14 +25,16 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   const [news = []] = yield* flight(selectNews());
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map((row) => row.run as string))].sort();
-  yield* flight(lockRuns(ids));
+  yield* flight(lockRuns(ids), lockClaimsOf(ids));
   const [found = [], steps = [], over = []] = yield* flight(
     selectRuns(ids),
     selectSteps(ids),
     selectOver(ids),
   );
   const runs = found.map((row) => runSeen(row, steps));
-  const moves = runs.length > 0 ? yield* decided(decide, runs) : [];
+  const epochs = new Map(runs.map(({ id, epoch }) => [id, epoch]));
+  const wanted = runs.length > 0 ? yield* decided(decide, runs) : [];
+  const moves = wanted.filter(({ run, epoch }) => epochs.get(run) === epoch);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
   yield* lastFlight(
@@ -64,6 +66,10 @@ function* decided(decide: Decide, runs: readonly RunSeen[]): Flow<readonly RunMo
 
 const lockRuns = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
+
+/** Recovery takes a claim away without the run's lock; it passes over those that somebody has in hand. */
+const lockClaimsOf = (ids: readonly string[]): Sql =>
+  sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`;
 
 const selectRuns = (ids: readonly string[]): Sql =>
   sql`SELECT u.id, c.epoch, c.started_at, u.paused, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks
@@ -171,6 +177,12 @@ const insertTimers = (
 /** Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. */
 function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
+    // Or the next pass would bring gates and lanes back into being for units that are gone.
+    by({
+      postgres: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      mysql: sql`DELETE a FROM sluice_arrival a JOIN sluice_task t ON t.lane = a.lane WHERE t.run = ${run}`,
+    }),
     sql`DELETE FROM sluice_gate WHERE name >= ${`run:${run}/`} AND name < ${`run:${run}0`}`,
     by({
       postgres: sql`DELETE FROM sluice_lane WHERE id IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,

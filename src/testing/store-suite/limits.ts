@@ -92,6 +92,26 @@ export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions
     expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 8 });
   });
 
+  test("may be set with a lease, which stays through every declaration until it is reset", async () => {
+    const { store } = await fresh();
+    const key = "pool:smtp";
+    const declare = (leaseMs: number) =>
+      store.declare({ queues: [], gates: [{ key, limit: 2, line: "bypass", leaseMs }] });
+    const lease = async () => (await store.gates()).find((gate) => gate.key === key)?.leaseMs;
+    await declare(900);
+    await store.changeLimit({ key, to: "value", limit: 5, by: "ann" });
+    expect(await lease()).toBe(900);
+    await declare(800);
+    expect(await lease()).toBe(800);
+    await store.changeLimit({ key, to: "value", limit: 5, leaseMs: 70, by: "ann" });
+    await declare(600);
+    expect(await lease()).toBe(70);
+    await store.changeLimit({ key, to: "declared", by: "ann" });
+    expect(await lease()).toBe(600);
+    await store.changeLimit({ key: "pool:new", to: "value", limit: 1, leaseMs: 40, by: "ann" });
+    expect((await store.gates()).find((gate) => gate.key === "pool:new")?.leaseMs).toBe(40);
+  });
+
   test("is kept while its gate is paused, and is there when it is resumed", async () => {
     const bench = await fresh();
     await bench.store.declare(declared(5));

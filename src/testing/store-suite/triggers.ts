@@ -138,7 +138,7 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
     const answers = await Promise.all(ids.map((id) => fire(store, { stamp: 0, submit: [newRun(id)] })));
     const winners = answers.flatMap((answer) => answer ?? []);
     expect(winners).toHaveLength(1);
-    expect((await store.tasks({ limit: 10 })).map(({ id }) => id)).toEqual(winners.map(({ id }) => id));
+    expect((await store.runs({ limit: 10 })).map(({ id }) => id)).toEqual(winners.map(({ id }) => id));
     expect((await seen(store)).stamp).toBe(1);
   });
 
