@@ -150,7 +150,9 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         s.step("next", echo, stuck.output);
       },
     });
-    const sluice = await working(place, { tasks: [endless, echo], workflows: [slow] });
+    // It does not take a poll to notice.
+    const seldom = { poll: "1h", pollJitter: "0ms" };
+    const sluice = await working(place, { tasks: [endless, echo], workflows: [slow] }, seldom);
     const { id } = await sluice.submit(slow, undefined);
     const run = await sluice.runs.ended(id);
     expect(run).toMatchObject({ state: "failed", error: { code: "RUN_TIMEOUT" } });
