@@ -80,6 +80,45 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(begun).toEqual(["a/first"]);
   });
 
+  test("a step that is cancelled by hand fails its run, and what needs it is skipped", async () => {
+    const { sluice, submit, hasBegun, aborted } = await heldOn(place);
+    const id = await submit("a");
+    await hasBegun("a/first");
+    const [first] = (await sluice.runs.get(id))?.steps ?? [];
+    await sluice.cancel(first?.unit as string);
+    await until(() => aborted.includes("a/first"), "its signal is aborted");
+    expect(await sluice.runs.ended(id)).toMatchObject({ state: "failed", error: { steps: ["first"] } });
+    expect(await statesOf(sluice, id)).toEqual({ first: "cancelled", second: "skipped" });
+  });
+
+  test("a paused run can be cancelled, and run again it takes over what had succeeded", async () => {
+    const { sluice, submit, hasBegun, begun, letRun } = await heldOn(place);
+    const id = await submit("a");
+    await hasBegun("a/first");
+    await sluice.runs.pause(id);
+    letRun("a");
+    await until(async () => (await statesOf(sluice, id)).second === "waiting", "its second step is in line");
+    await sluice.runs.cancel(id);
+    expect(await sluice.runs.ended(id)).toMatchObject({ state: "cancelled" });
+    expect(await statesOf(sluice, id)).toEqual({ first: "succeeded", second: "cancelled" });
+    const again = await sluice.runs.rerun(id);
+    expect(await sluice.runs.ended(again.id)).toMatchObject({ state: "succeeded", result: "a/second" });
+    expect(begun).toEqual(["a/first", "a/second"]);
+  });
+
+  test("a run that is cancelled in line never starts, and those behind it move up", async () => {
+    const { sluice, submit, hasBegun, begun, letRun } = await heldOn(place, { max: 1 });
+    await submit("a");
+    await hasBegun("a/first");
+    const [b, c] = [await submit("b"), await submit("c")];
+    await sluice.queue.cancel(b);
+    expect(await sluice.runs.get(b)).toMatchObject({ state: "cancelled", startedAt: null });
+    expect((await sluice.queue.list()).map(({ id, position }) => [id, position])).toEqual([[c, 1]]);
+    for (const name of ["a", "b", "c"]) letRun(name);
+    expect(await sluice.runs.ended(c)).toMatchObject({ state: "succeeded" });
+    expect(begun).toEqual(["a/first", "a/second", "c/first", "c/second"]);
+  });
+
   test("of a paused run nothing new starts, what runs goes on, and resumed it ends", async () => {
     const { sluice, submit, hasBegun, begun, letGo, letRun } = await heldOn(place);
     const id = await submit("a");
