@@ -8,7 +8,7 @@ import { startWorker } from "../process/support/worker-command.ts";
 import { builtCli, top } from "../support/built-cli.ts";
 import { Witness } from "../support/witness.ts";
 import app, { asyncLevel, mixedLevel, pooledLevel, serialLevel, wideLevel } from "./support/crowd-app.ts";
-import { worldOf } from "./support/world.ts";
+import { isTidy, worldOf } from "./support/world.ts";
 
 const FILE = new URL("support/crowd-app.ts", import.meta.url);
 type Level = typeof pooledLevel;
@@ -34,6 +34,7 @@ async function crowdOn(place: Place) {
     witness.letGo();
     const { state, steps } = await sluice.runs.ended(run);
     expect(state).toBe("succeeded");
+    await isTidy(sluice);
     return steps.map(({ result }) => result as number);
   };
   return { witness, sluice, url, submit, settled, ends };

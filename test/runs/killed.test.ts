@@ -15,7 +15,7 @@ import type { Width } from "./support/chain-app.ts";
 import app from "./support/chain-app.ts";
 import { LoggedRun } from "./support/logged-run.ts";
 import { randomOf } from "./support/random.ts";
-import { worldOf } from "./support/world.ts";
+import { isTidy, worldOf } from "./support/world.ts";
 
 const PROJECT = { folder: top, app: new URL("support/chain-app.ts", import.meta.url).pathname };
 const SEED = 26;
@@ -29,7 +29,7 @@ describeOn(["sqlite"], (place) => {
   test(
     "a run whose workers are killed 50 times finishes, and no finished step runs again",
     {
-      timeout: 240_000,
+      timeout: 300_000,
     },
     () => survives(place, 60, 50, ["--processes=1", "--concurrency=4"]),
   );
@@ -39,7 +39,7 @@ describeOn(["postgres", "mariadb"], (place) => {
   test(
     "a run whose workers are killed 15 times finishes, and no finished step runs again",
     {
-      timeout: 120_000,
+      timeout: 180_000,
     },
     () => survives(place, 25, 15, ["--processes=2", "--concurrency=2"]),
   );
@@ -69,6 +69,7 @@ async function survives(place: Place, width: Width, times: number, seats: string
     worker = await work();
   }
   for (const run of runs) await run.isWhole();
+  await isTidy(sluice);
 
   // Kills that hit nothing, or always the same, would prove nothing.
   const kills = runs.flatMap((run) => run.kills);

@@ -21,7 +21,7 @@ export async function worldOf(place: Place, app: App): Promise<World> {
 }
 
 /** Nothing in it contradicts itself, and of runs that have ended nothing is left but their history. */
-async function isTidy({ store, runs, limits }: Sluice): Promise<void> {
+export async function isTidy({ store, runs, limits }: Sluice): Promise<void> {
   await until(async () => {
     const open = (await runs.list()).filter(({ finishedAt }) => finishedAt === null).map(({ id }) => id);
     const gates = (await limits.list()).map(({ key }) => key).filter((key) => key.startsWith("run:"));
