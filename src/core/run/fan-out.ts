@@ -4,8 +4,9 @@
  */
 import { SluiceError } from "../error.ts";
 import { UNLIMITED } from "../gate/gate.ts";
-import type { GraphEach, GraphStep, Items } from "../workflow/graph.ts";
-import type { Json, Template, Values } from "../workflow/template.ts";
+import { templatesIn } from "../workflow/each.ts";
+import type { GraphEach, GraphStep } from "../workflow/graph.ts";
+import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 
 /** How an item ended. */
@@ -17,15 +18,8 @@ export type ItemOutcome =
   | { readonly state: "failed" | "cancelled"; readonly error: Json };
 
 /** The steps whose outputs say what the items are. */
-export function stepsOfEach({ input, each }: GraphStep): string[] {
-  if (!each) return stepsNamedIn(input);
-  const { items, concurrency } = each;
-  return [...templatesOf(items), input, ...(concurrency === null ? [] : [concurrency])].flatMap(stepsNamedIn);
-}
-
-function templatesOf(items: Items): readonly Template[] {
-  if ("zip" in items) return items.zip;
-  return ["list" in items ? items.list : items.entries];
+export function stepsOfEach(step: GraphStep): string[] {
+  return templatesIn(step).flatMap(stepsNamedIn);
 }
 
 /** The items, in order. Refuses what is no list, and says what came. */
@@ -94,6 +88,8 @@ const refused = (step: string, what: string): SluiceError =>
 
 function shown(value: Json): string {
   const text = JSON.stringify(value) ?? "nothing";
-  const kind = value === null ? "" : Array.isArray(value) ? "a list: " : `a ${typeof value}: `;
+  const kind = value === null ? "" : Array.isArray(value) ? "a list: " : `${sayType(value)}: `;
   return `${kind}${text.length > 80 ? `${text.slice(0, 79)}…` : text}`;
 }
+
+const sayType = (value: Json): string => (typeof value === "object" ? "an object" : `a ${typeof value}`);
