@@ -69,6 +69,9 @@ export interface News {
   readonly failed: string | null;
 }
 
+/** Of a run that is done again, and takes over nothing: said in its options. */
+export const isFromNothing = (options: string): boolean => options.includes('"fromNothing":true');
+
 // ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A step as `advance` sees it. The body of a step over a list is not read: it may be large. */
@@ -92,7 +95,7 @@ export interface RunSeen {
   readonly steps: readonly StepSeen[];
   /** Steps of which items did not succeed, as far as this news says. */
   readonly failed: readonly string[];
-  /** Items that succeeded there need not run again. */
+  /** Items that succeeded there need not run again; null where it begins from nothing. */
   readonly rerunOf: string | null;
 }
 

@@ -6,7 +6,8 @@ import { entries, task, workflow, zip } from "../../src/index.ts";
 import { deferred } from "../e2e/support/deferred.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
-import { outcomesOf, stepOf, working } from "./support/world.ts";
+import { working } from "../runs/support/world.ts";
+import { outcomesOf, stepOf } from "./support/run-view.ts";
 
 const echo = task({ id: "echo", run: async (value: unknown) => value as never });
 const double = task({ id: "double", run: async (value: number) => value * 2 });
@@ -19,7 +20,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         const listed = s.each("listed", [1, 2, 3], double, { concurrency: 2 });
         const again = s.each("again", listed.output, double);
         const pairs = s.each("pairs", zip(input.names, input.ages), echo, {
-          input: ([name, age], index) => ({ name, age, index }),
+          input: (pair, index) => ({ name: pair[0], age: pair[1], index }),
         });
         const priced = s.each("priced", entries(input.prices), echo);
         return { again: again.output, pairs: pairs.output, priced: priced.output };
@@ -42,7 +43,9 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         ],
       },
     });
-    expect(await outcomesOf(sluice, id, "again")).toEqual([4, 8, 12].map((result) => ({ state: "succeeded", result })));
+    expect(await outcomesOf(sluice, id, "again")).toEqual(
+      [4, 8, 12].map((result) => ({ state: "succeeded", result })),
+    );
   });
 
   test("an empty list succeeds at once with an empty result, and what follows follows", async () => {
@@ -138,16 +141,16 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       },
     });
     const sluice = await working(place, { tasks: [double, stay], workflows: [sized] }, { slots: 20 });
-    const { id } = await sluice.submit(sized, null);
+    const { id } = await sluice.submit(sized, undefined);
     await until(() => inside === 4, "four are inside");
     const waiting = (await sluice.runs.items(id, "few")).filter(({ state }) => state === "waiting");
     expect(waiting.map(({ index }) => index)).toEqual([4, 5, 6, 7, 8]);
     // Each of them says what it waits for, and how far that goes.
     for (const item of waiting.slice(-1)) {
-      const { reasons, text } = await sluice.explain(item.unit);
+      const { reasons, sentences } = await sluice.explain(item.unit);
       expect(reasons).toMatchObject([{ kind: "full", gate: `run:${id}/items/few`, held: 4, limit: 4 }]);
-      expect(text).toContain("few");
-      expect(text).toContain("4");
+      expect(sentences[0]?.text).toContain("few");
+      expect(sentences[0]?.text).toContain("4");
     }
     holds.few.resolve();
     await until(() => inside === 9, "all nine are inside");

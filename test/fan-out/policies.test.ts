@@ -6,8 +6,9 @@ import { task, workflow } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deferred } from "../e2e/support/deferred.ts";
 import { describeOn } from "../e2e/support/places.ts";
+import { working } from "../runs/support/world.ts";
 import { begun, Hands, settled, sharedOn, stepRow } from "./support/bench.ts";
-import { outcomesOf, stepOf, working } from "./support/world.ts";
+import { outcomesOf, stepOf } from "./support/run-view.ts";
 
 const POLICIES = ["run-all", "stop", "cancel"] as const;
 type Policy = (typeof POLICIES)[number];
@@ -155,7 +156,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       { tasks: [stay], workflows: [strict], session: { lease: "5m", heartbeat: "30s" } },
       { poll: "1h", pollJitter: "0ms" },
     );
-    const { id } = await sluice.submit(strict, null);
+    const { id } = await sluice.submit(strict, undefined);
     expect(await sluice.runs.ended(id)).toMatchObject({ state: "failed" });
     await expect.poll(() => aborted.sort(), { timeout: 10_000 }).toEqual([0, 2]);
     expect((await outcomesOf(sluice, id, "items")).map(({ state }) => state)).toEqual([
@@ -182,7 +183,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       steps: (s) => s.each("items", [0, 1, 2, 3, 4, 5, 6, 7], some, { concurrency: 3, onFailure: "stop" }),
     });
     const sluice = await working(place, { tasks: [some], workflows: [early] });
-    const { id } = await sluice.submit(early, null);
+    const { id } = await sluice.submit(early, undefined);
     await expect
       .poll(async () => (await stepOf(sluice, id, "items")).items, { timeout: 10_000 })
       .toMatchObject({ waiting: 0 });

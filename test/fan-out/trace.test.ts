@@ -32,7 +32,12 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await settled(store);
     const worker = await Hands.open(store);
     const followers = await Hands.open(store, { tasks: ["after"] });
-    expect(await countsOf(store, run, "items")).toMatchObject({ total: 5, created: 5, waiting: 5, running: 0 });
+    expect(await countsOf(store, run, "items")).toMatchObject({
+      total: 5,
+      created: 5,
+      waiting: 5,
+      running: 0,
+    });
     expect(await worker.take()).toEqual([0, 1, 2]);
 
     for (const { done, inFlight, waiting, remaining } of TRACE) {
@@ -43,14 +48,19 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         await worker.take();
       }
       const rows = await store.items(run, "items", { after: -1, limit: 10 });
-      const at = (place: string): number[] => rows.filter((row) => row.place === place).map(({ item }) => item);
+      const at = (place: string): number[] =>
+        rows.filter((row) => row.place === place).map(({ item }) => item);
       const tell = `after ${done} completions`;
       expect(at("running"), tell).toEqual(inFlight);
       expect(at("waiting"), tell).toEqual(waiting);
       expect(at("succeeded"), tell).toEqual(Array.from({ length: done }, (_, index) => index));
       const counts = await countsOf(store, run, "items");
       expect(counts.waiting + counts.running, tell).toBe(remaining);
-      expect(counts, tell).toMatchObject({ succeeded: done, running: inFlight.length, waiting: waiting.length });
+      expect(counts, tell).toMatchObject({
+        succeeded: done,
+        running: inFlight.length,
+        waiting: waiting.length,
+      });
       expect((await stepRow(store, run, "items")).state, tell).toBe(remaining === 0 ? "succeeded" : "open");
       expect(await followers.take(), tell).toEqual(remaining === 0 ? [[0, 1, 2, 3, 4]] : []);
     }

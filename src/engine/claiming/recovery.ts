@@ -51,7 +51,7 @@ export function recoveries(view: View): Recovery[] {
 export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
   return recovered.flatMap(({ id, to }) => {
-    if (to === "waiting" || to === "retry") return [];
+    if (!isOver(to)) return [];
     return newsOfStep({ options: options.get(id) ?? "" }, false) ?? [];
   });
 }
@@ -83,8 +83,11 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
   const losses = claim.losses + 1;
   const { to } = afterLoss({ policy, attempt, losses, now, goodUntil, random: 0 });
   const body = to === "quarantined" ? { ...LOST.quarantined, last: error } : error;
-  return { id, epoch, to, body: JSON.stringify(body), revoked: true, news: newsOfStep(claim, false) };
+  const news = isOver(to) ? newsOfStep(claim, false) : undefined;
+  return { id, epoch, to, body: JSON.stringify(body), revoked: true, news };
 }
+
+const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retry";
 
 /** What the end of a claim means for the run that it is a step of. */
 export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {

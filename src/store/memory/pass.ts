@@ -20,15 +20,15 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const moves = decide(lookAround(tables, now, scope));
 
   settle(tables, now, moves.recover.map(exitOfLost));
-  leaveNews(tables, moves.news ?? []);
+  const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
+  leaveNews(tables, [...accepted.flatMap(({ news }) => news ?? []), ...(moves.news ?? [])]);
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const opened = takeIn(tables, arrived);
-  const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch)).map(({ id }) => id);
-  return { now, claimed, started, accepted: new Set(accepted), arrived: opened };
+  return { now, claimed, started, accepted: new Set(accepted.map(({ id }) => id)), arrived: opened };
 }
 
 function lookAround(tables: Tables, now: number, scope: Scope): View {

@@ -21,6 +21,7 @@ import type {
   HeadRow,
   LostRow,
   Moves,
+  News,
   Passed,
   Scope,
   SessionRow,
@@ -94,7 +95,12 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const claims = alike(moves).map((group) =>
     second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
   );
-  second.add(moves.news !== undefined && moves.news.length > 0 && insertNews(moves.news));
+  const accepted = acceptedOf(
+    scope,
+    settled.flatMap((index) => seen[index] ?? []),
+  );
+  const news = [...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
+  second.add(news.length > 0 && insertNews(news));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));
@@ -106,10 +112,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     now: view.now,
     claimed: claims.flatMap((index) => inEpochs(written[index] ?? [])),
     started: (written[started] ?? []).map((row) => row.id as string),
-    accepted: acceptedOf(
-      scope,
-      settled.flatMap((index) => seen[index] ?? []),
-    ),
+    accepted,
     arrived: opened.map(
       (row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never,
     ),
@@ -158,6 +161,9 @@ function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
   const epochs = new Set(current.map((row) => Number(row.epoch)));
   return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
+
+const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
+  finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
 function gateRows(
   answers: readonly { readonly locked: boolean; readonly rows: readonly Row[] }[],

@@ -99,7 +99,10 @@ export class Hands {
   }
 
   /** One pass: reports these, and takes as many in the same transaction. */
-  async swap(done: readonly Claimed[], { to = "succeeded" as "succeeded" | "failed", appetite = 0 } = {}): Promise<void> {
+  async swap(
+    done: readonly Claimed[],
+    { to = "succeeded" as "succeeded" | "failed", appetite = 0 } = {},
+  ): Promise<void> {
     await this.#exchange(
       done.map((claim) => ({
         id: claim.id,
