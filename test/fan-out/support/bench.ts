@@ -3,7 +3,7 @@
 import { afterAll } from "vitest";
 import { openStore } from "../../../src/api/open-store.ts";
 import type { Claimed, Report } from "../../../src/engine/claiming/claims.ts";
-import { newsOfStep } from "../../../src/engine/claiming/recovery.ts";
+import { newsOfStep, revocation } from "../../../src/engine/claiming/recovery.ts";
 import { StoreClaims } from "../../../src/engine/claiming/store-claims.ts";
 import { hostEnv } from "../../../src/engine/env.ts";
 import { advanceRuns } from "../../../src/engine/runs/advance.ts";
@@ -119,6 +119,16 @@ export class Hands {
   /** To be tried again after so long. */
   async retry(claim: Claimed, delayMs: number): Promise<void> {
     await this.#exchange([{ id: claim.id, epoch: claim.epoch, to: "retry", body: "{}", delayMs }], 0);
+  }
+
+  /** The process that ran it has died, and this one saw it. */
+  async crashed(claim: Claimed): Promise<void> {
+    await this.#exchange([revocation(claim, { name: "Error", message: "died" }, Date.now())], 0);
+  }
+
+  /** Dies with all that it holds: its reports come too late from now on. */
+  async die(store: Store): Promise<void> {
+    await store.closeSession(this.session);
   }
 
   /** Forgets what is no longer its own; their inputs. */
