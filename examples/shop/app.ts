@@ -1,81 +1,61 @@
-// A small shop: charges, mails and reports share a few workers, a payment provider and a database.
-// Run it with `npm start`, then ask from another terminal why something waits: `npx sluice why ID`.
+// A small shop, and every limit there is. Run it with `npm start`, then ask from another terminal why something waits.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Sluice } from "sluice";
-import { defineApp, task } from "sluice";
+import { automation, defineApp, newer, parallel, schedule, sensor } from "sluice";
+import * as tasks from "./tasks.ts";
+import { catalogue, closeBooks, order, storefront } from "./workflows.ts";
 
-// Two slots of the database each, so only two charges fit into its five, though the queue would let three run.
-export const charge = task({
-  id: "charge",
-  queue: "stripe",
-  pools: { database: 2 },
-  retry: { attempts: 5, backoff: "exponential", delay: "500ms" },
-  timeout: "30s",
-  run: async ({ orderId }: { orderId: string }, { signal, fence }) => {
-    await sleep(between(300, 900), undefined, { signal });
-    if (Math.random() < 0.1) throw new Error("the card terminal did not answer");
-    return { orderId, receipt: `R-${fence}` };
-  },
-});
-
-export const sendEmail = task({
-  id: "sendEmail",
-  queue: "email",
-  run: async ({ to }: { to: string }, { signal }) => {
-    await sleep(between(100, 400), undefined, { signal });
-    return { sent: to };
-  },
-});
-
-export const report = task({
-  id: "report",
-  queue: "reports",
-  pools: { database: 1 },
-  run: async ({ month }: { month: string }, { signal, progress }) => {
-    for (let page = 1; page <= 10; page += 1) {
-      await sleep(between(150, 350), undefined, { signal });
-      progress({ page, of: 10 });
-    }
-    return { month, pages: 10 };
-  },
-});
+export { onDev } from "./on-dev.ts";
 
 export default defineApp({
-  tasks: [charge, sendEmail, report],
+  tasks: Object.values(tasks),
+  workflows: [order, catalogue, closeBooks, storefront],
+
+  // Steps and tasks, on all workers together.
   clusterCap: 15,
   queues: {
     stripe: { rank: 1, maxConcurrency: 3 },
+    default: { rank: 20 },
     email: { rank: 50, maxConcurrency: 10 },
     reports: { rank: 100, maxConcurrency: 2 },
   },
-  pools: { database: { limit: 5 } },
+  pools: {
+    database: { limit: 5, lease: "15s" }, // slots come back 15 s after whoever held them was last heard of
+    carrier: { limit: 1, perValue: true },
+  },
+
+  // Runs.
+  runs: {
+    max: 6,
+    tags: [
+      { key: "batch", limit: 2 }, // whatever the batch
+      { key: "env", value: "staging", limit: 1 },
+      { key: "tenant", perValue: true, limit: 1 }, // one order of each tenant
+    ],
+  },
+
+  // The steps of one run; `catalogue` and `closeBooks` say it for themselves.
+  executor: parallel({ maxAsyncConcurrent: 2 }),
+
+  // What starts runs by itself.
+  schedules: [
+    schedule({
+      id: "books",
+      workflow: closeBooks,
+      cron: "*/20 * * * * *", // with seconds, so that there is something to see
+      timezone: "Europe/Berlin",
+      overlap: "skip",
+    }),
+  ],
+  sensors: [
+    sensor({
+      id: "uploads",
+      workflow: catalogue,
+      every: "12s",
+      run: ({ cursor = 0 }: { cursor: number }) => ({
+        cursor: cursor + 1,
+        submit: [{ key: `upload-${cursor}`, input: { season: cursor % 2 ? "winter" : "summer" } }],
+      }),
+    }),
+  ],
+  automations: [automation({ workflow: storefront, when: newer(catalogue) })],
 });
-
-/** `sluice dev` calls this once its worker runs: something to look at, and then a little more every second. */
-export async function onDev(sluice: Sluice, { signal }: { signal: AbortSignal }): Promise<void> {
-  const month = (n: number): string => `2026-${String((n % 12) + 1).padStart(2, "0")}`;
-  await sluice.enqueueMany([
-    ...Array.from({ length: 14 }, (_, n) => ({ task: charge, input: { orderId: `A-${n}` } })),
-    ...Array.from({ length: 20 }, (_, n) => ({ task: sendEmail, input: { to: `user${n}@example.com` } })),
-    ...Array.from({ length: 6 }, (_, n) => ({ task: report, input: { month: month(n) } })),
-  ]);
-  // One for later, and one that is not worth starting any more when its turn comes.
-  await sluice.enqueue(sendEmail, { to: "later@example.com" }, { delay: "20s" });
-  await sluice.enqueue(report, { month: "2025-12" }, { goodUntil: "3s" });
-
-  for (let n = 100; !signal.aborted; n += 1) {
-    await sleep(1000, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return;
-    await sluice.enqueue(charge, { orderId: `A-${n}` });
-    await sluice.enqueue(sendEmail, { to: `user${n}@example.com` });
-    if (n % 8 === 0)
-      await sluice.enqueueMany(
-        Array.from({ length: 6 }, (_, of) => ({ task: report, input: { month: month(of) } })),
-      );
-  }
-}
-
-function between(low: number, high: number): number {
-  return low + Math.random() * (high - low);
-}
