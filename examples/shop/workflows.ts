@@ -1,21 +1,16 @@
 // What belongs together: an order, a catalogue, the books. Steps start as soon as what they need is there.
 
-import type { Reference } from "sluice";
 import { greater, inProcess, parallel, workflow } from "sluice";
+import { z } from "zod";
 import { charge, checkFraud, fetchPrices, publish, report, resize, sendEmail, ship } from "./tasks.ts";
-
-export interface Order {
-  readonly orderId: string;
-  readonly email: string;
-  readonly amount: number;
-}
 
 /** Large orders are looked at first; the parcel is made while the money comes in. */
 export const order = workflow({
   id: "order",
   timeout: "5m",
   failFast: true,
-  steps: (s, input: Reference<Order>) => {
+  input: z.object({ orderId: z.string(), email: z.email(), amount: z.number() }),
+  steps: (s, input) => {
     const fraud = s.step("fraud", checkFraud, { amount: input.amount }, { when: greater(input.amount, 500) });
     const looked = { after: [fraud.finished] };
     const paid = s.step("charge", charge, { orderId: input.orderId }, looked);
@@ -32,7 +27,7 @@ export const catalogue = workflow({
   id: "catalogue",
   tags: { batch: "catalogue" },
   executor: parallel({ maxWorkers: 2, maxAsyncConcurrent: 3 }),
-  steps: (s, input: Reference<{ season: string }>) => {
+  steps: (s) => {
     const pictures = ["chair", "table", "lamp"].flatMap((picture) =>
       [320, 1280].map((width) => s.step(`${picture}-${width}`, resize, { picture, width })),
     );
@@ -40,7 +35,6 @@ export const catalogue = workflow({
       s.step(`prices-${country}`, fetchPrices, { country }),
     );
     const what = {
-      season: input.season,
       pictures: pictures.map((picture) => picture.output),
       prices: prices.map((list) => list.output.prices),
     };
