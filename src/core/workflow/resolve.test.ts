@@ -6,8 +6,9 @@ import type { AnyWorkflow } from "./definition.ts";
 import { workflow } from "./definition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import { inProcess, kubernetes, parallel } from "./executor.ts";
+import { zip } from "./items.ts";
 import { graphProblems } from "./problems.ts";
-import { graphOf, runAsks, runTags } from "./resolve.ts";
+import { graphOf, mostWorkers, runAsks, runTags } from "./resolve.ts";
 
 const load = task({
   id: "load",
@@ -98,6 +99,53 @@ describe("a run is made of", () => {
         },
       ],
     });
+    expect(graphProblems(made1)).toEqual([]);
+    expect(JSON.parse(JSON.stringify(made1))).toEqual(made1);
+  });
+
+  it("its lists, with as many at once as other gates let in and every item's turn unless said otherwise", () => {
+    const made = workflow({
+      id: "lists",
+      steps: (s) => {
+        const loaded = s.step("load", load);
+        const counted = s.each("count", [loaded.output, [2]], crunch, {
+          concurrency: 3,
+          onFailure: "cancel",
+          mutexes: ["books"],
+        });
+        s.each("again", zip(counted.output, loaded.output), crunch, { pools: { database: 1 } });
+      },
+    });
+    const made1 = graph(made);
+    expect(made1.steps).toMatchObject([
+      { name: "load", each: null },
+      {
+        name: "count",
+        task: "crunch",
+        input: { $from: ["item"] },
+        each: {
+          items: { list: [{ $from: ["step", "load"] }, [2]] },
+          concurrency: 3,
+          onFailure: "cancel",
+        },
+        needs: [{ step: "load", on: "succeeded" }],
+        asks: [["mutex:books", 1]],
+        gate: "workers",
+      },
+      {
+        name: "again",
+        each: {
+          items: { zip: [{ $from: ["step", "count"] }, { $from: ["step", "load"] }] },
+          concurrency: null,
+          onFailure: "run-all",
+        },
+        needs: [
+          { step: "count", on: "succeeded" },
+          { step: "load", on: "succeeded" },
+        ],
+        asks: [["pool:database", 1]],
+      },
+    ]);
     expect(graphProblems(made1)).toEqual([]);
     expect(JSON.parse(JSON.stringify(made1))).toEqual(made1);
   });
@@ -193,5 +241,22 @@ describe("a run asks", () => {
 
   it("the same whether its workflow's tags are given again or not", () => {
     expect(runAsks(made, runTags(made))).toEqual(runAsks(made));
+  });
+});
+
+describe("an app has at work at once, of the CPU-bound steps of a run", () => {
+  const crunching = (id: string, executor?: ExecutorChoice) =>
+    workflow({ id, ...(executor ? { executor } : {}), steps: (s) => s.step("crunch", crunch, [1]) });
+  const most = (...workflows: AnyWorkflow[]) => mostWorkers(app(workflows), { cpus: 4 });
+
+  it("one for each CPU, or as many as the widest of its workflows says", () => {
+    expect(most()).toBe(4);
+    expect(most(crunching("a"), crunching("b", parallel({ maxWorkers: 2 })))).toBe(4);
+    expect(most(crunching("a", parallel({ maxWorkers: 8 })), crunching("b", parallel()))).toBe(8);
+  });
+
+  it("no more for what runs elsewhere", () => {
+    expect(most(crunching("a", kubernetes({ image: "app", maxConcurrentSteps: 50 })))).toBe(4);
+    expect(most(crunching("a", parallel({ maxAsyncConcurrent: 50 })))).toBe(4);
   });
 });
