@@ -36,8 +36,9 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
   yield* lastFlight(
-    ...moves.flatMap((move) => writes(move, dialect)),
+    // Before anything is written: a pass that has arrivals in hand may want what is written here.
     ...sweep(over.map((row) => row.id as string)),
+    ...moves.flatMap((move) => writes(move, dialect)),
     deleteNews(news.map((row) => Number(row.seq))),
     // The last look at a run clears away what only it needed.
     ...(ended.length > 0 ? [insertNews(ended)] : []),
@@ -168,9 +169,17 @@ const insertTimers = (
     timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
   )}`;
 
-/** Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. */
+/**
+ * Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. What its steps
+ * announced goes before, or the next pass would bring both back.
+ */
 function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
+    by({
+      postgres: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      mysql: sql`DELETE a FROM sluice_arrival a JOIN sluice_task t ON t.lane = a.lane WHERE t.run = ${run}`,
+    }),
     sql`DELETE FROM sluice_gate WHERE name >= ${`run:${run}/`} AND name < ${`run:${run}0`}`,
     by({
       postgres: sql`DELETE FROM sluice_lane WHERE id IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
