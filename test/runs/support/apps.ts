@@ -59,7 +59,7 @@ const weighted: Make = (visitor) => {
     steps: (s) => {
       for (let index = 0; index < 50; index += 1) {
         const pools = asks[index % asks.length] as Readonly<Record<string, number>>;
-        s.step(`s${index}`, work, { counts: pools, ms: 5 + (index % 7) }, { pools });
+        s.step(`s${index}`, work, { counts: pools, ms: 5 + (index % 7), hold: true }, { pools });
       }
     },
   });
