@@ -8,6 +8,7 @@ export default defineConfig({
     // Examples import "sluice" as users do. Tests must meet the same module instances they import by path.
     alias: [
       { find: /^sluice$/, replacement: source("index.ts") },
+      { find: /^sluice\/kubernetes$/, replacement: source("executor/kubernetes/index.ts") },
       { find: /^sluice\/testing$/, replacement: source("testing/index.ts") },
       { find: /^sluice\/(sqlite|postgres|mysql|memory)$/, replacement: source("store/$1/index.ts") },
     ],

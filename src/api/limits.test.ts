@@ -88,7 +88,7 @@ describe("a limit", () => {
       setBy: "ann",
       setAt: made.clock.now(),
     });
-    expect(made.hints).toEqual(["work"]);
+    expect(made.hints).toEqual(["work", "runs"]);
   });
 
   test("may be set before anybody has asked for it", async () => {

@@ -13,12 +13,14 @@ import type { ToRun } from "../engine/triggers/decision.ts";
 import { Triggers } from "../engine/triggers/triggers.ts";
 import type { WorkerEvent } from "../engine/worker/worker.ts";
 import { Worker } from "../engine/worker/worker.ts";
-import type { Executor } from "../executor/executor.ts";
 import { FunctionExecutor } from "../executor/function/function-executor.ts";
+import type { Startable } from "../executor/placed.ts";
 import { PlacedExecutor } from "../executor/placed.ts";
 import { processesOf } from "../executor/process/of-app.ts";
 import type { Store } from "../store/store.ts";
 import { newRun } from "./new-run.ts";
+import type { ClusterOptions } from "./pods.ts";
+import { Pods } from "./pods.ts";
 
 export interface WorkerSettings {
   readonly name?: string;
@@ -39,8 +41,10 @@ export interface WorkerSettings {
   /** How long a step may wait for its pools; SLUICE_CLAIM_TIMEOUT, or 10m. */
   readonly claimTimeout?: Duration;
   readonly watch?: (event: WorkerEvent) => void;
-  /** Where the code runs; in this process when not said. */
-  readonly executor?: Executor;
+  /** Where the code runs; in this process when not said. Steps in pods go to the cluster in any case. */
+  readonly executor?: Startable;
+  /** How to reach the cluster, for steps in pods. */
+  readonly cluster?: ClusterOptions;
   /** The app's own file: tasks with `cpu: true` then run in processes that load it. */
   readonly file?: string | URL;
   /** How many such processes; as many as there are CPUs when not said. */
@@ -78,7 +82,9 @@ export async function startWorker(
     tasks: [...app.tasks.keys()],
   };
   const claims = new StoreClaims(store, seat);
-  const executor = settings.executor ?? executorOf(app, settings);
+  const failed = (error: unknown): void => settings.watch?.({ kind: "error", error });
+  const pods = new Pods(store, app, env, settings.cluster ?? {}, failed);
+  const executor = executorOf(app, settings, pods);
   const graceMs = parseDuration(settings.grace ?? "30s");
   const worker = new Worker(claims, executor, env, {
     slots,
@@ -92,7 +98,6 @@ export async function startWorker(
     ...(app.claimLeaseMs < app.session.leaseMs ? { markAfterMs: 0 } : {}),
     watch: settings.watch,
   });
-  const failed = (error: unknown): void => settings.watch?.({ kind: "error", error });
   const polling = pollingOf(settings);
   const tender = new Tender(store, env, {
     ...polling,
@@ -118,10 +123,18 @@ export async function startWorker(
   await tender.start();
   await coordinator.start();
   await triggers.start();
+  await pods.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
-    await Promise.all([worker.stop(options), tender.stop(), coordinator.stop(), triggers.stop(), unlisten()]);
-    if (executor instanceof PlacedExecutor) await executor.stop();
+    await Promise.all([
+      worker.stop(options),
+      tender.stop(),
+      coordinator.stop(),
+      triggers.stop(),
+      pods.stop(),
+      unlisten(),
+    ]);
+    await executor.stopOthers();
   };
   return {
     get session() {
@@ -147,7 +160,11 @@ function toRunOf(app: App, env: Env): ToRun {
 }
 
 /** In this process, and where code would block it, in others. */
-function executorOf(app: App, { file, processes = availableParallelism() }: WorkerSettings): PlacedExecutor {
+function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecutor {
+  const { executor, file, processes = availableParallelism() } = settings;
+  const isBusy = (task: string): boolean => app.tasks.get(task)?.cpu === true;
+  const toPods = (): Promise<Startable> => pods.executor();
+  if (executor) return new PlacedExecutor({ here: executor, pods: toPods, isBusy });
   const busy = [...app.tasks.values()].filter(({ cpu }) => cpu).map(({ id }) => id);
   if (busy.length > 0 && file === undefined)
     throw new SluiceError(
@@ -157,7 +174,8 @@ function executorOf(app: App, { file, processes = availableParallelism() }: Work
   return new PlacedExecutor({
     here: new FunctionExecutor(app.tasks),
     pool: file === undefined ? undefined : () => processesOf(pathOf(file), { processes, concurrency: 1 }),
-    isBusy: (task) => app.tasks.get(task)?.cpu === true,
+    pods: toPods,
+    isBusy,
   });
 }
 

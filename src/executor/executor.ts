@@ -1,5 +1,4 @@
 /** The contract of everything that runs a task's body. */
-
 import type { PodSpec } from "../core/workflow/graph.ts";
 
 /** One attempt to run. */

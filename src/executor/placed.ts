@@ -46,6 +46,11 @@ export class PlacedExecutor implements Executor {
     await Promise.all(this.#open.map((place) => place.stop?.()));
   }
 
+  /** What came into being here; whoever made `here` ends it. */
+  async stopOthers(): Promise<void> {
+    await Promise.all(this.#open.slice(1).map((place) => place.stop?.()));
+  }
+
   trustedUntil(monotonicMs: number): void {
     this.#trustedUntil = monotonicMs;
     for (const place of this.#open) place.trustedUntil?.(monotonicMs);

@@ -137,13 +137,13 @@ class World {
 
   /** The inputs of all runs of a workflow, in order. */
   async runs(workflow: string): Promise<string[]> {
-    const found = await this.store.tasks({ name: workflow, limit: 10_000 });
+    const found = await this.store.runs({ workflow, limit: 10_000 });
     return found.reverse().map(({ input }) => input);
   }
 
   async finish(workflow: string): Promise<void> {
-    for (const { id, state } of await this.store.tasks({ name: workflow, limit: 10_000 }))
-      if (state === "waiting") await this.store.cancel(id, "test");
+    for (const { id, state } of await this.store.runs({ workflow, limit: 10_000 }))
+      if (state === "queued") await this.store.cancel(id, "test");
   }
 }
 

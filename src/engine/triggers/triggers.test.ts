@@ -73,13 +73,13 @@ class World {
   }
 
   async keys(): Promise<(string | null)[]> {
-    const runs = await this.store.tasks({ limit: 10_000 });
+    const runs = await this.store.runs({ limit: 10_000 });
     return runs.reverse().map(({ key }) => key);
   }
 
   async finish(): Promise<void> {
-    for (const { id, state } of await this.store.tasks({ limit: 10_000 }))
-      if (state === "waiting") await this.store.cancel(id, "test");
+    for (const { id, state } of await this.store.runs({ limit: 10_000 }))
+      if (state === "queued") await this.store.cancel(id, "test");
   }
 
   succeed(...workflows: readonly string[]): void {
@@ -103,8 +103,8 @@ describe("a schedule", () => {
     await world.env.advance(29_999);
     expect(await world.keys()).toEqual([]);
     await world.env.advance(1);
-    const [run] = await world.store.tasks({ limit: 10 });
-    expect(run).toMatchObject({ name: "w", input: '{"a":1}', priority: 4, createdAt: START + 30_000 });
+    const [run] = await world.store.runs({ limit: 10 });
+    expect(run).toMatchObject({ workflow: "w", input: '{"a":1}', priority: 4, createdAt: START + 30_000 });
     await world.env.advance(2 * MINUTE);
     expect(await world.keys()).toEqual([
       "schedule:tick:2026-01-01T00:01:00Z",
@@ -119,7 +119,7 @@ describe("a schedule", () => {
     const input = ({ at }: { at: number }) => ({ day: new Date(at).toISOString() });
     await world.start({ schedules: [{ ...everyMinute, input }] });
     await world.env.advance(MINUTE);
-    expect((await world.store.tasks({ limit: 1 }))[0]?.input).toBe('{"day":"2026-01-01T00:01:00.000Z"}');
+    expect((await world.store.runs({ limit: 1 }))[0]?.input).toBe('{"day":"2026-01-01T00:01:00.000Z"}');
   });
 
   test("makes up for what it missed, as it is told", async () => {

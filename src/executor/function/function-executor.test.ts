@@ -102,7 +102,7 @@ describe("the input", () => {
     await expect(parseInput(definition, 5)).rejects.toThrow(/schema: input: /);
     await expect(parseInput(definition, 5)).rejects.toMatchObject({
       code: "BAD_INPUT",
-      details: { task: "t" },
+      details: { issues: [expect.stringMatching(/^input: /)] },
     });
   });
 

@@ -39,5 +39,5 @@ test("when it is back, it is looked at every few milliseconds again, and what wa
   expect(it.looks).toBeGreaterThan(50);
   it.n += 1;
   await vi.advanceTimersByTimeAsync(50);
-  expect(heard).toEqual(["work", "cancel"]);
+  expect(heard).toEqual(["work", "cancel", "runs"]);
 });

@@ -25,14 +25,16 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   const [news = []] = yield* flight(selectNews());
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map((row) => row.run as string))].sort();
-  yield* flight(lockRuns(ids));
+  yield* flight(lockRuns(ids), lockClaimsOf(ids));
   const [found = [], steps = [], over = []] = yield* flight(
     selectRuns(ids),
     selectSteps(ids),
     selectOver(ids),
   );
   const runs = found.map((row) => runSeen(row, steps));
-  const moves = runs.length > 0 ? yield* decided(decide, runs) : [];
+  const epochs = new Map(runs.map(({ id, epoch }) => [id, epoch]));
+  const wanted = runs.length > 0 ? yield* decided(decide, runs) : [];
+  const moves = wanted.filter(({ run, epoch }) => epochs.get(run) === epoch);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
   yield* lastFlight(
@@ -65,6 +67,10 @@ function* decided(decide: Decide, runs: readonly RunSeen[]): Flow<readonly RunMo
 
 const lockRuns = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
+
+/** Recovery takes a claim away without the run's lock; it passes over those that somebody has in hand. */
+const lockClaimsOf = (ids: readonly string[]): Sql =>
+  sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`;
 
 const selectRuns = (ids: readonly string[]): Sql =>
   sql`SELECT u.id, c.epoch, c.started_at, u.paused, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks

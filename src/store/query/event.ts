@@ -71,7 +71,7 @@ export const selectHistory = (subject: string): Sql[] => [
 export function history([written = [], task = [], running = [], outcome = []]: readonly Row[][]): EventRow[] {
   const events = [
     ...written.map(eventRow),
-    ...task.map(enqueued),
+    ...task.map((row) => enqueued(row, firstPriority(written))),
     ...running.map(claimed),
     ...outcome.filter((row) => row.claimed_n !== null).map(claimed),
     ...outcome.map(ended),
@@ -81,12 +81,18 @@ export function history([written = [], task = [], running = [], outcome = []]: r
 
 const eventRow = (row: Row): EventRow => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow;
 
-const enqueued = (row: Row): EventRow => ({
+/** A body has the priority of today; where it has changed, its first change tells the one before. */
+function firstPriority(written: readonly Row[]): number | undefined {
+  const first = written.find((row) => row.kind === "TaskReprioritized");
+  return first && (JSON.parse(first.data as string) as { from: number }).from;
+}
+
+const enqueued = (row: Row, priority = Number(row.priority)): EventRow => ({
   subject: row.id as string,
   n: 1,
   kind: "TaskEnqueued",
   at: Number(row.created_at),
-  data: `{"priority":${Number(row.priority)}}`,
+  data: `{"priority":${priority}}`,
 });
 
 const claimed = (row: Row): EventRow => ({

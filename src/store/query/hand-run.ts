@@ -55,7 +55,8 @@ export const runStateOf = (final: string): RunState =>
   final === "succeeded" || final === "cancelled" ? final : "failed";
 
 export function* failRun(id: string, error: string, dialect: Dialect): Flow<boolean> {
-  yield* flight(lockRun(id));
+  const [known = []] = yield* flight(lockRun(id));
+  if (known.length === 0) return false;
   const [running = []] = yield* flight(selectClaim(id));
   if (!running[0]) return false;
   const run = { id, epoch: Number(running[0].epoch) };
@@ -65,7 +66,8 @@ export function* failRun(id: string, error: string, dialect: Dialect): Flow<bool
 
 /** Every step asks one of the run's own gates: these are what is paused. */
 export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolean> {
-  yield* flight(lockRun(id));
+  const [known = []] = yield* flight(lockRun(id));
+  if (known.length === 0) return false;
   const [running = [], gates = []] = yield* flight(
     selectClaim(id),
     sql`SELECT name, capacity, paused, n FROM sluice_gate WHERE name >= ${`run:${id}/`} AND name < ${`run:${id}0`} ORDER BY name${forUpdate}`,

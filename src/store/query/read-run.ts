@@ -158,8 +158,8 @@ const selectLanesOf = (ids: readonly string[]): Sql =>
 
 const selectArrived = (ids: readonly string[]): Sql =>
   sql`SELECT a.lane AS id, MIN(a.queue) AS queue, MIN(a.task) AS task, MIN(a.asks) AS asks, 1 AS state, NULL AS parked, MIN(a.precedence) AS head_precedence, MIN(a.at) AS head_at, MIN(a.unit) AS head_id,
-      0 AS stamp, NULL AS mark_unit, 0 AS mark_passed, 0 AS mark_since, '[]' AS blocked, 100 AS queue_rank
-    FROM sluice_arrival a WHERE a.lane ${oneOf(ids)} GROUP BY a.lane`;
+      0 AS stamp, NULL AS mark_unit, 0 AS mark_passed, 0 AS mark_since, '[]' AS blocked, MIN(COALESCE(q.queue_rank, 100)) AS queue_rank
+    FROM sluice_arrival a LEFT JOIN sluice_queue q ON q.name = a.queue WHERE a.lane ${oneOf(ids)} GROUP BY a.lane`;
 
 export function* holders(gate: string): Flow<GateHolder[]> {
   const [found = []] = yield* flight(

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   limits: async () => (await import("./limits.ts")).addLimits,
   check: async () => (await import("./check.ts")).addCheck,
   doctor: async () => (await import("./doctor.ts")).addDoctor,
+  step: async () => (await import("./step.ts")).addStep,
   migrate: async () => (await import("./migrate.ts")).addMigrate,
 };
 

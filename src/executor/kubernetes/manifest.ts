@@ -1,0 +1,90 @@
+/** The pod of one attempt, as it is sent to Kubernetes. */
+import type { PodSpec } from "../../core/workflow/graph.ts";
+import type { Job } from "../executor.ts";
+import { labelValue, podName } from "./names.ts";
+import type { Pod } from "./pod.ts";
+import { CONTAINER } from "./pod.ts";
+import { STEP_VARIABLE, writeStep } from "./step-message.ts";
+
+export const LABEL = {
+  owner: "sluice.dev/owner",
+  run: "sluice.dev/run",
+  step: "sluice.dev/step",
+  task: "sluice.dev/task",
+  unit: "sluice.dev/unit",
+  attempt: "sluice.dev/attempt",
+  epoch: "sluice.dev/epoch",
+  keep: "sluice.dev/keep",
+} as const;
+
+export interface ManifestOptions {
+  readonly owner: string;
+  /** For pods that name none. */
+  readonly command: readonly string[];
+  readonly graceSeconds: number;
+  /** What pulling the image may take beside the timeout. */
+  readonly startSeconds: number;
+}
+
+export interface Manifest extends Pod {
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+export function manifestOf(job: Job, pod: PodSpec, options: ManifestOptions): Manifest {
+  const { owner } = options;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: podName(owner, job.id, job.fence, job.step?.name ?? job.name),
+      namespace: pod.namespace,
+      labels: { ...pod.labels, ...labelsOf(job, pod, owner) },
+      // Labels may be shortened; the sweep needs to know exactly.
+      annotations: { [LABEL.unit]: job.id, [LABEL.epoch]: String(job.fence), ...exactly(job) },
+    },
+    spec: {
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: options.graceSeconds,
+      ...(job.timeoutMs === null ? {} : { activeDeadlineSeconds: deadline(job.timeoutMs, options) }),
+      // A step needs no access to the cluster unless it is given an account for that.
+      ...(pod.serviceAccount === null
+        ? { automountServiceAccountToken: false }
+        : { serviceAccountName: pod.serviceAccount }),
+      containers: [
+        {
+          name: CONTAINER,
+          image: pod.image,
+          command: pod.command ?? options.command,
+          env: environment(job, pod),
+          ...(pod.resources === null ? {} : { resources: pod.resources }),
+        },
+      ],
+    },
+  } as Manifest;
+}
+
+function labelsOf(job: Job, { keep }: PodSpec, owner: string): Record<string, string> {
+  return {
+    [LABEL.owner]: labelValue(owner),
+    ...(job.step ? { [LABEL.run]: labelValue(job.step.run), [LABEL.step]: labelValue(job.step.name) } : {}),
+    [LABEL.task]: labelValue(job.name),
+    [LABEL.unit]: labelValue(job.id),
+    [LABEL.attempt]: String(job.attempt),
+    [LABEL.epoch]: String(job.fence),
+    [LABEL.keep]: keep,
+  };
+}
+
+const exactly = ({ name, step }: Job): Record<string, string> => ({
+  [LABEL.task]: name,
+  ...(step ? { [LABEL.run]: step.run, [LABEL.step]: step.name } : {}),
+});
+
+function environment(job: Job, { env }: PodSpec): { name: string; value: string }[] {
+  const own = Object.entries(env).filter(([name]) => name !== STEP_VARIABLE);
+  return [...own.map(([name, value]) => ({ name, value })), { name: STEP_VARIABLE, value: writeStep(job) }];
+}
+
+/** Kubernetes counts from the moment a node has taken the pod, image and all; the code's own clock starts later. */
+const deadline = (timeoutMs: number, { startSeconds }: ManifestOptions): number =>
+  Math.min(2 ** 31 - 1, Math.ceil(timeoutMs / 1_000) + startSeconds);

@@ -1,0 +1,144 @@
+/** The six things we ask of Kubernetes, all of them about pods of one namespace. */
+import type { Connection } from "./connection.ts";
+import { MOST_LINES } from "./log-tail.ts";
+import type { Pod } from "./pod.ts";
+import { CONTAINER } from "./pod.ts";
+import type { Call } from "./request.ts";
+import { ApiAway, ApiRefused, ask, chunksOf } from "./request.ts";
+
+const SILENCE_MS = 30_000;
+/** The server ends a watch after this, so that a line which has died unnoticed is found out. */
+const WATCH_SECONDS = 60;
+const WATCH_SILENCE_MS = (WATCH_SECONDS + 15) * 1_000;
+const PAGE = 500;
+
+export interface PodList {
+  readonly pods: readonly Pod[];
+  /** Where a watch begins so that it misses nothing. */
+  readonly version: string;
+}
+
+export interface PodChange {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly pod: Pod;
+}
+
+export class PodApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  create(namespace: string, pod: Pod, signal?: AbortSignal): Promise<Pod> {
+    return this.#pod({ method: "POST", path: pods(namespace), body: pod, signal });
+  }
+
+  /** Undefined when there is none. */
+  async get(namespace: string, name: string, signal?: AbortSignal): Promise<Pod | undefined> {
+    return absentAs(undefined, this.#pod({ method: "GET", path: pods(namespace, name), signal }));
+  }
+
+  async list(namespace: string, labelSelector: string, signal?: AbortSignal): Promise<PodList> {
+    const found: Pod[] = [];
+    for (let next = ""; ; ) {
+      const query = { labelSelector, limit: String(PAGE), ...(next ? { continue: next } : {}) };
+      const text = await ask(this.#connection, {
+        ...quick,
+        method: "GET",
+        path: pods(namespace),
+        query,
+        signal,
+      });
+      const page = parse<{ items?: Pod[]; metadata?: { resourceVersion?: string; continue?: string } }>(text);
+      found.push(...(page.items ?? []));
+      next = page.metadata?.continue ?? "";
+      if (next === "") return { pods: found, version: page.metadata?.resourceVersion ?? "" };
+    }
+  }
+
+  /** Ends when the server ends it; refused with 410 when `version` is too old to go on from. */
+  async *watch(
+    namespace: string,
+    labelSelector: string,
+    version: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<PodChange> {
+    const query = {
+      watch: "true",
+      labelSelector,
+      resourceVersion: version,
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(WATCH_SECONDS),
+    };
+    const call: Call = { method: "GET", path: pods(namespace), query, signal, silenceMs: WATCH_SILENCE_MS };
+    for await (const line of linesOf(chunksOf(this.#connection, call))) {
+      const { type, object } = parse<{ type: string; object: Pod & { code?: number; message?: string } }>(
+        line,
+      );
+      if (type === "ERROR") throw brokenOff(object.code ?? 500, object.message ?? "the watch failed");
+      yield { type: type as PodChange["type"], pod: object };
+    }
+  }
+
+  /** The end of what its container printed. */
+  log(namespace: string, name: string, signal?: AbortSignal): AsyncGenerator<string> {
+    const query = { container: CONTAINER, tailLines: String(MOST_LINES) };
+    return chunksOf(this.#connection, {
+      ...quick,
+      method: "GET",
+      path: pods(namespace, name, "log"),
+      query,
+      signal,
+    });
+  }
+
+  /** True also when it was gone already. */
+  async delete(namespace: string, name: string, graceSeconds: number): Promise<void> {
+    const body = { gracePeriodSeconds: graceSeconds, propagationPolicy: "Background" };
+    const path = pods(namespace, name);
+    await absentAs("", ask(this.#connection, { ...quick, method: "DELETE", path, body }));
+  }
+
+  async #pod(call: Omit<Call, "silenceMs">): Promise<Pod> {
+    return parse<Pod>(await ask(this.#connection, { ...quick, ...call }));
+  }
+}
+
+const quick = { silenceMs: SILENCE_MS } as const;
+
+function pods(namespace: string, ...rest: string[]): string {
+  return ["/api/v1/namespaces", namespace, "pods", ...rest]
+    .map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
+    .join("/");
+}
+
+async function absentAs<T>(nothing: T, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiRefused && error.status === 404) return nothing;
+    throw error;
+  }
+}
+
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let open = "";
+  for await (const chunk of chunks) {
+    const lines = (open + chunk).split("\n");
+    open = lines.pop() ?? "";
+    for (const line of lines) if (line.trim()) yield line;
+  }
+}
+
+/** What is no JSON comes from something in between, so it is no answer. */
+function parse<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new ApiAway(`it was not understood (${text.slice(0, 80)})`, cause);
+  }
+}
+
+const brokenOff = (code: number, message: string): ApiAway | ApiRefused =>
+  code === 410 ? new ApiRefused(code, message) : new ApiAway(`${code} ${message}`);

@@ -1,0 +1,165 @@
+/**
+ * One attempt in its pod: made, followed, ended, and the ending told exactly once. When we end it ourselves (abort,
+ * timeout, a pod that cannot start), the attempt is over only when the pod is gone, or when that cannot be had in time.
+ */
+import type { Ending, Job, StoredError } from "../executor.ts";
+import { storedError } from "../stored-error.ts";
+import { createOnce, notCreated } from "./creation.ts";
+import { error } from "./judge.ts";
+import type { Manifest } from "./manifest.ts";
+import type { Pacing, Patience } from "./pacing.ts";
+import { persist } from "./pacing.ts";
+import type { PodApi } from "./pod-api.ts";
+import type { PodEvent } from "./pod-event.ts";
+import { lastWords, resultOf } from "./pod-log.ts";
+import type { Outcome } from "./pod-sight.ts";
+import { PodSight } from "./pod-sight.ts";
+import type { PodWatch } from "./pod-watch.ts";
+
+export interface AttemptOptions {
+  readonly api: PodApi;
+  readonly watch: PodWatch;
+  readonly pacing: Pacing;
+  readonly graceSeconds: number;
+  readonly patienceMs: number;
+  /** How long we wait for a pod to be gone that we have ended. */
+  readonly killAfterMs: number;
+  readonly tell: (event: PodEvent) => void;
+  /** Its pod is of no more use. */
+  readonly discard: (namespace: string, name: string) => void;
+}
+
+export class PodAttempt {
+  readonly job: Job;
+  readonly name: string;
+  readonly namespace: string;
+  readonly #manifest: Manifest;
+  readonly #options: AttemptOptions;
+  readonly #sight: PodSight;
+  /** Aborted when it must end, whatever it is at. */
+  readonly #cut = new AbortController();
+  /** Aborted once nobody waits for anything. */
+  readonly #over = new AbortController();
+  #posted = false;
+  #looking = false;
+
+  constructor(job: Job, manifest: Manifest, options: AttemptOptions) {
+    this.job = job;
+    this.name = manifest.metadata.name;
+    this.namespace = manifest.metadata.namespace ?? "default";
+    this.#manifest = manifest;
+    this.#options = options;
+    this.#sight = new PodSight(job, manifest, { ...options, look: () => void this.#look() });
+  }
+
+  async run(): Promise<Ending> {
+    const { signal } = this.job;
+    const aborted = (): void => this.stop(storedError(signal.reason));
+    signal.addEventListener("abort", aborted);
+    if (signal.aborted) aborted();
+    // Before it is made: what happens to it at once must not be missed.
+    const unfollow = this.#options.watch.follow(this.name, this.#sight);
+    try {
+      const making = this.#make();
+      return await this.#conclude(await this.#sight.outcome, making);
+    } finally {
+      this.#over.abort();
+      unfollow();
+      signal.removeEventListener("abort", aborted);
+    }
+  }
+
+  /** The first reason stays. */
+  stop(reason: StoredError, graceSeconds?: number): void {
+    this.#cut.abort(reason);
+    this.#sight.stop(reason, graceSeconds);
+  }
+
+  async #make(): Promise<void> {
+    const { decided } = this.#sight;
+    if (decided.aborted) return;
+    this.#posted = true;
+    try {
+      const pod = await persist(() => createOnce(this.#options.api, this.#manifest), this.#patience(decided));
+      this.#options.tell({ kind: "created", namespace: this.namespace, pod: this.name });
+      if (pod) this.#sight.seen(pod);
+      else this.#sight.deleted();
+    } catch (reason) {
+      this.#sight.decide({ is: "refused", error: reason });
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const { api } = this.#options;
+      const pod = await persist(() => api.get(this.namespace, this.name), this.#patience(this.#over.signal));
+      if (pod) this.#sight.seen(pod);
+      else this.#sight.deleted();
+    } catch {
+      // Refused, or nobody waits any more; the next list will ask again.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #conclude(outcome: Outcome, making: Promise<void>): Promise<Ending> {
+    if (outcome.is === "refused") return notCreated(outcome.error);
+    if (outcome.is === "stopped") return this.#end(outcome.error, outcome.graceSeconds, making);
+    const ending = await this.#endingOf(outcome);
+    const { aborted, reason } = this.#cut.signal;
+    if (aborted && !ending.ok) return this.#end(reason as StoredError, this.#options.graceSeconds, making);
+    const keep = this.job.pod?.keep ?? "never";
+    if (keep === "never" || (keep === "failed" && ending.ok))
+      this.#options.discard(this.namespace, this.name);
+    return ending;
+  }
+
+  async #endingOf(outcome: Exclude<Outcome, { is: "refused" | "stopped" }>): Promise<Ending> {
+    if (outcome.is === "lost")
+      return { ok: false, crashed: true, error: error("POD_LOST", outcome.why), retryable: true };
+    const place = { api: this.#options.api, namespace: this.namespace, name: this.name };
+    const patience = this.#patience(this.#cut.signal);
+    if (outcome.is === "succeeded") return resultOf(place, this.job, patience);
+    const said = await lastWords(place, this.job, patience);
+    // Why Kubernetes ended it counts for more than what it said when it was told to.
+    const isOwnWord = outcome.error.code === "POD_FAILED" && said && !said.ok;
+    return isOwnWord ? said : { ok: false, error: outcome.error, retryable: true };
+  }
+
+  async #end(reason: StoredError, graceSeconds: number, making: Promise<void>): Promise<Ending> {
+    const ending = { ok: false, error: reason, retryable: true } as const;
+    if (!this.#posted) return { ...ending, begun: false };
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#options.killAfterMs);
+    const tooLate = new Promise<void>((resolve) => {
+      late.signal.addEventListener("abort", () => resolve());
+    });
+    await Promise.race([this.#delete(graceSeconds, making, late.signal), tooLate]);
+    clearTimeout(timer);
+    if (late.signal.aborted) this.#options.discard(this.namespace, this.name);
+    return ending;
+  }
+
+  async #delete(graceSeconds: number, making: Promise<void>, signal: AbortSignal): Promise<void> {
+    // A request under way may still make it.
+    await making;
+    const { api } = this.#options;
+    try {
+      await persist(() => api.delete(this.namespace, this.name, graceSeconds), this.#patience(signal));
+    } catch {
+      return;
+    }
+    this.#options.tell({ kind: "deleted", namespace: this.namespace, pod: this.name });
+    await this.#look();
+    await this.#sight.gone;
+  }
+
+  #patience(signal: AbortSignal): Patience {
+    const { pacing, tell } = this.#options;
+    const away = (reason: Error, failures: number): void =>
+      tell({ kind: "away", reason: reason.message, failures });
+    return { pacing, signal, away };
+  }
+}

@@ -1,0 +1,116 @@
+// An executor beside a test API server. The way to the server is a real kubeconfig, read by the real client library.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { PodSpec } from "../../../src/core/workflow/graph.ts";
+import type { Ending, Job } from "../../../src/executor/executor.ts";
+import type { KubernetesExecutorOptions, PodEvent } from "../../../src/executor/kubernetes/index.ts";
+import { KubernetesExecutor } from "../../../src/executor/kubernetes/index.ts";
+import { sayEnded } from "../../../src/executor/kubernetes/report.ts";
+import { KubeApi } from "../../support/kube-api.ts";
+
+export interface World {
+  readonly kubeconfig: string;
+  readonly api: KubeApi;
+  readonly executor: KubernetesExecutor;
+  readonly events: PodEvent[];
+  /** Another worker of the same installation. */
+  another(options?: Partial<KubernetesExecutorOptions>): KubernetesExecutor;
+  /** Resolves when an event like this one has come so many times. */
+  happened(kind: PodEvent["kind"], times?: number): Promise<void>;
+}
+
+export async function openWorld(options: Partial<KubernetesExecutorOptions> = {}): Promise<World> {
+  const api = await KubeApi.open();
+  onTestFinished(() => api.down());
+  const events: PodEvent[] = [];
+  const heard = new Set<() => void>();
+  const watch = (event: PodEvent): void => {
+    events.push(event);
+    for (const look of [...heard]) look();
+  };
+  const kubeconfig = writeKubeconfig(api.url);
+  const another = (more: Partial<KubernetesExecutorOptions> = {}): KubernetesExecutor => {
+    const pacing = { firstMs: 1, mostMs: 5 };
+    const made = new KubernetesExecutor({ owner: "tests", kubeconfig, pacing, watch, ...options, ...more });
+    onTestFinished(() => {
+      api.cluster.nodesAnswer = true;
+      return made.halt();
+    });
+    return made;
+  };
+  const happened = (kind: PodEvent["kind"], times = 1): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (events.filter((event) => event.kind === kind).length < times) return;
+        heard.delete(look);
+        resolve();
+      };
+      heard.add(look);
+      look();
+    });
+  return { api, kubeconfig, executor: another(), events, another, happened };
+}
+
+function writeKubeconfig(server: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-kube-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "config");
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
+    // The library speaks plain HTTP only where it is told that this is meant.
+    clusters: [{ name: "test", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "test", user: { token: "a-token" } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+export const pod = (more: Partial<PodSpec> = {}): PodSpec => ({
+  image: "shop:1",
+  namespace: "steps",
+  command: null,
+  serviceAccount: null,
+  env: {},
+  labels: {},
+  resources: null,
+  keep: "never",
+  ...more,
+});
+
+export interface TestJob extends Job {
+  readonly controller: AbortController;
+  readonly said: string[];
+}
+
+export function job(more: Partial<Job> = {}): TestJob {
+  const controller = new AbortController();
+  const said: string[] = [];
+  return {
+    id: "0190-unit",
+    name: "resize",
+    input: '{"n":4}',
+    attempt: 1,
+    fence: 7,
+    timeoutMs: null,
+    signal: controller.signal,
+    step: { run: "run-1", name: "Resize image" },
+    pod: pod(),
+    progress: () => {},
+    log: (message) => said.push(message),
+    controller,
+    said,
+    ...more,
+  };
+}
+
+/** A log that ends well. */
+export const logOf = (result: unknown, fence = 7): string =>
+  `hello\n${sayEnded(fence, { ok: true, result: JSON.stringify(result) })}\n`;
+
+export const done = (result: unknown): Ending => ({ ok: true, result: JSON.stringify(result) });
