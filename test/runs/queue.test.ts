@@ -44,7 +44,14 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     const order = { app: "queue", store, slots: 5, poll: `${POLL_MS}ms`, witnessPort: witness.port } as const;
     const workers = await prepareWorkers(names, order);
     await Promise.all(workers.map((worker) => worker.go()));
+    // Nobody leaves yet: ten runs are in progress, and whoever stands between them is blocked by a tag.
+    await witness.until(
+      (seen) => seen.sum("pool:runs") === LIMITS.runs && seen.sum("pool:env=prod") === LIMITS["tag:env=prod"],
+      "the limits are reached",
+    );
     const watch = new RunWatch(LIMITS);
+    watch.see(await sampleRuns(aside));
+    witness.letGo();
     await until(
       async () => {
         const sample = await sampleRuns(aside);
@@ -143,7 +150,7 @@ async function submitAll(sluice: Sluice, runs: number): Promise<string[]> {
     const batch = Array.from({ length: each }, (_, index) => {
       const tags = { tenant: `t${tenant}`, env: (tenant + index) % 4 === 0 ? "prod" : "test" };
       const counts = { runs: 1, [`tenant=${tags.tenant}`]: 1, [`env=${tags.env}`]: 1 };
-      const input: Errand = { counts, ms: 10 };
+      const input: Errand = { counts, hold: true, ms: 10 };
       return sluice.submit("job", input as never, { tags });
     });
     ids.push(...(await Promise.all(batch)).map(({ id }) => id));
