@@ -26,7 +26,7 @@ const MOMENTS = ["dequeue", "start", "finish"] as const;
 for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
   describeOn(name, () => {
     test(`cancel, dequeue and finish raced ${ROUNDS[name]} times have one winner each time, and nothing stays held`, {
-      timeout: 120_000,
+      timeout: 240_000,
     }, async () => {
       const { left, right, aside } = await twoConnections(name);
       // Room for one: what a round left behind would keep the next one out.
