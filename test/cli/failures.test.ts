@@ -30,6 +30,25 @@ describe("a store that is away is named by", () => {
     ["limits", "set", "cluster", "1"],
     ["limits", "reset", "cluster"],
     ["why", "x"],
+    ["pools", "list"],
+    ["pools", "info", "x"],
+    ["pools", "set", "x", "1"],
+    ["queue", "list"],
+    ["queue", "cancel", "x"],
+    ["queue", "why", "x"],
+    ["queue", "priority", "x", "1"],
+    ["submit", "app.js", "stripe"],
+    ["runs", "list"],
+    ["runs", "show", "x"],
+    ["runs", "watch", "x"],
+    ["runs", "cancel", "x"],
+    ["runs", "pause", "x"],
+    ["runs", "resume", "x"],
+    ["runs", "rerun", "app.js", "x"],
+    ["schedules", "list"],
+    ["schedules", "pause", "x"],
+    ["schedules", "resume", "x"],
+    ["schedules", "trigger", "app.js", "x"],
     ["migrate"],
     ["doctor"],
   ])("%s %s", async (...args) => {
@@ -69,7 +88,7 @@ describe("a file", () => {
     expect(await sluice(project, ["limits", "list", "--store", "file:a.db"])).toEqual(
       failure(
         "SCHEMA_MISSING",
-        "The store has schema 0, this version needs 1. Run: npx sluice migrate --store file:a.db",
+        "The store has schema 0, this version needs 2. Run: npx sluice migrate --store file:a.db",
       ),
     );
     expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "mine" }]);
@@ -84,7 +103,7 @@ describe("a file", () => {
     database.close();
     for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
       expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
-        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (1). Upgrade sluice."),
+        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (2). Upgrade sluice."),
       );
   });
 
@@ -124,7 +143,7 @@ describeWithPostgres("a PostgreSQL", () => {
     expect(await list(url.href)).toEqual(
       failure(
         "SCHEMA_MISSING",
-        `The store has schema 0, this version needs 1. Run: npx sluice migrate --store ${url.href}`,
+        `The store has schema 0, this version needs 2. Run: npx sluice migrate --store ${url.href}`,
       ),
     );
   });
@@ -159,7 +178,7 @@ describe("somebody who is not there", () => {
       "UNKNOWN_ID",
       "There is no task zzz in this store. See: npx sluice tasks list",
     ],
-    [["why", "zzz"], "UNKNOWN_ID", "There is no task zzz in this store. See: npx sluice tasks list"],
+    [["why", "zzz"], "UNKNOWN_ID", "There is no task or run zzz in this store. See: npx sluice tasks list"],
     [
       ["queues", "pause", "zzz"],
       "UNKNOWN_QUEUE",

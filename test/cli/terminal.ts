@@ -1,5 +1,6 @@
 // A project of a user with the package in it, and a terminal beside it: the built `sluice` as a child process.
 
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,11 +31,11 @@ export default defineApp({
 });
 `;
 
-export function newProject(): string {
+export function newProject(app = APP): string {
   const folder = mkdtempSync(join(tmpdir(), "sluice-terminal-"));
   projects.push(folder);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "app.js"), APP);
+  writeFileSync(join(folder, "app.js"), app);
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
   return folder;
@@ -49,16 +50,27 @@ export interface Ended {
 export interface Running {
   readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** What comes in on its stdin. */
+  readonly input?: string;
 }
 
-export function sluice(project: string, args: readonly string[], { uid, env }: Running = {}): Promise<Ended> {
+/** One that runs on; whoever starts it ends it. */
+export function start(
+  project: string,
+  args: readonly string[],
+  { uid, env }: Running = {},
+): ChildProcessWithoutNullStreams {
   const { SLUICE_STORE: _, npm_command: __, ...rest } = process.env;
-  const child = spawn(process.execPath, [cli, ...args], {
+  return spawn(process.execPath, [cli, ...args], {
     cwd: project,
     env: { ...rest, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
+}
+
+export function sluice(project: string, args: readonly string[], running: Running = {}): Promise<Ended> {
+  const child = start(project, args, running);
+  child.stdin.end(running.input ?? "");
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

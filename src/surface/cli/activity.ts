@@ -4,6 +4,7 @@ import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
+import { localTime } from "./say.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
 
@@ -110,20 +111,17 @@ export class Activity {
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
-    process.stdout.write(`${time()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`);
+    process.stdout.write(
+      `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`,
+    );
   }
 
   #warn(text: string): void {
-    process.stdout.write(`${time()}  ${colours.yellow(safe(text))}\n`);
+    process.stdout.write(`${localTime()}  ${colours.yellow(safe(text))}\n`);
   }
 }
 
 function took({ startedAt }: Run): string {
   const ms = performance.now() - startedAt;
   return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(1)}s`;
-}
-
-/** The local time of whoever sits before the screen. */
-function time(): string {
-  return colours.dim(new Date().toTimeString().slice(0, 8));
 }

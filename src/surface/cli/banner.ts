@@ -19,11 +19,12 @@ export interface Start {
 
 export function banner(start: Start): string {
   const { mode, file, app, limits, options } = start;
-  const { queues, pools, tasks } = app;
+  const { queues, pools, tasks, workflows } = app;
   const changed = limits.filter(({ source, paused }) => source === "operator" || source === "sql" || paused);
   const facts = fields([
     ["State", sayStore(storeUrl(options))],
     ["Tasks", [...tasks.keys()].join(", ")],
+    workflows.size === 0 ? undefined : ["Workflows", [...workflows.keys()].join(", ")],
     [
       "Queues",
       queues
@@ -43,7 +44,7 @@ export function banner(start: Start): string {
       : ["Changed", { text: changed.map(sayChange).join(", "), style: colours.yellow }],
   ]);
   const head = `${colours.bold(`sluice ${mode}`)} ${safe(sayPath(file))}\n${indented(facts)}${concurrencyLine(start)}\n`;
-  return mode === "dev" ? `${head}\n${tryNext(options)}\n` : head;
+  return mode === "dev" ? `${head}\n${tryNext(start)}\n` : head;
 }
 
 /** Everything that bounds this worker, in one line for logs; first the fields that scripts may look for. */
@@ -72,14 +73,21 @@ function sayChange(view: LimitView): string {
   return `${view.key}=${sayLimit(view.limit)}${paused}${was}`;
 }
 
-function tryNext(options: ServeOptions): string {
-  const commands = [
+function tryNext({ file, app, options }: Start): string {
+  const [workflow] = app.workflows.keys();
+  const commands: readonly (readonly [command: string, what: string])[] = [
+    ...(workflow === undefined
+      ? []
+      : ([
+          [`sluice submit ${sayPath(file)} ${workflow} --watch`, "a run of a workflow, live"],
+          ["sluice queue list", "which runs wait for their start, and why"],
+        ] as const)),
     ["sluice queues list", "what waits and what runs"],
     ["sluice tasks list --state waiting", "who is in line"],
     ["sluice why ID", "why one of them waits, and what would change it"],
     ["sluice limits list", "every limit and how much of it is held"],
     ["sluice limits set KEY N", "change one while it all runs; 0 pauses"],
-  ] as const;
+  ];
   const pasted = commands.map(([command, what]) => [toPaste(options, command), what] as const);
   const width = Math.max(...pasted.map(([command]) => widthOf(command)));
   const lines = pasted.map(

@@ -8,7 +8,7 @@ import { formatDuration } from "../../core/time.ts";
 import type { AnyWorkflow } from "../../core/workflow/definition.ts";
 import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
-import { count } from "./say.ts";
+import { count, sayTags } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { table } from "./table.ts";
 
@@ -53,15 +53,17 @@ function taskData({ run: _run, input, pools, ...task }: AnyTask): object {
 }
 
 function summary(file: string, app: App): string {
-  const { queues, pools, tasks } = app;
+  const { queues, pools, tasks, workflows } = app;
+  const runs = workflows.size > 0 ? `, ${count(workflows.size, "workflow")}` : "";
   return [
-    `${file} is right: ${count(tasks.size, "task")}, ${count(queues.length, "queue")}, ${count(pools.length, "pool")}\n${concurrency(app)}\n`,
+    `${file} is right: ${count(tasks.size, "task")}, ${count(queues.length, "queue")}, ${count(pools.length, "pool")}${runs}\n${concurrency(app)}\n`,
     table(
       ["queue", "rank", "max concurrency"],
       queues.map(({ name, rank, maxConcurrency }) => [name, String(rank), String(maxConcurrency ?? "∞")]),
     ),
     ...(pools.length > 0 ? [poolTable(app)] : []),
     table(["task", "queue", "pools", "attempts", "timeout"], [...tasks.values()].map(taskRow)),
+    ...(workflows.size > 0 ? [workflowTable(app)] : []),
   ].join("\n");
 }
 
@@ -80,6 +82,16 @@ function poolTable({ pools }: App): string {
       formatDuration(leaseMs),
     ]),
   );
+}
+
+function workflowTable({ workflows }: App): string {
+  const rows = [...workflows.values()].map(({ id, tags = {}, timeout = "-", plan }) => [
+    id,
+    sayTags(tags),
+    timeout,
+    plan.steps.map(({ name }) => name).join(", "),
+  ]);
+  return table(["workflow", "tags", "timeout", "steps"], rows);
 }
 
 function taskRow({ id, queue = "default", pools, retry, timeout = "-" }: AnyTask): string[] {

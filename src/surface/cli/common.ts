@@ -4,6 +4,9 @@ import type { Command } from "commander";
 export const withId = (command: Command): Command =>
   command.argument("<id>", "the task's id, or its beginning");
 
+export const withRun = (command: Command): Command =>
+  command.argument("<run>", "the run's id, or its beginning");
+
 /** Changes are put down to somebody. */
 export const withBy = (command: Command, does: string): Command =>
   command.option("--by <name>", `who ${does} (default: $USER)`);

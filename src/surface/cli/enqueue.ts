@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import type { EnqueueOptions } from "../../api/new-task.ts";
 import { connect } from "../../api/sluice.ts";
-import { UsageError } from "./failure.ts";
+import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";
-import { wholeNumber } from "./numbers.ts";
+import { timeOf, wholeNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl, toPaste } from "./settings.ts";
@@ -24,7 +24,7 @@ export function addEnqueue(tasks: Command): void {
     .description("put a task in line")
     .argument("<app>", "the app file that knows the task")
     .argument("<task>", "the task's name")
-    .argument("[input]", "its input as JSON", "null")
+    .argument("[input]", INPUT, "null")
     .option("--queue <name>", "another queue than the task's own")
     .option("--priority <n>", "higher goes first", wholeNumber)
     .option("--delay <duration>", 'start after so long, like "30s"')
@@ -37,7 +37,7 @@ export function addEnqueue(tasks: Command): void {
 }
 
 async function enqueue(file: string, task: string, text: string, options: Options): Promise<void> {
-  const input = parsedInput(text);
+  const input = await readInput(text);
   const settings = settingsOf(options);
   const { app } = await loadApp(file);
   await using sluice = await connect({ store: storeUrl(options), app });
@@ -46,16 +46,6 @@ async function enqueue(file: string, task: string, text: string, options: Option
     const what = created ? `${task} ${id} is in line.` : `${task} ${id} was there already under this key.`;
     return `${what} See: ${toPaste(options, `sluice why ${id}`)}`;
   });
-}
-
-function parsedInput(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(
-      `the input is not JSON: ${(error as Error).message}. Write it like '{"orderId":"A-1"}'`,
-    );
-  }
 }
 
 function settingsOf({ queue, priority, delay, runAt, goodUntil, key }: Options): EnqueueOptions {
@@ -69,11 +59,4 @@ function settingsOf({ queue, priority, delay, runAt, goodUntil, key }: Options):
       : { goodUntil: /^\d{4}-/.test(goodUntil) ? timeOf("--good-until", goodUntil) : goodUntil }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
   };
-}
-
-function timeOf(option: string, text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime()))
-    throw new UsageError(`${option} "${text}" is not a time. Write it like 2026-11-16T03:00:00Z`);
-  return time;
 }

@@ -22,10 +22,7 @@ export function reportError(error: unknown, paste: Paste = (command) => command)
 
 /** The rooms below speak of `sluice limits list`; here it is known how that is called, and for which store. */
 function pasteable(message: string, paste: Paste): string {
-  return message.replace(
-    /\b(See|Run): (sluice [a-z ]+)$/gm,
-    (_, word, command) => `${word}: ${paste(command)}`,
-  );
+  return message.replace(/: (sluice [a-z][^,\n]*)(?=,|$)/gm, (_, command) => `: ${paste(command)}`);
 }
 
 function reportUsage(error: CommanderError): number {

@@ -112,7 +112,8 @@ async function tell(
   });
 }
 
-function consequence({
+/** What a new limit means for what runs and waits. */
+export function consequence({
   held,
   limit,
   draining,

@@ -1,5 +1,6 @@
-/** Arguments that are numbers, refused as wrong usage before anything is opened. */
+/** Arguments that are numbers, times or lists, refused as wrong usage before anything is opened. */
 import { InvalidArgumentError } from "commander";
+import { UsageError } from "./failure.ts";
 
 export function wholeNumber(text: string): number {
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text)))
@@ -33,4 +34,22 @@ export function list(text: string): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+}
+
+export function timeOf(option: string, text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new UsageError(`${option} "${text}" is not a time. Write it like 2026-11-16T03:00:00Z`);
+  return time;
+}
+
+/** For an option that may be given several times: "env=prod", or "env" alone has no value and is refused. */
+export function tag(
+  text: string,
+  others: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const equals = text.indexOf("=");
+  if (equals < 1 || equals === text.length - 1)
+    throw new InvalidArgumentError("It must be a key and a value, like env=prod.");
+  return { ...others, [text.slice(0, equals)]: text.slice(equals + 1) };
 }

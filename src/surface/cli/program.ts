@@ -7,6 +7,11 @@ type Add = (program: Command) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   dev: async () => (await import("./dev.ts")).addDev,
   worker: async () => (await import("./worker.ts")).addWorker,
+  submit: async () => (await import("./submit.ts")).addSubmit,
+  runs: async () => (await import("./runs.ts")).addRuns,
+  queue: async () => (await import("./queue.ts")).addQueue,
+  pools: async () => (await import("./pools.ts")).addPools,
+  schedules: async () => (await import("./schedules.ts")).addSchedules,
   why: async () => (await import("./why.ts")).addWhy,
   tasks: async () => (await import("./tasks.ts")).addTasks,
   queues: async () => (await import("./queues.ts")).addQueues,

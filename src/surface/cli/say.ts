@@ -1,10 +1,11 @@
 /** The few words that several listings share. */
 import type { LimitView } from "../../api/limits.ts";
+import type { StepViewState } from "../../api/run-view.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
 import { ANY, parseKey } from "../../core/gate/key.ts";
 import { isoTime, sayDuration } from "../../core/time.ts";
-import type { TaskState } from "../../store/store.ts";
+import type { RunState, TaskState } from "../../store/store.ts";
 import type { Cell, Style } from "./table.ts";
 import { colours } from "./text.ts";
 
@@ -24,9 +25,12 @@ export function sayUse(view: Pick<LimitView, "key" | "held" | "limit" | "paused"
   return { text, style: notes.length > 0 ? colours.yellow : undefined };
 }
 
-const STATE_STYLES: Partial<Record<TaskState, Style>> = {
+const STATE_STYLES: Readonly<Record<string, Style | undefined>> = {
   running: colours.cyan,
   claimed: colours.cyan,
+  started: colours.cyan,
+  skipped: colours.dim,
+  pending: colours.dim,
   succeeded: colours.green,
   failed: colours.red,
   quarantined: colours.red,
@@ -34,8 +38,14 @@ const STATE_STYLES: Partial<Record<TaskState, Style>> = {
   cancelled: colours.dim,
 };
 
-export function stateCell(state: TaskState): Cell {
+export function stateCell(state: TaskState | RunState | StepViewState): Cell {
   return { text: state, style: STATE_STYLES[state] };
+}
+
+/** `env=prod, tenant=acme`; a dash where there are none. */
+export function sayTags(tags: Readonly<Record<string, string>>): string {
+  const said = Object.entries(tags).map(([key, value]) => `${key}=${value}`);
+  return said.join(", ") || "-";
 }
 
 export function ago(at: number, now: number): string {
@@ -48,4 +58,9 @@ export function when(at: number, now: number): string {
 
 export function count(many: number, noun: string): string {
   return many === 1 ? `1 ${noun}` : `${many} ${noun}s`;
+}
+
+/** The time of whoever sits before the screen. */
+export function localTime(): string {
+  return colours.dim(new Date().toTimeString().slice(0, 8));
 }

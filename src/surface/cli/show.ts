@@ -5,7 +5,7 @@ import { isoTime } from "../../core/time.ts";
 import type { EventRow } from "../../store/store.ts";
 import { withId } from "./common.ts";
 import { errorOf } from "./ending.ts";
-import { findTask } from "./find-task.ts";
+import { findTask } from "./find.ts";
 import { print } from "./output.ts";
 import { count, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";

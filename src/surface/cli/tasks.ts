@@ -8,7 +8,7 @@ import type { TaskState } from "../../store/store.ts";
 import { withBy, withId } from "./common.ts";
 import { endingOf, errorOf } from "./ending.ts";
 import { addEnqueue } from "./enqueue.ts";
-import { findTask } from "./find-task.ts";
+import { findTask } from "./find.ts";
 import { atLeastOne } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, stateCell } from "./say.ts";

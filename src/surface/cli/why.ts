@@ -1,14 +1,15 @@
-/** `sluice why ID`: where a task is, every reason it waits for, and the command that would change each. */
+/** `sluice why ID`: where a task or a run is, every reason it waits for, and the command that would change each. */
 import type { Command } from "commander";
 import type { Explanation, Wait } from "../../api/explain.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { TaskView } from "../../api/task-view.ts";
-import { describe, gateTitle, remedy } from "../../core/gate/describe.ts";
+import { gateTitle } from "../../core/gate/describe.ts";
 import { sayDuration } from "../../core/time.ts";
-import { withId } from "./common.ts";
 import { endingOf } from "./ending.ts";
-import { findTask } from "./find-task.ts";
+import { findEither } from "./find.ts";
 import { print } from "./output.ts";
+import { reasonLines } from "./reason-lines.ts";
+import { whyRun } from "./run-why.ts";
 import { ago, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
@@ -16,8 +17,12 @@ import { colours, safe, safeLines } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
 export function addWhy(program: Command): void {
-  withId(program.command("why"))
-    .description("why a task is not running: every gate in the way, who holds it, and what would change it")
+  program
+    .command("why")
+    .argument("<id>", "the id of a task, a run or a step's task, or its beginning")
+    .description(
+      "why a task or a run is not running: every gate in the way, who holds it, and what would change it",
+    )
     .action((id: string, _, command: Command) => why(id, command.optsWithGlobals()));
 }
 
@@ -30,7 +35,9 @@ interface Seen {
 
 function why(given: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const seen = await look(sluice, await findTask(sluice, given, options));
+    const { id, kind } = await findEither(sluice, given, options);
+    if (kind === "run") return whyRun(sluice, id, options);
+    const seen = await look(sluice, id);
     const ending = endingOf(seen.task, seen.now);
     print(options, { ...seen.explanation, ...(ending ? { ending } : {}) }, () => story(seen, options));
   });
@@ -86,12 +93,7 @@ function standing({ explanation, task, now, worker }: Seen): string {
 }
 
 function reasons({ explanation, now, task }: Seen, options: GlobalOptions): string[] {
-  if (explanation.state !== task.state) return [];
-  return explanation.reasons.flatMap((reason) => {
-    const command = remedy(reason);
-    const sentence = safeLines(describe(reason, { now, indent: 2 }));
-    return command ? [sentence, `      ${colours.cyan(safe(toPaste(options, command)))}`] : [sentence];
-  });
+  return explanation.state === task.state ? reasonLines(explanation.reasons, now, options) : [];
 }
 
 function deadline({ task, now }: Seen): string[] {

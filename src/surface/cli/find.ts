@@ -1,0 +1,79 @@
+/** The id of a task or of a run from as much of it as tells it apart. */
+import type { Sluice } from "../../api/sluice.ts";
+import { SluiceError } from "../../core/error.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste } from "./settings.ts";
+
+type Kind = "task" | "run";
+
+export interface Found {
+  readonly id: string;
+  readonly kind: Kind;
+}
+
+export async function findTask(sluice: Sluice, given: string, options: GlobalOptions): Promise<string> {
+  return (await find(sluice, given, options, ["task"])).id;
+}
+
+export async function findRun(sluice: Sluice, given: string, options: GlobalOptions): Promise<string> {
+  return (await find(sluice, given, options, ["run"])).id;
+}
+
+export function findEither(sluice: Sluice, given: string, options: GlobalOptions): Promise<Found> {
+  return find(sluice, given, options, ["task", "run"]);
+}
+
+async function find(
+  sluice: Sluice,
+  given: string,
+  options: GlobalOptions,
+  wanted: readonly Kind[],
+): Promise<Found> {
+  const begins = given === "" ? [] : await sluice.store.find(given);
+  const ids = begins[0] === given ? [given] : begins;
+  const found = await Promise.all(ids.map((id) => known(sluice, id)));
+  const fitting = found.filter(({ kind }) => wanted.includes(kind));
+  const [first, second] = fitting;
+  // A list that was cut may go on with others that fit.
+  const isAll = ids.length < MOST_LISTED;
+  if (first && !second && isAll) return first;
+  if (first || !isAll) throw ambiguous(given, wanted, first ? fitting : found);
+  throw unknown(given, wanted, found, options);
+}
+
+async function known(sluice: Sluice, id: string): Promise<Found> {
+  return { id, kind: (await sluice.runs.get(id)) ? "run" : "task" };
+}
+
+function unknown(
+  given: string,
+  wanted: readonly Kind[],
+  [other, another]: readonly Found[],
+  options: GlobalOptions,
+): SluiceError {
+  if (other && !another)
+    return new SluiceError(
+      "UNKNOWN_ID",
+      `${other.id} is a ${other.kind}, not a ${wanted[0]}. See: ${toPaste(options, `sluice ${other.kind}s show ${other.id}`)}`,
+    );
+  const list = toPaste(options, `sluice ${wanted[0]}s list`);
+  return new SluiceError(
+    "UNKNOWN_ID",
+    `There is no ${wanted.join(" or ")} ${given} in this store. See: ${list}`,
+  );
+}
+
+function ambiguous(given: string, wanted: readonly Kind[], found: readonly Found[]): SluiceError {
+  const ids = found.map(({ id }) => id);
+  const kinds = wanted.filter((kind) => found.some((each) => each.kind === kind));
+  const listed = found.map(({ id, kind }) => `  ${id}${kinds.length > 1 ? `  ${kind}` : ""}`).join("\n");
+  const more = found.length >= MOST_LISTED ? "\n  …" : "";
+  return new SluiceError(
+    "AMBIGUOUS_ID",
+    `More than one ${(kinds.length > 0 ? kinds : wanted).join(" or ")} begins with ${given}; write more of it:\n${listed}${more}`,
+    { details: { ids } },
+  );
+}
+
+/** The store names no more than this. */
+const MOST_LISTED = 10;

@@ -1,0 +1,29 @@
+/** An input as it is given on the command line: JSON as it stands, `@file` with it, or `-` for what comes in on stdin. */
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { UsageError } from "./failure.ts";
+
+export const INPUT = "its input as JSON; @file reads it from there, - from stdin";
+
+export async function readInput(given: string): Promise<unknown> {
+  const source =
+    given === "-" ? "what came in on stdin" : given.startsWith("@") ? given.slice(1) : "the input";
+  const json = await textOf(given);
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(
+      `${source} is not JSON: ${(error as Error).message}. Write it like '{"orderId":"A-1"}'`,
+    );
+  }
+}
+
+async function textOf(given: string): Promise<string> {
+  if (given === "-") return text(process.stdin);
+  if (!given.startsWith("@")) return given;
+  try {
+    return readFileSync(given.slice(1), "utf8");
+  } catch (error) {
+    throw new UsageError(`the input cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,144 @@
+/** `sluice pools list|info|set` */
+import type { Command } from "commander";
+import type { PoolInfo, PoolView } from "../../api/pools.ts";
+import { ANY, parseKey, poolKey } from "../../core/gate/key.ts";
+import { formatDuration } from "../../core/time.ts";
+import type { GateHolder } from "../../store/store.ts";
+import { withBy } from "./common.ts";
+import { consequence } from "./limits.ts";
+import { limitNumber } from "./numbers.ts";
+import { print } from "./output.ts";
+import { ago, count, sayLimit } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste, whoever } from "./settings.ts";
+import type { Cell, Row } from "./table.ts";
+import { fields, table } from "./table.ts";
+import { colours } from "./text.ts";
+import { withStore } from "./with-store.ts";
+
+type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string };
+
+export function addPools(program: Command): void {
+  const pools = program
+    .command("pools")
+    .description("see pools and who holds their slots, and set their limits");
+  pools
+    .command("list")
+    .description("every pool: its limit, slots claimed, steps and tasks that wait, and its lease")
+    .action((_, command: Command) => listPools(command.optsWithGlobals()));
+  pools
+    .command("info")
+    .description("one pool and who holds its slots, since when, and until when unless renewed")
+    .argument("<pool>", "the pool, as in the list")
+    .action((name: string, _, command: Command) => info(name, command.optsWithGlobals()));
+  withBy(pools.command("set"), "changes it")
+    .description("set a pool's limit, and its lease if one is given; it survives restarts until it is reset")
+    .argument("<pool>", "the pool; a new one is made")
+    .argument(
+      "<limit>",
+      "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
+      limitNumber,
+    )
+    .option("--lease <duration>", 'how long a slot is held without being renewed, like "5m"')
+    .action((name: string, limit: number, _, command: Command) =>
+      setPool(name, limit, command.optsWithGlobals()),
+    );
+}
+
+function listPools(options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const pools = await sluice.pools.list();
+    print(options, pools, () => {
+      if (pools.length === 0)
+        return `No pools yet. They come with an app, or: ${toPaste(options, "sluice pools set NAME LIMIT")}`;
+      return table(["pool", "limit", "claimed", "pending", "lease"], pools.map(row));
+    });
+  });
+}
+
+const row = (pool: PoolView): Row => [
+  pool.name,
+  limitCell(pool),
+  claimedCell(pool),
+  String(pool.pending),
+  sayLease(pool),
+];
+
+/** Where every value has a gate of its own, this is the limit of each. */
+const isFamily = ({ name }: PoolView): boolean => parseKey(poolKey(name)).value === ANY;
+
+function limitCell(pool: PoolView): Cell {
+  const { limit, paused } = pool;
+  if (limit === null) return { text: "unset", style: colours.red };
+  if (isFamily(pool)) return { text: `${sayLimit(limit)} each` };
+  const isPaused = paused || limit === 0;
+  return {
+    text: `${sayLimit(limit)}${isPaused ? " paused" : ""}`,
+    style: isPaused ? colours.yellow : undefined,
+  };
+}
+
+function claimedCell(pool: PoolView): Cell {
+  if (isFamily(pool)) return { text: "-" };
+  const { claimed, draining } = pool;
+  return draining ? { text: `${claimed} draining`, style: colours.yellow } : { text: String(claimed) };
+}
+
+const sayLease = ({ leaseMs }: PoolView): string => (leaseMs === null ? "-" : formatDuration(leaseMs));
+
+function info(name: string, options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [pool, now] = await Promise.all([sluice.pools.info(name), sluice.store.now()]);
+    print(options, pool, () => `${about(pool)}\n${holdersOf(pool, now)}`);
+  });
+}
+
+function about(pool: PoolInfo): string {
+  return fields([
+    ["pool", pool.name],
+    ["limit", limitCell(pool)],
+    ["claimed", claimedCell(pool)],
+    ["pending", String(pool.pending)],
+    ["lease", sayLease(pool)],
+  ]);
+}
+
+function holdersOf({ holders }: PoolInfo, now: number): string {
+  if (holders.length === 0) return "Nobody holds a slot.\n";
+  return table(
+    ["run", "step", "slots", "claimed", "lease expires"],
+    holders.map((holder) => [
+      holder.run ?? "-",
+      holder.step ?? `task ${holder.name} ${holder.id}`,
+      String(holder.slots),
+      ago(holder.claimedAt, now),
+      expiry(holder),
+    ]),
+  );
+}
+
+/** It is renewed in time as long as its worker lives. */
+function expiry({ leaseLeftMs }: GateHolder): Cell {
+  if (leaseLeftMs === null) return { text: "with its worker" };
+  return leaseLeftMs > 0 ? { text: ago(leaseLeftMs, 0) } : { text: "expired", style: colours.red };
+}
+
+function setPool(name: string, limit: number, options: SetOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const isNew = !(await sluice.pools.list()).some((pool) => pool.name === name);
+    const { lease, by } = options;
+    const { from } = await sluice.pools.set(name, limit, {
+      by: whoever(by),
+      ...(lease === undefined ? {} : { lease }),
+    });
+    const { holders: _, ...pool } = await sluice.pools.info(name);
+    print(options, { ...pool, from }, () => {
+      const change = `pool ${name}: ${sayLimit(from)} → ${sayLimit(pool.limit)}${pool.leaseMs === null ? "" : `, lease ${sayLease(pool)}`}`;
+      const { claimed, pending } = pool;
+      return `${change}${consequence({ ...pool, held: claimed }) || "."}${pending > 0 ? ` ${count(pending, "unit")} waiting.` : ""}${isNew ? newNote(options) : ""}`;
+    });
+  });
+}
+
+const newNote = (options: GlobalOptions): string =>
+  `\nNo app declared this pool and nothing has asked for it yet. If the name is a slip, see: ${toPaste(options, "sluice pools list")}`;

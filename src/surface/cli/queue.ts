@@ -1,0 +1,105 @@
+/** `sluice queue list|cancel|why|priority`: the line of runs. */
+import type { Command } from "commander";
+import type { QueuedRun } from "../../api/run-queue.ts";
+import { sayDuration } from "../../core/time.ts";
+import { withBy, withRun } from "./common.ts";
+import { findRun } from "./find.ts";
+import { atLeastOne, wholeNumber } from "./numbers.ts";
+import { print } from "./output.ts";
+import { reasonLines } from "./reason-lines.ts";
+import { ago, count, sayTags } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { whoever } from "./settings.ts";
+import { table } from "./table.ts";
+import { colours, safe } from "./text.ts";
+import { withStore } from "./with-store.ts";
+
+type By = GlobalOptions & { readonly by?: string };
+
+export function addQueue(program: Command): void {
+  const queue = program.command("queue").description("see and steer the line of runs");
+  queue
+    .command("list")
+    .description("every queued run: priority first, then time, with what keeps it in line")
+    .option("--limit <n>", "at most so many", atLeastOne, 1_000)
+    .action((_, command: Command) => listQueue(command.optsWithGlobals()));
+  withBy(withRun(queue.command("cancel")), "cancels it")
+    .description("take a queued run out of line; one in progress is cancelled with: runs cancel")
+    .action((run: string, _, command: Command) => cancel(run, command.optsWithGlobals()));
+  withRun(queue.command("why"))
+    .description("why a run is queued: every limit in the way, its place in line, priority and tags")
+    .action((run: string, _, command: Command) => why(run, command.optsWithGlobals()));
+  withBy(withRun(queue.command("priority")), "changes it")
+    .description("another place in line for a queued run")
+    .argument("<priority>", "higher goes first", wholeNumber)
+    .action((run: string, priority: number, _, command: Command) =>
+      setPriority(run, priority, command.optsWithGlobals()),
+    );
+}
+
+function listQueue(options: GlobalOptions & { readonly limit: number }): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [runs, now] = await Promise.all([sluice.queue.list({ limit: options.limit }), sluice.store.now()]);
+    print(options, runs, () => {
+      if (runs.length === 0) return "No run is queued.";
+      const rows = runs.map((run) => [
+        run.position === null ? "-" : String(run.position),
+        run.id,
+        run.workflow,
+        String(run.priority),
+        ago(run.queuedAt, now),
+        shortly(run),
+      ]);
+      return table(["#", "run", "workflow", "priority", "queued", "why"], rows);
+    });
+  });
+}
+
+function shortly({ sentences }: QueuedRun): string {
+  return sentences.map(({ text }) => text).join("; ") || "nothing in its way: starts with the next pass";
+}
+
+function cancel(given: string, options: By): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const id = await findRun(sluice, given, options);
+    await sluice.queue.cancel(id, whoever(options.by));
+    print(options, { id, was: "queued", state: "cancelled" }, () => `run ${id} is cancelled; it was queued.`);
+  });
+}
+
+function why(given: string, options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const run = await sluice.queue.why(await findRun(sluice, given, options));
+    const now = await sluice.store.now();
+    print(options, run, () => whyQueued(run, now, options));
+  });
+}
+
+/** Also what `sluice why` says of a run that is queued. */
+export function whyQueued(run: QueuedRun, now: number, options: GlobalOptions): string {
+  const reasons = reasonLines(run.reasons, now, options);
+  const head = `${colours.bold(safe(run.workflow))} ${run.id} ${standing(run, now)}`;
+  return [head, ...reasons, `  Priority ${run.priority}, tags: ${safe(sayTags(run.tags))}.`].join("\n");
+}
+
+function standing({ position, queuedAt, reasons }: QueuedRun, now: number): string {
+  if (position === null) return "is put off:";
+  const place = `is number ${position} in the line of runs`;
+  return reasons.length > 0
+    ? `${place}, queued for ${sayDuration(now - queuedAt)}, because`
+    : `${place}; nothing stands in its way, so it starts with the next pass.`;
+}
+
+function setPriority(given: string, priority: number, options: By): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const id = await findRun(sluice, given, options);
+    const { from } = await sluice.queue.priority(id, priority, whoever(options.by));
+    const line = await sluice.queue.list({ limit: Number.POSITIVE_INFINITY });
+    const position = line.find((run) => run.id === id)?.position ?? null;
+    print(options, { id, from, priority, position }, () => {
+      const place =
+        position === null ? "" : `, now number ${position} of ${count(line.length, "queued run")}`;
+      return `run ${id}: priority ${from} → ${priority}${place}.`;
+    });
+  });
+}

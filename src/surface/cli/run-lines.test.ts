@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import type { StepView } from "../../api/run-view.ts";
+import { RunLines } from "./run-lines.ts";
+import type { Seen } from "./run-seen.ts";
+
+const step = (more: Partial<StepView>): StepView => ({
+  name: "sync",
+  task: "sync",
+  state: "pending",
+  needs: [],
+  unit: null,
+  attempt: 0,
+  enqueuedAt: 0,
+  claimedAt: null,
+  finishedAt: null,
+  ...more,
+});
+
+const seen = (
+  of: StepView,
+  { run = {}, why, whys = "" }: { run?: object; why?: string; whys?: string } = {},
+): Seen => ({
+  run: {
+    id: "01k",
+    workflow: "nightly",
+    state: "started",
+    paused: false,
+    finishedAt: null,
+    steps: [of],
+    ...run,
+  } as never,
+  now: 5_000,
+  why,
+  whys: new Map(whys ? [["sync", whys]] : []),
+});
+
+function changes(before: Seen | undefined, now: Seen): string[] {
+  const lines = new RunLines();
+  if (before) lines.tell(before);
+  return lines.tell(now);
+}
+
+const running = step({ state: "running", attempt: 1, claimedAt: 2_000 });
+
+describe("a run that is watched in a log", () => {
+  test("is told once as it stands, and then only what changes", () => {
+    const first = seen(running);
+    expect(changes(undefined, first)).toEqual(["nightly  01k started", "sync     started"]);
+    expect(changes(first, seen(running))).toEqual([]);
+    expect(changes(first, seen({ ...running, progress: { done: 2, of: 4 } }))).toEqual([
+      "sync     3s  █████░░░░░ 2/4",
+    ]);
+    expect(changes(first, seen(running, { run: { paused: true } }))).toEqual(["nightly  paused"]);
+    expect(changes(first, seen(step({ state: "later", attempt: 1 })))).toEqual([
+      "sync     attempt 1 did not succeed, will be tried again",
+    ]);
+  });
+
+  test("progress is told once in a while", () => {
+    const lines = new RunLines();
+    const at = (now: number, done: number): string[] =>
+      lines.tell({ ...seen({ ...running, progress: { done, of: 10 } }), now });
+    at(3_000, 0);
+    expect(at(4_000, 1)).toEqual(["sync     2s  █░░░░░░░░░ 1/10"]);
+    expect(at(5_000, 2)).toEqual([]);
+    expect(at(9_000, 3)).toEqual(["sync     7s  ███░░░░░░░ 3/10"]);
+    expect(at(20_000, 3)).toEqual([]);
+  });
+
+  test("a wait is told again when something else is in the way, not when only time passed", () => {
+    const waiting = step({ state: "waiting" });
+    const held = (time: string): Seen =>
+      seen(waiting, { whys: `pool "gpu" is full: 1 of 1 slots held (by 01k9 train for ${time})` });
+    expect(changes(undefined, held("1s"))[1]).toBe(
+      'sync     waits: pool "gpu" is full: 1 of 1 slots held (by 01k9 train for 1s)',
+    );
+    expect(changes(held("1s"), held("1m2s"))).toEqual([]);
+    expect(changes(held("1s"), seen(waiting, { whys: 'pool "gpu" is paused' }))).toEqual([
+      'sync     waits: pool "gpu" is paused',
+    ]);
+  });
+
+  test("the end of a run comes after the end of its steps", () => {
+    const ended = seen(
+      { ...running, state: "failed", finishedAt: 4_000, error: { name: "Error", message: "gone" } },
+      {
+        run: {
+          state: "failed",
+          startedAt: 1_000,
+          finishedAt: 4_000,
+          error: { name: "StepsFailed", code: "STEPS_FAILED", message: "Step sync did not succeed." },
+        },
+      },
+    );
+    expect(changes(seen(running), ended)).toEqual([
+      "sync     failed after 2s: Error: gone",
+      "nightly  01k failed after 3s: Step sync did not succeed.",
+    ]);
+    expect(changes(ended, ended)).toEqual([]);
+  });
+});

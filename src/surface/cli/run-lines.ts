@@ -1,0 +1,99 @@
+/** A run that is watched where nothing can be drawn, in a pipe or a log: one line for each thing that changed. */
+import type { RunWithSteps, StepView } from "../../api/run-view.ts";
+import { sayProgress } from "./progress.ts";
+import { runEnding, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import type { Seen } from "./run-seen.ts";
+import { padTo, safe, widthOf } from "./text.ts";
+
+/** What a step says of its progress may change all the time, and a log is read later. */
+const QUIET_MS = 5_000;
+
+export class RunLines {
+  #before: Seen | undefined;
+  /** When something was said last of each step's progress. */
+  readonly #told = new Map<string, number>();
+
+  /** What there is to say, now that it looks like this; the first time, everything. */
+  tell(seen: Seen): string[] {
+    const lines = changes(this.#before, seen, (step) => this.#mayTell(step, seen.now));
+    this.#before = seen;
+    return lines;
+  }
+
+  #mayTell(step: string, now: number): boolean {
+    if (now - (this.#told.get(step) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return false;
+    this.#told.set(step, now);
+    return true;
+  }
+}
+
+type MayTell = (step: string) => boolean;
+
+function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): string[] {
+  const { run } = seen;
+  const width = Math.max(...[run.workflow, ...run.steps.map(({ name }) => name)].map(widthOf));
+  const known = new Map(before?.run.steps.map((step) => [step.name, step]));
+  const line = (name: string, what: string): string => `${padTo(safe(name), width)}  ${safe(what)}`;
+  const steps = run.steps.flatMap((step) => {
+    const what = ofStep(known.get(step.name), step, { before, seen, mayTell });
+    return what === undefined ? [] : [line(step.name, what)];
+  });
+  const what = ofRun(before, seen);
+  const own = what === undefined ? [] : [line(run.workflow, what)];
+  // A run's end comes after the last of its steps, everything else of it before them.
+  return run.finishedAt === null ? [...own, ...steps] : [...steps, ...own];
+}
+
+function ofRun(before: Seen | undefined, seen: Seen): string | undefined {
+  const { run, why } = seen;
+  if (run.state === "queued")
+    return before && before.why === why ? undefined : `${run.id} queued${why ? `: ${why}` : ""}`;
+  if (before?.run.state === run.state) return pauseOf(before.run, run);
+  if (run.state === "notStarted") return `${run.id} let in`;
+  return `${run.id} ${runEnding(run) ?? "started"}`;
+}
+
+function pauseOf(before: RunWithSteps, { paused, finishedAt }: RunWithSteps): string | undefined {
+  if (before.paused === paused || finishedAt !== null) return undefined;
+  return paused ? "paused" : "goes on";
+}
+
+function ofStep(
+  was: StepView | undefined,
+  step: StepView,
+  { before, seen: { now, whys }, mayTell }: { before: Seen | undefined; seen: Seen; mayTell: MayTell },
+): string | undefined {
+  const isSame = was?.state === step.state && was.attempt === step.attempt;
+  const time = stepRanFor(step, now);
+  switch (step.state) {
+    case "pending":
+      return undefined;
+    case "waiting": {
+      const why = whys.get(step.name);
+      return why && gist(why) !== gist(before?.whys.get(step.name)) ? `waits: ${why}` : undefined;
+    }
+    case "running":
+      if (!isSame) return `started${step.attempt > 1 ? `, attempt ${step.attempt}` : ""}`;
+      return tellsMore(was?.progress, step.progress) && mayTell(step.name)
+        ? `${time}  ${sayProgress(step.progress)}`
+        : undefined;
+    case "later":
+      return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
+    case "succeeded":
+      return isSame ? undefined : `succeeded${time === undefined ? "" : ` in ${time}`}`;
+    case "failed":
+      return isSame
+        ? undefined
+        : `failed${time === undefined ? "" : ` after ${time}`}: ${sayError(step.error)}`;
+    case "skipped":
+      return isSame ? undefined : `skipped: ${saySkipped(step)}`;
+    case "cancelled":
+      return isSame ? undefined : "cancelled";
+  }
+}
+
+/** For how long somebody holds a gate changes all the time, and is no news. */
+const gist = (why: string | undefined): string | undefined => why?.replace(/ for [\dhms]+(?=[,) ]|$)/g, "");
+
+const tellsMore = (before: unknown, now: unknown): boolean =>
+  now !== undefined && JSON.stringify(before) !== JSON.stringify(now);

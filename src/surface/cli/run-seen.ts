@@ -1,0 +1,40 @@
+/** A run as it is looked at while it is watched: its steps, and why those that wait do. */
+import type { RunWithSteps } from "../../api/run-view.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { unknownRun } from "../../api/unknown.ts";
+
+export interface Seen {
+  readonly run: RunWithSteps;
+  readonly now: number;
+  /** By step: why it waits. */
+  readonly whys: ReadonlyMap<string, string>;
+  /** Why the run itself is queued. */
+  readonly why: string | undefined;
+}
+
+/** More than these are not asked for: each is a look at a whole line. */
+const MOST_ASKED = 10;
+
+export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
+  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.store.now()]);
+  if (!run) throw unknownRun(id);
+  const waiting = run.steps.filter(({ state }) => state === "waiting").slice(0, MOST_ASKED);
+  const whys = await Promise.all(
+    waiting.map(async ({ name, unit }) => [name, unit === null ? "" : await whyUnit(sluice, unit)] as const),
+  );
+  const why = run.state === "queued" ? await whyQueued(sluice, id) : undefined;
+  return { run, now, whys: new Map(whys), why };
+}
+
+async function whyUnit(sluice: Sluice, unit: string): Promise<string> {
+  return said((await sluice.explain(unit)).sentences);
+}
+
+/** It may be let in between two looks, and then nothing keeps it. */
+async function whyQueued(sluice: Sluice, id: string): Promise<string> {
+  const line = await sluice.queue.list({ limit: Number.POSITIVE_INFINITY });
+  return said(line.find((run) => run.id === id)?.sentences ?? []);
+}
+
+const said = (sentences: readonly { readonly text: string }[]): string =>
+  sentences.map(({ text }) => text).join("; ");

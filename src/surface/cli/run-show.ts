@@ -1,0 +1,151 @@
+/** `sluice runs show RUN`: everything that is stored about one run, its steps, and what each waited for. */
+import type { Command } from "commander";
+import type { RunEvent } from "../../api/run-events.ts";
+import type { RunWithSteps, StepView } from "../../api/run-view.ts";
+import type { StepWaits } from "../../api/runs.ts";
+import { gateTitle } from "../../core/gate/describe.ts";
+import { isoTime, sayDuration } from "../../core/time.ts";
+import type { StoredError } from "../../executor/executor.ts";
+import { withRun } from "./common.ts";
+import { findRun } from "./find.ts";
+import { print } from "./output.ts";
+import { runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import { sayTags, stateCell, when } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste } from "./settings.ts";
+import type { Cell } from "./table.ts";
+import { fields, table } from "./table.ts";
+import { colours, cutTo } from "./text.ts";
+import { withStore } from "./with-store.ts";
+
+export function addRunShow(runs: Command): void {
+  withRun(runs.command("show"))
+    .description("one run: its steps, how long each waited and for what, its results or errors")
+    .option("--events", "and everything that happened, in order")
+    .action((run: string, _, command: Command) => show(run, command.optsWithGlobals()));
+}
+
+function show(given: string, options: GlobalOptions & { readonly events?: boolean }): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const id = await findRun(sluice, given, options);
+    const [run, waits, events, now] = await Promise.all([
+      sluice.runs.get(id),
+      sluice.runs.waits(id),
+      sluice.runs.events(id),
+      sluice.store.now(),
+    ]);
+    const found = run as RunWithSteps;
+    print(options, { ...found, waits, events }, () =>
+      [
+        about(found, now),
+        stepsOf(found, waits, now),
+        ...(options.events ? [historyOf(events)] : []),
+        ...next(found, options),
+      ].join("\n"),
+    );
+  });
+}
+
+function about(run: RunWithSteps, now: number): string {
+  const { startedAt, finishedAt, dequeuedAt, queuedAt } = run;
+  return fields([
+    ["run", run.id],
+    ["workflow", run.workflow],
+    ["state", runStateCell(run)],
+    ["priority", String(run.priority)],
+    ["tags", sayTags(run.tags)],
+    ["source", run.source],
+    run.rerunOf === null ? undefined : ["rerun of", run.rerunOf],
+    run.idempotencyKey === null ? undefined : ["key", run.idempotencyKey],
+    ["queued", when(queuedAt, now)],
+    dequeuedAt === null
+      ? undefined
+      : ["let in", `${when(dequeuedAt, now)}, after ${sayDuration(dequeuedAt - queuedAt)} in line`],
+    startedAt === null ? undefined : ["started", when(startedAt, now)],
+    finishedAt === null
+      ? undefined
+      : [
+          "ended",
+          `${when(finishedAt, now)}${startedAt === null ? "" : `, after ${sayDuration(finishedAt - startedAt)}`}`,
+        ],
+    ["input", JSON.stringify(run.input) ?? "-"],
+    run.result === undefined ? undefined : ["result", JSON.stringify(run.result)],
+    run.error === undefined ? undefined : ["error", { text: sayError(run.error), style: colours.red }],
+  ]);
+}
+
+function stepsOf({ steps }: RunWithSteps, waits: StepWaits, now: number): string {
+  return table(
+    ["step", "state", "attempt", "waited", "ran for", "result"],
+    steps.map((step) => [
+      step.name,
+      stateCell(step.state),
+      step.attempt === 0 ? "-" : String(step.attempt),
+      waited(step, waits[step.name] ?? [], now),
+      stepRanFor(step, now) ?? "-",
+      outcome(step),
+    ]),
+  );
+}
+
+/** For each gate, longest first; without any, how long it stood in line until somebody took it. */
+function waited(step: StepView, perGate: StepWaits[string], now: number): string {
+  const { enqueuedAt, claimedAt, state, attempt } = step;
+  if (perGate.length > 0)
+    return perGate.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ");
+  if (enqueuedAt === null) return "-";
+  if (state === "waiting" && attempt === 0) return sayDuration(now - enqueuedAt);
+  // The claim is that of the last attempt: what lies before it was no wait.
+  return attempt === 1 && claimedAt !== null ? sayDuration(claimedAt - enqueuedAt) : "-";
+}
+
+/** The whole of it is in the data for scripts. */
+const MOST_SHOWN = 200;
+
+function outcome(step: StepView): Cell {
+  if (step.error) return { text: cutTo(sayError(step.error), MOST_SHOWN), style: colours.red };
+  if (step.state === "skipped") return { text: saySkipped(step), style: colours.dim };
+  if (step.state === "pending")
+    return { text: step.needs.length > 0 ? `after ${step.needs.join(", ")}` : "", style: colours.dim };
+  const shown = step.state === "succeeded" ? step.result : step.progress;
+  const text = JSON.stringify(shown) ?? "";
+  return { text: cutTo(step.state === "succeeded" || text === "" ? text : `progress ${text}`, MOST_SHOWN) };
+}
+
+function historyOf(events: readonly RunEvent[]): string {
+  const [first] = events;
+  return table(
+    ["time", "after", "event", "step", "data"],
+    events.map(({ at, kind, step, data }) => [
+      isoTime(at),
+      `+${((at - (first?.at ?? at)) / 1000).toFixed(3)}s`,
+      kind,
+      step ?? "-",
+      sayData(data),
+    ]),
+  );
+}
+
+function sayData(data: RunEvent["data"]): string {
+  if (isError(data)) return sayError(data);
+  if (typeof data.reason === "string") return data.reason;
+  const { from, to, ...rest } = data;
+  return Object.entries(from === to ? rest : data)
+    .map(([name, value]) => `${name} ${isError(value) ? sayError(value) : plain(value)}`)
+    .join(", ");
+}
+
+const isError = (value: unknown): value is StoredError =>
+  typeof (value as StoredError | null)?.message === "string";
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function next({ id, state, paused }: RunWithSteps, options: GlobalOptions): string[] {
+  if (state === "failed")
+    return [`Run it again, with what succeeded: ${toPaste(options, `sluice runs rerun app.ts ${id}`)}`];
+  if (paused && state === "started")
+    return [`It is paused. To go on: ${toPaste(options, `sluice runs resume ${id}`)}`];
+  if (state === "queued" || state === "started" || state === "notStarted")
+    return [`What it waits for: ${toPaste(options, `sluice why ${id}`)}`];
+  return [];
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { StepView } from "../../api/run-view.ts";
+import type { Seen } from "./run-seen.ts";
+import { runTree } from "./run-tree.ts";
+
+const NOW = 100_000;
+const ROOM = { columns: 60, rows: 30 };
+
+const step = (name: string, needs: string[] = [], more: Partial<StepView> = {}): StepView => ({
+  name,
+  task: name,
+  state: "pending",
+  needs,
+  unit: null,
+  attempt: 0,
+  enqueuedAt: null,
+  claimedAt: null,
+  finishedAt: null,
+  ...more,
+});
+
+const done: Partial<StepView> = {
+  state: "succeeded",
+  attempt: 1,
+  claimedAt: NOW - 9_000,
+  finishedAt: NOW - 4_000,
+};
+
+function seen(steps: StepView[], more: Partial<Seen["run"]> = {}, whys: [string, string][] = []): Seen {
+  const run = {
+    id: "01k",
+    workflow: "nightly",
+    state: "started",
+    paused: false,
+    startedAt: NOW - 10_000,
+    queuedAt: NOW - 12_000,
+    finishedAt: null,
+    steps,
+    ...more,
+  } as Seen["run"];
+  return { run, now: NOW, whys: new Map(whys), why: undefined };
+}
+
+describe("the tree of a run", () => {
+  test("keeps a chain at the margin, and comes back there where branches meet", () => {
+    const steps = [
+      step("a", [], done),
+      step("b", ["a"]),
+      step("c", ["b"]),
+      step("left", ["c"]),
+      step("right", ["c"]),
+      step("join", ["left", "right"]),
+      step("end", ["join"]),
+    ];
+    expect(runTree(seen(steps), ROOM)).toEqual([
+      "nightly 01k  started for 10s  █░░░░░░░░░ 1/7 steps",
+      "├─ ✔ a         5s",
+      "├─ · b",
+      "├─ · c         after b",
+      "│  ├─ · left   after c",
+      "│  └─ · right  after c",
+      "├─ · join      after left, right",
+      "└─ · end       after join",
+    ]);
+  });
+
+  test("says of each step what one would ask of it", () => {
+    const steps = [
+      step("runs", [], {
+        state: "running",
+        attempt: 2,
+        claimedAt: NOW - 3_000,
+        progress: { done: 3, of: 10 },
+      }),
+      step("part", [], { state: "running", attempt: 1, claimedAt: NOW - 3_000, progress: 0.5 }),
+      step("waits", [], { state: "waiting", enqueuedAt: NOW - 4_000 }),
+      step("retries", [], { state: "later", attempt: 1 }),
+      step("broke", [], {
+        ...done,
+        state: "failed",
+        error: { name: "Error", message: "no such table" },
+      }),
+      step("spared", ["broke"], {
+        state: "skipped",
+        because: { kind: "need", step: "broke", was: "failed", wanted: "succeeded" },
+      }),
+    ];
+    expect(
+      runTree(seen(steps, {}, [["waits", 'pool "gpu" is full: 2 of 2 slots held']]), ROOM).slice(1),
+    ).toEqual([
+      "├─ ▶ runs     3s, attempt 2  ███░░░░░░░ 3/10",
+      "├─ ▶ part     3s  █████░░░░░ 50%",
+      '├─ ◌ waits    waiting for 4s: pool "gpu" is full: 2 of 2 sl…',
+      "├─ ↻ retries  will be tried again, attempt 2",
+      "├─ ✖ broke    after 5s: Error: no such table",
+      "└─ – spared   step broke failed",
+    ]);
+  });
+
+  test("of a queued run says why it is", () => {
+    const queued = {
+      ...seen([step("a")], { state: "queued", startedAt: null }),
+      why: "the run cap is full: 2 of 2 slots held",
+    };
+    expect(runTree(queued, { columns: 100, rows: 30 })[0]).toBe(
+      "nightly 01k  queued for 12s: the run cap is full: 2 of 2 slots held",
+    );
+  });
+
+  test("stays within the screen, and shows what moves before what is done", () => {
+    const steps = Array.from({ length: 50 }, (_, n) =>
+      step(`s${n}`, [], n === 40 ? { state: "running", claimedAt: NOW } : done),
+    );
+    const lines = runTree(seen(steps), { columns: 30, rows: 8 });
+    expect(lines).toHaveLength(7);
+    expect(lines.slice(-2)).toEqual(["├─ ▶ s40  0ms", "  … and 45 more"]);
+    expect(lines[0]?.length).toBeLessThanOrEqual(40);
+  });
+});

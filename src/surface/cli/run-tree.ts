@@ -1,0 +1,142 @@
+/**
+ * A run as a tree of its steps. A step stands below the one step that several need, and beside the step that it alone
+ * follows; where branches meet again, the tree is back where they parted. So a chain of any length stays at the margin.
+ */
+import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.ts";
+import { sayDuration } from "../../core/time.ts";
+import { bar, sayProgress } from "./progress.ts";
+import { isOver, ranFor, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import type { Seen } from "./run-seen.ts";
+import type { Style } from "./table.ts";
+import { colours, cutTo, padTo, safe, widthOf } from "./text.ts";
+
+export interface Room {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const LOOKS: Readonly<Record<StepViewState, readonly [sign: string, style: Style]>> = {
+  pending: ["·", colours.dim],
+  later: ["↻", colours.yellow],
+  waiting: ["◌", colours.yellow],
+  running: ["▶", colours.cyan],
+  succeeded: ["✔", colours.green],
+  failed: ["✖", colours.red],
+  skipped: ["–", colours.dim],
+  cancelled: ["■", colours.dim],
+};
+
+interface Node {
+  readonly step: StepView;
+  /** The lines that lead to it. */
+  readonly branch: string;
+}
+
+export function runTree(seen: Seen, room: Room): string[] {
+  const nodes = inTree(seen.run.steps);
+  const kept = fitting(nodes, room.rows - 3);
+  const width = Math.max(0, ...kept.map(({ step, branch }) => widthOf(branch) + widthOf(safe(step.name))));
+  const lines = kept.map((node) => lineOf(node, seen, width, room.columns));
+  const hidden = nodes.length - kept.length;
+  return [head(seen, room), ...lines, ...(hidden > 0 ? [colours.dim(`  … and ${hidden} more`)] : [])];
+}
+
+function head({ run, now, why }: Seen, { columns }: Room): string {
+  const done = run.steps.filter(({ state }) => state === "succeeded").length;
+  const all = run.steps.filter(({ state }) => state !== "skipped").length;
+  const { text, style = (plain: string) => plain } = runStateCell(run);
+  const time = run.state === "queued" ? sayDuration(now - run.queuedAt) : ranFor(run, now);
+  const state = `${text}${time === undefined ? "" : `${isOver(run.state) ? " after" : " for"} ${time}`}`;
+  const start = `${safe(run.workflow)} ${run.id}  `;
+  const more = why ? `: ${safe(why)}` : `  ${bar(all === 0 ? 1 : done / all)} ${done}/${all} steps`;
+  return `${colours.bold(start)}${style(state)}${cutTo(more, Math.max(10, columns - widthOf(start + state)))}`;
+}
+
+function lineOf({ step, branch }: Node, seen: Seen, width: number, columns: number): string {
+  const [sign, style] = LOOKS[step.state];
+  const name = padTo(safe(step.name), width - widthOf(branch));
+  const note = cutTo(safe(noteOf(step, seen)), Math.max(10, columns - width - 4));
+  const isQuiet = step.state === "succeeded" || step.state === "pending" || step.state === "skipped";
+  return `${colours.dim(branch)}${style(sign)} ${name}  ${isQuiet ? colours.dim(note) : note}`.trimEnd();
+}
+
+function noteOf(step: StepView, { run, now, whys }: Seen): string {
+  const time = stepRanFor(step, now);
+  const attempt = step.state === "waiting" ? step.attempt + 1 : step.attempt;
+  const again = attempt > 1 ? `, attempt ${attempt}` : "";
+  switch (step.state) {
+    case "pending":
+      return isOver(run.state) ? "" : after(step, run);
+    case "later":
+      return `will be tried again, attempt ${step.attempt + 1}`;
+    case "waiting":
+      // When it came back in line for another attempt is not told.
+      return `waiting${again ? again : ` for ${sayDuration(now - (step.enqueuedAt ?? now))}`}${whys.get(step.name) ? `: ${whys.get(step.name)}` : ""}`;
+    case "running":
+      return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
+    case "succeeded":
+      return `${time ?? ""}${again}`;
+    case "failed":
+      return `${time === undefined ? "" : `after ${time}${again}: `}${sayError(step.error)}`;
+    case "skipped":
+      return saySkipped(step);
+    case "cancelled":
+      return time === undefined ? "" : `after ${time}`;
+  }
+}
+
+function after({ needs }: StepView, { steps }: RunWithSteps): string {
+  const open = needs.filter((name) => steps.find((step) => step.name === name)?.state !== "succeeded");
+  return open.length > 0 ? `after ${open.join(", ")}` : "";
+}
+
+function inTree(steps: readonly StepView[]): Node[] {
+  const parents = parentsOf(steps);
+  const below = (parent: string | null): StepView[] =>
+    steps.filter(({ name }) => parents.get(name) === parent);
+  const walk = (parent: string | null, lead: string): Node[] =>
+    below(parent).flatMap((step, index, siblings) => {
+      const isLast = index === siblings.length - 1;
+      return [
+        { step, branch: `${lead}${isLast ? "└─ " : "├─ "}` },
+        ...walk(step.name, `${lead}${isLast ? "   " : "│  "}`),
+      ];
+    });
+  return walk(null, "");
+}
+
+/** Steps are written after those they need, so each finds the place of its needs. */
+function parentsOf(steps: readonly StepView[]): Map<string, string | null> {
+  const followers = new Map<string, number>();
+  for (const { needs } of steps)
+    for (const need of needs) followers.set(need, (followers.get(need) ?? 0) + 1);
+  const parents = new Map<string, string | null>();
+  const ancestors = (name: string): string[] => {
+    const parent = parents.get(name) ?? null;
+    return parent === null ? [] : [...ancestors(parent), parent];
+  };
+  for (const { name, needs } of steps) {
+    const [only, another] = needs;
+    if (only === undefined) parents.set(name, null);
+    else if (another === undefined)
+      parents.set(name, (followers.get(only) ?? 0) > 1 ? only : (parents.get(only) ?? null));
+    else {
+      // Where branches meet again: beside the step at which they parted.
+      const [first = [], ...others] = needs.map(ancestors);
+      const parted = first.filter((each, depth) => others.every((path) => path[depth] === each)).at(-1);
+      parents.set(name, parted === undefined ? null : (parents.get(parted) ?? null));
+    }
+  }
+  return parents;
+}
+
+const CALM = new Set<StepViewState>(["succeeded", "skipped", "pending", "cancelled"]);
+
+/** What a screen has no room for are the steps that are done or not begun. */
+function fitting(nodes: readonly Node[], rows: number): readonly Node[] {
+  if (nodes.length <= rows) return nodes;
+  const lively = nodes.filter(({ step }) => !CALM.has(step.state)).slice(0, Math.max(1, rows));
+  const calm = nodes.filter(({ step }) => CALM.has(step.state)).slice(0, Math.max(0, rows - lively.length));
+  const kept = new Set([...lively, ...calm]);
+  return nodes.filter((node) => kept.has(node));
+}

@@ -1,0 +1,70 @@
+/**
+ * Watches a run until it has ended: a tree that is drawn over itself on a terminal, lines elsewhere, and for scripts the
+ * run as it is in the end. Whoever stops watching stops nothing else.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sluice } from "../../api/sluice.ts";
+import { print } from "./output.ts";
+import { isOver, runEnding } from "./run-ending.ts";
+import { RunLines } from "./run-lines.ts";
+import type { Seen } from "./run-seen.ts";
+import { lookAt } from "./run-seen.ts";
+import { runTree } from "./run-tree.ts";
+import { localTime } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste } from "./settings.ts";
+import { colours, safe } from "./text.ts";
+
+const PACE_MS = 300;
+
+/** Ends with 0 if it succeeded, else with 1. */
+export async function watchRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
+  const show = options.json ? () => {} : process.stdout.isTTY ? drawn() : written();
+  const leave = (): void => {
+    process.stderr.write(
+      `\nThe run goes on. Watch it again: ${toPaste(options, `sluice runs watch ${id}`)}\n`,
+    );
+    process.exit(130);
+  };
+  process.once("SIGINT", leave);
+  let seen = await lookAt(sluice, id);
+  for (; !isOver(seen.run.state); seen = await lookAt(sluice, id)) {
+    show(seen);
+    await sleep(PACE_MS);
+  }
+  show(seen);
+  process.removeListener("SIGINT", leave);
+  if (options.json) print(options, seen.run, () => "");
+  else if (process.stdout.isTTY) process.stdout.write(last(seen));
+  process.exitCode = seen.run.state === "succeeded" ? 0 : 1;
+}
+
+const UP = (lines: number): string => (lines > 0 ? `\u001b[${lines}A` : "");
+const TO_LINE_END = "\u001b[K";
+const TO_SCREEN_END = "\u001b[J";
+
+/** Each frame is written in one piece over the one before, so that nothing flickers. */
+function drawn(): (seen: Seen) => void {
+  let height = 0;
+  return (seen) => {
+    const { columns, rows } = process.stdout;
+    const lines = runTree(seen, { columns, rows });
+    const text = lines.map((line) => `${line}${TO_LINE_END}\n`).join("");
+    process.stdout.write(`${UP(height)}${text}${TO_SCREEN_END}`);
+    height = lines.length;
+  };
+}
+
+function written(): (seen: Seen) => void {
+  const lines = new RunLines();
+  return (seen) => {
+    for (const line of lines.tell(seen)) process.stdout.write(`${localTime()}  ${line}\n`);
+  };
+}
+
+function last({ run }: Seen): string {
+  if (run.state === "succeeded")
+    return run.result === undefined || run.result === null ? "" : `${safe(JSON.stringify(run.result))}\n`;
+  const ending = runEnding(run) ?? run.state;
+  return `${colours.red(safe(ending))}\n`;
+}

@@ -1,0 +1,103 @@
+/** `sluice why RUN`: what keeps a run in line, or which of its steps run and which wait for what. */
+import type { Explanation } from "../../api/explain.ts";
+import type { RunWithSteps, StepView } from "../../api/run-view.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { sayDuration } from "../../core/time.ts";
+import { print } from "./output.ts";
+import { whyQueued } from "./queue.ts";
+import { reasonLines } from "./reason-lines.ts";
+import { isOver, ranFor, runEnding, stepRanFor } from "./run-ending.ts";
+import { count } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { toPaste } from "./settings.ts";
+import { colours, safe, safeLines } from "./text.ts";
+
+interface Asked {
+  readonly step: StepView;
+  /** Of a step that waits. */
+  readonly explanation: Explanation | undefined;
+}
+
+export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
+  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.store.now()]);
+  const found = run as RunWithSteps;
+  const { workflow, state, paused, priority, tags } = found;
+  const data = { id, workflow, state, paused, priority, tags };
+  if (state === "queued") {
+    const queued = await sluice.queue.why(id);
+    return print(options, { ...data, ...queued }, () => whyQueued(queued, now, options));
+  }
+  const ending = runEnding(found, now);
+  if (ending !== undefined)
+    return print(options, { ...data, ending }, () => finished(found, ending, options));
+  const steps = await Promise.all(found.steps.map((step) => ask(sluice, step)));
+  print(options, { ...data, steps: steps.map(dataOf) }, () => story(found, steps, now, options));
+}
+
+async function ask(sluice: Sluice, step: StepView): Promise<Asked> {
+  const isInLine = step.state === "waiting" || step.state === "later";
+  return { step, explanation: isInLine && step.unit !== null ? await sluice.explain(step.unit) : undefined };
+}
+
+function dataOf({ step, explanation }: Asked): object {
+  const { name, state, unit, needs, attempt } = step;
+  const { reasons, sentences } = explanation ?? {};
+  return { name, state, unit, needs, attempt, ...(explanation ? { reasons, sentences } : {}) };
+}
+
+function finished(run: RunWithSteps, ending: string, options: GlobalOptions): string {
+  const head = `${colours.bold(safe(run.workflow))} ${run.id} ${safeLines(ending)}`;
+  if (run.state === "succeeded") return head;
+  return `${head}\n  Run it again, with what succeeded: ${colours.cyan(toPaste(options, `sluice runs rerun app.ts ${run.id}`))}`;
+}
+
+function story(run: RunWithSteps, steps: readonly Asked[], now: number, options: GlobalOptions): string {
+  const done = steps.filter(({ step }) => step.state === "succeeded").length;
+  const time = ranFor(run, now);
+  const progress = `${done} of ${count(steps.length, "step")} done`;
+  const where =
+    time === undefined
+      ? "was let in and starts with the next look of any worker."
+      : `has been in progress for ${time}, ${progress}${run.paused ? ", and is paused:" : ":"}`;
+  return [
+    `${colours.bold(safe(run.workflow))} ${run.id} ${where}`,
+    ...(run.paused ? [`  To go on: ${colours.cyan(toPaste(options, `sluice runs resume ${run.id}`))}`] : []),
+    ...steps.flatMap((asked) => ofStep(asked, run, now, options)),
+  ].join("\n");
+}
+
+function ofStep(
+  { step, explanation }: Asked,
+  run: RunWithSteps,
+  now: number,
+  options: GlobalOptions,
+): string[] {
+  const name = `step ${colours.bold(safe(step.name))}`;
+  const attempt = step.attempt > 1 ? `, attempt ${step.attempt}` : "";
+  switch (step.state) {
+    case "running":
+      return [`  ${name} ${step.unit} has been running for ${stepRanFor(step, now)}${attempt}.`];
+    case "waiting":
+    case "later": {
+      const reasons = reasonLines(explanation?.reasons ?? [], now, options, 4);
+      const since = sayDuration(now - (step.enqueuedAt ?? now));
+      const wait =
+        step.attempt > 0 ? `waits for attempt ${step.attempt + 1}` : `has been waiting for ${since}`;
+      const start = step.state === "later" ? "will be tried again:" : `${wait}, because`;
+      return reasons.length > 0
+        ? [`  ${name} ${step.unit} ${start}`, ...reasons]
+        : [`  ${name} ${step.unit} is in line; nothing stands in its way, so it starts with the next pass.`];
+    }
+    case "pending":
+      return isOver(run.state)
+        ? []
+        : [`  ${name} comes after ${openNeeds(step, run).join(", ") || "the next look"}.`];
+    default:
+      return [];
+  }
+}
+
+/** Those that have ended need not be waited for. */
+function openNeeds({ needs }: StepView, { steps }: RunWithSteps): string[] {
+  return needs.filter((need) => steps.find(({ name }) => name === need)?.finishedAt === null);
+}

@@ -1,0 +1,150 @@
+/** `sluice runs list|show|watch|cancel|pause|resume|rerun` */
+import type { Command } from "commander";
+import { Option } from "commander";
+import type { RunView } from "../../api/run-view.ts";
+import type { Sluice } from "../../api/sluice.ts";
+import { connect } from "../../api/sluice.ts";
+import { SluiceError } from "../../core/error.ts";
+import type { RunState } from "../../store/store.ts";
+import { withBy, withRun } from "./common.ts";
+import { findRun } from "./find.ts";
+import { loadApp } from "./load-app.ts";
+import { atLeastOne } from "./numbers.ts";
+import { print } from "./output.ts";
+import { isOver, ranFor, runEnding, runStateCell } from "./run-ending.ts";
+import { addRunShow } from "./run-show.ts";
+import { watchRun } from "./run-watch.ts";
+import { ago, count, sayTags } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { storeUrl, toPaste, whoever } from "./settings.ts";
+import { table } from "./table.ts";
+import { withStore } from "./with-store.ts";
+
+const STATES: readonly RunState[] = ["queued", "notStarted", "started", "succeeded", "failed", "cancelled"];
+
+type By = GlobalOptions & { readonly by?: string };
+type Filter = GlobalOptions & {
+  state?: RunState;
+  workflow?: string;
+  tag?: string;
+  before?: string;
+  limit: number;
+};
+
+export function addRuns(program: Command): void {
+  const runs = program.command("runs").description("see, watch and steer runs of workflows");
+  runs
+    .command("list")
+    .description("the newest runs first")
+    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
+    .option("--workflow <name>", "only those of this workflow")
+    .option("--tag <tag>", "only those with this tag, like env or env=prod")
+    .option("--before <id>", "only older ones than this: for the next page")
+    .option("--limit <n>", "at most so many", atLeastOne, 50)
+    .action((_, command: Command) => listRuns(command.optsWithGlobals()));
+  addRunShow(runs);
+  withRun(runs.command("watch"))
+    .description("its steps, live, until it has ended; ends with 0 if it succeeded, else with 1")
+    .action((run: string, _, command: Command) => watch(run, command.optsWithGlobals()));
+  withBy(withRun(runs.command("cancel")), "cancels it")
+    .description("out of line, or aborted; everything it holds is free at once")
+    .action((run: string, _, command: Command) => cancel(run, command.optsWithGlobals()));
+  for (const verb of ["pause", "resume"] as const)
+    withBy(withRun(runs.command(verb)), "changes it")
+      .description(verb === "pause" ? "start none of its steps any more; what runs goes on" : "let it go on")
+      .action((run: string, _, command: Command) => setPaused(verb, run, command.optsWithGlobals()));
+  withBy(
+    withRun(runs.command("rerun").argument("<app>", "the app file that knows its workflow")),
+    "runs it again",
+  )
+    .description("a new run with the same input that takes over the steps that succeeded")
+    .option("--all", "take over nothing: every step runs again")
+    .option("--watch", "and watch it until it has ended")
+    .action((file: string, run: string, _, command: Command) => rerun(file, run, command.optsWithGlobals()));
+}
+
+function listRuns({ state, workflow, tag, before, limit, ...options }: Filter): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [runs, now] = await Promise.all([
+      sluice.runs.list({ state, workflow, tag, before, limit }),
+      sluice.store.now(),
+    ]);
+    print(options, runs, () => {
+      if (runs.length === 0) return "No runs.";
+      const more = runs.length === limit ? `More: --before ${runs.at(-1)?.id}\n` : "";
+      const rows = runs.map((run) => [
+        run.id,
+        run.workflow,
+        runStateCell(run),
+        ago(since(run), now),
+        ranFor(run, now) ?? "-",
+        String(run.priority),
+        sayTags(run.tags),
+      ]);
+      return table(["run", "workflow", "state", "since", "ran for", "priority", "tags"], rows) + more;
+    });
+  });
+}
+
+/** When it came into the state that it is in. */
+const since = ({ finishedAt, startedAt, dequeuedAt, queuedAt }: RunView): number =>
+  finishedAt ?? startedAt ?? dequeuedAt ?? queuedAt;
+
+function watch(given: string, options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) =>
+    watchRun(sluice, await findRun(sluice, given, options), options),
+  );
+}
+
+function cancel(given: string, options: By): Promise<void> {
+  return change(given, options, async (sluice, id) => {
+    const { was } = await sluice.runs.cancel(id, whoever(options.by));
+    const run = isOver(was) ? await sluice.runs.get(id) : undefined;
+    if (run)
+      throw new SluiceError(
+        "ALREADY_FINISHED",
+        `run ${id} ${runEnding(run, await sluice.store.now())} There is nothing to cancel.`,
+      );
+    return { data: { id, was, state: "cancelled" }, text: `run ${id} is cancelled; it was ${was}.` };
+  });
+}
+
+function setPaused(verb: "pause" | "resume", given: string, options: By): Promise<void> {
+  return change(given, options, async (sluice, id) => {
+    await sluice.runs[verb](id, whoever(options.by));
+    const running = (await sluice.runs.get(id))?.steps.filter(({ state }) => state === "running").length ?? 0;
+    const back = toPaste(options, `sluice runs resume ${id}`);
+    const text =
+      verb === "pause"
+        ? `run ${id} is paused: no step starts any more, ${count(running, "step")} running to the end. To go on: ${back}`
+        : `run ${id} goes on.`;
+    return { data: { id, paused: verb === "pause", running }, text };
+  });
+}
+
+async function rerun(
+  file: string,
+  given: string,
+  options: By & { readonly all?: boolean; readonly watch?: boolean },
+): Promise<void> {
+  const { app } = await loadApp(file);
+  await using sluice = await connect({ store: storeUrl(options), app });
+  const of = await findRun(sluice, given, options);
+  const { id } = await sluice.runs.rerun(of, { all: options.all ?? false, by: whoever(options.by) });
+  if (options.watch) return await watchRun(sluice, id, options);
+  print(options, { id, rerunOf: of }, () => {
+    const what = options.all ? "from its first step" : "with what succeeded taken over";
+    return `run ${id} is queued, ${what}. See: ${toPaste(options, `sluice runs watch ${id}`)}`;
+  });
+}
+
+function change(
+  given: string,
+  options: By,
+  act: (sluice: Sluice, id: string) => Promise<{ data: unknown; text: string }>,
+): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const { data, text } = await act(sluice, await findRun(sluice, given, options));
+    print(options, data, () => text);
+  });
+}

@@ -1,0 +1,130 @@
+/** `sluice schedules list|pause|resume|trigger`: whatever starts runs by itself, also sensors and automations. */
+import type { Command } from "commander";
+import type { TriggerView } from "../../api/schedules.ts";
+import { connect } from "../../api/sluice.ts";
+import type { TriggerState } from "../../core/schedule/state.ts";
+import type { AutomationSpec, ScheduleSpec, SensorSpec } from "../../core/schedule/trigger.ts";
+import { formatDuration } from "../../core/time.ts";
+import { withBy } from "./common.ts";
+import { loadApp } from "./load-app.ts";
+import { print } from "./output.ts";
+import { watchRun } from "./run-watch.ts";
+import { ago, count, when } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { storeUrl, toPaste, whoever } from "./settings.ts";
+import type { Cell } from "./table.ts";
+import { table } from "./table.ts";
+import { colours } from "./text.ts";
+import { withStore } from "./with-store.ts";
+
+type By = GlobalOptions & { readonly by?: string };
+
+export function addSchedules(program: Command): void {
+  const schedules = program
+    .command("schedules")
+    .description("see and steer what starts runs by itself: schedules, sensors, automations");
+  schedules
+    .command("list")
+    .description("each with when it is due next, and its last run")
+    .action((_, command: Command) => listSchedules(command.optsWithGlobals()));
+  for (const verb of ["pause", "resume"] as const)
+    withBy(schedules.command(verb), "changes it")
+      .description(
+        verb === "pause" ? "start nothing by itself any more" : "let it go on; what was missed stays missed",
+      )
+      .argument("<id>", "its id, as in the list")
+      .action((id: string, _, command: Command) => setPaused(verb, id, command.optsWithGlobals()));
+  withBy(schedules.command("trigger"), "triggers it")
+    .description("a run now, as the schedule would make it; its own times stay as they are")
+    .argument("<app>", "the app file that knows the schedule")
+    .argument("<id>", "the schedule's id")
+    .option("--watch", "and watch it until it has ended")
+    .action((file: string, id: string, _, command: Command) => trigger(file, id, command.optsWithGlobals()));
+}
+
+function listSchedules(options: GlobalOptions): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.store.now()]);
+    print(options, triggers, () => {
+      if (triggers.length === 0)
+        return "No schedules. They come with an app: defineApp({ schedules: [ … ] })";
+      const rows = triggers.map((each) => [
+        each.id,
+        each.kind,
+        each.workflow ?? "-",
+        whenOf(each),
+        nextOf(each, now),
+        lastOf(each, now),
+        noteOf(each, now),
+      ]);
+      return table(["id", "kind", "workflow", "when", "next", "last run", "note"], rows);
+    });
+  });
+}
+
+function whenOf({ kind, spec }: TriggerView): string {
+  if (kind === "sensor") return `every ${formatDuration((spec as unknown as SensorSpec).everyMs)}`;
+  if (kind === "automation") {
+    const { of, kind: on } = (spec as unknown as AutomationSpec).when;
+    return `${of.join(", ")} ${on === "newer" ? "newer" : "succeeded"}`;
+  }
+  const { cron, timezone } = spec as unknown as ScheduleSpec;
+  return `${cron} ${timezone}`;
+}
+
+function nextOf({ paused, nextAt }: TriggerView, now: number): Cell {
+  if (paused) return { text: "paused", style: colours.yellow };
+  if (nextAt === null) return { text: "-" };
+  return { text: nextAt > now ? ago(nextAt, now) : "now" };
+}
+
+function lastOf({ state }: TriggerView, now: number): string {
+  const { lastRunAt } = state as TriggerState;
+  return lastRunAt === undefined ? "-" : ago(lastRunAt, now);
+}
+
+function noteOf({ state }: TriggerView, now: number): Cell {
+  const {
+    error,
+    lastRun,
+    missed = 0,
+    overlapped = 0,
+  } = state as TriggerState & { missed?: number; overlapped?: number };
+  if (error) return { text: `${ago(error.at, now)}: ${error.message}`, style: colours.red };
+  const notes = [
+    ...(lastRun ? [`run ${lastRun}`] : []),
+    ...(missed > 0 ? [`${missed} missed`] : []),
+    ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: one was not over`] : []),
+  ];
+  return { text: notes.join(", ") };
+}
+
+function setPaused(verb: "pause" | "resume", id: string, options: By): Promise<void> {
+  return withStore(options, async (sluice) => {
+    await sluice.schedules[verb](id, whoever(options.by));
+    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.store.now()]);
+    const found = triggers.find((each) => each.id === id || `${each.kind} ${each.id}` === id);
+    const { kind = "schedule", nextAt = null } = found ?? {};
+    print(options, { id, kind, paused: verb === "pause", nextAt }, () => {
+      if (verb === "pause")
+        return `${kind} ${id} is paused. To go on: ${toPaste(options, `sluice schedules resume ${id}`)}`;
+      return `${kind} ${id} goes on${nextAt === null || nextAt <= now ? "" : `, next ${when(nextAt, now)}`}.`;
+    });
+  });
+}
+
+async function trigger(
+  file: string,
+  schedule: string,
+  options: By & { readonly watch?: boolean },
+): Promise<void> {
+  const { app } = await loadApp(file);
+  await using sluice = await connect({ store: storeUrl(options), app });
+  const { id } = await sluice.schedules.trigger(schedule, whoever(options.by));
+  if (options.watch) return await watchRun(sluice, id, options);
+  print(
+    options,
+    { id, schedule },
+    () => `run ${id} is queued. See: ${toPaste(options, `sluice runs watch ${id}`)}`,
+  );
+}

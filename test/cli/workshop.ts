@@ -1,0 +1,126 @@
+// A project with workflows and a worker that is busy with its embedded store: what commands about runs are tried on.
+
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Sluice } from "../../src/index.ts";
+import { connect } from "../../src/index.ts";
+import { until } from "../e2e/support/until.ts";
+import type { Ended, Running } from "./terminal.ts";
+import { gives, newProject, sluice as run, says, start } from "./terminal.ts";
+
+/**
+ * Two steps of a diamond want three of five slots each, so one of them waits for the other, which holds until the file is
+ * there that its run's input names. Meanwhile small tasks come and go.
+ */
+const APP = `
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { automation, defineApp, schedule, succeeded, task, workflow } from "sluice";
+const quick = task({ id: "quick", run: ({ n }) => ({ n }) });
+const held = task({ id: "held", pools: { database: 3 }, run: async ({ file }, { signal, progress }) => {
+  progress({ done: 1, of: 4 });
+  while (!existsSync(file)) await sleep(10, undefined, { signal });
+  return "let go";
+} });
+const boom = task({ id: "boom", run: () => { throw new Error("no such table"); } });
+const diamond = workflow({ id: "diamond", tags: { env: "test" }, steps: (s, input) => {
+  const first = s.step("first", quick, { n: 1 });
+  const left = s.step("left", held, { file: input.file }, { after: [first] });
+  const right = s.step("right", held, { file: input.file }, { after: [first] });
+  return s.step("last", quick, { n: 2 }, { after: [left, right] });
+} });
+const broken = workflow({ id: "broken", steps: (s) => {
+  const fine = s.step("fine", quick, { n: 1 });
+  const bad = s.step("bad", boom, { n: 1 }, { after: [fine] });
+  return s.step("never", quick, { n: 3 }, { after: [bad] });
+} });
+const plain = workflow({ id: "plain", steps: (s, input) => s.step("only", quick, { n: input.n }) });
+export default defineApp({
+  tasks: [quick, held, boom],
+  workflows: [diamond, broken, plain],
+  schedules: [
+    schedule({ id: "yearly", workflow: plain, cron: "0 3 1 1 *", timezone: "Europe/Berlin", input: { n: 7 } }),
+  ],
+  automations: [automation({ id: "follow", workflow: plain, when: succeeded(diamond), input: { n: 8 } })],
+  runs: { max: 4, tags: [{ key: "tenant", perValue: true, limit: 1 }] },
+  pools: { database: { limit: 5, lease: "5m" } },
+});
+export async function onDev(sluice, { signal }) {
+  for (let n = 0; !signal.aborted; n += 1) {
+    await sluice.enqueue("quick", { n });
+    await sleep(25);
+  }
+}
+`;
+
+export interface Workshop {
+  readonly project: string;
+  readonly sluice: Sluice;
+  /** What a command says to people. */
+  table(...args: string[]): Promise<string>;
+  // biome-ignore lint/suspicious/noExplicitAny: what a script would get, looked at by the test that asked.
+  data(...args: string[]): Promise<any>;
+  ends(args: readonly string[], running?: Running): Promise<Ended>;
+  /** A run of the diamond; its steps hold until `letGo`. */
+  diamond(file: string, ...args: string[]): Promise<string>;
+  letGo(file: string): void;
+  reaches(run: string, state: string): Promise<unknown>;
+  /** A step of a run comes to a state. */
+  stepIs(run: string, step: string, state: string): Promise<unknown>;
+}
+
+/** Opened before the tests of a file and closed after them. */
+export function openWorkshop(): Workshop {
+  const shop = {} as { -readonly [Key in keyof Workshop]: Workshop[Key] };
+  beforeAll(async () => {
+    const project = newProject(APP);
+    const worker = start(project, ["dev", "app.js", "--no-watch"]);
+    afterAll(async () => {
+      await shop.sluice?.close();
+      if (worker.exitCode === null) {
+        worker.kill("SIGTERM");
+        await once(worker, "exit");
+      }
+    });
+    await serving(worker.stdout, worker.stderr);
+    Object.assign(shop, toolsOf(project, await connect({ store: `file:${join(project, STORE)}` })));
+  }, 60_000);
+  return shop;
+}
+
+const STORE = ".sluice/storage/sluice.db";
+
+async function serving(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): Promise<void> {
+  let said = "";
+  for (const stream of [stdout, stderr])
+    stream.on("data", (text: Buffer) => {
+      said += text;
+    });
+  await until(() => said.includes("Ctrl-C to stop."), "the worker serves").catch((error: Error) => {
+    throw new Error(`${error.message}\n${said}`);
+  });
+}
+
+function toolsOf(project: string, sluice: Sluice): Workshop {
+  const stepOf = async (id: string, name: string) =>
+    (await sluice.runs.get(id))?.steps.find((step) => step.name === name);
+  return {
+    project,
+    sluice,
+    table: (...args) => says(project, ...args),
+    data: (...args) => gives(project, ...args),
+    ends: (args, running) => run(project, args, running),
+    diamond: async (file, ...args) => {
+      const { id } = await gives(project, "submit", "app.js", "diamond", JSON.stringify({ file }), ...args);
+      expect(id).toMatch(/^\w{22}$/);
+      return id;
+    },
+    letGo: (file) => writeFileSync(join(project, file), ""),
+    reaches: (id, state) =>
+      until(async () => (await sluice.runs.get(id))?.state === state, `run ${id} is ${state}`),
+    stepIs: (id, step, state) =>
+      until(async () => (await stepOf(id, step))?.state === state, `step ${step} of ${id} is ${state}`),
+  };
+}

@@ -1,0 +1,68 @@
+// A run whose steps are pods, from its submission to its end: the gate decides how many there are at once.
+
+import { expect, onTestFinished, test } from "vitest";
+import type { StepMessage } from "../../src/executor/kubernetes/step-message.ts";
+import { connect, defineApp, kubernetes, task, workflow } from "../../src/index.ts";
+import { freshSqlite } from "../support/databases.ts";
+import type { KubeApi } from "../support/kube-api.ts";
+import type { ClusterPod } from "../support/kube-cluster.ts";
+import { logOf, openWorld } from "./support/world.ts";
+
+const render = task({ id: "render", run: (input: { n: number }) => ({ n: input.n }) });
+const sum = task({ id: "sum", run: (input: { parts: { n: number }[] }) => ({ total: input.parts.length }) });
+
+const film = workflow({
+  id: "film",
+  executor: kubernetes({ image: "film:1", namespace: "steps", maxConcurrentSteps: 2 }),
+  steps: (s) => {
+    const parts = [1, 2, 3, 4, 5, 6].map((n) => s.step(`render-${n}`, render, { n }));
+    return s.step("sum", sum, { parts: parts.map(({ output }) => output) });
+  },
+});
+
+const app = defineApp({ tasks: [render, sum], workflows: [film] });
+
+function messageOf(pod: ClusterPod): StepMessage {
+  const [container] = pod.spec.containers as { env: { name: string; value: string }[] }[];
+  return JSON.parse(container?.env.find(({ name }) => name === "SLUICE_STEP")?.value ?? "{}") as StepMessage;
+}
+
+/** A cluster that does what it is asked to, one change at a time; answers the most pods that were alive at once. */
+function serve(api: KubeApi): { readonly most: number } {
+  const seen = { most: 0 };
+  const served = new Set<string>();
+  const stop = api.cluster.onChange(() => {
+    const alive = api.cluster.pods.filter(
+      ({ status }) => !["Succeeded", "Failed"].includes(status?.phase ?? ""),
+    );
+    seen.most = Math.max(seen.most, alive.length);
+    // The second one to come lets the first one end, so the cap is reached whenever there is work for it.
+    const fresh = alive.filter(({ metadata }) => !served.has(metadata.name));
+    const isLast = alive[0] !== undefined && messageOf(alive[0]).task === "sum";
+    if (alive.length < 2 && !isLast && served.size < 5) return;
+    for (const pod of fresh) {
+      served.add(pod.metadata.name);
+      setImmediate(() => {
+        const { fence, task: name } = messageOf(pod);
+        api.cluster.run(pod);
+        api.cluster.succeed(pod, logOf(name === "sum" ? { total: 6 } : { n: 1 }, fence));
+      });
+    }
+  });
+  onTestFinished(() => void stop());
+  return seen;
+}
+
+test("each step is a pod, never more than maxConcurrentSteps of them, and the run has its result", async () => {
+  const { api, kubeconfig } = await openWorld();
+  const seen = serve(api);
+  await using sluice = await connect({ store: `file:${await freshSqlite()}`, app });
+  await sluice.worker({ slots: 10, cluster: { owner: "tests", kubeconfig } });
+  const { id } = await sluice.submit(film, undefined);
+  const run = await sluice.runs.ended<typeof film>(id);
+  expect(run).toMatchObject({ state: "succeeded", result: { total: 6 } });
+  expect(seen.most).toBe(2);
+  expect(api.cluster.created).toHaveLength(7);
+  const steps = api.cluster.created.map(({ metadata }) => metadata.labels?.["sluice.dev/run"]);
+  expect(new Set(steps)).toEqual(new Set([id]));
+});
