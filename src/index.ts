@@ -43,6 +43,7 @@ export {
   type WorkflowOptions,
   workflow,
 } from "./core/workflow/definition.ts";
+export type { EachOptions } from "./core/workflow/each.ts";
 export {
   type ExecutorChoice,
   inProcess,
@@ -51,7 +52,8 @@ export {
   type ParallelOptions,
   parallel,
 } from "./core/workflow/executor.ts";
-export type { Ending, StepHandle } from "./core/workflow/handle.ts";
+export type { EachHandle, Ending, ItemError, Outcome, StepHandle } from "./core/workflow/handle.ts";
+export { entries, type Gathered, zip } from "./core/workflow/items.ts";
 export type { Reference } from "./core/workflow/reference.ts";
 export type { StepOptions, Steps } from "./core/workflow/steps.ts";
 export {

@@ -3,7 +3,7 @@ import type { Because } from "../core/run/progress.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
-import type { RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
+import type { ItemCounts, RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
 import { readable } from "./readable.ts";
 
 export interface RunView<Output = unknown> {
@@ -54,6 +54,8 @@ export interface StepView {
   readonly error?: StoredError;
   /** Why it was skipped. */
   readonly because?: Because;
+  /** Of a step over a list: how its items stand. */
+  readonly items?: ItemCounts;
 }
 
 export interface RunWithSteps<Output = unknown> extends RunView<Output> {
@@ -132,12 +134,21 @@ function stepView(name: string, task: string, needs: readonly string[], row: Ste
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
     ...(state === "succeeded" ? { result } : result === undefined ? {} : { error: result as StoredError }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
+    ...(row.items === null ? {} : ofItems(row, row.items)),
   };
 }
 
+/** A list that could not be begun says why; of one that was, the outcomes of its items are its result. */
+function ofItems(row: StepRow, items: ItemCounts): Pick<StepView, "items" | "result" | "error"> {
+  const body = row.body === null ? undefined : readable(row.body);
+  if (body === undefined) return { items };
+  return Array.isArray(body) ? { items, result: body } : { items, error: body as StoredError };
+}
+
 /** Where its unit is, is what a person wants to know of a step that is open. */
-function stateOf({ state, place }: StepRow): StepViewState {
+function stateOf({ state, place, items }: StepRow): StepViewState {
   if (state !== "open") return state;
+  if (items) return items.running > 0 || items.succeeded + items.failed > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";
   if (place === "claimed" || place === "running") return "running";
   return place === "succeeded" || place === "cancelled" ? place : "failed";

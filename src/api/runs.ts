@@ -8,6 +8,8 @@ import type { Graph } from "../core/workflow/graph.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store } from "../store/store.ts";
+import type { ItemView } from "./item-view.ts";
+import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
 import { readable } from "./readable.ts";
 import type { RunEvent, StepHistory } from "./run-events.ts";
@@ -116,6 +118,16 @@ export class Runs {
     await this.#store.submit([made]);
     this.#store.hint("runs");
     return { id: made.id };
+  }
+
+  /** Items of a step over a list, by their places; `after` is the last place of the page before. */
+  async items(
+    id: string,
+    step: string,
+    { after = -1, limit = 100 }: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<ItemView[]> {
+    await this.#detail(id);
+    return (await this.#store.items(id, step, { after, limit })).map(itemView);
   }
 
   /** What happened, in order. */

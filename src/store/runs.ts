@@ -50,16 +50,33 @@ export interface StepMove {
   readonly name: string;
   readonly state: StepState;
   readonly unit: string | null;
-  /** JSON text: why it was skipped. */
+  /** JSON text: why it was skipped; of a step over a list, how its items ended. */
   readonly body: string | null;
+  /** Of a step over a list. */
+  readonly fan?: Fan | null | undefined;
+}
+
+/** The items of a step: their lane, how many there are, and how many of them have been put in line. */
+export interface Fan {
+  readonly lane: string;
+  readonly total: number;
+  readonly created: number;
+}
+
+/** Something to look at: a run, and the step of which an item did not succeed. */
+export interface News {
+  readonly run: string;
+  readonly failed: string | null;
 }
 
 // ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A step as `advance` sees it. */
-export interface StepSeen extends StepMove {
+/** A step as `advance` sees it. The body of a step over a list is not read: it may be large. */
+export interface StepSeen extends Omit<StepMove, "fan"> {
   /** How its unit has ended, if it has. */
   readonly ended: FinalState | null;
+  /** `left`: items are in line, delayed or at work. */
+  readonly fan: (Fan & { readonly left: boolean }) | null;
 }
 
 /** A run in progress that there is news of, under its lock. */
@@ -73,6 +90,10 @@ export interface RunSeen {
   readonly input: string;
   readonly graph: string;
   readonly steps: readonly StepSeen[];
+  /** Steps of which items did not succeed, as far as this news says. */
+  readonly failed: readonly string[];
+  /** Items that succeeded there need not run again. */
+  readonly rerunOf: string | null;
 }
 
 export interface RunMove {
@@ -83,9 +104,15 @@ export interface RunMove {
     readonly gates: readonly { readonly key: string; readonly limit: number }[];
     readonly timeoutMs: number | null;
   } | null;
+  /** Gates of the run that come into being now: the windows of steps over a list. */
+  readonly gates: readonly { readonly key: string; readonly limit: number }[];
   readonly steps: readonly StepMove[];
   /** Units to put in line, each for a step of `steps`. `claimTimeoutMs`: how long it may wait for its gates. */
-  readonly enqueue: readonly (NewTask & { readonly step: string; readonly claimTimeoutMs: number | null })[];
+  readonly enqueue: readonly NewUnit[];
+  /** Items that are not to start any more; with `inFlight`, those at work are aborted too. */
+  readonly endItems: readonly { readonly step: string; readonly inFlight: boolean }[];
+  /** There is more to do: it is news for itself. */
+  readonly again: boolean;
   /** Its end: units that are still somewhere are cancelled with it. */
   readonly finish: {
     readonly state: "succeeded" | "failed" | "cancelled";
@@ -93,11 +120,44 @@ export interface RunMove {
   } | null;
 }
 
-/** Moves to write; or, first, the results of these units to look at. */
-export type Advance = { readonly moves: readonly RunMove[] } | { readonly read: readonly string[] };
+export interface NewUnit extends NewTask {
+  readonly step: string;
+  readonly claimTimeoutMs: number | null;
+  /** Its place in the list, for an item. */
+  readonly item?: number | undefined;
+}
 
-/** Results by unit, JSON text; only units that succeeded have one. */
-export type Results = ReadonlyMap<string, string | null>;
+/** Moves to write; or, first, something to look at. */
+export type Advance = { readonly moves: readonly RunMove[] } | { readonly read: Reading };
+
+export interface Reading {
+  /** The results of these units. */
+  readonly units: readonly string[];
+  /** What is written with these steps. */
+  readonly bodies: readonly StepKey[];
+  /** How the items of these steps ended. */
+  readonly items: readonly StepKey[];
+}
+
+export interface StepKey {
+  readonly run: string;
+  readonly step: string;
+}
+
+export const keyOfStep = ({ run, step }: StepKey): string => `${run}/${step}`;
+
+/** What was read, JSON text. Only units that succeeded have a result. */
+export interface Results {
+  readonly units: ReadonlyMap<string, string | null>;
+  readonly bodies: ReadonlyMap<string, string | null>;
+  readonly items: ReadonlyMap<string, readonly ItemSeen[]>;
+}
+
+export interface ItemSeen {
+  readonly item: number;
+  readonly state: FinalState;
+  readonly body: string | null;
+}
 
 export interface Advanced {
   /** How much news was read; 0 when there is none. */
@@ -144,7 +204,11 @@ export interface RunFilter {
 }
 
 /** A step with what its unit tells. */
-export interface StepRow extends StepSeen {
+export interface StepRow extends StepMove {
+  /** How its unit has ended, while the step does not know it yet. */
+  readonly ended: FinalState | null;
+  /** Of a step over a list: how its items stand. */
+  readonly items: ItemCounts | null;
   readonly task: string | null;
   /** Where its unit is. */
   readonly place: "later" | "waiting" | "claimed" | "running" | FinalState | null;
@@ -154,6 +218,28 @@ export interface StepRow extends StepSeen {
   readonly finishedAt: number | null;
   readonly progress: string | null;
   /** JSON text of its unit's result or error. */
+  readonly result: string | null;
+}
+
+export interface ItemCounts {
+  readonly total: number;
+  readonly created: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly succeeded: number;
+  /** Failed, cancelled, expired, quarantined. */
+  readonly failed: number;
+  /** When the first of them was claimed. */
+  readonly since: number | null;
+}
+
+/** An item, as a list of them shows it. */
+export interface ItemRow {
+  readonly item: number;
+  readonly unit: string;
+  readonly place: "later" | "waiting" | "claimed" | "running" | FinalState;
+  readonly attempt: number;
+  readonly input: string;
   readonly result: string | null;
 }
 
@@ -224,6 +310,12 @@ export interface RunVerbs {
   stirring(): Promise<{ readonly news: boolean; readonly queued: boolean }>;
   run(id: string): Promise<RunDetail | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
+  /** Items of a step by their places, from `after` on. */
+  items(
+    run: string,
+    step: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<ItemRow[]>;
   /** Everything that waits in one queue, in order, up to `limit` units. */
   line(queue: string, limit: number): Promise<LineView>;
   holders(gate: string): Promise<GateHolder[]>;

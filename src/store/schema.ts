@@ -132,7 +132,9 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
   return [
     `ALTER TABLE sluice_task ADD COLUMN run ${name}`,
     `ALTER TABLE sluice_task ADD COLUMN step ${name}`,
-    `CREATE INDEX sluice_task_run ON sluice_task (run, id)${ofRuns}`,
+    `ALTER TABLE sluice_task ADD COLUMN item BIGINT`,
+    `CREATE INDEX sluice_task_run ON sluice_task (run, step, item)${ofRuns}`,
+    `CREATE INDEX sluice_later_lane ON sluice_later (lane)`,
     // The shortest lease of its pools: until_at is then set anew by each renewal, for as long as it is held.
     `ALTER TABLE sluice_running ADD COLUMN lease_ms BIGINT`,
     // lease_ms is in force, lease_declared the app's.
@@ -143,9 +145,11 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
     `CREATE INDEX sluice_run_workflow ON sluice_run (workflow, id)`,
     `CREATE TABLE sluice_graph (hash ${name} NOT NULL PRIMARY KEY, body ${text} NOT NULL)${cold}${clustered}`,
     // Steps that are no longer pending.
-    `CREATE TABLE sluice_step (run ${name} NOT NULL, name ${name} NOT NULL, state ${name} NOT NULL, unit ${name}, body ${text}, PRIMARY KEY (run, name))${cold}${clustered}`,
-    // Runs to look at: written with whatever makes it necessary, and read by whoever comes first.
-    `CREATE TABLE sluice_news (seq ${identity}, run ${name} NOT NULL)${hot}`,
+    // Of a step over a list: the lane of its items, how many it has, and how many of them were put in line.
+    `CREATE TABLE sluice_step (run ${name} NOT NULL, name ${name} NOT NULL, state ${name} NOT NULL, unit ${name}, body ${text}, lane ${name}, total BIGINT, created BIGINT, PRIMARY KEY (run, name))${cold}${clustered}`,
+    // Runs to look at: written with whatever makes it necessary, and read by whoever comes first. failed: a step of which
+    // an item did not succeed.
+    `CREATE TABLE sluice_news (seq ${identity}, run ${name} NOT NULL, failed ${name})${hot}`,
     `CREATE TABLE sluice_timer (id ${name} NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (id, kind))${hot}${clustered}`,
     `CREATE INDEX sluice_timer_due ON sluice_timer (at)`,
     // The last success of each workflow: what automations look at.

@@ -284,6 +284,10 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.runs(filter));
   }
 
+  items(run: string, step: string, page: { after: number; limit: number }): Promise<S.ItemRow[]> {
+    return this.#db.read(() => readRun.items(run, step, page));
+  }
+
   line(queue: string, limit: number): Promise<S.LineView> {
     return this.#db.read(() => readRun.line(queue, limit));
   }

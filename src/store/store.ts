@@ -8,15 +8,19 @@
  */
 import type { Limit, Line } from "../core/gate/gate.ts";
 import type { LaneSpec } from "./lane.ts";
-import type { RunVerbs } from "./runs.ts";
+import type { News, RunVerbs } from "./runs.ts";
 import type { TriggerVerbs } from "./triggers.ts";
 
 export type {
   Advance,
   Advanced,
+  Fan,
   GateHolder,
+  ItemCounts,
+  ItemRow,
   LineView,
   NewRun,
+  News,
   Results,
   RunDetail,
   RunFilter,
@@ -97,15 +101,15 @@ export interface Ended {
   /** JSON text: the result, or the error. */
   readonly body: string | null;
   readonly delayMs: number;
-  /** The run it is a step of. */
-  readonly run?: string | undefined;
+  /** What there is to look at when it has ended: it is a step of a run. */
+  readonly news?: News | undefined;
 }
 
 export interface Scope {
   readonly session: string;
   readonly finished: readonly Finished[];
   /** Runs whose steps are among the finished. */
-  readonly news?: readonly string[];
+  readonly news?: readonly News[];
   /** Claims of this session whose code has begun since the last pass. */
   readonly started: readonly { readonly id: string; readonly epoch: number }[];
   /** The lanes to look at, and how many of their units. */
@@ -237,8 +241,8 @@ export interface Recovery {
 /** The process that ran it died, and its holder saw that: recovered as a lost claim is, without waiting for a lease. */
 export interface Revoked extends Recovery {
   readonly revoked: true;
-  /** The run it is a step of. */
-  readonly run?: string | undefined;
+  /** What there is to look at when it has ended: it is a step of a run. */
+  readonly news?: News | undefined;
 }
 
 /** What to write, as decided. */
@@ -255,7 +259,7 @@ export interface Moves {
   readonly start: readonly { readonly id: string; readonly epoch: number }[];
   readonly expire: readonly string[];
   /** Runs that there is something new of: let in by this pass, or with a step that recovery has ended. */
-  readonly news?: readonly string[];
+  readonly news?: readonly News[];
   readonly recover: readonly Recovery[];
   readonly lanes: readonly LaneMove[];
 }

@@ -29,6 +29,11 @@ export const RUN_LANES: readonly LaneSpec[] = [
 export const stepLane = (run: string): LaneSpec =>
   lane("mail", "send", { "pool:smtp": 1, [`run:${run}/steps`]: 1 });
 
+/** The gate that says how many items of a step may be in flight, and the lane of the items. */
+export const windowOf = (run: string, step: string): string => `run:${run}/items/${step}`;
+export const itemLane = (run: string, step: string): LaneSpec =>
+  lane("mail", "send", { "pool:smtp": 1, [windowOf(run, step)]: 1 });
+
 export const QUEUES = ["mail", "money"] as const;
 export const TASKS = ["send", "bulk", "bill", "audit"] as const;
 export const GATES = [
@@ -68,6 +73,12 @@ export interface Moving {
   readonly delayMs: number | null;
   readonly read: boolean;
   readonly finish: "succeeded" | "failed" | "cancelled" | null;
+  /** How many items a new step over a list has; half of them are put in line at once. */
+  readonly items: number | null;
+  /** Put the other half in line. */
+  readonly more: boolean;
+  readonly endItems: { readonly inFlight: boolean } | null;
+  readonly again: boolean;
 }
 
 export interface EndReport {
@@ -180,6 +191,10 @@ const moving = {
   delayMs: seldom(4, span),
   read: fc.boolean(),
   finish: seldom(4, oneOfList(["succeeded", "failed", "cancelled"] as const)),
+  items: seldom(3, fc.nat(5)),
+  more: fc.boolean(),
+  endItems: seldom(5, fc.record({ inFlight: fc.boolean() })),
+  again: fc.nat(3).map((n) => n === 0),
 };
 
 const end: fc.Arbitrary<EndReport> = fc.record({
@@ -371,6 +386,10 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
         delayMs: null,
         read: false,
         finish: null,
+        items: 3,
+        more: false,
+        endItems: null,
+        again: true,
       },
       ...rest,
     ]);

@@ -139,6 +139,14 @@ const EFFECTS = [
   "renew claims",
   "timer",
   "read a run",
+  "open a list",
+  "more items",
+  "end of a list",
+  "end items",
+  "end items in flight",
+  "again",
+  "read items",
+  "show items",
 ];
 
 async function agree(

@@ -2,21 +2,29 @@
 
 import { compare } from "../../src/core/gate/order.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import type { LaneSpec } from "../../src/store/lane.ts";
 import { asksOf } from "../../src/store/lane.ts";
+import type { Reading, StepKey } from "../../src/store/runs.ts";
+import { keyOfStep } from "../../src/store/runs.ts";
 import type {
   Claimed,
+  Fan,
   Finished,
   HeadRow,
   Inspection,
   LaneMove,
   Moves,
   NewRun,
+  News,
   NewTask,
   Passed,
   Recovery,
+  Results,
   RunMove,
   RunSeen,
   Scope,
+  StepMove,
+  StepSeen,
   Store,
   View,
   WaitView,
@@ -24,7 +32,7 @@ import type {
 import { RUNS } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
 import type { Command, EndReport, Moving, NewRunOf, NewUnit } from "./commands.ts";
-import { GATES, LANES, QUEUES, RUN_LANES, stepLane, TASKS } from "./commands.ts";
+import { GATES, itemLane, LANES, QUEUES, RUN_LANES, stepLane, TASKS, windowOf } from "./commands.ts";
 
 type Pass = Extract<Command, { kind: "pass" }>;
 
@@ -39,8 +47,9 @@ export class Player {
   readonly #clock: FakeClock;
   readonly #tasks: string[] = [];
   readonly #runs: string[] = [];
-  /** The run that a unit is a step of. */
-  readonly #runOf = new Map<string, string>();
+  /** The step, or the step over a list, that a unit is of. */
+  readonly #stepOf = new Map<string, StepKey>();
+  readonly #overLists = new Map<string, StepKey>();
   readonly #sessions: { id: string; claims: StoreClaims; prefetch: number; slots: number }[] = [];
   /** All claims ever made, in the order of their epochs; their position is the epoch that everybody compares. */
   readonly #claims: Live[] = [];
@@ -220,13 +229,13 @@ export class Player {
     const finished = this.#finished(command.ends);
     const lanes = [
       ...command.lanes.map((index) => laneAt(index)),
-      ...(command.steps ? this.#runs.slice(-4).map(stepLane) : []),
+      ...(command.steps ? this.#lanesOfRuns() : []),
     ];
     const gates = [...new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)))].sort();
     const scope: Scope = {
       session,
       finished,
-      news: finished.flatMap(({ run }) => run ?? []),
+      news: finished.flatMap(({ news }) => news ?? []),
       started: this.#began(command.began),
       lanes: lanes.map(({ id }) => ({ id, want: command.want })),
       aside: [],
@@ -270,7 +279,7 @@ export class Player {
       start: start ? view.prefetched.map(({ id, epoch }) => ({ id, epoch })) : [],
       expire: over,
       recover: recover === null ? [] : view.lost.map((lost) => recovered(lost, recover)),
-      news: recover === null ? [] : view.lost.flatMap(({ id }) => this.#runOf.get(id) ?? []),
+      news: recover === null ? [] : view.lost.flatMap(({ id }) => this.#newsOf(id, recover) ?? []),
       lanes:
         move === null
           ? []
@@ -310,8 +319,8 @@ export class Player {
         graph: `{"nth":${unit.graph}}`,
         tags: unit.graph === 0 ? "{}" : `{"tenant":"t${unit.graph}"}`,
         source: "code",
-        rerunOf: null,
-        steps: unit.graph === 2 ? [{ name: "s0", state: "skipped", unit: null, body: "{}" }] : [],
+        rerunOf: unit.graph === 2 ? (this.#runs.at(-1) ?? null) : null,
+        steps: unit.graph === 2 ? TAKEN_OVER : [],
       };
     });
     const ids = runs.map(({ id }) => id);
@@ -329,7 +338,12 @@ export class Player {
     const scope: Scope = { ...intakeOnly, session: RUNS, lanes, exclusive: gates };
     const passed = await this.#store.pass(scope, (view) => {
       const ids = view.heads.slice(0, take).map(({ id }) => id);
-      return { ...idle, claim: ids.map((id) => ({ id, held: true })), claimLeaseMs: 35, news: ids };
+      return {
+        ...idle,
+        claim: ids.map((id) => ({ id, held: true })),
+        claimLeaseMs: 35,
+        news: ids.map(ofRun),
+      };
     });
     this.#remember(passed.claimed, RUNS);
     for (const _ of passed.claimed) this.#tick("let in");
@@ -339,10 +353,11 @@ export class Player {
   async #move(moving: Moving): Promise<unknown> {
     const asked: unknown[] = [];
     const answer = await this.#store.advance((runs, results) => {
-      asked.push({ runs, results: [...results].sort() });
-      const units = runs.flatMap(({ steps }) => steps.flatMap(({ unit }) => unit ?? []));
-      if (moving.read && results.size === 0 && units.length > 0) return { read: units };
-      return { moves: runs.map((run) => this.#moveOf(run, moving)) };
+      asked.push({ runs, results: Object.values(results).map((read) => [...read].sort()) });
+      const reading = readingOf(runs);
+      if (moving.read && results.bodies.size === 0 && reading.bodies.length > 0) return { read: reading };
+      for (const [, items] of results.items) if (items.length > 0) this.#tick("read items");
+      return { moves: runs.map((run) => this.#moveOf(run, moving, results)) };
     });
     if (answer.news > 0) this.#tick("news");
     if (answer.enqueued > 0) this.#tick("step in line");
@@ -351,35 +366,103 @@ export class Player {
   }
 
   /** A function of what is seen alone. */
-  #moveOf({ id, epoch, started, steps, priority }: RunSeen, moving: Moving): RunMove {
+  #moveOf(run: RunSeen, moving: Moving, results: Results): RunMove {
+    const { id, epoch, started, steps } = run;
     const begins = !started && moving.start;
-    const names =
-      started || begins ? Array.from({ length: moving.open }, (_, nth) => `s${steps.length + nth}`) : [];
-    const enqueue = names.map((step) => {
-      const { claimTimeoutMs, delayMs } = moving;
-      const unit = { ...this.#newTask({ lane: 0, priority, key: null, when: null, good: null }), delayMs };
-      this.#tasks.push(unit.id);
-      this.#runOf.set(unit.id, id);
-      return { ...unit, lane: stepLane(id), step, claimTimeoutMs };
-    });
-    const ended = steps.flatMap(({ name, unit, body, ended: how }) => {
-      const state = how === "succeeded" || how === "cancelled" ? how : "failed";
-      return how === null ? [] : [{ name, unit, body, state } as const];
-    });
+    const opened = started || begins ? this.#opened(run, moving) : [];
+    const further = steps.flatMap((step) => this.#further(run, step, moving, results));
+    const all = [...steps.flatMap(endOf), ...further, ...opened];
     if (begins) this.#tick("start a run");
+    if (moving.again) this.#tick("again");
     return {
       run: id,
       epoch,
       start: begins
         ? { gates: [{ key: `run:${id}/steps`, limit: moving.limit }], timeoutMs: moving.timeoutMs }
         : null,
-      steps: [
-        ...ended,
-        ...enqueue.map(({ id: unit, step: name }) => ({ name, unit, body: null, state: "open" }) as const),
-      ],
-      enqueue,
+      gates: opened.flatMap(({ fan, name }) =>
+        fan ? [{ key: windowOf(id, name), limit: moving.limit }] : [],
+      ),
+      steps: all.map(({ units: _, ...step }) => step),
+      enqueue: all.flatMap(({ units }) => units),
+      endItems: this.#endItems(steps, moving),
+      again: moving.again,
       finish: moving.finish && { state: moving.finish, body: `{"at":${this.#clock.now()}}` },
     };
+  }
+
+  /** Steps of one unit, and perhaps one over a list. */
+  #opened(run: RunSeen, moving: Moving): Opened[] {
+    const names = Array.from({ length: moving.open }, (_, nth) => `s${run.steps.length + nth}`);
+    const plain = names.map((name): Opened => {
+      const unit = this.#unit(run, name, stepLane(run.id), moving);
+      return { name, unit: unit.id, body: null, state: "open", units: [unit] };
+    });
+    if (moving.items === null) return plain;
+    const name = `s${run.steps.length + moving.open}`;
+    this.#overLists.set(`${run.id}/${name}`, { run: run.id, step: name });
+    this.#tick("open a list");
+    const none = { lane: itemLane(run.id, name).id, total: moving.items, created: 0 };
+    return [...plain, this.#inLine(run, name, { ...none, until: Math.ceil(moving.items / 2) }, moving)];
+  }
+
+  /** A step over a list, with its items up to here in line. */
+  #inLine(run: RunSeen, name: string, fan: Fan & { readonly until: number }, moving: Moving): Opened {
+    const { lane, total, created, until } = fan;
+    const units = Array.from({ length: until - created }, (_, nth) => ({
+      ...this.#unit(run, name, itemLane(run.id, name), moving),
+      item: created + nth,
+    }));
+    const body = `[${total}]`;
+    return { name, unit: null, body, state: "open", fan: { lane, total, created: until }, units };
+  }
+
+  /** What becomes of a step over a list: the rest of its items, or its end. */
+  #further(run: RunSeen, { name, state, fan }: StepSeen, moving: Moving, { items }: Results): Opened[] {
+    if (state !== "open" || fan === null || moving.endItems) return [];
+    if (fan.created < fan.total) {
+      if (moving.more) this.#tick("more items");
+      return moving.more ? [this.#inLine(run, name, { ...fan, until: fan.total }, moving)] : [];
+    }
+    if (fan.left) return [];
+    this.#tick("end of a list");
+    const ended = run.failed.includes(name) ? "failed" : "succeeded";
+    const body = JSON.stringify(items.get(keyOfStep({ run: run.id, step: name })) ?? null);
+    return [{ name, unit: null, body, state: ended, units: [] }];
+  }
+
+  #endItems(steps: readonly StepSeen[], { endItems }: Moving): RunMove["endItems"] {
+    if (!endItems) return [];
+    return steps.flatMap(({ name: step, state, fan }) => {
+      if (state !== "open" || !fan?.left) return [];
+      this.#tick(endItems.inFlight ? "end items in flight" : "end items");
+      return [{ step, inFlight: endItems.inFlight }];
+    });
+  }
+
+  #unit(
+    { id: run, priority }: RunSeen,
+    step: string,
+    lane: LaneSpec,
+    moving: Moving,
+  ): RunMove["enqueue"][number] {
+    const { claimTimeoutMs, delayMs } = moving;
+    const unit = { ...this.#newTask({ lane: 0, priority, key: null, when: null, good: null }), delayMs };
+    this.#tasks.push(unit.id);
+    this.#stepOf.set(unit.id, { run, step });
+    return { ...unit, lane, step, claimTimeoutMs };
+  }
+
+  /** What its end is to the run that it is of. */
+  #newsOf(unit: string, to: Finished["to"]): News | undefined {
+    const found = this.#stepOf.get(unit);
+    const isFailure = to === "failed" || to === "quarantined" || to === "expired";
+    return found && { run: found.run, failed: isFailure ? found.step : null };
+  }
+
+  #lanesOfRuns(): LaneSpec[] {
+    const lists = [...this.#overLists.values()].slice(-4);
+    return [...this.#runs.slice(-4).map(stepLane), ...lists.map(({ run, step }) => itemLane(run, step))];
   }
 
   async #renewClaims(session: number): Promise<unknown> {
@@ -407,8 +490,16 @@ export class Player {
       const known = lanes.map(({ head: _, ...lane }) => lane);
       return { ...rest, usage: sorted(usage), sessions: sorted(sessions), lanes: sorted(known) };
     };
+    const detail = await store.run(id);
+    const lists = (detail?.steps ?? []).filter(({ items }) => items !== null);
+    const pages = lists.flatMap(({ name }) => [
+      store.items(id, name, { after: -1, limit }),
+      store.items(id, name, { after: 1, limit }),
+    ]);
+    if (lists.length > 0) this.#tick("show items");
     return {
-      run: await store.run(id),
+      run: detail,
+      items: await Promise.all(pages),
       events: await store.events(id),
       runs: await store.runs({ limit, tag: "tenant" }),
       queued: await store.runs({ limit, state: "queued", workflow: "nightly" }),
@@ -533,7 +624,7 @@ export class Player {
         {
           id: live.id,
           epoch: live.epoch,
-          run: this.#runOf.get(live.id),
+          news: this.#newsOf(live.id, to),
           to,
           body: to === "returned" ? null : `{"at":${this.#clock.now()}}`,
           delayMs: to === "retry" ? delayMs : 0,
@@ -613,8 +704,34 @@ export class Player {
 
   get subjects(): readonly string[] {
     const gates = this.#runs.map((run) => `run:${run}/steps`);
-    return [...this.#tasks, ...GATES, ...gates, ...LANES.map(({ id }) => id)];
+    const windows = [...this.#overLists.values()].map(({ run, step }) => windowOf(run, step));
+    return [...this.#tasks, ...GATES, ...gates, ...windows, ...LANES.map(({ id }) => id)];
   }
+}
+
+/** A step, and the units that are put in line for it. */
+type Opened = StepMove & { readonly units: RunMove["enqueue"] };
+
+/** What a run is submitted with that does another one again. */
+const TAKEN_OVER: readonly StepMove[] = [
+  { name: "s0", state: "skipped", unit: null, body: "{}" },
+  { name: "s1", state: "succeeded", unit: null, body: "[2]", fan: { lane: "gone", total: 2, created: 2 } },
+];
+
+const ofRun = (run: string): News => ({ run, failed: null });
+
+/** Everything that there is to read of these runs, and some that there is not. */
+function readingOf(runs: readonly RunSeen[]): Reading {
+  const steps = runs.flatMap(({ id, steps }) => steps.map((step) => ({ run: id, step: step.name })));
+  const earlier = runs.flatMap(({ rerunOf }) => (rerunOf === null ? [] : [{ run: rerunOf, step: "s2" }]));
+  const units = runs.flatMap(({ steps }) => steps.flatMap(({ unit }) => unit ?? []));
+  return { units, bodies: [...steps, ...earlier], items: [...steps, ...earlier] };
+}
+
+/** The end of a step by that of its unit. */
+function endOf({ name, unit, body, ended }: StepSeen): Opened[] {
+  const state = ended === "succeeded" || ended === "cancelled" ? ended : "failed";
+  return ended === null ? [] : [{ name, unit, body, state, units: [] }];
 }
 
 const laneAt = (index: number) => LANES[index] as (typeof LANES)[number];

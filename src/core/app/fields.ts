@@ -14,6 +14,7 @@ import type {
 } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
 import type { WorkflowOptions } from "../workflow/definition.ts";
+import type { EachOptions } from "../workflow/each.ts";
 import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
 import type { PodResources } from "../workflow/graph.ts";
 import type { StepOptions } from "../workflow/steps.ts";
@@ -88,6 +89,13 @@ export const STEP_FIELDS: Fields<StepOptions> = {
   mutexes: true,
   mayFail: true,
   executor: true,
+};
+
+export const EACH_FIELDS: Fields<EachOptions> = {
+  ...STEP_FIELDS,
+  concurrency: true,
+  onFailure: true,
+  input: true,
 };
 
 export const RUN_FIELDS: Fields<RunOptions> = {

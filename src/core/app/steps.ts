@@ -7,8 +7,9 @@ import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { gateOf, parallel } from "../workflow/executor.ts";
 import type { PlannedStep } from "../workflow/steps.ts";
+import { eachProblems } from "./each.ts";
 import { executorProblems } from "./executors.ts";
-import { EXECUTOR_FIELDS, mustKnowFields, STEP_FIELDS } from "./fields.ts";
+import { EACH_FIELDS, EXECUTOR_FIELDS, mustKnowFields, STEP_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import { askProblems, neverFits } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";
@@ -34,8 +35,9 @@ export function* stepProblems(name: string, workflow: AnyWorkflow, definition: A
   yield* gateProblems(name, workflow, definition);
 }
 
-function* optionProblems(field: string, { options }: PlannedStep, definition: AppDefinition): Problems {
-  yield* mustKnowFields(`${field}.`, options, STEP_FIELDS);
+function* optionProblems(field: string, { options, each }: PlannedStep, definition: AppDefinition): Problems {
+  yield* mustKnowFields(`${field}.`, options, each ? EACH_FIELDS : STEP_FIELDS);
+  if (each) yield* eachProblems(field, each);
   if (options.queue !== undefined) yield* queueOfTask(`${field}.queue`, options.queue, definition);
   const anyWhole = Number.NEGATIVE_INFINITY;
   yield* mustBeWhole(

@@ -5,6 +5,7 @@ import { task } from "../task/definition.ts";
 import type { AnyWorkflow, WorkflowOptions } from "../workflow/definition.ts";
 import { workflow } from "../workflow/definition.ts";
 import { inProcess, kubernetes, parallel } from "../workflow/executor.ts";
+import { entries, zip } from "../workflow/items.ts";
 import type { StepOptions, Steps } from "../workflow/steps.ts";
 import { checkApp } from "./check.ts";
 
@@ -224,6 +225,61 @@ describe("a wrong step is refused, with exactly this problem:", () => {
       }),
     ],
   ])("%s … %s", exactly);
+});
+
+const overList = (options: object, items: unknown = [1]) =>
+  steps((s) => s.each("a", items as number[], greet, options));
+
+describe("a step over a list", () => {
+  it("may have any window that is a whole number, or will be known", () => {
+    expect(problemsIn(overList({ concurrency: 1, onFailure: "stop" }))).toEqual([]);
+    const later = steps((s) => {
+      const n = s.step("n", crunch).output;
+      const list = s.each("list", [n], greet, { concurrency: n }).output;
+      s.each("b", zip(list, [1], [n]), greet);
+      s.each("c", entries({ n }), greet, { onFailure: "cancel" });
+    });
+    expect(problemsIn(later)).toEqual([]);
+  });
+
+  it.each<[string, string, object]>([
+    ["concurrency", "at least 1, but is 0", overList({ concurrency: 0 })],
+    ["concurrency", "but is -1", overList({ concurrency: -1 })],
+    ["concurrency", "but is 1.5", overList({ concurrency: 1.5 })],
+    ["concurrency", "but is NaN", overList({ concurrency: Number.NaN })],
+    ["concurrency", "but is Infinity", overList({ concurrency: Number.POSITIVE_INFINITY })],
+    ["concurrency", 'but is "3"', overList({ concurrency: "3" })],
+    ["concurrency", "but is null", overList({ concurrency: null })],
+    ["concurrency", "but is an object", overList({ concurrency: { $from: ["step", "x"] } })],
+    ["onFailure", '"run-all" or "stop" or "cancel", but is "ignore"', overList({ onFailure: "ignore" })],
+    ["concurency", "no field we know", overList({ concurency: 3 })],
+    ["mayFail", "true or false", overList({ mayFail: 1 })],
+    ["items", 'must be a list, but is "abc"', overList({}, "abc")],
+    ["items", "must be a list, but is an object", overList({}, { a: 1 })],
+    ["items", "must be a list, but is an object", overList({}, { $from: ["step", "x"] })],
+    ["items", "must be a list, but is null", overList({}, null)],
+    [
+      "items",
+      "must be a list, but is undefined",
+      { ...steps((s) => s.each("a", undefined as never, greet)) },
+    ],
+    ["items[1]", "must be a list, but is 3", overList({}, zip([1], 3 as never))],
+    ["items", "one length, but have 1, 2", overList({}, zip([1], [1, 2]))],
+    ["items", "there is no list in zip", overList({}, zip(...([] as never as [[1]])))],
+    ["items", "must be an object for entries(…), but is a list", overList({}, entries([1] as never))],
+    [
+      "items",
+      "must be an object for entries(…), but is undefined",
+      overList({}, entries(undefined as never)),
+    ],
+  ])("is refused, with exactly the problem %s … %s", (field, rule, definition) =>
+    exactly(`workflows.w.steps.a.${field}`, rule, definition),
+  );
+
+  it("has options that a plain step has not", () => {
+    for (const option of ["concurrency", "onFailure", "input"])
+      exactly(`workflows.w.steps.a.${option}`, "no field we know", wrongStep({ [option]: undefined }));
+  });
 });
 
 describe("a wrong executor or limit on runs is refused, with exactly this problem:", () => {

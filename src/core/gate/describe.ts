@@ -24,8 +24,14 @@ export function gateTitle(key: string): string {
   const { kind, name } = parseKey(key);
   if (key === clusterKey) return "the cluster cap";
   if (key === runsKey) return "the run cap";
-  if (kind === "run") return `its run's own limit "${name.slice(name.indexOf("/") + 1)}"`;
+  if (kind === "run") return runTitle(name.slice(name.indexOf("/") + 1));
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
+}
+
+/** A gate that one run has for itself. */
+function runTitle(name: string): string {
+  const [kind, step] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
+  return kind === "items" ? `the window of step "${step}"` : `its run's own limit "${name}"`;
 }
 
 /** Why a unit waits, in words. What holds a front back is told where that front comes first. */

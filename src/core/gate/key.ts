@@ -29,6 +29,11 @@ export function tagKey(key: string, value?: string): string {
 }
 
 /** A gate that one run has for itself, like "workers"; only its own steps ask for it. */
+/** How many items of a step may be in flight. */
+export function windowKey(run: string, step: string): string {
+  return `run:${run}/items/${step}`;
+}
+
 export function runGateKey(run: string, name: string): string {
   return `run:${run}/${name}`;
 }

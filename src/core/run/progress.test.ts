@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { retryPolicy } from "../task/retry.ts";
-import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
+import type { Graph, GraphEach, GraphStep, Need } from "../workflow/graph.ts";
 import type { Json } from "../workflow/template.ts";
 import { reference } from "../workflow/template.ts";
 import type { Progress, RunNow, StepState } from "./progress.ts";
@@ -13,6 +13,7 @@ const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep
   queue: "default",
   priority: null,
   input: null,
+  each: null,
   needs,
   when: null,
   asks: [],
@@ -47,6 +48,7 @@ const moved = (answer: Progress) => {
   return {
     open: answer.open.map(({ step: { name } }) => name),
     skip: answer.skip.map(({ step: name }) => name),
+    expand: answer.expand.map(({ name }) => name),
     finish: answer.finish,
   };
 };
@@ -60,7 +62,7 @@ const DIAMOND = graph([
 
 describe("a step", () => {
   test("without needs is put in line at once", () => {
-    expect(moved(progress(DIAMOND, now()))).toEqual({ open: ["a"], skip: [], finish: null });
+    expect(moved(progress(DIAMOND, now()))).toEqual({ open: ["a"], skip: [], expand: [], finish: null });
   });
 
   test("waits for nobody but its own needs", () => {
@@ -70,12 +72,12 @@ describe("a step", () => {
 
   test("of which one need is open stays where it is", () => {
     const answer = moved(progress(DIAMOND, now({ a: "succeeded", b: "succeeded", c: "open" })));
-    expect(answer).toEqual({ open: [], skip: [], finish: null });
+    expect(answer).toEqual({ open: [], skip: [], expand: [], finish: null });
   });
 
   test("is skipped with all that need it as soon as one of its needs cannot be met", () => {
     const answer = progress(DIAMOND, now({ a: "succeeded", b: "failed", c: "open" }));
-    expect(moved(answer)).toEqual({ open: [], skip: ["d"], finish: null });
+    expect(moved(answer)).toEqual({ open: [], skip: ["d"], expand: [], finish: null });
     expect(answer).toMatchObject({
       skip: [{ step: "d", because: { kind: "need", step: "b", was: "failed", wanted: "succeeded" } }],
     });
@@ -111,6 +113,113 @@ describe("a step", () => {
   });
 });
 
+describe("a step over a list", () => {
+  const from = (name: string, ...path: string[]) => reference({ step: name, path });
+  const outcomesOf = (name: string, ...path: string[]) => reference({ outcomes: name, path });
+  const over = (each: Partial<GraphEach>): Partial<GraphStep> => ({
+    input: reference({ item: "value", path: [] }),
+    each: { items: { list: [1] }, concurrency: null, onFailure: "run-all", ...each },
+  });
+  const MIXED: Json = [
+    { state: "succeeded", result: 1 },
+    { state: "failed", error: { message: "no" } },
+  ];
+
+  test("is expanded once its needs are met, and not put in line itself", () => {
+    const steps = graph([step("a"), step("sync", needing("a"), over({}))]);
+    expect(moved(progress(steps, now({ a: "open" })))).toMatchObject({ open: [], expand: [] });
+    const ready = moved(progress(steps, now({ a: "succeeded" })));
+    expect(ready).toEqual({ open: [], skip: [], expand: ["sync"], finish: null });
+    expect(moved(progress(steps, now({ a: "succeeded", sync: "open" })))).toMatchObject({ expand: [] });
+    expect(moved(progress(steps, now({ a: "failed" })))).toMatchObject({ skip: ["sync"], expand: [] });
+  });
+
+  test.each<[string, Partial<GraphStep>]>([
+    ["its list is", over({ items: { list: from("a") } })],
+    ["a list of its zip is", over({ items: { zip: [[1], from("a")] } })],
+    ["its object is", over({ items: { entries: from("a", "map") } })],
+    ["its window is", over({ concurrency: from("a", "n") })],
+    ["its items are given", { ...over({}), input: [from("a"), reference({ item: "index", path: [] })] }],
+    ["its condition looks at", { ...over({}), when: { is: "true", value: from("a") } }],
+  ])("wants what %s, first", (_, more) => {
+    const steps = graph([step("a"), step("sync", needing("a"), more)]);
+    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: ["a"] });
+    expect(moved(progress(steps, now({ a: "succeeded" }, { a: [1] }))).expand).toEqual(["sync"]);
+  });
+
+  test("whose condition does not hold is skipped", () => {
+    const when = { is: "true", value: from("a") } as const;
+    const steps = graph([step("a"), step("sync", needing("a"), { ...over({}), when })]);
+    expect(progress(steps, now({ a: "succeeded" }, { a: [] }))).toMatchObject({
+      expand: [],
+      skip: [{ step: "sync", because: { kind: "condition" } }],
+    });
+  });
+
+  test("gives the results of its items as its output, in their order", () => {
+    const results: Json = [
+      { state: "succeeded", result: { id: 1 } },
+      { state: "succeeded", result: { id: 2 } },
+    ];
+    const steps = graph(
+      [
+        step("sync", [], over({})),
+        step("told", needing("sync"), { input: [from("sync"), from("sync", "1", "id")] }),
+      ],
+      { output: [from("sync", "length"), outcomesOf("sync", "0", "state")] },
+    );
+    expect(progress(steps, now({ sync: "succeeded" }))).toEqual({ wants: ["sync"] });
+    expect(progress(steps, now({ sync: "succeeded" }, { sync: results }))).toMatchObject({
+      open: [{ input: [[{ id: 1 }, { id: 2 }], 2] }],
+    });
+    const ended = now({ sync: "succeeded", told: "succeeded" }, { sync: results });
+    expect(moved(progress(steps, ended)).finish).toEqual({ state: "succeeded", result: [2, "succeeded"] });
+  });
+
+  test("that failed tells how its items ended, to a step that comes after its end or its failure", () => {
+    for (const on of ["finished", "failed"] as const) {
+      const steps = graph([
+        step("sync", [], over({})),
+        step("tell", [{ step: "sync", on }], { input: { how: outcomesOf("sync"), results: from("sync") } }),
+      ]);
+      expect(progress(steps, now({ sync: "failed" }))).toEqual({ wants: ["sync"] });
+      expect(progress(steps, now({ sync: "failed" }, { sync: MIXED }))).toMatchObject({
+        open: [{ step: { name: "tell" }, input: { how: MIXED, results: [1, null] } }],
+      });
+    }
+  });
+
+  test("that was skipped has nothing to be read", () => {
+    const steps = graph([
+      step("a"),
+      step("sync", needing("a"), over({})),
+      step("tell", [{ step: "sync", on: "finished" }], {
+        input: { how: outcomesOf("sync"), all: from("sync") },
+      }),
+    ]);
+    expect(progress(steps, now({ a: "failed" }))).toMatchObject({
+      skip: [{ step: "sync" }],
+      open: [{ input: { how: null, all: null } }],
+    });
+  });
+
+  test("fails its run with what failed, unless it may", () => {
+    const failed = (mayFail: boolean) =>
+      moved(progress(graph([step("sync", [], { ...over({}), mayFail })]), now({ sync: "failed" }))).finish;
+    expect(failed(false)).toEqual({ state: "failed", steps: ["sync"] });
+    expect(failed(true)).toEqual({ state: "succeeded", result: null });
+  });
+
+  test("may go over the results of another", () => {
+    const steps = graph([
+      step("sync", [], over({})),
+      step("again", needing("sync"), over({ items: { list: from("sync") } })),
+    ]);
+    const ready = progress(steps, now({ sync: "succeeded" }, { sync: [{ state: "succeeded", result: 7 }] }));
+    expect(moved(ready).expand).toEqual(["again"]);
+  });
+});
+
 describe("a run", () => {
   test("ends when nothing is pending or open, with what its output is made of", () => {
     const output = { of: reference({ step: "d", path: [] }) };
@@ -128,6 +237,7 @@ describe("a run", () => {
     expect(moved(progress(two, now({ a: "failed", b: "succeeded" })))).toEqual({
       open: ["c"],
       skip: [],
+      expand: [],
       finish: null,
     });
     expect(moved(progress(two, now({ a: "failed", b: "succeeded", c: "succeeded" }))).finish).toEqual({
@@ -171,17 +281,18 @@ const cases = fc
       }),
       ends: fc.constantFrom<StepState[]>("succeeded", "succeeded", "failed", "cancelled"),
       mayFail: fc.boolean(),
+      isEach: fc.boolean(),
     }),
     { minLength: 1, maxLength: 14 },
   )
   .map((list) => ({
     ends: list.map(({ ends }) => ends),
-    steps: list.map(({ needs, mayFail }, index) => {
+    steps: list.map(({ needs, mayFail, isEach }, index) => {
       const distinct = new Map(needs.filter(() => index > 0).map(([at, on]) => [`s${at % index}`, on]));
       return step(
         `s${index}`,
         [...distinct].map(([name, on]) => ({ step: name, on: on as Need["on"] })),
-        { mayFail },
+        { mayFail, each: isEach ? { items: { list: [1] }, concurrency: null, onFailure: "run-all" } : null },
       );
     }),
   }));
@@ -202,7 +313,9 @@ test("every run comes to its end once, each step is opened at most once and only
           states.set(name, "skipped");
           seen.skipped += 1;
         }
-        for (const { step: each } of answer.open) {
+        for (const { step: each } of answer.open) expect(each.each).toBeNull();
+        for (const each of answer.expand) expect(each.each).not.toBeNull();
+        for (const each of [...answer.open.map(({ step: opened }) => opened), ...answer.expand]) {
           for (const { step: name, on } of each.needs) {
             const was = states.get(name);
             if (on === "succeeded") expect(was).toBe("succeeded");
@@ -214,7 +327,7 @@ test("every run comes to its end once, each step is opened at most once and only
         }
         // Asked again, it has nothing to add.
         const again = progress(run, { input: null, steps: states, outputs: new Map() });
-        expect(again).toMatchObject({ open: [], skip: [], finish: answer.finish });
+        expect(again).toMatchObject({ open: [], skip: [], expand: [], finish: answer.finish });
         if (answer.finish) {
           seen[answer.finish.state] += 1;
           break;

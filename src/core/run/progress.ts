@@ -8,8 +8,9 @@
  */
 import { holds, stepsIn } from "../workflow/condition.ts";
 import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
-import type { Json, Template } from "../workflow/template.ts";
-import { fill, render, sourcesIn } from "../workflow/template.ts";
+import type { Json, Values } from "../workflow/template.ts";
+import { fill, render, stepsNamedIn } from "../workflow/template.ts";
+import { resultsOf, stepsOfEach } from "./fan-out.ts";
 
 export type StepState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
 
@@ -17,7 +18,10 @@ export interface RunNow {
   readonly input: Json;
   /** Steps that are not listed are pending. */
   readonly steps: ReadonlyMap<string, StepState>;
-  /** What steps gave, as far as it has been read; null for one that gave nothing. */
+  /**
+   * What steps gave, as far as it has been read; null for one that gave nothing. Of a step over a list: how its items
+   * ended.
+   */
   readonly outputs: ReadonlyMap<string, Json>;
 }
 
@@ -28,6 +32,8 @@ export type Progress =
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
       /** Without an input, for a task that takes none. */
       readonly open: readonly { readonly step: GraphStep; readonly input: Json | undefined }[];
+      /** Steps over a list that can begin. */
+      readonly expand: readonly GraphStep[];
       readonly finish: Finish | null;
     };
 
@@ -51,6 +57,7 @@ class Walk {
   readonly #wants = new Set<string>();
   readonly #skip: { step: string; because: Because }[] = [];
   readonly #open: { step: GraphStep; input: Json | undefined }[] = [];
+  readonly #expand: GraphStep[] = [];
 
   constructor(graph: Graph, now: RunNow) {
     this.#graph = graph;
@@ -63,7 +70,7 @@ class Walk {
     while (this.#round()) {}
     const finish = this.#isOver() ? this.#finish() : null;
     if (this.#wants.size > 0) return { wants: [...this.#wants] };
-    return { skip: this.#skip, open: this.#open, finish };
+    return { skip: this.#skip, open: this.#open, expand: this.#expand, finish };
   }
 
   #round(): boolean {
@@ -82,10 +89,12 @@ class Walk {
     const hindrance = this.#hindrance(step);
     if (hindrance) return this.#skipped(step, hindrance);
     if (!step.needs.every((need) => isFinal(this.#stateOf(need.step)))) return "pending";
-    const named = [...(step.when ? stepsIn(step.when) : []), ...stepsOf(step.input)];
+    const named = [...(step.when ? stepsIn(step.when) : []), ...stepsOfEach(step)];
     if (!this.#has(named)) return "pending";
-    if (step.when && !holds(step.when, this.#values())) return this.#skipped(step, { kind: "condition" });
-    this.#open.push({ step, input: fill(step.input, this.#values()) });
+    const values = valuesOf(this.#graph, this.#now);
+    if (step.when && !holds(step.when, values)) return this.#skipped(step, { kind: "condition" });
+    if (step.each) this.#expand.push(step);
+    else this.#open.push({ step, input: fill(step.input, values) });
     return "open";
   }
 
@@ -113,8 +122,8 @@ class Walk {
   #finish(): Finish | null {
     const steps = this.#failures();
     if (steps.length > 0) return { state: "failed", steps };
-    if (!this.#has(stepsOf(this.#graph.output))) return null;
-    return { state: "succeeded", result: render(this.#graph.output, this.#values()) };
+    if (!this.#has(stepsNamedIn(this.#graph.output))) return null;
+    return { state: "succeeded", result: render(this.#graph.output, valuesOf(this.#graph, this.#now)) };
   }
 
   #failures(): string[] {
@@ -125,20 +134,15 @@ class Walk {
     return this.#graph.steps.filter(isFailure).map(({ name }) => name);
   }
 
-  /** Only what succeeded has given anything; all else is null and need not be read. */
+  /** Only what succeeded has given anything, and items that failed have ended somehow; all else is null. */
   #has(names: readonly string[]): boolean {
-    const missing = names.filter(
-      (name) => this.#stateOf(name) === "succeeded" && !this.#now.outputs.has(name),
-    );
+    const gave = (name: string): boolean => {
+      const state = this.#stateOf(name);
+      return state === "succeeded" || (state === "failed" && isEach(this.#graph, name));
+    };
+    const missing = names.filter((name) => gave(name) && !this.#now.outputs.has(name));
     for (const name of missing) this.#wants.add(name);
     return missing.length === 0;
-  }
-
-  #values() {
-    return {
-      input: this.#now.input,
-      output: (step: string): Json => this.#now.outputs.get(step) ?? null,
-    };
   }
 
   /** A step that is not there has never happened. */
@@ -154,5 +158,15 @@ function meets(state: StepState, on: Need["on"]): boolean {
   return on === "succeeded" ? state === "succeeded" : state === "failed" || state === "cancelled";
 }
 
-const stepsOf = (template: Template): string[] =>
-  sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
+const isEach = (graph: Graph, name: string): boolean =>
+  graph.steps.some((step) => step.name === name && Boolean(step.each));
+
+/** What references stand for, as far as it has been read. */
+export function valuesOf(graph: Graph, { input, outputs }: RunNow): Values {
+  const read = (step: string): Json => outputs.get(step) ?? null;
+  return {
+    input,
+    output: (step) => (isEach(graph, step) ? resultsOf(read(step)) : read(step)),
+    outcomes: read,
+  };
+}

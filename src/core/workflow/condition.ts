@@ -29,16 +29,21 @@ export function holds(condition: Condition, values: Values): boolean {
 
 /** The steps whose outputs it looks at. */
 export function stepsIn(condition: Condition): string[] {
+  return templatesOf(condition).flatMap(stepsNamedIn);
+}
+
+/** What it compares. */
+export function templatesOf(condition: Condition): Template[] {
   switch (condition.is) {
     case "true":
-      return stepsNamedIn(condition.value);
+      return [condition.value];
     case "not":
-      return stepsIn(condition.condition);
+      return templatesOf(condition.condition);
     case "all":
     case "any":
-      return condition.conditions.flatMap(stepsIn);
+      return condition.conditions.flatMap(templatesOf);
     default:
-      return [...stepsNamedIn(condition.left), ...stepsNamedIn(condition.right)];
+      return [condition.left, condition.right];
   }
 }
 

@@ -5,11 +5,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
+import { Build } from "./build.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
 import type { Plan, Steps } from "./steps.ts";
-import { Build } from "./steps.ts";
 import type { AsJson, Unwired } from "./wired.ts";
 
 export interface WorkflowOptions {

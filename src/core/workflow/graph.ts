@@ -29,6 +29,26 @@ export interface RunGate {
 /** One per kind of executor, and which of them a step asks says where it runs. */
 export type RunGateName = "in-process" | "workers" | "async" | "pods";
 
+/** A step over a list: one unit per item, each with its own attempts, and a window of how many are in flight. */
+export interface GraphEach {
+  readonly items: Items;
+  /** How many at once: a number, or where to find it; null for as many as the other gates let in. */
+  readonly concurrency: Template | null;
+  readonly onFailure: OnItemFailure;
+}
+
+/** A list; several of the same length, taken together; or an object by its keys. */
+export type Items =
+  | { readonly list: Template }
+  | { readonly zip: readonly Template[] }
+  | { readonly entries: Template };
+
+/**
+ * `run-all`: all items run, then the step fails if any failed. `stop`: no new items, those in flight finish. `cancel`:
+ * those in flight are aborted too.
+ */
+export type OnItemFailure = "run-all" | "stop" | "cancel";
+
 export interface GraphStep {
   readonly name: string;
   /** The task it calls. */
@@ -36,7 +56,9 @@ export interface GraphStep {
   readonly queue: string;
   /** The run's own when null. */
   readonly priority: number | null;
+  /** Of a step over a list: what each item is given. */
   readonly input: Template;
+  readonly each: GraphEach | null;
   /** Every step it refers to or comes after, and how that must have ended. */
   readonly needs: readonly Need[];
   readonly when: Condition | null;

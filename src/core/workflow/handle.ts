@@ -11,6 +11,27 @@ export interface StepHandle<Output> extends StepEndings {
   readonly [yields]: Output;
 }
 
+/** Of a step over a list. */
+export interface EachHandle<Output> extends StepHandle<Output[]> {
+  /** What its items came to, in their order; where it has failed, null for those that gave nothing. */
+  readonly output: Reference<Output[]>;
+  /** How its items ended, in their order, failures included; for steps that come after `finished` or `failed`. */
+  readonly outcomes: Reference<Outcome<Output>[]>;
+}
+
+/** How an item ended. `cancelled`: not started, or aborted, because another one failed. */
+export type Outcome<Output> =
+  | { state: "succeeded"; result: Output }
+  | { state: "failed" | "cancelled"; error: ItemError | null };
+
+/** What its last attempt threw, or why there was none. */
+export interface ItemError {
+  name: string;
+  message: string;
+  code?: string;
+  stack?: string;
+}
+
 /** For `after`, whatever the step returns. The step itself means `succeeded`. */
 export interface StepEndings {
   readonly name: string;
@@ -29,14 +50,23 @@ export interface Ending extends Need {
 }
 
 export function handleOf(step: string, build: object): StepHandle<unknown> {
+  return Object.freeze(fieldsOf(step, build)) as StepHandle<unknown>;
+}
+
+export function eachHandleOf(step: string, build: object): EachHandle<unknown> {
+  const outcomes = referTo({ build, source: { outcomes: step, path: [] } });
+  return Object.freeze({ ...fieldsOf(step, build), outcomes }) as EachHandle<unknown>;
+}
+
+function fieldsOf(step: string, build: object): StepEndings & { readonly output: Reference<unknown> } {
   const ending = (on: Need["on"]): Ending => Object.freeze({ step, on, [ENDING]: build });
-  return Object.freeze({
+  return {
     name: step,
     output: referTo({ build, source: { step, path: [] } }),
     succeeded: ending("succeeded"),
     failed: ending("failed"),
     finished: ending("finished"),
-  }) as StepHandle<unknown>;
+  };
 }
 
 export function isHandle(value: unknown): value is StepHandle<unknown> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cyclesIn } from "./cycle.ts";
-import type { Graph, GraphStep, Need } from "./graph.ts";
+import type { Graph, GraphEach, GraphStep, Need } from "./graph.ts";
 import { graphProblems } from "./problems.ts";
 import { reference } from "./template.ts";
 
@@ -14,6 +14,7 @@ function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
     queue: "default",
     priority: null,
     input: null,
+    each: null,
     needs: [],
     when: null,
     asks: [],
@@ -32,6 +33,15 @@ function graph(steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph {
 }
 
 const from = (name: string) => reference({ step: name, path: [] });
+const outcomes = (name: string) => reference({ outcomes: name, path: [] });
+const item = reference({ item: "value", path: ["id"] });
+
+const each = (more: Partial<GraphEach> = {}): GraphEach => ({
+  items: { list: [] },
+  concurrency: null,
+  onFailure: "run-all",
+  ...more,
+});
 
 describe("a graph", () => {
   it("that can be walked to its end has no problems", () => {
@@ -44,7 +54,66 @@ describe("a graph", () => {
     expect(graphProblems(graph(diamond, { output: [from("d")] }))).toEqual([]);
   });
 
+  it("may go over lists, and look at how their items ended whether they failed or not", () => {
+    const steps = [
+      step("a"),
+      step("b", {
+        needs: on("a"),
+        each: each({ items: { zip: [from("a"), [from("a")]] }, concurrency: from("a") }),
+        input: [item, reference({ item: "index", path: [] })],
+      }),
+      step("mend", { needs: [{ step: "b", on: "failed" }], input: outcomes("b") }),
+      step("tell", { needs: [{ step: "b", on: "finished" }], input: [outcomes("b"), from("b")] }),
+    ];
+    expect(graphProblems(graph(steps, { output: [outcomes("b"), from("b")] }))).toEqual([]);
+  });
+
+  it("that was stored before steps could go over lists has no problems either", () => {
+    const { each: _, ...old } = step("a");
+    expect(graphProblems(graph([old as GraphStep]))).toEqual([]);
+  });
+
   it.each<[string, string, Graph]>([
+    [
+      "steps.b.needs",
+      'refers to step "a" without waiting',
+      graph([step("a"), step("b", { each: each({ items: { list: from("a") } }) })]),
+    ],
+    [
+      "steps.b.needs",
+      'refers to step "a" without waiting',
+      graph([step("a"), step("b", { each: each({ concurrency: from("a") }) })]),
+    ],
+    [
+      "steps.b",
+      'there is no step "a"',
+      graph([step("b", { each: each({ items: { entries: from("a") } }) })]),
+    ],
+    ["steps.b", 'there is no step "a"', graph([step("b", { each: each({ items: { zip: [from("a")] } }) })])],
+    ["output", 'there is no step "x"', graph([step("a")], { output: outcomes("x") })],
+    [
+      "steps.b",
+      'the outcomes of step "a", which does not go over a list',
+      graph([step("a"), step("b", { input: outcomes("a"), needs: on("a") })]),
+    ],
+    ["output", 'the outcomes of step "a"', graph([step("a")], { output: outcomes("a") })],
+    [
+      "steps.b",
+      "which has none when it failed",
+      graph([
+        step("a", { each: each() }),
+        step("b", { input: [from("a"), outcomes("a")], needs: [{ step: "a", on: "failed" }] }),
+      ]),
+    ],
+    ["steps.a", "outside of the items' own input", graph([step("a", { input: item })])],
+    ["steps.a", "outside of the items' own", graph([step("a", { each: each({ items: { list: [item] } }) })])],
+    ["steps.a", "outside of the items' own", graph([step("a", { each: each({ concurrency: item }) })])],
+    [
+      "steps.a",
+      "outside of the items' own",
+      graph([step("a", { each: each(), when: { is: "equal", left: 1, right: item } })]),
+    ],
+    ["output", "outside of the items' own input", graph([step("a", { each: each() })], { output: [item] })],
     ["steps", "there is none", graph([])],
     ["steps[1]", '"a" is the name of steps[0] already', graph([step("a"), step("a")])],
     ["steps[0]", '"a/b" cannot be a step\'s name', graph([step("a/b")])],

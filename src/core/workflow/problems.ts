@@ -2,17 +2,14 @@
  * What is wrong with the shape of a graph, wherever it comes from: a workflow that was just written, or a run read back
  * from a store. A graph without problems can be walked to its end.
  */
-import { unknownAmong } from "../app/near.ts";
 import type { Problems } from "../app/rule.ts";
 import { mustBeName } from "../app/rule.ts";
 import type { Problem } from "../error.ts";
-import { stepsIn } from "./condition.ts";
 import { cyclesIn } from "./cycle.ts";
-import type { Graph, GraphStep } from "./graph.ts";
+import type { Graph } from "./graph.ts";
+import type { Known, StepShape } from "./needs.ts";
+import { needProblems, resultProblems } from "./needs.ts";
 import type { Template } from "./template.ts";
-import { stepsNamedIn } from "./template.ts";
-
-type StepShape = Pick<GraphStep, "name" | "input" | "needs" | "when">;
 
 /** What a plan and a graph have in common. */
 export interface Shape {
@@ -31,10 +28,10 @@ export function* shapeProblems({ steps, output }: Shape): Problems {
       rule: "there is none",
       cure: "Make at least one, like s.step(name, task, input)",
     };
-  const names = new Set(steps.map(({ name }) => name));
+  const known: Known = new Map(steps.map(({ name, each }) => [name, { isEach: Boolean(each) }]));
   yield* nameProblems(steps);
-  for (const step of steps) yield* needProblems(step, names);
-  for (const name of stepsNamedIn(output)) yield* mustBeStep("output", name, names);
+  for (const step of steps) yield* needProblems(step, known);
+  yield* resultProblems(output, known);
   for (const cycle of cyclesIn(steps))
     yield {
       field: `steps.${cycle[0]}.needs`,
@@ -59,53 +56,6 @@ function* nameProblems(steps: readonly StepShape[]): Problems {
         cure: "Give each step a name of its own",
       };
   }
-}
-
-function* needProblems({ name, input, needs, when }: StepShape, names: ReadonlySet<string>): Problems {
-  const field = `steps.${name}`;
-  const ways = new Map<string, string>();
-  for (const { step, on } of needs) {
-    yield* mustBeStep(`${field}.needs`, step, names);
-    const other = ways.get(step);
-    ways.set(step, on);
-    if (other !== undefined)
-      yield {
-        field: `${field}.needs`,
-        rule: `step "${step}" cannot have ${other} and ${on}`,
-        cure: "Say once how it must have ended; finished means in whatever way",
-      };
-  }
-  const referred = [...stepsNamedIn(input), ...(when ? stepsIn(when) : [])];
-  for (const step of new Set(referred)) yield* outputProblems(field, step, ways.get(step), names);
-}
-
-function* outputProblems(
-  field: string,
-  step: string,
-  way: string | undefined,
-  names: ReadonlySet<string>,
-): Problems {
-  if (way === undefined) {
-    yield* mustBeStep(field, step, names);
-    if (names.has(step))
-      yield {
-        field: `${field}.needs`,
-        rule: `refers to step "${step}" without waiting for it`,
-        cure: `Add it to what the step comes after`,
-      };
-  }
-  if (way === "failed")
-    yield {
-      field,
-      rule: `refers to the output of step "${step}", which has none when it failed`,
-      cure: `Leave that out, or come after ${step}.finished`,
-    };
-}
-
-function* mustBeStep(field: string, step: string, names: ReadonlySet<string>): Problems {
-  if (names.has(step)) return;
-  const rule = `there is no step "${step}"${unknownAmong(step, [...names])}`;
-  yield { field, rule, cure: "Name a step of this workflow" };
 }
 
 /** A step that asks a gate which its run does not have would wait for ever. */

@@ -1,6 +1,6 @@
 /**
- * A reference stands for a value that is not there yet: an output of a step, or the run's input. It has the fields of
- * that value, each of them a reference again. Whatever else is tried with it is refused, because a workflow is built
+ * A reference stands for a value that is not there yet: an output of a step, the run's input, or an item of a list. It
+ * has the fields of that value, each of them a reference again. Whatever else is tried with it is refused, because a workflow is built
  * once, before any of its runs exists.
  */
 import { SluiceError } from "../error.ts";
@@ -43,6 +43,13 @@ export interface Referred {
   /** The one workflow under construction in which it may be used. */
   readonly build: object;
   readonly source: Source;
+  /** Of an item: the one step over a list in whose `input` it may be used. */
+  readonly item?: ItemScope;
+}
+
+/** Known by its identity; the name is for sentences. */
+export interface ItemScope {
+  readonly step: string;
 }
 
 /** Registered, so that two copies of this package in one process know each other's. */
@@ -66,8 +73,9 @@ export function referTo(referred: Referred): Reference<unknown> {
   return proxy as Reference<unknown>;
 }
 
-function into({ build, source }: Referred, key: string): Referred {
-  return { build, source: { ...source, path: [...source.path, key] } };
+function into(referred: Referred, key: string): Referred {
+  const { source } = referred;
+  return { ...referred, source: { ...source, path: [...source.path, key] } };
 }
 
 export function referredBy(value: unknown): Referred | undefined {
@@ -75,15 +83,24 @@ export function referredBy(value: unknown): Referred | undefined {
   return (value as { readonly [REFERRED]?: Referred })[REFERRED];
 }
 
-/** As its author wrote it: `users.output.total`, `input.day`. */
+/** As its author wrote it: `users.output.total`, `synced.outcomes`, `input.day`, `item.id`. */
 export function saySource(source: Source): string {
-  const start = "step" in source ? [source.step, "output"] : ["input"];
-  return [...start, ...source.path].join(".");
+  return [...startOf(source), ...source.path].join(".");
+}
+
+function startOf(source: Source): string[] {
+  if ("step" in source) return [source.step, "output"];
+  if ("outcomes" in source) return [source.outcomes, "outcomes"];
+  return "item" in source ? [source.item === "value" ? "item" : "index"] : ["input"];
 }
 
 function noValueYet(source: Source): SluiceError {
+  const cure =
+    "item" in source
+      ? "Pass it on to the task, and let that compute."
+      : `Pass it to a step, and let that step's task compute; to decide by it, use the option "when".`;
   return new SluiceError(
     "NO_VALUE_YET",
-    `${saySource(source)} has no value while the workflow is being built, so it cannot be computed with. Pass it to a step, and let that step's task compute; to decide by it, use the option "when".`,
+    `${saySource(source)} has no value while the workflow is being built, so it cannot be computed with. ${cure}`,
   );
 }

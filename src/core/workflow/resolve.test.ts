@@ -6,6 +6,7 @@ import type { AnyWorkflow } from "./definition.ts";
 import { workflow } from "./definition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import { inProcess, kubernetes, parallel } from "./executor.ts";
+import { zip } from "./items.ts";
 import { graphProblems } from "./problems.ts";
 import { graphOf, runAsks, runTags } from "./resolve.ts";
 
@@ -98,6 +99,53 @@ describe("a run is made of", () => {
         },
       ],
     });
+    expect(graphProblems(made1)).toEqual([]);
+    expect(JSON.parse(JSON.stringify(made1))).toEqual(made1);
+  });
+
+  it("its lists, with as many at once as other gates let in and every item's turn unless said otherwise", () => {
+    const made = workflow({
+      id: "lists",
+      steps: (s) => {
+        const loaded = s.step("load", load);
+        const counted = s.each("count", [loaded.output, [2]], crunch, {
+          concurrency: 3,
+          onFailure: "cancel",
+          mutexes: ["books"],
+        });
+        s.each("again", zip(counted.output, loaded.output), crunch, { pools: { database: 1 } });
+      },
+    });
+    const made1 = graph(made);
+    expect(made1.steps).toMatchObject([
+      { name: "load", each: null },
+      {
+        name: "count",
+        task: "crunch",
+        input: { $from: ["item"] },
+        each: {
+          items: { list: [{ $from: ["step", "load"] }, [2]] },
+          concurrency: 3,
+          onFailure: "cancel",
+        },
+        needs: [{ step: "load", on: "succeeded" }],
+        asks: [["mutex:books", 1]],
+        gate: "workers",
+      },
+      {
+        name: "again",
+        each: {
+          items: { zip: [{ $from: ["step", "count"] }, { $from: ["step", "load"] }] },
+          concurrency: null,
+          onFailure: "run-all",
+        },
+        needs: [
+          { step: "count", on: "succeeded" },
+          { step: "load", on: "succeeded" },
+        ],
+        asks: [["pool:database", 1]],
+      },
+    ]);
     expect(graphProblems(made1)).toEqual([]);
     expect(JSON.parse(JSON.stringify(made1))).toEqual(made1);
   });

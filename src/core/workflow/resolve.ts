@@ -8,8 +8,9 @@ import { retryPolicy } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "./definition.ts";
+import type { PlannedEach } from "./each.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
-import type { Graph, GraphStep, RunGate } from "./graph.ts";
+import type { Graph, GraphEach, GraphStep, RunGate } from "./graph.ts";
 import type { PlannedStep } from "./steps.ts";
 
 export interface Machine {
@@ -39,7 +40,7 @@ export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Gra
 
 /** What a step says, then what its task says. */
 function called(
-  { name, input, needs, when, options }: PlannedStep,
+  { name, input, each, needs, when, options }: PlannedStep,
   task: AnyTask,
 ): Omit<GraphStep, "gate" | "pod"> {
   const pools = options.pools ?? (typeof task.pools === "function" ? {} : task.pools);
@@ -49,6 +50,7 @@ function called(
     queue: options.queue ?? task.queue ?? APP_DEFAULTS.queue,
     priority: options.priority ?? task.priority ?? null,
     input,
+    each: each && eachOf(each),
     needs,
     when,
     asks: asksOf(pools, options.mutexes).map(({ gate, slots }) => [gate, slots]),
@@ -56,6 +58,10 @@ function called(
     timeoutMs: millis(options.timeout ?? task.timeout),
     mayFail: options.mayFail ?? false,
   };
+}
+
+function eachOf({ items, concurrency = null, onFailure = "run-all" }: PlannedEach): GraphEach {
+  return { items, concurrency, onFailure };
 }
 
 /** A run's tags: its workflow's, and what it was submitted with, which wins. */

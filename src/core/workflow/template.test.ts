@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json, Template, Values } from "./template.ts";
+import type { Json, Source, Template, Values } from "./template.ts";
 import { fill, literal, NOTHING, reference, render, sourceOf, sourcesIn, stepsNamedIn } from "./template.ts";
 
 const outputs: Record<string, Json> = { users: { list: [{ id: 7 }], total: 1 }, skipped: null };
@@ -68,6 +68,19 @@ describe("a template", () => {
     expect(fill(JSON.parse(JSON.stringify(NOTHING)), values)).toBeUndefined();
     expect(sourceOf(NOTHING)).toBeUndefined();
     expect(sourcesIn({ a: NOTHING })).toEqual([]);
+  });
+
+  it("is filled with an item and its place, and with how items ended", () => {
+    const item = (path: string[] = []) => reference({ item: "value", path });
+    const template = [item(), item(["id"]), reference({ item: "index", path: [] })];
+    expect(render(template, { ...values, item: { value: { id: 0 }, index: 0 } })).toEqual([{ id: 0 }, 0, 0]);
+    expect(render(template, values)).toEqual([null, null, null]);
+    const first = reference({ outcomes: "sync", path: ["0", "state"] });
+    const outcomes = (step: string): Json => [{ state: `${step} failed` }];
+    expect(render([first], { ...values, outcomes })).toEqual(["sync failed"]);
+    expect(stepsNamedIn([first, item()])).toEqual(["sync"]);
+    for (const each of [first, ...template])
+      expect(reference(sourceOf(each) as Source), JSON.stringify(each)).toEqual(each);
   });
 
   it("names the steps it refers to", () => {

@@ -13,6 +13,10 @@ export const NOTHING: Template = Object.freeze({ $from: Object.freeze([]) });
 /** Where a value comes from: an output of a step, or the run's input, and the way into it. */
 export type Source =
   | { readonly step: string; readonly path: readonly Key[] }
+  /** How each item of a step over a list ended. */
+  | { readonly outcomes: string; readonly path: readonly Key[] }
+  /** The item itself, inside a step over a list: its value, its place. */
+  | { readonly item: "value" | "index"; readonly path: readonly Key[] }
   | { readonly input: true; readonly path: readonly Key[] };
 
 export type Key = string | number;
@@ -21,8 +25,13 @@ const FROM = "$from";
 const LITERAL = "$literal";
 
 export function reference(source: Source): Template {
-  const start = "step" in source ? ["step", source.step] : ["input"];
-  return { [FROM]: [...start, ...source.path] };
+  return { [FROM]: [...startOf(source), ...source.path] };
+}
+
+function startOf(source: Source): readonly Key[] {
+  if ("step" in source) return ["step", source.step];
+  if ("outcomes" in source) return ["outcomes", source.outcomes];
+  return "item" in source ? [source.item === "value" ? "item" : "index"] : ["input"];
 }
 
 /** A plain value as a template. */
@@ -43,8 +52,9 @@ export function sourceOf(template: Template): Source | undefined {
   const [kind, ...rest] = template[FROM] as readonly Key[];
   if (kind === undefined) return undefined;
   if (kind === "input") return { input: true, path: rest };
+  if (kind === "item" || kind === "index") return { item: kind === "item" ? "value" : "index", path: rest };
   const [step, ...path] = rest;
-  return { step: String(step), path };
+  return kind === "outcomes" ? { outcomes: String(step), path } : { step: String(step), path };
 }
 
 /** Every reference in it. */
@@ -58,7 +68,10 @@ export function sourcesIn(template: Template): Source[] {
 
 /** The steps it refers to. */
 export function stepsNamedIn(template: Template): string[] {
-  return sourcesIn(template).flatMap((source) => ("step" in source ? [source.step] : []));
+  return sourcesIn(template).flatMap((source) => {
+    if ("step" in source) return [source.step];
+    return "outcomes" in source ? [source.outcomes] : [];
+  });
 }
 
 /** What references stand for. */
@@ -66,6 +79,10 @@ export interface Values {
   readonly input: Json;
   /** Null for a step that has no output: skipped, failed, or not begun. */
   output(step: string): Json;
+  /** Of a step over a list: how each item ended. */
+  outcomes?(step: string): Json;
+  /** Inside a step over a list. */
+  readonly item?: { readonly value: Json; readonly index: number };
 }
 
 /** The template with its holes filled; null where there is nothing. */
@@ -83,7 +100,13 @@ export function fill(template: Template, values: Values): Json | undefined {
   if (Object.hasOwn(template, LITERAL)) return template[LITERAL];
   if (!Object.hasOwn(template, FROM)) return filled(template, values);
   const source = sourceOf(template);
-  return source && follow("step" in source ? values.output(source.step) : values.input, source.path);
+  return source && follow(standsFor(source, values), source.path);
+}
+
+function standsFor(source: Source, values: Values): Json {
+  if ("step" in source) return values.output(source.step);
+  if ("outcomes" in source) return values.outcomes?.(source.outcomes) ?? null;
+  return "item" in source ? (values.item?.[source.item] ?? null) : values.input;
 }
 
 function filled(fields: { readonly [key: string]: Template }, values: Values): Json {

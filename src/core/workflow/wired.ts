@@ -4,7 +4,7 @@
  */
 import { SluiceError } from "../error.ts";
 import { isHandle } from "./handle.ts";
-import type { Referred, StandsFor } from "./reference.ts";
+import type { ItemScope, Referred, StandsFor } from "./reference.ts";
 import { referredBy, saySource } from "./reference.ts";
 import type { Template } from "./template.ts";
 import { literal, looksTaken, NOTHING, reference } from "./template.ts";
@@ -52,11 +52,13 @@ export interface Place {
   readonly build: object;
   readonly name: string;
   readonly within?: readonly object[];
+  /** The step over a list whose item may be used here. */
+  readonly item?: ItemScope;
   /** It will be taken as it stands, so no reference can be in it. */
   readonly literal?: boolean;
 }
 
-/** The value as a template; refused where it is no JSON, or refers to another workflow. */
+/** The value as a template; refused where it is no JSON, or refers to another workflow or another step's item. */
 export function wire(value: unknown, place: Place): Template {
   const referred = referredBy(value);
   if (referred) return reference(own(referred, place).source);
@@ -90,9 +92,20 @@ function fields(value: object, parts: Place): Record<string, Template> {
 function own(referred: Referred, place: Place): Referred {
   if (place.literal)
     throw refused(place, "is a reference beside a field called $from or $literal", "Rename it");
-  if (referred.build === place.build) return referred;
-  const what = `refers to ${saySource(referred.source)} of another workflow`;
-  throw refused(place, what, "Use only what this workflow's own steps and input give");
+  const source = saySource(referred.source);
+  if (referred.build !== place.build)
+    throw refused(
+      place,
+      `refers to ${source} of another workflow`,
+      "Use only what this workflow's own steps and input give",
+    );
+  if (referred.item && referred.item !== place.item)
+    throw refused(
+      place,
+      `refers to ${source} of step "${referred.item.step}", which is there only for that step's own items`,
+      "Use it in what its input function returns, and nowhere else",
+    );
+  return referred;
 }
 
 /** Made by `{}`, whichever realm it is from: above its prototype there is nothing. Symbols would be lost in JSON. */

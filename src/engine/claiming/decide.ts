@@ -87,7 +87,10 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
     claimLeaseMs: seat.claimLeaseMs,
     start,
     expire,
-    news: [...claimNow.flatMap(({ id, queue }) => (queue === RUNS ? [id] : [])), ...newsOf(view, recover)],
+    news: [
+      ...claimNow.flatMap(({ id, queue }) => (queue === RUNS ? [{ run: id, failed: null }] : [])),
+      ...newsOf(view, recover),
+    ],
     recover,
     lanes: laneMoves({
       view,

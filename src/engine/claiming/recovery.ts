@@ -3,7 +3,7 @@
 import type { RetryPolicy } from "../../core/task/retry.ts";
 import { afterLoss, retryPolicy } from "../../core/task/retry.ts";
 import type { PodSpec } from "../../core/workflow/graph.ts";
-import type { Claimed, LostRow, Recovery, Revoked, View } from "../../store/store.ts";
+import type { Claimed, LostRow, News, Recovery, Revoked, View } from "../../store/store.ts";
 
 /** What a task's stored options say; anything unreadable counts as "no retry" rather than stopping the pass. */
 export interface StoredOptions {
@@ -47,12 +47,12 @@ export function recoveries(view: View): Recovery[] {
   return view.lost.map((lost) => recoveryOf(lost, view.now));
 }
 
-/** Runs that have something to look at after this: a step of theirs has come to its end. */
-export function newsOf(view: View, recovered: readonly Recovery[]): string[] {
+/** What there is to look at after this: a step of a run has come to its end. */
+export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
   return recovered.flatMap(({ id, to }) => {
     if (to === "waiting" || to === "retry") return [];
-    return storedOptions(options.get(id) ?? "").step?.run ?? [];
+    return newsOfStep({ options: options.get(id) ?? "" }, false) ?? [];
   });
 }
 
@@ -83,12 +83,14 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
   const losses = claim.losses + 1;
   const { to } = afterLoss({ policy, attempt, losses, now, goodUntil, random: 0 });
   const body = to === "quarantined" ? { ...LOST.quarantined, last: error } : error;
-  return { id, epoch, to, body: JSON.stringify(body), revoked: true, run: runOf(claim) };
+  return { id, epoch, to, body: JSON.stringify(body), revoked: true, news: newsOfStep(claim, false) };
 }
 
-/** The run that a claim is a step of. */
-export const runOf = ({ options }: Pick<Claimed, "options">): string | undefined =>
-  storedOptions(options).step?.run;
+/** What the end of a claim means for the run that it is a step of. */
+export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {
+  const { step } = storedOptions(options);
+  return step && { run: step.run, failed: hasSucceeded ? null : step.name };
+}
 
 const UNSTARTED = {
   name: "Error",

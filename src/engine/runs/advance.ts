@@ -1,79 +1,258 @@
 /** The decision of one look at runs: what core says follows, as rows to write. Nothing is awaited, nothing is kept. */
-import { clusterKey, queueKey, runGateKey } from "../../core/gate/key.ts";
+import { runGateKey } from "../../core/gate/key.ts";
+import { stepsOfEach } from "../../core/run/fan-out.ts";
 import type { Because, RunNow, StepState } from "../../core/run/progress.ts";
-import { progress } from "../../core/run/progress.ts";
+import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
-import { laneOf } from "../../store/lane.ts";
-import type { Advance, Results, RunMove, RunSeen, StepMove, StepSeen } from "../../store/runs.ts";
+import type {
+  Advance,
+  Reading,
+  Results,
+  RunMove,
+  RunSeen,
+  StepKey,
+  StepMove,
+  StepSeen,
+} from "../../store/runs.ts";
+import { keyOfStep } from "../../store/runs.ts";
+import { afterFailure, begin, conclude, create } from "./fan-out.ts";
+import type { UnitSettings } from "./unit.ts";
+import { unitOf } from "./unit.ts";
 
-export interface AdvanceSettings {
-  newId(): string;
-  /** How long a step may wait for its pools. */
-  readonly claimTimeoutMs: number;
-}
+export type AdvanceSettings = UnitSettings;
 
 export function advanceRuns(runs: readonly RunSeen[], results: Results, settings: AdvanceSettings): Advance {
-  const read = new Set<string>();
-  const moves = runs.flatMap((run): RunMove[] => {
-    const answer = readably(run, () => advanceRun(run, results, settings));
-    if (!("read" in answer)) return [answer];
-    for (const unit of answer.read) read.add(unit);
-    return [];
-  });
-  return read.size > 0 ? { read: [...read].sort() } : { moves };
+  const wanted = new Wanted(results);
+  const moves = runs.map((run) => readably(run, () => new Look(run, wanted, settings).move()));
+  return wanted.reading ?? { moves: moves.flatMap((move) => move ?? []) };
 }
 
 /** One damaged run must not stop all others: it has failed, and says why. */
-function readably<T>(run: RunSeen, move: () => T): T | RunMove {
+function readably(run: RunSeen, move: () => RunMove | undefined): RunMove | undefined {
   try {
     return move();
   } catch (error) {
     const message = `The stored graph of this run cannot be read: ${error instanceof Error ? error.message : error}`;
     const body = JSON.stringify({ name: "Error", code: "MALFORMED_RUN", message });
-    return {
-      run: run.id,
-      epoch: run.epoch,
-      start: null,
-      steps: [],
-      enqueue: [],
-      finish: { state: "failed", body },
-    };
+    return { ...nothing(run), finish: { state: "failed", body } };
   }
 }
 
-function advanceRun(
-  run: RunSeen,
-  results: Results,
-  settings: AdvanceSettings,
-): RunMove | { readonly read: readonly string[] } {
-  const graph = graphFrom(run.graph);
-  const ended = run.steps.filter(({ state, ended: how }) => state === "open" && how !== null);
-  const answer = progress(graph, nowOf(run, results));
-  if ("wants" in answer) {
-    const units = new Map(run.steps.map(({ name, unit }) => [name, unit]));
-    return { read: answer.wants.flatMap((step) => units.get(step) ?? []) };
+const nothing = ({ id, epoch }: RunSeen): RunMove => ({
+  run: id,
+  epoch,
+  start: null,
+  gates: [],
+  steps: [],
+  enqueue: [],
+  endItems: [],
+  again: false,
+  finish: null,
+});
+
+/** What has been read, and what has to be. */
+class Wanted {
+  readonly #results: Results;
+  readonly #units = new Set<string>();
+  readonly #bodies = new Map<string, StepKey>();
+  readonly #items = new Map<string, StepKey>();
+
+  constructor(results: Results) {
+    this.#results = results;
   }
-  const opened = answer.open.map(({ step, input }) => ({ step, unit: unitOf(run, step, input, settings) }));
-  return {
-    run: run.id,
-    epoch: run.epoch,
-    start: run.started ? null : { gates: gatesOf(run.id, graph), timeoutMs: graph.timeoutMs },
-    steps: [
-      ...ended.map((step): StepMove => ({ ...bare(step), state: stateOf(step) as StepMove["state"] })),
-      ...answer.skip.map(({ step, because }) => skipped(step, because)),
-      ...opened.map(
-        ({ step, unit }): StepMove => ({ name: step.name, state: "open", unit: unit.id, body: null }),
-      ),
-    ],
-    enqueue: opened.map(({ unit }) => unit),
-    finish: answer.finish && {
-      state: answer.finish.state,
-      body: JSON.stringify(
-        answer.finish.state === "succeeded" ? answer.finish.result : failure(answer.finish.steps),
-      ),
-    },
-  };
+
+  get reading(): { readonly read: Reading } | undefined {
+    if (this.#units.size + this.#bodies.size + this.#items.size === 0) return undefined;
+    return {
+      read: {
+        units: [...this.#units].sort(),
+        bodies: [...this.#bodies.values()],
+        items: [...this.#items.values()],
+      },
+    };
+  }
+
+  unit(id: string): string | null | undefined {
+    const known = this.#results.units.get(id);
+    if (known === undefined) this.#units.add(id);
+    return known;
+  }
+
+  body(key: StepKey): string | null | undefined {
+    const known = this.#results.bodies.get(keyOfStep(key));
+    if (known === undefined) this.#bodies.set(keyOfStep(key), key);
+    return known;
+  }
+
+  items(key: StepKey) {
+    const known = this.#results.items.get(keyOfStep(key));
+    if (known === undefined) this.#items.set(keyOfStep(key), key);
+    return known;
+  }
+}
+
+/** One run. Where something has to be read first, there is no move yet. */
+class Look {
+  readonly #run: RunSeen;
+  readonly #graph: Graph;
+  readonly #wanted: Wanted;
+  readonly #settings: AdvanceSettings;
+  readonly #states: Map<string, StepState>;
+  readonly #outputs = new Map<string, Json>();
+  readonly #steps: StepMove[] = [];
+  #gates: RunMove["gates"] = [];
+  #enqueue: RunMove["enqueue"] = [];
+  #endItems: RunMove["endItems"] = [];
+  #again = false;
+  #waits = false;
+
+  constructor(run: RunSeen, wanted: Wanted, settings: AdvanceSettings) {
+    this.#run = run;
+    this.#graph = graphFrom(run.graph);
+    this.#wanted = wanted;
+    this.#settings = settings;
+    this.#states = new Map(run.steps.map((step) => [step.name, stateOf(step)]));
+  }
+
+  move(): RunMove | undefined {
+    for (const step of this.#run.steps) this.#absorb(step);
+    const answer = this.#progress();
+    if (!answer || this.#waits) return undefined;
+    for (const step of answer.expand) this.#expand(step);
+    if (this.#waits) return undefined;
+    const opened = answer.open.map(({ step, input }) => ({
+      step,
+      unit: unitOf(this.#run, step, input, this.#settings),
+    }));
+    const { id, started } = this.#run;
+    return {
+      ...nothing(this.#run),
+      start: started ? null : { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs },
+      gates: this.#gates,
+      steps: [
+        ...this.#steps,
+        ...answer.skip.map(({ step, because }) => skipped(step, because)),
+        ...opened.map(
+          ({ step, unit }): StepMove => ({ name: step.name, state: "open", unit: unit.id, body: null }),
+        ),
+      ],
+      enqueue: [...this.#enqueue, ...opened.map(({ unit }) => unit)],
+      endItems: this.#endItems,
+      again: this.#again,
+      finish: answer.finish && {
+        state: answer.finish.state,
+        body: JSON.stringify(
+          answer.finish.state === "succeeded" ? answer.finish.result : failure(answer.finish.steps),
+        ),
+      },
+    };
+  }
+
+  /** A step that has ended is written down as such; one over a list goes on, or comes to its end. */
+  #absorb(seen: StepSeen): void {
+    if (seen.state !== "open") return;
+    const { name, unit, body, fan } = seen;
+    if (seen.ended !== null)
+      this.#steps.push({ name, unit, body, state: stateOf(seen) as StepMove["state"] });
+    const step = this.#graph.steps.find((each) => each.name === name);
+    if (!fan || !step) return;
+    const stopped = afterFailure(step, this.#run);
+    if (stopped.length > 0) this.#stop(step, fan, stopped);
+    else if (fan.created < fan.total) this.#create(step, fan);
+    else if (!fan.left) this.#conclude(step, fan);
+  }
+
+  /** What was not created yet never will be. */
+  #stop(step: GraphStep, fan: NonNullable<StepSeen["fan"]>, ended: RunMove["endItems"]): void {
+    this.#endItems = [...this.#endItems, ...ended];
+    const { lane, total } = fan;
+    this.#steps.push({
+      name: step.name,
+      state: "open",
+      unit: null,
+      body: null,
+      fan: { lane, total, created: total },
+    });
+    this.#again = true;
+  }
+
+  #create(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+    const values = this.#valuesFor(step);
+    const kept = this.#kept(step);
+    if (!values || kept === undefined) return;
+    this.#take(create(this.#run, step, fan, values, kept, this.#settings));
+  }
+
+  #conclude(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+    const items = this.#wanted.items({ run: this.#run.id, step: step.name });
+    const kept = this.#kept(step);
+    if (!items || kept === undefined) {
+      this.#waits = true;
+      return;
+    }
+    const end = conclude(step, fan, items, kept);
+    this.#steps.push(end);
+    this.#states.set(step.name, end.state);
+    this.#outputs.set(step.name, parse(end.body));
+  }
+
+  #expand(step: GraphStep): void {
+    const kept = this.#kept(step);
+    if (kept === undefined) return;
+    this.#take(begin(this.#run, step, valuesOf(this.#graph, this.#now()), kept, this.#settings));
+  }
+
+  #take(move: ReturnType<typeof begin>): void {
+    this.#steps.push(...move.steps);
+    this.#gates = [...this.#gates, ...move.gates];
+    this.#enqueue = [...this.#enqueue, ...move.enqueue];
+    // A step that failed at once decides others.
+    this.#again ||= move.again || move.steps.some(({ state }) => state === "failed");
+  }
+
+  /** How the items ended that this run takes over; null where it takes over none. */
+  #kept(step: GraphStep): Json | undefined {
+    if (this.#run.rerunOf === null) return null;
+    const text = this.#wanted.body({ run: this.#run.rerunOf, step: step.name });
+    if (text === undefined) this.#waits = true;
+    return text === undefined ? undefined : parse(text);
+  }
+
+  /** What follows, once everything that it depends on has been read. */
+  #progress() {
+    for (;;) {
+      const answer = progress(this.#graph, this.#now());
+      if (!("wants" in answer)) return answer;
+      if (!answer.wants.map((step) => this.#read(step)).every(Boolean)) return undefined;
+    }
+  }
+
+  #valuesFor(step: GraphStep) {
+    const succeeded = stepsOfEach(step).filter((name) => this.#states.get(name) === "succeeded");
+    if (!succeeded.map((name) => this.#read(name)).every(Boolean)) {
+      this.#waits = true;
+      return undefined;
+    }
+    return valuesOf(this.#graph, this.#now());
+  }
+
+  /** What a step gave: the result of its unit, or how its items ended. */
+  #read(name: string): boolean {
+    if (this.#outputs.has(name)) return true;
+    const seen = this.#run.steps.find((step) => step.name === name);
+    const text =
+      seen?.fan || !seen?.unit
+        ? this.#wanted.body({ run: this.#run.id, step: name })
+        : this.#wanted.unit(seen.unit);
+    if (text === undefined) return false;
+    this.#outputs.set(name, parse(text));
+    return true;
+  }
+
+  #now(): RunNow {
+    return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
+  }
 }
 
 const parsed = new Map<string, Graph>();
@@ -88,27 +267,21 @@ export function graphFrom(text: string): Graph {
   return graph;
 }
 
-function nowOf(run: RunSeen, results: Results): RunNow {
-  const outputs = new Map<string, Json>();
-  for (const { name, unit } of run.steps) {
-    if (unit !== null && results.has(unit)) outputs.set(name, parse(results.get(unit) ?? null));
-  }
-  return {
-    input: parse(run.input),
-    steps: new Map(run.steps.map((step) => [step.name, stateOf(step)])),
-    outputs,
-  };
-}
+/** Lists are looked at again with every batch of their items: large texts are parsed once. */
+const LARGE = 10_000;
+let lastParsed: { readonly text: string; readonly value: Json } | undefined;
 
-const parse = (text: string | null): Json =>
-  text === null || text === "" ? null : (JSON.parse(text) as Json);
+function parse(text: string | null): Json {
+  if (text === null || text === "") return null;
+  if (text.length < LARGE) return JSON.parse(text) as Json;
+  if (lastParsed?.text !== text) lastParsed = { text, value: JSON.parse(text) as Json };
+  return lastParsed.value;
+}
 
 function stateOf({ state, ended }: StepSeen): StepState {
   if (state !== "open" || ended === null) return state;
   return ended === "succeeded" || ended === "cancelled" ? ended : "failed";
 }
-
-const bare = ({ name, unit, body }: StepSeen) => ({ name, unit, body });
 
 const skipped = (name: string, because: Because): StepMove => ({
   name,
@@ -119,42 +292,6 @@ const skipped = (name: string, because: Because): StepMove => ({
 
 const gatesOf = (run: string, graph: Graph) =>
   graph.gates.map(({ name, limit }) => ({ key: runGateKey(run, name), limit }));
-
-function unitOf(
-  run: RunSeen,
-  step: GraphStep,
-  input: Json | undefined,
-  { newId, claimTimeoutMs }: AdvanceSettings,
-) {
-  const asks = [
-    { gate: clusterKey, slots: 1 },
-    { gate: queueKey(step.queue), slots: 1 },
-    { gate: runGateKey(run.id, step.gate), slots: 1 },
-    ...step.asks.map(([gate, slots]) => ({ gate, slots })),
-  ];
-  return {
-    id: newId(),
-    name: step.task,
-    priority: step.priority ?? run.priority,
-    lane: laneOf(step.queue, step.task, asks),
-    // As an enqueue writes it: no value at all is an empty text.
-    input: JSON.stringify(input) ?? "",
-    options: JSON.stringify({
-      retry: step.retry,
-      timeoutMs: step.timeoutMs,
-      step: { run: run.id, name: step.name },
-      ...(step.gate === "pods" ? { pod: step.pod } : {}),
-      ...(step.gate === "workers" ? { cpu: true } : {}),
-    }),
-    key: null,
-    runAt: null,
-    delayMs: null,
-    goodUntil: null,
-    goodForMs: null,
-    step: step.name,
-    claimTimeoutMs: step.asks.length > 0 ? claimTimeoutMs : null,
-  };
-}
 
 const failure = (steps: readonly string[]): Json => ({
   name: "StepsFailed",

@@ -122,7 +122,7 @@ export class Exchanges {
     try {
       await flight;
       this.#failures = 0;
-      if (finished.some(({ run }) => run !== undefined)) this.#watch.stepsEnded();
+      if (finished.some(({ news }) => news !== undefined)) this.#watch.stepsEnded();
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       this.#recovering ??= this.#recover(error).finally(() => {

@@ -3,7 +3,7 @@ import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
 import type { Ending, Failed } from "../../executor/executor.ts";
 import type { Claimed, Finished } from "../claiming/claims.ts";
-import { revocation, runOf, storedOptions } from "../claiming/recovery.ts";
+import { newsOfStep, revocation, storedOptions } from "../claiming/recovery.ts";
 
 /** Why the code of a worker that stops is aborted. */
 export const STOPPED = new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");
@@ -19,14 +19,15 @@ export interface Moment {
 
 export function verdict(claim: Claimed, ending: Ending, { now, random, isStopped }: Moment): Finished {
   const { id, epoch, attempt, goodUntil } = claim;
-  const run = runOf(claim);
-  if (ending.ok) return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0, run };
+  if (ending.ok)
+    return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0, news: newsOfStep(claim, true) };
   if (ending.begun === false || (isStopped && isAbort(ending))) return returned(claim);
   if (ending.crashed) return revocation(claim, ending.error, now);
   const body = JSON.stringify(ending.error);
   const { retry: policy } = storedOptions(claim.options);
   const next = nextAttempt({ policy, attempt, now, goodUntil, random });
-  if (!ending.retryable || !next.retry) return { id, epoch, to: "failed", body, delayMs: 0, run };
+  if (!ending.retryable || !next.retry)
+    return { id, epoch, to: "failed", body, delayMs: 0, news: newsOfStep(claim, false) };
   return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)) };
 }
 

@@ -1,12 +1,16 @@
 /** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
 import type { LaneSpec } from "../lane.ts";
-import type { Advance, Advanced, Results, RunMove, RunSeen } from "../runs.ts";
+import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
+import { keyOfStep } from "../runs.ts";
+import type { News, RunSeen } from "../store.ts";
 import { current } from "./claim.ts";
 import { claimOfRun, clearAway, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
-import { someNews } from "./news.ts";
-import { stepSeen, stepsOf } from "./step.ts";
+import { endItems, itemsSeen } from "./item.ts";
+import { leaveNews, ofRun, someNews } from "./news.ts";
+import { putStep, stepSeen, stepsOf } from "./step.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
+import { pairKey } from "./tables.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
@@ -15,7 +19,7 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
   const runs = [...new Set(news.map(({ run }) => run))].sort();
   const seen = runs.flatMap((run) => {
     const claim = claimOfRun(tables, run);
-    return claim ? [runSeen(tables, claim)] : [];
+    return claim ? [runSeen(tables, claim, news)] : [];
   });
   const moves = seen.length > 0 ? decided(tables, seen, decide) : [];
   for (const run of runs) if (tables.outcome.has(run)) clearAway(tables, run);
@@ -28,41 +32,74 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
 
 /** Asked as often as it wants to read. */
 function decided(tables: Tables, seen: readonly RunSeen[], decide: Decide): readonly RunMove[] {
-  const results = new Map<string, string | null>();
+  const results = { units: new Map(), bodies: new Map(), items: new Map() };
   for (;;) {
     const answer = decide(seen, results);
     if ("moves" in answer) return answer.moves;
-    for (const unit of answer.read) {
-      const outcome = tables.outcome.get(unit);
-      results.set(unit, outcome?.state === "succeeded" ? outcome.body : null);
-    }
+    read(tables, answer.read, results);
   }
 }
 
-function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord): RunSeen {
+type Mutable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never;
+
+function read(
+  tables: Tables,
+  { units, bodies, items }: Reading,
+  results: { readonly [K in keyof Results]: Mutable<Results[K]> },
+): void {
+  for (const unit of units) {
+    const outcome = tables.outcome.get(unit);
+    results.units.set(unit, outcome?.state === "succeeded" ? outcome.body : null);
+  }
+  for (const key of bodies)
+    results.bodies.set(keyOfStep(key), tables.step.get(pairKey(key.run, key.step))?.body ?? null);
+  for (const key of items) results.items.set(keyOfStep(key), itemsSeen(tables, key.run, key.step));
+}
+
+function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: readonly News[]): RunSeen {
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is no run`);
+  const { paused, rerunOf } = run;
   const { priority, input } = task;
-  const graph = tables.graph.get(run.graph)?.body ?? "";
-  const steps = stepsOf(tables, id).map((step) => stepSeen(tables, step));
-  return { id, epoch, started: startedAt !== null, paused: run.paused, priority, input, graph, steps };
+  const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
+  return {
+    id,
+    epoch,
+    started: startedAt !== null,
+    paused,
+    priority,
+    input,
+    graph: tables.graph.get(run.graph)?.body ?? "",
+    steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
+    failed: [...new Set(failed)].sort(),
+    rerunOf,
+  };
 }
 
 /** How many units it has put in line. */
 function apply(tables: Tables, now: number, move: RunMove): number {
-  const { run, start, steps, finish } = move;
+  const { run, start, gates, steps, finish } = move;
   if (start) begin(tables, now, move, start);
-  for (const { name, state, unit, body } of steps) tables.step.put({ run, name, state, unit, body });
+  bringForth(tables, run, gates);
+  for (const step of steps) putStep(tables, run, step);
+  const created = putUnits(tables, now, move);
+  for (const ending of move.endItems) endItems(tables, now, run, ending);
+  // Its end is news of itself.
+  if (finish) endRun(tables, now, run, finish);
+  else if (move.again) leaveNews(tables, [ofRun(run)]);
+  return created;
+}
+
+function putUnits(tables: Tables, now: number, { run, enqueue: units }: RunMove): number {
   const answers = enqueue(
     tables,
     now,
-    move.enqueue.map((unit) => ({ ...unit, run })),
+    units.map((unit) => ({ ...unit, run })),
   );
-  const created = move.enqueue.filter((_, index) => answers[index]?.created);
+  const created = units.filter((_, index) => answers[index]?.created);
   for (const { id, claimTimeoutMs } of created)
     if (claimTimeoutMs !== null) tables.timer.put({ id, kind: "claim", at: now + claimTimeoutMs });
-  if (finish) endRun(tables, now, run, finish);
   return created.length;
 }
 
@@ -70,13 +107,18 @@ function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<Ru
   const { run, epoch } = move;
   const claim = current(tables, { id: run, epoch });
   if (claim) tables.running.put({ ...claim, startedAt: now, untilAt: null });
+  bringForth(tables, run, start.gates);
+  if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });
+}
+
+/** Gates of a run that is paused are born closed. */
+function bringForth(tables: Tables, run: string, gates: RunMove["gates"]): void {
   const paused = tables.run.get(run)?.paused ?? false;
-  for (const { key, limit } of start.gates) {
+  for (const { key, limit } of gates) {
     if (tables.gate.has(key)) continue;
     const unset = { leaseMs: null, leaseDeclared: null, setBy: null, setAt: null, n: 0 };
     tables.gate.insert({ name: key, capacity: limit, declared: limit, line: "skip", paused, ...unset });
   }
-  if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });
 }
 
 function laneOfRun(tables: Tables, run: string): LaneSpec {

@@ -2,10 +2,10 @@
 import { asksOf } from "../lane.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
-import { leaveNews } from "./news.ts";
+import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
 import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
-import { pairKey } from "./tables.ts";
+import { forgetTimers } from "./timer.ts";
 import type { Verdict } from "./withdraw.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
 
@@ -32,11 +32,7 @@ export function endRun(tables: Tables, now: number, run: string, verdict: Verdic
   withdraw(tables, now, run, verdict);
   const workflow = tables.run.get(run)?.workflow;
   if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
-  leaveNews(tables, [run]);
-}
-
-export function forgetTimers(tables: Tables, id: string): void {
-  for (const { kind } of tables.timer.of(id)) tables.timer.delete(pairKey(id, kind));
+  leaveNews(tables, [ofRun(run)]);
 }
 
 export function cancelRun(

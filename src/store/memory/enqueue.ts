@@ -4,8 +4,12 @@ import { announce } from "./arrival.ts";
 import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine, negated, twinKey } from "./tables.ts";
 
-/** A task, or a step of a run. */
-export type NewUnit = NewTask & { readonly run?: string; readonly step?: string };
+/** A task, a step of a run, or an item of a step. */
+export type NewUnit = NewTask & {
+  readonly run?: string;
+  readonly step?: string;
+  readonly item?: number | undefined;
+};
 
 export function enqueue(tables: Tables, now: number, units: readonly NewUnit[]): Enqueued[] {
   putInLine(tables, now, insertBodies(tables, now, units));
@@ -55,6 +59,7 @@ function insertTask(tables: Tables, now: number, task: NewUnit): void {
     createdAt: now,
     run: task.run ?? null,
     step: task.step ?? null,
+    item: task.item ?? null,
   });
 }
 

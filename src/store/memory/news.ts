@@ -1,18 +1,32 @@
 /** News: runs to look at, written with whatever makes it necessary. */
+import type { News } from "../runs.ts";
 import type { NewsRecord, Tables } from "./tables.ts";
 
 const BATCH = 200;
 
-/** One row for each of these runs. */
-export function leaveNews(tables: Tables, runs: readonly string[]): void {
-  for (const run of [...new Set(runs)].sort()) tables.news.insert({ seq: tables.nextSeq(), run });
+/** One row for each of these; told twice, it is still one. */
+export function leaveNews(tables: Tables, news: readonly News[]): void {
+  const distinct = new Map(news.map((one) => [JSON.stringify([one.run, one.failed]), one]));
+  for (const { run, failed } of [...distinct.values()].sort(inOrder))
+    tables.news.insert({ seq: tables.nextSeq(), run, failed });
 }
 
-/** Of the runs that these units are steps of; plain tasks leave none. */
+/** By run; what is news of the whole run comes before news of its steps, none of which has an empty name. */
+const inOrder = (a: News, b: News): number =>
+  compare(a.run, b.run) || compare(a.failed ?? "", b.failed ?? "");
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const ofRun = (run: string): News => ({ run, failed: null });
+
+/** Of the runs that these units were steps of, and did not succeed; plain tasks leave none. */
 export function leaveNewsOf(tables: Tables, units: readonly string[]): void {
   leaveNews(
     tables,
-    units.flatMap((id) => tables.task.get(id)?.run ?? []),
+    units.flatMap((id): News[] => {
+      const { run = null, step = null } = tables.task.get(id) ?? {};
+      return run === null ? [] : [{ run, failed: step }];
+    }),
   );
 }
 

@@ -33,7 +33,7 @@ export function tasks(tables: Tables, { state, queue, name, before, limit }: Tas
 }
 
 function taskRow(tables: Tables, record: TaskRecord): TaskRow {
-  const { idemKey, goodUntil, run: _, step: __, ...body } = record;
+  const { idemKey, goodUntil, run: _, step: __, item: ___, ...body } = record;
   const outcome = tables.outcome.get(body.id);
   const [running] = tables.running.of(body.id);
   const unit = running ?? tables.waiting.get(body.id) ?? tables.later.get(body.id);

@@ -1,8 +1,9 @@
 /** Runs as people ask for them: one with its steps, or a list. A run's place is its state. */
 import type { RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
 import type { FinalState } from "../store.ts";
+import { itemCounts } from "./item.ts";
 import { stateOf } from "./read.ts";
-import { stepSeen, stepsOf } from "./step.ts";
+import { endedOf, fanOf, stepsOf } from "./step.ts";
 import type { RunRecord, StepRecord, Tables } from "./tables.ts";
 
 /** Whatever else ended it, it has not succeeded. */
@@ -93,7 +94,13 @@ function stepRow(tables: Tables, step: StepRecord): StepRow {
   const [claim] = tables.running.of(id);
   const place = outcome ?? claim ?? tables.waiting.get(id) ?? tables.later.get(id);
   return {
-    ...stepSeen(tables, step),
+    name: step.name,
+    state: step.state,
+    unit: step.unit,
+    body: step.body,
+    fan: fanOf(step),
+    ended: endedOf(tables, step),
+    items: itemCounts(tables, step),
     task: task?.name ?? null,
     place: task ? stateOf(tables, id) : null,
     attempt: place?.attempt ?? 0,

@@ -1,10 +1,11 @@
 /** What people and timers do to runs and to what waits: pause, another place in line, an end to waiting. */
 import { announce } from "./arrival.ts";
-import { claimOfRun, forgetTimers, gatesOfRun } from "./end-run.ts";
+import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { changeLimit } from "./hand.ts";
 import { leaveNewsOf } from "./news.ts";
 import type { Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
+import { forgetTimers } from "./timer.ts";
 import { withdraw } from "./withdraw.ts";
 
 /** Every step of a run asks a gate of the run, so these are what holds them back. */

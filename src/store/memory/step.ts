@@ -1,12 +1,34 @@
 /** The steps of a run that are no longer pending. */
-import type { StepSeen } from "../runs.ts";
+import type { Fan, FinalState, StepMove, StepSeen } from "../store.ts";
+import { isLeft } from "./item.ts";
 import type { StepRecord, Tables } from "./tables.ts";
+import { pairKey } from "./tables.ts";
 
 export const stepsOf = (tables: Tables, run: string): StepRecord[] =>
   tables.step.of(run).sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Only of an open step it matters how its unit has ended. */
-export function stepSeen(tables: Tables, { name, state, unit, body }: StepRecord): StepSeen {
+/** What becomes of a step. What is known of its items stays until something else is said of them. */
+export function putStep(tables: Tables, run: string, { name, state, unit, body, fan }: StepMove): void {
+  const known = fan ?? tables.step.get(pairKey(run, name));
+  const { lane = null, total = null, created = null } = known ?? {};
+  tables.step.put({ run, name, state, unit, body, lane, total, created });
+}
+
+/** Only of an open step it matters how its unit has ended, and whether items are left. */
+export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
+  const { name, state, unit } = step;
+  const fan = fanOf(step);
+  const left = fan !== null && state === "open" && isLeft(tables, fan.lane);
+  const body = fan ? null : step.body;
+  return { name, state, unit, body, ended: endedOf(tables, step), fan: fan && { ...fan, left } };
+}
+
+/** Null for a step that is not over a list. */
+export function fanOf({ lane, total, created }: StepRecord): Fan | null {
+  return lane === null || total === null || created === null ? null : { lane, total, created };
+}
+
+export function endedOf(tables: Tables, { state, unit }: StepRecord): FinalState | null {
   const ended = state === "open" ? tables.outcome.get(unit ?? "")?.state : undefined;
-  return { name, state, unit, body, ended: ended ?? null };
+  return ended ?? null;
 }

@@ -6,7 +6,8 @@ import type { Enqueued } from "../store.ts";
 import { takeIn } from "./arrival.ts";
 import { insertClaim } from "./claim.ts";
 import { answer, insertBodies, putInLine, record } from "./enqueue.ts";
-import { leaveNews } from "./news.ts";
+import { leaveNews, ofRun } from "./news.ts";
+import { putStep } from "./step.ts";
 import type { Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
 
@@ -34,8 +35,7 @@ const hashOf = (graph: string): string => createHash("sha256").update(graph).dig
 
 function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, steps }: NewRun): void {
   tables.run.insert({ id, workflow: name, graph: hashOf(graph), tags, source, rerunOf, paused: false });
-  for (const { name: step, state, unit, body } of steps)
-    tables.step.put({ run: id, name: step, state, unit, body });
+  for (const step of steps) putStep(tables, id, step);
 }
 
 /** A claim counts through its lane, so that is there from now on too. */
@@ -51,7 +51,7 @@ function letIn(tables: Tables, now: number, runs: readonly NewRun[]): void {
   for (const run of runs) claimAtOnce(tables, now, run);
   leaveNews(
     tables,
-    runs.map(({ id }) => id),
+    runs.map(({ id }) => ofRun(id)),
   );
 }
 

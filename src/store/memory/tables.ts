@@ -1,7 +1,7 @@
 /** The records of the memory store: the tables of the schema, as plain values. */
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
-import type { StepState, Timer } from "../runs.ts";
+import type { News, StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
@@ -69,6 +69,8 @@ export interface TaskRecord {
   /** The run it is a step of; null for plain tasks, and for runs. */
   readonly run: string | null;
   readonly step: string | null;
+  /** Its place in the list, for an item. */
+  readonly item: number | null;
 }
 
 /** Where a unit stands, smaller first: its priority turned round, its time, its id. */
@@ -151,11 +153,14 @@ export interface StepRecord {
   readonly state: StepState;
   readonly unit: string | null;
   readonly body: string | null;
+  /** Of a step over a list: the lane of its items, how many there are, and how many were put in line. */
+  readonly lane: string | null;
+  readonly total: number | null;
+  readonly created: number | null;
 }
 
-export interface NewsRecord {
+export interface NewsRecord extends News {
   readonly seq: number;
-  readonly run: string;
 }
 
 export interface TriggerRecord extends Omit<TriggerRow, "busy"> {

@@ -19,3 +19,8 @@ export function resetTimer(tables: Tables, now: number, seen: Timer, afterMs: nu
   if (afterMs === null) tables.timer.delete(key);
   else tables.timer.put({ id, kind, at: now + afterMs });
 }
+
+/** What has ended waits for nothing. */
+export function forgetTimers(tables: Tables, id: string): void {
+  for (const { kind } of tables.timer.of(id)) tables.timer.delete(pairKey(id, kind));
+}

@@ -9,14 +9,24 @@
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
-import type { Advance, Advanced, Results, RunMove, RunSeen, StepSeen } from "../runs.ts";
-import { RUNS } from "../runs.ts";
+import type {
+  Advance,
+  Advanced,
+  ItemSeen,
+  Reading,
+  Results,
+  RunMove,
+  RunSeen,
+  StepKey,
+  StepSeen,
+} from "../runs.ts";
+import { keyOfStep, RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
-import { endRun, endUnitsOf } from "./expire.ts";
-import { deleteNews, insertNews, selectNews } from "./news.ts";
+import { endItems, endRun, endUnitsOf } from "./expire.ts";
+import { deleteNews, insertNewsOfRuns, selectNews } from "./news.ts";
 import { insertSteps } from "./submit.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
@@ -31,19 +41,20 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
     selectSteps(ids),
     selectOver(ids),
   );
-  const runs = found.map((row) => runSeen(row, steps));
+  const runs = found.map((row) => runSeen(row, steps, news));
   const epochs = new Map(runs.map(({ id, epoch }) => [id, epoch]));
   const wanted = runs.length > 0 ? yield* decided(decide, runs) : [];
   const moves = wanted.filter(({ run, epoch }) => epochs.get(run) === epoch);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
+  // The last look at a run clears away what only it needed.
+  const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
   const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
   yield* lastFlight(
     // Before anything is written: a pass that has arrivals in hand may want what is written here.
     ...sweep(over.map((row) => row.id as string)),
     ...moves.flatMap((move) => writes(move, dialect)),
     deleteNews(news.map((row) => Number(row.seq))),
-    // The last look at a run clears away what only it needed.
-    ...(ended.length > 0 ? [insertNews(ended)] : []),
+    ...(again.length > 0 ? [insertNewsOfRuns(again)] : []),
   );
   return {
     news: news.length,
@@ -53,17 +64,48 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
 }
 
 function* decided(decide: Decide, runs: readonly RunSeen[]): Flow<readonly RunMove[]> {
-  const results = new Map<string, string | null>();
+  const results = { units: new Map(), bodies: new Map(), items: new Map() };
   for (;;) {
     const answer = decide(runs, results);
     if ("moves" in answer) return answer.moves;
-    const [found = []] = yield* flight(
-      sql`SELECT id, body FROM sluice_outcome WHERE id ${oneOf(answer.read)} AND state = 'succeeded'`,
-    );
-    for (const unit of answer.read) results.set(unit, null);
-    for (const row of found) results.set(row.id as string, row.body as string | null);
+    yield* look(answer.read, results);
   }
 }
+
+const UNITS = "SELECT id, body FROM sluice_outcome WHERE state = 'succeeded' AND id";
+
+/** What was asked for and is not there is known to be missing then. */
+function* look(
+  { units, bodies, items }: Reading,
+  into: {
+    readonly units: Map<string, string | null>;
+    readonly bodies: Map<string, string | null>;
+    readonly items: Map<string, ItemSeen[]>;
+  },
+): Flow<void> {
+  const [found = [], ...rest] = yield* flight(
+    sql`${raw(UNITS)} ${oneOf(units)}`,
+    ...bodies.map(({ run, step }) => sql`SELECT body FROM sluice_step WHERE run = ${run} AND name = ${step}`),
+    ...items.map(selectItems),
+  );
+  for (const unit of units) into.units.set(unit, null);
+  for (const row of found) into.units.set(row.id as string, row.body as string | null);
+  bodies.forEach((key, index) => {
+    into.bodies.set(keyOfStep(key), (rest[index]?.[0]?.body as string | null | undefined) ?? null);
+  });
+  items.forEach((key, index) => {
+    into.items.set(keyOfStep(key), (rest[bodies.length + index] ?? []).map(itemSeen));
+  });
+}
+
+const selectItems = ({ run, step }: StepKey): Sql =>
+  sql`SELECT t.item, o.state, o.body FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step} AND t.item IS NOT NULL ORDER BY t.item`;
+
+const itemSeen = (row: Row): ItemSeen => ({
+  item: Number(row.item),
+  state: row.state as FinalState,
+  body: row.body as string | null,
+});
 
 const lockRuns = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
@@ -73,18 +115,27 @@ const lockClaimsOf = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`;
 
 const selectRuns = (ids: readonly string[]): Sql =>
-  sql`SELECT u.id, c.epoch, c.started_at, u.paused, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`;
 
+/** Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. */
+const LEFT = raw(
+  `CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = s.lane) THEN 1
+   WHEN EXISTS (SELECT 1 FROM sluice_running r WHERE r.lane = s.lane) THEN 1 WHEN EXISTS (SELECT 1 FROM sluice_later d WHERE d.lane = s.lane) THEN 1 ELSE 0 END`,
+);
+
 const selectSteps = (ids: readonly string[]): Sql =>
-  sql`SELECT s.run, s.name, s.state, s.unit, s.body, o.state AS ended FROM sluice_step s
+  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.lane IS NULL THEN s.body ELSE NULL END AS body, o.state AS ended, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
     LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`;
 
 const selectOver = (ids: readonly string[]): Sql =>
   sql`SELECT u.id FROM sluice_run u JOIN sluice_outcome o ON o.id = u.id WHERE u.id ${oneOf(ids)} ORDER BY u.id`;
 
-function runSeen(row: Row, steps: readonly Row[]): RunSeen {
+function runSeen(row: Row, steps: readonly Row[], news: readonly Row[]): RunSeen {
+  const failed = news.flatMap((each) =>
+    each.run === row.id && each.failed !== null ? [each.failed as string] : [],
+  );
   return {
     id: row.id as string,
     epoch: Number(row.epoch),
@@ -94,6 +145,8 @@ function runSeen(row: Row, steps: readonly Row[]): RunSeen {
     input: row.input as string,
     graph: row.graph as string,
     steps: steps.filter(({ run }) => run === row.id).map(stepSeen),
+    failed: [...new Set(failed)].sort(),
+    rerunOf: row.rerun_of as string | null,
   };
 }
 
@@ -103,6 +156,15 @@ const stepSeen = (row: Row): StepSeen => ({
   unit: row.unit as string | null,
   body: row.body as string | null,
   ended: row.ended as FinalState | null,
+  fan:
+    row.lane === null
+      ? null
+      : {
+          lane: row.lane as string,
+          total: Number(row.total),
+          created: Number(row.created),
+          left: Number(row.left_over) === 1,
+        },
 });
 
 const laneSpec = (row: Row): LaneSpec => ({
@@ -113,31 +175,38 @@ const laneSpec = (row: Row): LaneSpec => ({
 });
 
 function writes(move: RunMove, dialect: Dialect): Sql[] {
-  const { run, epoch, start, steps, enqueue, finish } = move;
+  const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
   return [
     ...(start ? began(run, epoch, start) : []),
+    ...(gates.length > 0 ? [insertGates(run, gates)] : []),
     ...(steps.length > 0 ? [insertSteps(steps.map((step) => ({ run, ...step })))] : []),
     ...(units.length > 0 ? [insertTasks(units), ...putInLine(units)] : []),
     ...(timed.length > 0
       ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
       : []),
+    ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
     ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
   ];
 }
 
 function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
-  const born = [...gates].sort((a, b) => (a.key < b.key ? -1 : 1));
   return [
     sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
-    sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(
-      "g",
-      { name: "text", capacity: "int" },
-      born.map(({ key, limit }) => ({ name: key, capacity: limit })),
-    )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`,
+    ...(gates.length > 0 ? [insertGates(run, gates)] : []),
     ...(timeoutMs === null ? [] : [insertTimers([{ id: run, kind: "run", after: timeoutMs }])]),
   ];
+}
+
+/** A run's own gates are paused as it is. */
+function insertGates(run: string, gates: RunMove["gates"]): Sql {
+  const born = [...gates].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(
+    "g",
+    { name: "text", capacity: "int" },
+    born.map(({ key, limit }) => ({ name: key, capacity: limit })),
+  )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`;
 }
 
 /** What a run leaves behind when it ends, whichever way. */

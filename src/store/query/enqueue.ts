@@ -72,6 +72,7 @@ const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now}
 export interface Body extends NewTask {
   readonly run?: string;
   readonly step?: string;
+  readonly item?: number | undefined;
 }
 
 const BODY = {
@@ -93,7 +94,7 @@ export function insertTasks(tasks: readonly Body[]): Sql {
   const isOfRun = tasks.some(({ run }) => run !== undefined);
   const list = rows(
     "t",
-    isOfRun ? { ...BODY, run: "text", step: "text" } : BODY,
+    isOfRun ? { ...BODY, run: "text", step: "text", item: "int" } : BODY,
     tasks.map((task) => ({
       id: task.id,
       name: task.name,
@@ -108,10 +109,11 @@ export function insertTasks(tasks: readonly Body[]): Sql {
       good_for: task.goodForMs,
       run: task.run ?? null,
       step: task.step ?? null,
+      item: task.item ?? null,
     })),
   );
-  const into = raw(isOfRun ? ", run, step" : "");
-  const from = raw(isOfRun ? ", t.run, t.step" : "");
+  const into = raw(isOfRun ? ", run, step, item" : "");
+  const from = raw(isOfRun ? ", t.run, t.step, t.item" : "");
   return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at${into})
     SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, ${goodUntil}, ${now}${from} FROM ${list} ${by(
       {

@@ -75,6 +75,24 @@ export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect):
   return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, dialect));
 };
 
+/** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
+export const endItems = (
+  { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
+  dialect: Dialect,
+): Sql[] => {
+  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run} AND t.step = ${step})`;
+  const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
+  const places = [
+    "sluice_waiting",
+    "sluice_later",
+    ...(inFlight ? (["sluice_running"] as const) : []),
+  ] as const;
+  return [
+    ...places.flatMap((table) => endFrom({ table, which }, end, dialect)),
+    sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
+  ];
+};
+
 /** A unit that waits, and waits no more. */
 export const endWaiting = (id: string, end: End, dialect: Dialect): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, dialect);

@@ -12,7 +12,7 @@ import { insertArrivalsOf } from "./arrival.ts";
 import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
-import { insertNews, insertNewsOf } from "./news.ts";
+import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
 
 const lockRun = (id: string): Sql => sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`;
 const selectClaim = (id: string): Sql =>
@@ -38,7 +38,10 @@ export function* cancelRun(
     if (claim) {
       const was = claim.started_at === null ? "notStarted" : "started";
       if (only === "queued") return { was };
-      yield* lastFlight(...finished({ id, epoch: Number(claim.epoch) }, end, dialect), insertNews([id]));
+      yield* lastFlight(
+        ...finished({ id, epoch: Number(claim.epoch) }, end, dialect),
+        insertNewsOfRuns([id]),
+      );
       return { was };
     }
     if (waiting[0] || later[0]) {
@@ -60,7 +63,7 @@ export function* failRun(id: string, error: string, dialect: Dialect): Flow<bool
   const [running = []] = yield* flight(selectClaim(id));
   if (!running[0]) return false;
   const run = { id, epoch: Number(running[0].epoch) };
-  yield* lastFlight(...finished(run, { state: "failed", body: error }, dialect), insertNews([id]));
+  yield* lastFlight(...finished(run, { state: "failed", body: error }, dialect), insertNewsOfRuns([id]));
   return true;
 }
 

@@ -2,7 +2,17 @@
 import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
 import { asksOf } from "../lane.ts";
-import type { GateHolder, LineView, RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
+import type {
+  GateHolder,
+  ItemCounts,
+  ItemRow,
+  LineView,
+  RunDetail,
+  RunFilter,
+  RunRow,
+  RunState,
+  StepRow,
+} from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
@@ -66,24 +76,77 @@ export function* run(id: string): Flow<RunDetail | undefined> {
     selectSteps(id),
   );
   if (!found[0]) return undefined;
-  return { run: runRow(found[0]), graph: graph[0]?.body as string, steps: steps.map(stepRow) };
+  const fans = steps.filter((row) => row.lane !== null);
+  const counted =
+    fans.length > 0 ? yield* flight(...fans.map((row) => countItems(id, row.name as string))) : [];
+  const counts = new Map(fans.map((row, index) => [row.name, itemCounts(row, counted[index] ?? [])]));
+  return {
+    run: runRow(found[0]),
+    graph: graph[0]?.body as string,
+    steps: steps.map((row) => stepRow(row, counts.get(row.name) ?? null)),
+  };
+}
+
+const countItems = (run: string, step: string): Sql =>
+  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS since FROM sluice_task s
+    LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
+    WHERE s.run = ${run} AND s.step = ${step} AND s.item IS NOT NULL GROUP BY 1`;
+
+function itemCounts(step: Row, counted: readonly Row[]): ItemCounts {
+  const sum = (...places: string[]): number =>
+    counted.reduce((all, row) => all + (places.includes(row.place as string) ? Number(row.units) : 0), 0);
+  const begun = counted.flatMap((row) => (row.since === null ? [] : [Number(row.since)]));
+  return {
+    total: Number(step.total),
+    created: Number(step.created),
+    waiting: sum("waiting", "later"),
+    running: sum("running", "claimed"),
+    succeeded: sum("succeeded"),
+    failed: sum("failed", "cancelled", "expired", "quarantined"),
+    since: begun.length > 0 ? Math.min(...begun) : null,
+  };
+}
+
+export function* items(
+  run: string,
+  step: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Flow<ItemRow[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT s.item, s.id, s.input, ${raw(PLACE)} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result FROM sluice_task s
+      LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
+      WHERE s.run = ${run} AND s.step = ${step} AND s.item > ${after} ORDER BY s.item LIMIT ${raw(String(Math.trunc(limit)))}`,
+  );
+  return found.map((row) => ({
+    item: Number(row.item),
+    unit: row.id as string,
+    place: row.place as ItemRow["place"],
+    attempt: Number(row.attempt),
+    input: row.input as string,
+    result: row.result as string | null,
+  }));
 }
 
 const PLACE =
   "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE NULL END";
 
 const selectSteps = (run: string): Sql =>
-  sql`SELECT s.name, s.state, s.unit, s.body, t.name AS task, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
+  sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
       COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress
     FROM sluice_step s LEFT JOIN sluice_task t ON t.id = s.unit LEFT JOIN sluice_waiting w ON w.id = s.unit LEFT JOIN sluice_later d ON d.id = s.unit
     LEFT JOIN sluice_running r ON r.id = s.unit LEFT JOIN sluice_outcome o ON o.id = s.unit WHERE s.run = ${run} ORDER BY s.name`;
 
-const stepRow = (row: Row): StepRow => ({
+const stepRow = (row: Row, counts: ItemCounts | null): StepRow => ({
   name: row.name as string,
   state: row.state as StepRow["state"],
   unit: row.unit as string | null,
   body: row.body as string | null,
+  fan:
+    row.lane === null
+      ? null
+      : { lane: row.lane as string, total: Number(row.total), created: Number(row.created) },
   ended: row.state === "open" ? (row.ended as FinalState | null) : null,
+  items: counts,
   task: row.task as string | null,
   place: row.place as StepRow["place"],
   attempt: Number(row.attempt),

@@ -5,14 +5,14 @@
 import { createHash } from "node:crypto";
 import type { Flow } from "../flow.ts";
 import { flight } from "../flow.ts";
-import type { NewRun } from "../runs.ts";
+import type { NewRun, StepMove } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, leaseNow, now, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import { bestPerLane, takeIn } from "./arrival.ts";
 import { insertTasks, putInLine, selectIds, selectKeys, selectPlaced, twinOf } from "./enqueue.ts";
-import { insertNews } from "./news.ts";
+import { insertNewsOfRuns } from "./news.ts";
 
 /** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
 export function* submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
@@ -53,7 +53,7 @@ function goAhead(runs: readonly NewRun[]): Sql[] {
     at: 0,
     unit: id,
   }));
-  return [...takeIn(bestPerLane(lanes)), insertClaims(runs), insertNews(runs.map(({ id }) => id))];
+  return [...takeIn(bestPerLane(lanes)), insertClaims(runs), insertNewsOfRuns(runs.map(({ id }) => id))];
 }
 
 /** A graph is stored once, however many runs it has. */
@@ -94,26 +94,46 @@ const insertRuns = (runs: readonly NewRun[]): Sql =>
     })),
   )}`;
 
-const STEP = { run: "text", name: "text", state: "text", unit: "text", body: "text" } as const;
+const STEP = {
+  run: "text",
+  name: "text",
+  state: "text",
+  unit: "text",
+  body: "text",
+  lane: "text",
+  total: "int",
+  created: "int",
+} as const;
 
-export interface StepOfRun {
+export interface StepOfRun extends StepMove {
   readonly run: string;
-  readonly name: string;
-  readonly state: string;
-  readonly unit: string | null;
-  readonly body: string | null;
 }
 
+/** What is not said of its items stays as it is. */
+const upsert = (fresh: (column: string) => string): string =>
+  `state = ${fresh("state")}, unit = ${fresh("unit")}, body = ${fresh("body")}, ${["lane", "total", "created"]
+    .map((column) => `${column} = COALESCE(${fresh(column)}, sluice_step.${column})`)
+    .join(", ")}`;
+
 export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
-  sql`INSERT INTO sluice_step (run, name, state, unit, body) SELECT s.run, s.name, s.state, s.unit, s.body FROM ${rows("s", STEP, steps as never)} ${by(
-    {
-      postgres:
-        "ON CONFLICT (run, name) DO UPDATE SET state = excluded.state, unit = excluded.unit, body = excluded.body",
-      sqlite:
-        "WHERE true ON CONFLICT (run, name) DO UPDATE SET state = excluded.state, unit = excluded.unit, body = excluded.body",
-      mysql: "ON DUPLICATE KEY UPDATE state = VALUES(state), unit = VALUES(unit), body = VALUES(body)",
-    },
-  )}`;
+  sql`INSERT INTO sluice_step (run, name, state, unit, body, lane, total, created) SELECT s.run, s.name, s.state, s.unit, s.body, s.lane, s.total, s.created FROM ${rows(
+    "s",
+    STEP,
+    steps.map(({ run, name, state, unit, body, fan }) => ({
+      run,
+      name,
+      state,
+      unit,
+      body,
+      lane: fan?.lane ?? null,
+      total: fan?.total ?? null,
+      created: fan?.created ?? null,
+    })),
+  )} ${by({
+    postgres: `ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
+    sqlite: `WHERE true ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
+    mysql: `ON DUPLICATE KEY UPDATE ${upsert((column) => `VALUES(${column})`)}`,
+  })}`;
 
 /** How long a run that was let in may wait for somebody to start it; in its options, because recovery needs it too. */
 export const startTimeoutMs = (options: string): number => {

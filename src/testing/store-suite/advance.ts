@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Results, RunMove, RunSeen } from "../../store/runs.ts";
+import type { Reading, Results, RunMove, RunSeen } from "../../store/runs.ts";
 import type { Moves } from "../../store/store.ts";
 import type { Fresh } from "./bench.ts";
 import { NOTHING, scopeOf } from "./bench.ts";
@@ -12,13 +12,15 @@ import {
   move,
   NIGHTLY,
   newRun,
+  newsOf,
   open,
+  STILL,
   started,
   stateOf,
   unitOf,
 } from "./run-bench.ts";
 
-const none = { start: null, steps: [], enqueue: [], finish: null };
+const NOTHING_MORE: Reading = { units: [], bodies: [], items: [] };
 
 export function advanceSuite(fresh: Fresh): void {
   test("without news asks nobody", async () => {
@@ -60,6 +62,8 @@ export function advanceSuite(fresh: Fresh): void {
         input: "7",
         graph: GRAPH,
         steps: [],
+        failed: [],
+        rerunOf: null,
       },
       expect.objectContaining({ id: "b", priority: 2, input: '{"day":1}' }),
     ]);
@@ -77,7 +81,7 @@ export function advanceSuite(fresh: Fresh): void {
         bench.store.advance((runs) => {
           seen.push(...runs.map(({ id }) => id));
           return {
-            moves: runs.map(({ id, epoch }) => ({ ...none, run: id, epoch, steps: [open(id, "x")] })),
+            moves: runs.map(({ id, epoch }) => ({ ...STILL, run: id, epoch, steps: [open(id, "x")] })),
           };
         }),
       ),
@@ -137,13 +141,17 @@ export function advanceSuite(fresh: Fresh): void {
     const bench = await fresh();
     await bench.session();
     await started(bench, "r", "fetch", "guess");
-    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: '{"rows":3}' }, ["r"]);
-    await bench.report(await bench.claimOne("r-guess"), { to: "failed", body: '{"code":"NO"}' }, ["r"]);
-    const asked: { runs: readonly RunSeen[]; results: Results }[] = [];
-    await bench.store.advance((runs, results) => {
-      asked.push({ runs, results: new Map(results) });
-      if (asked.length === 1) return { read: ["r-fetch"] };
-      if (asked.length === 2) return { read: ["r-guess", "nobody"] };
+    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: '{"rows":3}' }, [
+      newsOf("r"),
+    ]);
+    await bench.report(await bench.claimOne("r-guess"), { to: "failed", body: '{"code":"NO"}' }, [
+      newsOf("r", "guess"),
+    ]);
+    const asked: { runs: readonly RunSeen[]; results: Results["units"] }[] = [];
+    await bench.store.advance((runs, { units }) => {
+      asked.push({ runs, results: new Map(units) });
+      if (asked.length === 1) return { read: { ...NOTHING_MORE, units: ["r-fetch"] } };
+      if (asked.length === 2) return { read: { ...NOTHING_MORE, units: ["r-guess", "nobody"] } };
       return { moves: [] };
     });
     expect(asked).toHaveLength(3);
@@ -220,7 +228,7 @@ export function advanceSuite(fresh: Fresh): void {
     const bench = await fresh();
     await bench.session();
     await started(bench, "r", "fetch");
-    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: "1" }, ["r"]);
+    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: "1" }, [newsOf("r")]);
     await move(bench, "r", { finish: { state: "succeeded", body: null } });
     expect(await bench.store.task("r-fetch")).toMatchObject({ state: "succeeded", body: "1" });
   });
@@ -280,7 +288,7 @@ export function advanceSuite(fresh: Fresh): void {
     bench.clock.advance(100);
     await bench.store.pass(scopeOf([], { session: "s2" }), ({ lost }): Moves => {
       const recover = lost.map(({ id, epoch }) => ({ id, epoch, to: "failed", body: "{}" }) as const);
-      return { ...NOTHING, recover, news: ["r", "r"] };
+      return { ...NOTHING, recover, news: [newsOf("r", "fetch"), newsOf("r", "fetch")] };
     });
     let steps: RunSeen["steps"] = [];
     const answer = await bench.store.advance(([run]) => {
@@ -307,7 +315,7 @@ export function advanceSuite(fresh: Fresh): void {
     const answer = await bench.store.advance((runs) => ({
       moves: runs.map(
         ({ id, epoch }): RunMove => ({
-          ...none,
+          ...STILL,
           run: id,
           epoch,
           steps: [open(id, "x")],

@@ -8,6 +8,7 @@ import type {
   LaneRow,
   Moves,
   NewSession,
+  News,
   NewTask,
   Passed,
   Scope,
@@ -82,7 +83,7 @@ interface ClaimOptions {
   readonly claimLeaseMs?: number;
   /** A lease of its own. */
   readonly leaseMs?: number;
-  readonly news?: readonly string[];
+  readonly news?: readonly News[];
 }
 
 export class Bench {
@@ -135,7 +136,7 @@ export class Bench {
   async report(
     { id, epoch }: { readonly id: string; readonly epoch: number },
     report: Report,
-    news: readonly string[] = [],
+    news: readonly News[] = [],
   ): Promise<boolean> {
     const finished = [{ id, epoch, body: null, delayMs: 0, ...report }];
     const { accepted } = await this.store.pass(scopeOf([], { finished, news, intake: false }), () => NOTHING);

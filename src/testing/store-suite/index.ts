@@ -7,6 +7,7 @@ import { advanceSuite } from "./advance.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
+import { fanOutSuite } from "./fan-out.ts";
 import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
 import { laneSuite } from "./lanes.ts";
@@ -62,6 +63,7 @@ export function describeStore(
     describe("an inspection", () => inspectSuite(fresh));
     describe("a run", () => runSuite(fresh));
     describe("advancing", () => advanceSuite(fresh));
+    describe("a step over a list", () => fanOutSuite(fresh));
     describe("steering", () => steeringSuite(fresh));
     describe("a lease of one's own", () => leaseSuite(fresh));
     describe("a line", () => lineSuite(fresh));

@@ -1,6 +1,6 @@
 /** Runs on the workbench: what the suite says often of them, said once. */
 import { laneOf } from "../../store/lane.ts";
-import type { Advanced, NewRun, RunMove, RunSeen, RunState } from "../../store/runs.ts";
+import type { Advanced, NewRun, News, RunMove, RunSeen, RunState } from "../../store/runs.ts";
 import { RUNS } from "../../store/runs.ts";
 import type { Claimed } from "../../store/store.ts";
 import type { Bench } from "./bench.ts";
@@ -57,9 +57,23 @@ export const open = (run: string, name: string): RunMove["steps"][number] => ({
   body: null,
 });
 
+/** A move that moves nothing. */
+export const STILL: Omit<RunMove, "run" | "epoch"> = {
+  start: null,
+  gates: [],
+  steps: [],
+  enqueue: [],
+  endItems: [],
+  again: false,
+  finish: null,
+};
+
+/** That there is something new of a run, or of a step of it that did not succeed. */
+export const newsOf = (run: string, failed: string | null = null): News => ({ run, failed });
+
 /** Lets a queued run in, as a coordinator's pass does. */
 export async function letIn(bench: Bench, id: string): Promise<readonly Claimed[]> {
-  return bench.claim([id], { session: RUNS, claimLeaseMs: START_TIMEOUT_MS, news: [id] });
+  return bench.claim([id], { session: RUNS, claimLeaseMs: START_TIMEOUT_MS, news: [newsOf(id)] });
 }
 
 /** Reads the news and moves nothing. */
@@ -75,9 +89,7 @@ export async function look(bench: Bench): Promise<readonly RunSeen[]> {
 /** Moves one run, with the epoch it is seen with. */
 export async function move(bench: Bench, run: string, what: Partial<RunMove>): Promise<Advanced> {
   return bench.store.advance((runs) => ({
-    moves: runs
-      .filter(({ id }) => id === run)
-      .map(({ epoch }) => ({ run, epoch, start: null, steps: [], enqueue: [], finish: null, ...what })),
+    moves: runs.filter(({ id }) => id === run).map(({ epoch }) => ({ run, epoch, ...STILL, ...what })),
   }));
 }
 
@@ -93,7 +105,7 @@ export async function started(bench: Bench, id: string, ...steps: readonly strin
 
 /** As anything that wants a run to be looked at does. */
 export async function leaveNews(bench: Bench, ...runs: readonly string[]): Promise<void> {
-  await bench.claim([], { news: runs });
+  await bench.claim([], { news: runs.map((run) => newsOf(run)) });
 }
 
 export async function stateOf(bench: Bench, id: string): Promise<RunState | undefined> {

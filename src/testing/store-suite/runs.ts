@@ -10,6 +10,7 @@ import {
   move,
   NIGHTLY,
   newRun,
+  newsOf,
   START_TIMEOUT_MS,
   started,
   stateOf,
@@ -192,7 +193,7 @@ export function runSuite(fresh: Fresh): void {
     const bench = await fresh();
     await bench.session();
     await started(bench, "r", "fetch");
-    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: "42" }, ["r"]);
+    await bench.report(await bench.claimOne("r-fetch"), { to: "succeeded", body: "42" }, [newsOf("r")]);
     const done = { name: "fetch", state: "succeeded", unit: "r-fetch", body: null } as const;
     const skipped = { name: "mail", state: "skipped", unit: null, body: '{"by":"condition"}' } as const;
     await bench.store.submit([newRun("again", { rerunOf: "r", steps: [skipped, done] })]);
@@ -205,8 +206,8 @@ export function runSuite(fresh: Fresh): void {
     await letIn(bench, "again");
     const seen = (await look(bench)).find(({ id }) => id === "again");
     expect(seen?.steps).toEqual([
-      { ...done, ended: null },
-      { ...skipped, ended: null },
+      { ...done, ended: null, fan: null },
+      { ...skipped, ended: null, fan: null },
     ]);
   });
 
@@ -218,7 +219,15 @@ export function runSuite(fresh: Fresh): void {
     bench.clock.advance(5);
     const claim = await bench.claimOne("r-fetch");
     await bench.store.progress([{ id: "r-fetch", epoch: claim.epoch, value: "0.5" }]);
-    const unit = { task: "send", ended: null, enqueuedAt: at, finishedAt: null, result: null };
+    const unit = {
+      task: "send",
+      ended: null,
+      fan: null,
+      items: null,
+      enqueuedAt: at,
+      finishedAt: null,
+      result: null,
+    };
     expect((await bench.store.run("r"))?.steps).toEqual([
       {
         ...unit,
@@ -244,7 +253,7 @@ export function runSuite(fresh: Fresh): void {
       },
     ]);
     bench.clock.advance(5);
-    await bench.report(claim, { to: "failed", body: '{"code":"NO"}' }, ["r"]);
+    await bench.report(claim, { to: "failed", body: '{"code":"NO"}' }, [newsOf("r")]);
     expect((await bench.store.run("r"))?.steps[0]).toMatchObject({
       ended: "failed",
       place: "failed",

@@ -10,6 +10,7 @@ import {
   move,
   NIGHTLY,
   newRun,
+  newsOf,
   started,
   stateOf,
   unitOf,
@@ -49,7 +50,7 @@ export function steeringSuite(fresh: Fresh): void {
         "cancelled",
         "cancelled",
       ]);
-      expect(await bench.report(claim, { to: "succeeded" }, ["r"])).toBe(false);
+      expect(await bench.report(claim, { to: "succeeded" }, [newsOf("r")])).toBe(false);
       expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([0, 0]);
       expect(await bench.store.timers()).toMatchObject({ due: [], nextAt: null });
       expect(await look(bench)).toEqual([]);

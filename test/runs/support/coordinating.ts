@@ -71,7 +71,15 @@ export async function stepWorker(store: Store, session: string) {
   };
 }
 
-const nothing = { start: null, steps: [], enqueue: [], finish: null } as const;
+const nothing = {
+  start: null,
+  gates: [],
+  steps: [],
+  enqueue: [],
+  endItems: [],
+  again: false,
+  finish: null,
+} as const;
 
 /** Moves each run that there is news of as `move` says. */
 export function advance(store: Store, move: (run: RunSeen) => Partial<RunMove>): Promise<Advanced> {
@@ -99,7 +107,7 @@ export const succeeded: Partial<RunMove> = { finish: { state: "succeeded", body:
 
 /** As a step that ends leaves it. */
 export async function leaveNews(store: Store, run: string, intake = false): Promise<void> {
-  await store.pass(scopeOf({ news: [run], intake }), () => IDLE);
+  await store.pass(scopeOf({ news: [{ run, failed: null }], intake }), () => IDLE);
 }
 
 export function newRun(id: string, more: Partial<NewRun> = {}): NewRun {

@@ -1,0 +1,95 @@
+/**
+ * A step over a list: which items it has, how many may be in flight, and what it comes to. The step's end is the aggregate
+ * of its items, never that of the one that happened to finish last.
+ */
+import { SluiceError } from "../error.ts";
+import { UNLIMITED } from "../gate/gate.ts";
+import { templatesIn } from "../workflow/each.ts";
+import type { GraphEach, GraphStep } from "../workflow/graph.ts";
+import type { Json, Values } from "../workflow/template.ts";
+import { fill, render, stepsNamedIn } from "../workflow/template.ts";
+
+/** How an item ended. */
+export type ItemState = "succeeded" | "failed" | "cancelled";
+
+export type ItemOutcome =
+  | { readonly state: "succeeded"; readonly result: Json }
+  /** `cancelled`: not started, or aborted, because another item failed. */
+  | { readonly state: "failed" | "cancelled"; readonly error: Json };
+
+/** The steps whose outputs say what the items are. */
+export function stepsOfEach(step: GraphStep): string[] {
+  return templatesIn(step).flatMap(stepsNamedIn);
+}
+
+/** The items, in order. Refuses what is no list, and says what came. */
+export function itemsOf({ name, each }: GraphStep, values: Values): readonly Json[] {
+  const { items } = each as GraphEach;
+  if ("entries" in items) return entriesOf(name, render(items.entries, values));
+  if ("list" in items) return listOf(name, "its items", render(items.list, values));
+  const lists = items.zip.map((list, index) =>
+    listOf(name, `list ${index + 1} of its items`, render(list, values)),
+  );
+  const lengths = lists.map(({ length }) => length);
+  if (new Set(lengths).size > 1)
+    throw refused(name, `lists that are taken together must have one length, but have ${lengths.join(", ")}`);
+  return (lists[0] ?? []).map((_, index) => lists.map((list) => list[index] as Json));
+}
+
+function listOf(step: string, what: string, value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  throw refused(step, `${what} must be a list, but came as ${shown(value)}`);
+}
+
+function entriesOf(step: string, value: Json): readonly Json[] {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw refused(step, `its items must be an object, but came as ${shown(value)}`);
+  return Object.entries(value).map(([key, each]) => ({ key, value: each as Json }));
+}
+
+/** How many may be in flight: -1 for as many as the other gates let in. */
+export function windowOf({ name, each }: GraphStep, values: Values): number {
+  const concurrency = each?.concurrency ?? null;
+  if (concurrency === null) return UNLIMITED;
+  const value = render(concurrency, values);
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
+  throw refused(name, `its concurrency must be a whole number of 1 or more, but came as ${shown(value)}`);
+}
+
+/** What an item is given. */
+export function itemInput(
+  { input }: GraphStep,
+  values: Values,
+  value: Json,
+  index: number,
+): Json | undefined {
+  return fill(input, { ...values, item: { value, index } });
+}
+
+export interface Aggregate {
+  readonly state: "succeeded" | "failed";
+  readonly failed: number;
+}
+
+/** An item that has no outcome was never started. */
+export function aggregate(outcomes: readonly Pick<ItemOutcome, "state">[]): Aggregate {
+  const failed = outcomes.filter(({ state }) => state !== "succeeded").length;
+  return { state: failed === 0 ? "succeeded" : "failed", failed };
+}
+
+/** What `output` of such a step stands for: results in the order of the items, null for those that gave none. */
+export function resultsOf(outcomes: Json): Json {
+  if (!Array.isArray(outcomes)) return null;
+  return (outcomes as readonly ItemOutcome[]).map((each) => ("result" in each ? each.result : null));
+}
+
+const refused = (step: string, what: string): SluiceError =>
+  new SluiceError("BAD_ITEMS", `step "${step}": ${what}.`);
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  const kind = value === null ? "" : Array.isArray(value) ? "a list: " : `${sayType(value)}: `;
+  return `${kind}${text.length > 80 ? `${text.slice(0, 79)}…` : text}`;
+}
+
+const sayType = (value: Json): string => (typeof value === "object" ? "an object" : `a ${typeof value}`);

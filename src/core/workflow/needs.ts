@@ -1,0 +1,109 @@
+/** What a step refers to and what it waits for must agree; and what it refers to must be something that can be there. */
+import { unknownAmong } from "../app/near.ts";
+import type { Problems } from "../app/rule.ts";
+import { templatesOf } from "./condition.ts";
+import type { Rendered } from "./each.ts";
+import { listsIn, templatesIn } from "./each.ts";
+import type { GraphStep } from "./graph.ts";
+import type { Source, Template } from "./template.ts";
+import { sourcesIn } from "./template.ts";
+
+export type StepShape = Pick<GraphStep, "name" | "needs" | "when"> & Rendered;
+
+/** Which steps there are, and whether they go over a list. */
+export type Known = ReadonlyMap<string, { readonly isEach: boolean }>;
+
+export function* needProblems(step: StepShape, known: Known): Problems {
+  const field = `steps.${step.name}`;
+  const ways = new Map<string, string>();
+  for (const { step: name, on } of step.needs) {
+    yield* mustBeStep(`${field}.needs`, name, known);
+    const other = ways.get(name);
+    ways.set(name, on);
+    if (other !== undefined)
+      yield {
+        field: `${field}.needs`,
+        rule: `step "${name}" cannot have ${other} and ${on}`,
+        cure: "Say once how it must have ended; finished means in whatever way",
+      };
+  }
+  const sources = [...templatesIn(step), ...(step.when ? templatesOf(step.when) : [])].flatMap(sourcesIn);
+  for (const name of new Set(sources.flatMap(stepOf))) yield* wayProblems(field, name, ways.get(name), known);
+  yield* outcomeProblems(field, sources, known);
+  yield* failedProblems(field, sources, ways);
+  yield* itemProblems(field, step);
+}
+
+/** What the run comes to may refer to any step. */
+export function* resultProblems(output: Template, known: Known): Problems {
+  const sources = sourcesIn(output);
+  for (const name of new Set(sources.flatMap(stepOf))) yield* mustBeStep("output", name, known);
+  yield* outcomeProblems("output", sources, known);
+  if (sources.some(isItem)) yield outsideOfItems("output");
+}
+
+function* wayProblems(field: string, name: string, way: string | undefined, known: Known): Problems {
+  if (way !== undefined) return;
+  yield* mustBeStep(field, name, known);
+  if (known.has(name))
+    yield {
+      field: `${field}.needs`,
+      rule: `refers to step "${name}" without waiting for it`,
+      cure: `Add it to what the step comes after`,
+    };
+}
+
+function* outcomeProblems(field: string, sources: readonly Source[], known: Known): Problems {
+  const named = sources.flatMap((source) => ("outcomes" in source ? [source.outcomes] : []));
+  for (const name of new Set(named))
+    if (known.get(name)?.isEach === false)
+      yield {
+        field,
+        rule: `refers to the outcomes of step "${name}", which does not go over a list`,
+        cure: `Write ${name}.output`,
+      };
+}
+
+/** How the items of a step ended can be read whether it failed or not. */
+function* failedProblems(
+  field: string,
+  sources: readonly Source[],
+  ways: ReadonlyMap<string, string>,
+): Problems {
+  const named = sources.flatMap((source) => ("step" in source ? [source.step] : []));
+  for (const name of new Set(named))
+    if (ways.get(name) === "failed")
+      yield {
+        field,
+        rule: `refers to the output of step "${name}", which has none when it failed`,
+        cure: `Leave that out, or come after ${name}.finished`,
+      };
+}
+
+/** Which item is meant is known only where each of them is given its input. */
+function* itemProblems(field: string, { input, each, when }: StepShape): Problems {
+  const elsewhere = [
+    ...(each ? [...listsIn(each.items), each.concurrency ?? null] : [input]),
+    ...(when ? templatesOf(when) : []),
+  ];
+  if (elsewhere.flatMap(sourcesIn).some(isItem)) yield outsideOfItems(field);
+}
+
+const outsideOfItems = (field: string) => ({
+  field,
+  rule: "refers to an item of a list outside of the items' own input",
+  cure: "Use it only in what each item of a step over a list is given",
+});
+
+const isItem = (source: Source): boolean => "item" in source;
+
+function stepOf(source: Source): string[] {
+  if ("step" in source) return [source.step];
+  return "outcomes" in source ? [source.outcomes] : [];
+}
+
+function* mustBeStep(field: string, step: string, known: Known): Problems {
+  if (known.has(step)) return;
+  const rule = `there is no step "${step}"${unknownAmong(step, [...known.keys()])}`;
+  yield { field, rule, cure: "Name a step of this workflow" };
+}

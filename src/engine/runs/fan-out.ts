@@ -1,0 +1,120 @@
+/**
+ * Steps over a list, as rows: items are put in line some at a time, in the order of the list, and all of them share a lane
+ * and a window. Nothing is handed out: a pass takes the next waiting item whenever the window and everything else allow.
+ *
+ * A crash leaves the step with as many items as were created with it; the next look goes on from there. When all were
+ * created and none is anywhere any more, the step is over, and its end is what its items came to.
+ */
+import { windowKey } from "../../core/gate/key.ts";
+import type { ItemOutcome } from "../../core/run/fan-out.ts";
+import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
+import type { GraphStep } from "../../core/workflow/graph.ts";
+import type { Json, Values } from "../../core/workflow/template.ts";
+import type { LaneSpec } from "../../store/lane.ts";
+import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
+import type { UnitSettings } from "./unit.ts";
+import { laneOfStep, unitOf } from "./unit.ts";
+
+/** So many are put in line in one transaction. */
+export const A_BATCH = 2_000;
+
+/** What a step over a list adds to the move of its run. */
+export type FanMove = Pick<RunMove, "gates" | "enqueue" | "endItems" | "again"> & {
+  readonly steps: StepMove[];
+};
+
+export const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], endItems: [], again: false };
+
+/** A step that begins. One that cannot, because its items are no list, has failed and says why. */
+export function begin(
+  run: RunSeen,
+  step: GraphStep,
+  values: Values,
+  kept: Json,
+  settings: UnitSettings,
+): FanMove {
+  try {
+    const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
+    const fan = { lane: laneOfItems(run, step).id, total: itemsOf(step, values).length, created: 0 };
+    return { ...create(run, step, fan, values, kept, settings), gates };
+  } catch (error) {
+    const { name, code, message } = error as { name: string; code?: string; message: string };
+    return { ...NO_FAN, steps: [moved(step, "failed", null, JSON.stringify({ name, code, message }))] };
+  }
+}
+
+/** The next items of a step, from where its row says. */
+export function create(
+  run: RunSeen,
+  step: GraphStep,
+  fan: Fan,
+  values: Values,
+  kept: Json,
+  settings: UnitSettings,
+): FanMove {
+  const items = itemsOf(step, values);
+  const lane = laneOfItems(run, step);
+  const end = Math.min(items.length, fan.created + A_BATCH);
+  const enqueue: NewUnit[] = [];
+  for (let index = fan.created; index < end; index += 1) {
+    if (isKept(kept, index, items.length)) continue;
+    const input = itemInput(step, values, items[index] as Json, index);
+    enqueue.push({ ...unitOf(run, step, input, settings, lane), item: index });
+  }
+  const created = { ...fan, created: end };
+  // Where nothing is left to run, nobody will bring news: look again by oneself.
+  const again = end < items.length || enqueue.length === 0;
+  return { ...NO_FAN, steps: [moved(step, "open", created, null)], enqueue, again };
+}
+
+/** Of a run that is done again, items that succeeded there stay as they are, if the list is as long as it was. */
+function isKept(kept: Json, index: number, total: number): boolean {
+  if (!Array.isArray(kept) || kept.length !== total) return false;
+  return (kept as readonly ItemOutcome[])[index]?.state === "succeeded";
+}
+
+/** All items are over: the step comes to what they came to. */
+export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], kept: Json): StepMove {
+  const byPlace = new Map(items.map((each) => [each.item, each]));
+  const texts: string[] = [];
+  const states: { state: ItemOutcome["state"] }[] = [];
+  for (let index = 0; index < fan.total; index += 1) {
+    const seen = byPlace.get(index);
+    const text = seen ? outcomeText(seen) : keptText(kept, index, fan.total);
+    texts.push(text);
+    states.push({ state: seen ? stateOf(seen) : isKept(kept, index, fan.total) ? "succeeded" : "cancelled" });
+  }
+  return moved(step, aggregate(states).state, null, `[${texts.join(",")}]`);
+}
+
+const stateOf = ({ state }: ItemSeen): ItemOutcome["state"] =>
+  state === "succeeded" || state === "cancelled" ? state : "failed";
+
+/** Written as it was stored: results may be large, and need not be read for this. */
+function outcomeText(seen: ItemSeen): string {
+  const state = stateOf(seen);
+  const body = seen.body ?? "null";
+  return state === "succeeded"
+    ? `{"state":"succeeded","result":${body}}`
+    : `{"state":"${state}","error":${body}}`;
+}
+
+const keptText = (kept: Json, index: number, total: number): string =>
+  isKept(kept, index, total)
+    ? JSON.stringify((kept as readonly Json[])[index])
+    : '{"state":"cancelled","error":{"by":"onFailure"}}';
+
+/** What becomes of the other items when one has failed. */
+export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {
+  const policy = step.each?.onFailure ?? "run-all";
+  if (policy === "run-all" || !run.failed.includes(step.name)) return [];
+  return [{ step: step.name, inFlight: policy === "cancel" }];
+}
+
+function moved(step: GraphStep, state: StepMove["state"], fan: Fan | null, body: string | null): StepMove {
+  return { name: step.name, state, unit: null, body, fan };
+}
+
+/** One lane for all of them: what one waits for, they all wait for, and they start in the order of their ids. */
+const laneOfItems = (run: RunSeen, step: GraphStep): LaneSpec =>
+  laneOfStep(run, step, windowKey(run.id, step.name));

@@ -1,0 +1,62 @@
+/** A step as a unit: what it asks, what it is given, and what its worker and its recovery need to know. */
+import { clusterKey, queueKey, runGateKey } from "../../core/gate/key.ts";
+import type { GraphStep } from "../../core/workflow/graph.ts";
+import type { Json } from "../../core/workflow/template.ts";
+import type { LaneSpec } from "../../store/lane.ts";
+import { laneOf } from "../../store/lane.ts";
+import type { NewUnit, RunSeen } from "../../store/runs.ts";
+
+export interface UnitSettings {
+  newId(): string;
+  /** How long a step may wait for its pools. */
+  readonly claimTimeoutMs: number;
+}
+
+export function unitOf(
+  run: RunSeen,
+  step: GraphStep,
+  input: Json | undefined,
+  { newId, claimTimeoutMs }: UnitSettings,
+  lane = laneOfStep(run, step),
+): NewUnit {
+  return {
+    id: newId(),
+    name: step.task,
+    priority: step.priority ?? run.priority,
+    lane,
+    // As an enqueue writes it: no value at all is an empty text.
+    input: JSON.stringify(input) ?? "",
+    options: optionsOf(run, step),
+    key: null,
+    runAt: null,
+    delayMs: null,
+    goodUntil: null,
+    goodForMs: null,
+    step: step.name,
+    claimTimeoutMs: step.asks.length > 0 ? claimTimeoutMs : null,
+  };
+}
+
+/** `window`: a gate of the step's items, beside what every unit of this step asks. */
+export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): LaneSpec {
+  const gates = [
+    clusterKey,
+    queueKey(step.queue),
+    runGateKey(run.id, step.gate),
+    ...(window ? [window] : []),
+  ];
+  const asks = [
+    ...gates.map((gate) => ({ gate, slots: 1 })),
+    ...step.asks.map(([gate, slots]) => ({ gate, slots })),
+  ];
+  return laneOf(step.queue, step.task, asks);
+}
+
+const optionsOf = (run: RunSeen, step: GraphStep): string =>
+  JSON.stringify({
+    retry: step.retry,
+    timeoutMs: step.timeoutMs,
+    step: { run: run.id, name: step.name },
+    ...(step.gate === "pods" ? { pod: step.pod } : {}),
+    ...(step.gate === "workers" ? { cpu: true } : {}),
+  });

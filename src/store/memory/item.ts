@@ -1,0 +1,87 @@
+/** The items of a step over a list: units that know their run, their step and their place in the list. */
+import type { ItemCounts, ItemRow, ItemSeen, RunMove } from "../runs.ts";
+import { stateOf } from "./read.ts";
+import type { StepRecord, Tables, TaskRecord } from "./tables.ts";
+import { forgetTimers } from "./timer.ts";
+import { cancelledBy, placeOf, withdraw } from "./withdraw.ts";
+
+type Item = TaskRecord & { readonly item: number };
+
+const unitsOf = (tables: Tables, run: string, step: string): TaskRecord[] =>
+  tables.task.all().filter((task) => task.run === run && task.step === step);
+
+const itemsOf = (tables: Tables, run: string, step: string): Item[] =>
+  unitsOf(tables, run, step)
+    .filter((task): task is Item => task.item !== null)
+    .sort((a, b) => a.item - b.item);
+
+/** Whether any of them is in line, delayed or at work. */
+export const isLeft = (tables: Tables, lane: string): boolean =>
+  tables.waiting.of(lane).length > 0 ||
+  [...tables.later.all(), ...tables.running.all()].some((unit) => unit.lane === lane);
+
+/** How those of them ended that have. */
+export function itemsSeen(tables: Tables, run: string, step: string): ItemSeen[] {
+  return itemsOf(tables, run, step).flatMap(({ id, item }): ItemSeen[] => {
+    const outcome = tables.outcome.get(id);
+    return outcome ? [{ item, state: outcome.state, body: outcome.body }] : [];
+  });
+}
+
+/** They are not to start any more. Nobody is told: whoever ends them knows. */
+export function endItems(
+  tables: Tables,
+  now: number,
+  run: string,
+  { step, inFlight }: RunMove["endItems"][number],
+): void {
+  for (const { id } of unitsOf(tables, run, step)) {
+    const place = placeOf(tables, id);
+    if (inFlight || place === "waiting" || place === "later")
+      withdraw(tables, now, id, cancelledBy("onFailure"));
+    if (tables.outcome.has(id)) forgetTimers(tables, id);
+  }
+}
+
+export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null {
+  const { total, created } = step;
+  if (total === null || created === null) return null;
+  const ids = itemsOf(tables, step.run, step.name).map(({ id }) => id);
+  const outcomes = ids.flatMap((id) => tables.outcome.get(id) ?? []);
+  const claims = ids.flatMap((id) => tables.running.of(id));
+  const succeeded = outcomes.filter(({ state }) => state === "succeeded").length;
+  const times = [...claims, ...outcomes].flatMap(({ claimedAt }) => claimedAt ?? []);
+  return {
+    total,
+    created,
+    waiting: ids.filter((id) => tables.waiting.has(id) || tables.later.has(id)).length,
+    running: claims.length,
+    succeeded,
+    failed: outcomes.length - succeeded,
+    since: times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : null,
+  };
+}
+
+export function items(
+  tables: Tables,
+  run: string,
+  step: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): ItemRow[] {
+  const found = itemsOf(tables, run, step).filter(({ item }) => item > after);
+  return found.slice(0, Math.trunc(limit)).map((unit) => itemRow(tables, unit));
+}
+
+function itemRow(tables: Tables, { id, item, input }: Item): ItemRow {
+  const outcome = tables.outcome.get(id);
+  const [claim] = tables.running.of(id);
+  const unit = outcome ?? claim ?? tables.waiting.get(id) ?? tables.later.get(id);
+  return {
+    item,
+    unit: id,
+    place: stateOf(tables, id),
+    attempt: unit?.attempt ?? 0,
+    input,
+    result: outcome?.body ?? null,
+  };
+}
