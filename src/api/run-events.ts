@@ -99,6 +99,8 @@ function stepEvents(history: StepHistory): RunEvent[] {
       claimed = true;
     } else if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
     else if (OF_STEP[event.kind]) {
+      // Its wait may also end without slots: cancelled, or given up.
+      if (!claimed && inLineSince !== undefined) tellWait(history, inLineSince, event.at, tell);
       if (claimed && ENDS.has(event.kind) && isPooled)
         tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
       tell(event.at, OF_STEP[event.kind] as string, dataOf(event));
