@@ -59,10 +59,12 @@ export function runEvents(
   startedAt: number | null,
   steps: readonly StepHistory[],
 ): RunEvent[] {
-  const priority = dataOf(own.find(({ kind }) => kind === "TaskEnqueued")).priority ?? 0;
+  let priority: unknown = 0;
   const ofRun = [...own, ...gate].flatMap((event): RunEvent[] => {
     const kind = OF_RUN[event.kind];
     if (!kind) return [];
+    if (kind === "RunQueued") priority = dataOf(event).priority;
+    if (kind === "RunReprioritized") priority = dataOf(event).to;
     const data = kind === "RunQueued" || kind === "RunDequeued" ? { priority } : dataOf(event);
     return [{ at: event.at, kind, data }];
   });
