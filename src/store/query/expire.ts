@@ -82,11 +82,7 @@ export const endItems = (
 ): Sql[] => {
   const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run} AND t.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
-  const places = [
-    "sluice_waiting",
-    "sluice_later",
-    ...(inFlight ? (["sluice_running"] as const) : []),
-  ] as const;
+  const places = inFlight ? EVERYWHERE : (["sluice_waiting", "sluice_later"] as const);
   return [
     ...places.flatMap((table) => endFrom({ table, which }, end, dialect)),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
