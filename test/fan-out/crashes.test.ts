@@ -167,8 +167,11 @@ for (const name of ["PostgreSQL", "MariaDB"] as const)
         const isDone = async (): Promise<boolean> => (await unitsOf(aside, run, "after")).units === 1;
         line.breakNext(answer === "lost" ? { answer, isDone } : { answer });
         const cuts = line.cuts;
-        await look(broken).catch(() => undefined);
+        await expect(look(broken), answer).rejects.toThrow();
         expect(line.cuts).toBe(cuts + 1);
+        const both = answer === "lost";
+        expect((await stepRow(second, run, "items")).state, answer).toBe(both ? "succeeded" : "open");
+        expect((await unitsOf(aside, run, "after")).units, answer).toBe(both ? 1 : 0);
         await broken.close().catch(() => {});
         await Promise.all([settled(second), settled(second)]);
         expect(await unitsOf(aside, run, "after"), answer).toMatchObject({ units: 1 });

@@ -148,7 +148,7 @@ export class Hands {
 
   async #exchange(finished: Report["finished"], appetite: number): Promise<boolean> {
     const gone = new Set(finished.map(({ id }) => id));
-    const active = this.held.length - gone.size;
+    const active = Math.max(0, this.held.length - gone.size);
     const report = { ...CALM, finished, active, appetite, draining: appetite === 0 };
     const { claimed, refused, more } = await this.#claims.exchange(report);
     if (refused.length > 0) throw new Error(`refused: ${refused}`);
