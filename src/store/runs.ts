@@ -67,6 +67,8 @@ export interface Fan {
 export interface News {
   readonly run: string;
   readonly failed: string | null;
+  /** No item of that step is to start any more: those in line end with the same transaction. */
+  readonly stops?: true | undefined;
 }
 
 /** Of a run that is done again, and takes over nothing: said in its options. */

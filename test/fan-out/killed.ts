@@ -8,11 +8,15 @@ import type { Aside } from "../conformance/tables.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import type { WorkerProcess } from "../e2e/support/start-worker.ts";
+import { prepareProcess } from "../e2e/support/start-worker.ts";
+import { until } from "../e2e/support/until.ts";
 import { appNamed } from "../runs/support/apps.ts";
 import { randomOf } from "../runs/support/random.ts";
-import { openWitness, prepareWorkers } from "../runs/support/start.ts";
+import { openWitness } from "../runs/support/start.ts";
+import type { RunWorkerOrder } from "../runs/support/worker-process.ts";
 import { isTidy } from "../runs/support/world.ts";
 import type { Visit, Witness } from "../support/witness.ts";
+import { builtWorker } from "./support/built-worker.ts";
 import { afterId, itemId } from "./support/list-app.ts";
 import { outcomesOf } from "./support/run-view.ts";
 
@@ -55,12 +59,16 @@ class Field {
   readonly #witness: Witness;
   readonly #aside: Aside;
   readonly #store: string;
+  readonly #main: string;
   readonly #random = randomOf(SEED);
   readonly #workers: Working[] = [];
   #spare: Promise<WorkerProcess> | undefined;
+  /** Lists that were not over when they were last looked at. */
+  readonly #open = new Set<string>();
   #made = 0;
 
-  private constructor(sluice: Sluice, witness: Witness, aside: Aside, store: string) {
+  private constructor(sluice: Sluice, witness: Witness, aside: Aside, store: string, main: string) {
+    this.#main = main;
     this.#sluice = sluice;
     this.#witness = witness;
     this.#aside = aside;
@@ -73,17 +81,24 @@ class Field {
     onTestFinished(() => sluice.close());
     const aside = await place.beside(store);
     onTestFinished(() => aside.close());
-    const field = new Field(sluice, await openWitness(), aside, store);
+    const field = new Field(sluice, await openWitness(), aside, store, await builtWorker());
     for (let index = 0; index < processes; index += 1) await field.#work(await field.#prepare());
     return field;
   }
 
   /** Waits until some more items have begun, and kills one of those who work on them. */
   async killOne(): Promise<void> {
-    await this.#fill();
     const some = 1 + Math.floor(this.#random() * 5);
     const since = this.#witness.starts.length;
-    await this.#witness.until((seen) => seen.starts.length >= since + some, "some items begin", 30_000);
+    await until(
+      async () => {
+        if (this.#witness.starts.length >= since + some) return true;
+        await this.#fill();
+        return false;
+      },
+      "some items begin",
+      30_000,
+    );
     const victim = await this.#victim();
     if (!victim) return this.killOne();
     this.#spare ??= this.#prepare();
@@ -112,21 +127,34 @@ class Field {
   }
 
   async #fill(): Promise<void> {
-    const open = await Promise.all(this.runs.map(({ id }) => this.#sluice.runs.get(id)));
-    const going = open.filter((run) => run?.finishedAt === null).length;
-    for (let more = going; more < BESIDE; more += 1) {
+    for (const id of this.#open)
+      if ((await this.#sluice.runs.get(id))?.finishedAt !== null) this.#open.delete(id);
+    while (this.#open.size < BESIDE) {
       const name = `list${this.runs.length}`;
       const items = Array.from({ length: ITEMS }, (_, index) => index);
-      const given = { name, items, most: MOST, hold: false, ms: 20 };
-      this.runs.push({ name, id: (await this.#sluice.submit("list", given as never)).id });
+      const { id } = await this.#sluice.submit("list", {
+        name,
+        items,
+        most: MOST,
+        hold: false,
+        ms: 20,
+      } as never);
+      this.runs.push({ name, id });
+      this.#open.add(id);
     }
   }
 
   async #prepare(): Promise<WorkerProcess> {
     this.#made += 1;
-    const order = { app: "lossyList", store: this.#store, slots: 4, poll: "200ms" } as const;
-    const [worker] = await prepareWorkers([`w${this.#made}`], { ...order, witnessPort: this.#witness.port });
-    return worker as WorkerProcess;
+    const order = {
+      app: "lossyList",
+      store: this.#store,
+      name: `w${this.#made}`,
+      slots: 4,
+      poll: "200ms",
+      witnessPort: this.#witness.port,
+    } as const;
+    return prepareProcess(order satisfies RunWorkerOrder, this.#main);
   }
 
   async #work(process: WorkerProcess): Promise<void> {
@@ -136,13 +164,15 @@ class Field {
   async isWhole(): Promise<void> {
     await this.#spare;
     for (const run of this.runs) await this.#isWholeRun(run);
+    // What a dead process holds keeps its slots until its lease is over, so not every list comes to have a full window.
+    const peaks = this.runs.map(({ name }) => this.#witness.peak(`pool:${name}`));
+    expect(Math.max(...peaks)).toBe(MOST);
     for (const { process } of this.#workers) expect(await process.stop()).toBe("code 0");
     await isTidy(this.#sluice);
   }
 
   async #isWholeRun({ id, name }: Field["runs"][number]): Promise<void> {
     expect(await this.#sluice.runs.ended(id), name).toMatchObject({ state: "succeeded", result: ITEMS });
-    expect(this.#witness.peak(`pool:${name}`), name).toBe(MOST);
     const outcomes = await outcomesOf(this.#sluice, id, "items");
     const units = await this.#sluice.runs.items(id, "items");
     expect(units.map(({ index }) => index)).toEqual(outcomes.map((_, index) => index));
@@ -156,10 +186,9 @@ class Field {
     }
     // Whatever died: an item was never claimed for the first time while one before it had not been.
     expect([...first].sort((a, b) => a - b)).toEqual(first);
-    const after = this.#witness.startsOf(afterId(name));
     const [step] = ((await this.#sluice.runs.get(id))?.steps ?? []).filter((each) => each.name === "after");
-    expect(after.filter(({ worker }) => !this.killed.has(worker))).toHaveLength(after.length > 0 ? 1 : 0);
-    expect(step).toMatchObject({ state: "succeeded", result: ITEMS });
+    const accepted = (await this.#sluice.store.task(step?.unit as string))?.epoch as number;
+    this.#ranAgain(this.#witness.startsOf(afterId(name)), accepted, afterId(name));
   }
 
   #ranAgain(visits: readonly Visit[], accepted: number, tell: string): void {

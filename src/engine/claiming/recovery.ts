@@ -10,7 +10,7 @@ export interface StoredOptions {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
-  readonly step?: { readonly run: string; readonly name: string };
+  readonly step?: { readonly run: string; readonly name: string; readonly stops?: true };
   /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
@@ -92,7 +92,8 @@ const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retr
 /** What the end of a claim means for the run that it is a step of. */
 export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {
   const { step } = storedOptions(options);
-  return step && { run: step.run, failed: hasSucceeded ? null : step.name };
+  if (!step || hasSucceeded) return step && { run: step.run, failed: null };
+  return { run: step.run, failed: step.name, ...(step.stops ? { stops: true } : {}) };
 }
 
 const UNSTARTED = {

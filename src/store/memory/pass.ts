@@ -3,6 +3,7 @@ import { familyOf } from "../../core/gate/key.ts";
 import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
+import { endItems } from "./item.ts";
 import * as look from "./look.ts";
 import { leaveNews } from "./news.ts";
 import { gateInForce } from "./read.ts";
@@ -21,7 +22,11 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
 
   settle(tables, now, moves.recover.map(exitOfLost));
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
-  leaveNews(tables, [...accepted.flatMap(({ news }) => news ?? []), ...(moves.news ?? [])]);
+  const news = [...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
+  leaveNews(tables, news);
+  // Before anything is claimed: what was to be claimed of them is gone.
+  for (const { run, failed, stops } of news)
+    if (stops) endItems(tables, now, run, { step: failed as string, inFlight: false });
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);

@@ -31,7 +31,7 @@ import type {
 import { unlessInHand } from "../usage.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
-import { expireWaiting } from "./expire.ts";
+import { endItems, expireWaiting } from "./expire.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
 import { insertNews } from "./news.ts";
@@ -92,14 +92,17 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const opened = bestPerLane(arrived);
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
   if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
-  const claims = alike(moves).map((group) =>
-    second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
-  );
   const accepted = acceptedOf(
     scope,
     settled.flatMap((index) => seen[index] ?? []),
   );
   const news = [...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
+  // Before anything is claimed: what was to be claimed of them is gone.
+  for (const { run, failed } of news.filter(({ stops }) => stops))
+    second.addAll(endItems({ run, step: failed as string, inFlight: false }, dialect));
+  const claims = alike(moves).map((group) =>
+    second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
+  );
   second.add(news.length > 0 && insertNews(news));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];

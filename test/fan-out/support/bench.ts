@@ -98,11 +98,12 @@ export class Hands {
     return this.held.slice(before).map(({ input }) => JSON.parse(input));
   }
 
-  /** One pass: reports these, and takes as many in the same transaction. */
+  /** One pass: reports these, and takes up to `appetite` others in the same transaction; their inputs. */
   async swap(
     done: readonly Claimed[],
     { to = "succeeded" as "succeeded" | "failed", appetite = 0 } = {},
-  ): Promise<void> {
+  ): Promise<unknown[]> {
+    const kept = this.held.length - done.filter((claim) => this.held.includes(claim)).length;
     await this.#exchange(
       done.map((claim) => ({
         id: claim.id,
@@ -114,6 +115,7 @@ export class Hands {
       })),
       appetite,
     );
+    return this.held.slice(kept).map(({ input }) => JSON.parse(input));
   }
 
   /** To be tried again after so long. */
