@@ -249,6 +249,66 @@ export function fanOutSuite(fresh: Fresh): void {
     expect(await told()).toEqual([2, [["r", ["b"]]]]);
   });
 
+  test("hears of a report that was taken, and of none that came too late", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await startedOver(bench, "r", "each", [0, 1]);
+    await newsCount(bench);
+    const { id, epoch } = await bench.claimOne("r-each-0");
+    const finished = [
+      { id, epoch, to: "failed", body: null, delayMs: 0, news: { run: "r", failed: "each" } } as const,
+    ];
+    const report = () => bench.store.pass(scopeOf([], { finished, intake: false }), () => NOTHING);
+    await report();
+    expect((await seen(bench))?.failed).toEqual(["each"]);
+    expect((await report()).accepted).toEqual(new Set());
+    expect(await newsCount(bench)).toBe(0);
+  });
+
+  test("that stops at a failure has no items in line from that moment on, not even for the same pass", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await startedOver(bench, "r", "each", [0, 1, 2, 3]);
+    await startedOver(bench, "r2", "each", [0]);
+    const [first] = await bench.claim(["r-each-0", "r-each-1"]);
+    const news = { run: "r", failed: "each", stops: true } as const;
+    const finished = [
+      { id: "r-each-0", epoch: first?.epoch ?? 0, to: "failed", body: null, delayMs: 0, news } as const,
+    ];
+    const claim = ["r-each-2", "r2-each-0"].map((id) => ({ id, held: true }));
+    const { claimed } = await bench.store.pass(scopeOf([], { finished }), () => ({ ...NOTHING, claim }));
+    expect(claimed.map(({ id }) => id)).toEqual(["r2-each-0"]);
+    expect(await places(bench, "r", "each")).toEqual(["failed", "running", "cancelled", "cancelled"]);
+  });
+
+  test("has its items tried again at their places", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await startedOver(bench, "r", "each", [0, 1]);
+    const at = (await bench.store.task("r-each-0"))?.at;
+    bench.clock.advance(100);
+    for (const delayMs of [0, 50]) {
+      await bench.report(await bench.claimOne("r-each-0"), { to: "retry", delayMs });
+      bench.clock.advance(100);
+      await bench.store.tend();
+      expect(await bench.store.task("r-each-0")).toMatchObject({ state: "waiting", at });
+    }
+  });
+
+  test("of a run that begins from nothing knows no run before it", async () => {
+    const bench = await fresh();
+    const options = (more: object): string => JSON.stringify({ startTimeoutMs: 1_000, ...more });
+    await bench.store.submit([
+      newRun("a", { direct: true, rerunOf: "before", options: options({}) }),
+      newRun("b", { direct: true, rerunOf: "before", options: options({ fromNothing: true }) }),
+    ]);
+    expect((await look(bench)).map(({ id, rerunOf }) => [id, rerunOf])).toEqual([
+      ["a", "before"],
+      ["b", null],
+    ]);
+    expect((await bench.store.run("b"))?.run.rerunOf).toBe("before");
+  });
+
   test("is read before a decision: what is written with it, and how its items ended", async () => {
     const bench = await fresh();
     await bench.session();
