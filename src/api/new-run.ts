@@ -30,7 +30,7 @@ export interface Making extends SubmitOptions {
   readonly id: string;
   readonly direct: boolean;
   /** What a rerun takes over. */
-  readonly rerun?: { readonly of: string; readonly steps: readonly StepMove[] };
+  readonly rerun?: { readonly of: string; readonly steps: readonly StepMove[]; readonly all: boolean };
 }
 
 export async function newRun(
@@ -69,6 +69,8 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     options: JSON.stringify({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
+      // Said only where it is so: of items, too, nothing is taken over.
+      ...(making.rerun?.all ? { fromNothing: true } : {}),
     }),
     key: making.idempotencyKey ?? null,
     runAt: runAt?.getTime() ?? null,

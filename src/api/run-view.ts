@@ -134,15 +134,14 @@ function stepView(name: string, task: string, needs: readonly string[], row: Ste
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
     ...(state === "succeeded" ? { result } : result === undefined ? {} : { error: result as StoredError }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
-    ...(row.items === null ? {} : ofItems(row, row.items)),
+    ...(row.items === null ? {} : { items: row.items }),
+    ...(state === "skipped" || row.body === null ? {} : ofItems(readable(row.body))),
   };
 }
 
 /** A list that could not be begun says why; of one that was, the outcomes of its items are its result. */
-function ofItems(row: StepRow, items: ItemCounts): Pick<StepView, "items" | "result" | "error"> {
-  const body = row.body === null ? undefined : readable(row.body);
-  if (body === undefined) return { items };
-  return Array.isArray(body) ? { items, result: body } : { items, error: body as StoredError };
+function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
+  return Array.isArray(body) ? { result: body } : { error: body as StoredError };
 }
 
 /** Where its unit is, is what a person wants to know of a step that is open. */

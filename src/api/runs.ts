@@ -116,7 +116,7 @@ export class Runs {
       priority: run.priority,
       tags: readable(run.tags) as Record<string, string>,
       source: `rerun by ${by}`,
-      rerun: { of: id, steps: all ? [] : takenOver(detail, workflow) },
+      rerun: { of: id, steps: all ? [] : takenOver(detail, workflow), all },
     });
     await this.#store.submit([made]);
     this.#store.hint("runs");

@@ -67,7 +67,12 @@ export interface Fan {
 export interface News {
   readonly run: string;
   readonly failed: string | null;
+  /** No item of that step is to start any more: those in line end with the same transaction. */
+  readonly stops?: true | undefined;
 }
+
+/** Of a run that is done again, and takes over nothing: said in its options. */
+export const isFromNothing = (options: string): boolean => options.includes('"fromNothing":true');
 
 // ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,7 +97,7 @@ export interface RunSeen {
   readonly steps: readonly StepSeen[];
   /** Steps of which items did not succeed, as far as this news says. */
   readonly failed: readonly string[];
-  /** Items that succeeded there need not run again. */
+  /** Items that succeeded there need not run again; null where it begins from nothing. */
   readonly rerunOf: string | null;
 }
 

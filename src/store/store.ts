@@ -101,14 +101,14 @@ export interface Ended {
   /** JSON text: the result, or the error. */
   readonly body: string | null;
   readonly delayMs: number;
-  /** What there is to look at when it has ended: it is a step of a run. */
+  /** What there is to look at when it has ended: it is a step of a run. A report that comes too late is no news. */
   readonly news?: News | undefined;
 }
 
 export interface Scope {
   readonly session: string;
   readonly finished: readonly Finished[];
-  /** Runs whose steps are among the finished. */
+  /** Runs to look at, beside those that what finished is news of. */
   readonly news?: readonly News[];
   /** Claims of this session whose code has begun since the last pass. */
   readonly started: readonly { readonly id: string; readonly epoch: number }[];

@@ -10,7 +10,7 @@ export interface StoredOptions {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
-  readonly step?: { readonly run: string; readonly name: string };
+  readonly step?: { readonly run: string; readonly name: string; readonly stops?: true };
   /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
@@ -51,7 +51,7 @@ export function recoveries(view: View): Recovery[] {
 export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
   return recovered.flatMap(({ id, to }) => {
-    if (to === "waiting" || to === "retry") return [];
+    if (!isOver(to)) return [];
     return newsOfStep({ options: options.get(id) ?? "" }, false) ?? [];
   });
 }
@@ -83,13 +83,17 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
   const losses = claim.losses + 1;
   const { to } = afterLoss({ policy, attempt, losses, now, goodUntil, random: 0 });
   const body = to === "quarantined" ? { ...LOST.quarantined, last: error } : error;
-  return { id, epoch, to, body: JSON.stringify(body), revoked: true, news: newsOfStep(claim, false) };
+  const news = isOver(to) ? newsOfStep(claim, false) : undefined;
+  return { id, epoch, to, body: JSON.stringify(body), revoked: true, news };
 }
+
+const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retry";
 
 /** What the end of a claim means for the run that it is a step of. */
 export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {
   const { step } = storedOptions(options);
-  return step && { run: step.run, failed: hasSucceeded ? null : step.name };
+  if (!step || hasSucceeded) return step && { run: step.run, failed: null };
+  return { run: step.run, failed: step.name, ...(step.stops ? { stops: true } : {}) };
 }
 
 const UNSTARTED = {

@@ -99,7 +99,6 @@ export class StoreClaims implements Claims {
       ...sight,
       session: this.#session,
       finished: report.finished,
-      news: report.finished.flatMap(({ news }) => news ?? []),
       started: report.started,
       skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,

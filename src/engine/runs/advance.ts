@@ -1,5 +1,6 @@
 /** The decision of one look at runs: what core says follows, as rows to write. Nothing is awaited, nothing is kept. */
 import { runGateKey } from "../../core/gate/key.ts";
+import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
 import type { Because, RunNow, StepState } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
@@ -16,7 +17,8 @@ import type {
   StepSeen,
 } from "../../store/runs.ts";
 import { keyOfStep } from "../../store/runs.ts";
-import { afterFailure, begin, conclude, create } from "./fan-out.ts";
+import type { Kept } from "./fan-out.ts";
+import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
 
@@ -212,11 +214,19 @@ class Look {
   }
 
   /** How the items ended that this run takes over; null where it takes over none. */
-  #kept(step: GraphStep): Json | undefined {
+  #kept(step: GraphStep): Kept | undefined {
     if (this.#run.rerunOf === null) return null;
-    const text = this.#wanted.body({ run: this.#run.rerunOf, step: step.name });
-    if (text === undefined) this.#waits = true;
-    return text === undefined ? undefined : parse(text);
+    const key = { run: this.#run.rerunOf, step: step.name };
+    const text = this.#wanted.body(key);
+    // The run may have ended before its step did.
+    const items = text === null ? this.#wanted.items(key) : [];
+    if (text === undefined || items === undefined) {
+      this.#waits = true;
+      return undefined;
+    }
+    if (text === null) return keptItems(items);
+    const outcomes = parse(text);
+    return Array.isArray(outcomes) ? (outcomes as unknown as readonly ItemOutcome[]) : null;
   }
 
   /** What follows, once everything that it depends on has been read. */

@@ -120,14 +120,18 @@ export class Coordinator implements Service {
     const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
     for (;;) {
       let timed = false;
+      let aborted = false;
       const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
         const answer = advanceRuns(runs, results, settings);
-        timed = "moves" in answer && answer.moves.some(({ start }) => start && start.timeoutMs !== null);
+        const moves = "moves" in answer ? answer.moves : [];
+        timed = moves.some(({ start }) => start && start.timeoutMs !== null);
+        aborted = moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
         return answer;
       });
       // Its time may be over before the next poll.
       if (timed) this.#timers.wake();
-      if (enqueued > 0) this.#store.hint("work");
+      if (aborted) this.#store.hint("cancel");
+      if (enqueued > 0 || aborted) this.#store.hint("work");
       if (freed.length > 0) {
         this.#claims.notice(freed);
         this.#letIn.wake();

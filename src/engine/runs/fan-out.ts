@@ -30,7 +30,7 @@ export function begin(
   run: RunSeen,
   step: GraphStep,
   values: Values,
-  kept: Json,
+  kept: Kept,
   settings: UnitSettings,
 ): FanMove {
   try {
@@ -49,7 +49,7 @@ export function create(
   step: GraphStep,
   fan: Fan,
   values: Values,
-  kept: Json,
+  kept: Kept,
   settings: UnitSettings,
 ): FanMove {
   const items = itemsOf(step, values);
@@ -57,9 +57,10 @@ export function create(
   const end = Math.min(items.length, fan.created + A_BATCH);
   const enqueue: NewUnit[] = [];
   for (let index = fan.created; index < end; index += 1) {
-    if (isKept(kept, index, items.length)) continue;
+    if (keptText(kept, index, items.length) !== undefined) continue;
     const input = itemInput(step, values, items[index] as Json, index);
-    enqueue.push({ ...unitOf(run, step, input, settings, lane), item: index });
+    // Most of the time it waits for those before it: that is no wait that is too long.
+    enqueue.push({ ...unitOf(run, step, input, settings, lane), item: index, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
   // Where nothing is left to run, nobody will bring news: look again by oneself.
@@ -67,22 +68,38 @@ export function create(
   return { ...NO_FAN, steps: [moved(step, "open", created, null)], enqueue, again };
 }
 
-/** Of a run that is done again, items that succeeded there stay as they are, if the list is as long as it was. */
-function isKept(kept: Json, index: number, total: number): boolean {
-  if (!Array.isArray(kept) || kept.length !== total) return false;
-  return (kept as readonly ItemOutcome[])[index]?.state === "succeeded";
+/**
+ * What is kept of a run that is done again: how the items of its step ended, a list if the step came to an end there, and
+ * by their places if it did not.
+ */
+export type Kept = readonly ItemOutcome[] | ReadonlyMap<number, string> | null;
+
+/** Items that succeeded there stay as they are, if the list is as long as it was. */
+function keptText(kept: Kept, index: number, total: number): string | undefined {
+  if (kept === null) return undefined;
+  if (!isList(kept)) return kept.get(index);
+  const outcome = kept.length === total ? kept[index] : undefined;
+  return outcome?.state === "succeeded" ? JSON.stringify(outcome) : undefined;
 }
 
+const isList = (kept: NonNullable<Kept>): kept is readonly ItemOutcome[] => Array.isArray(kept);
+
+/** Of a step that came to no end, those of its items that did. */
+export const keptItems = (items: readonly ItemSeen[]): Kept =>
+  new Map(
+    items.flatMap((seen) => (seen.state === "succeeded" ? [[seen.item, outcomeText(seen)] as const] : [])),
+  );
+
 /** All items are over: the step comes to what they came to. */
-export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], kept: Json): StepMove {
+export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], kept: Kept): StepMove {
   const byPlace = new Map(items.map((each) => [each.item, each]));
   const texts: string[] = [];
   const states: { state: ItemOutcome["state"] }[] = [];
   for (let index = 0; index < fan.total; index += 1) {
     const seen = byPlace.get(index);
-    const text = seen ? outcomeText(seen) : keptText(kept, index, fan.total);
-    texts.push(text);
-    states.push({ state: seen ? stateOf(seen) : isKept(kept, index, fan.total) ? "succeeded" : "cancelled" });
+    const before = seen ? undefined : keptText(kept, index, fan.total);
+    texts.push(seen ? outcomeText(seen) : (before ?? UNSTARTED));
+    states.push({ state: seen ? stateOf(seen) : before === undefined ? "cancelled" : "succeeded" });
   }
   return moved(step, aggregate(states).state, null, `[${texts.join(",")}]`);
 }
@@ -99,10 +116,7 @@ function outcomeText(seen: ItemSeen): string {
     : `{"state":"${state}","error":${body}}`;
 }
 
-const keptText = (kept: Json, index: number, total: number): string =>
-  isKept(kept, index, total)
-    ? JSON.stringify((kept as readonly Json[])[index])
-    : '{"state":"cancelled","error":{"by":"onFailure"}}';
+const UNSTARTED = '{"state":"cancelled","error":{"by":"onFailure"}}';
 
 /** What becomes of the other items when one has failed. */
 export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {

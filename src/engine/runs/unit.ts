@@ -52,11 +52,14 @@ export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): Lane
   return laneOf(step.queue, step.task, asks);
 }
 
+/** Whether one failed item keeps the others from starting. */
+const isStopped = ({ each }: GraphStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
+
 const optionsOf = (run: RunSeen, step: GraphStep): string =>
   JSON.stringify({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
-    step: { run: run.id, name: step.name },
+    step: { run: run.id, name: step.name, ...(isStopped(step) ? { stops: true } : {}) },
     ...(step.gate === "pods" ? { pod: step.pod } : {}),
     ...(step.gate === "workers" ? { cpu: true } : {}),
   });

@@ -1,7 +1,7 @@
 /** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
 import type { LaneSpec } from "../lane.ts";
 import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
-import { keyOfStep } from "../runs.ts";
+import { isFromNothing, keyOfStep } from "../runs.ts";
 import type { News, RunSeen } from "../store.ts";
 import { current } from "./claim.ts";
 import { claimOfRun, clearAway, endRun } from "./end-run.ts";
@@ -60,8 +60,8 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is no run`);
-  const { paused, rerunOf } = run;
-  const { priority, input } = task;
+  const { paused } = run;
+  const { priority, input, options } = task;
   const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
   return {
     id,
@@ -73,7 +73,7 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
     graph: tables.graph.get(run.graph)?.body ?? "",
     steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
     failed: [...new Set(failed)].sort(),
-    rerunOf,
+    rerunOf: isFromNothing(options) ? null : run.rerunOf,
   };
 }
 

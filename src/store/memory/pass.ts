@@ -3,6 +3,7 @@ import { familyOf } from "../../core/gate/key.ts";
 import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
+import { endItems } from "./item.ts";
 import * as look from "./look.ts";
 import { leaveNews } from "./news.ts";
 import { gateInForce } from "./read.ts";
@@ -20,15 +21,19 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const moves = decide(lookAround(tables, now, scope));
 
   settle(tables, now, moves.recover.map(exitOfLost));
-  leaveNews(tables, moves.news ?? []);
+  const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
+  const news = [...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
+  leaveNews(tables, news);
+  // Before anything is claimed: what was to be claimed of them is gone.
+  for (const { run, failed, stops } of news)
+    if (stops) endItems(tables, now, run, { step: failed as string, inFlight: false });
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const opened = takeIn(tables, arrived);
-  const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch)).map(({ id }) => id);
-  return { now, claimed, started, accepted: new Set(accepted), arrived: opened };
+  return { now, claimed, started, accepted: new Set(accepted.map(({ id }) => id)), arrived: opened };
 }
 
 function lookAround(tables: Tables, now: number, scope: Scope): View {

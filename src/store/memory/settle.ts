@@ -79,9 +79,11 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: exit.data });
   if (exit.to === "outcome") finish(tables, now, { ...claim, losses }, exit.state as FinalState, exit.body);
   else if (exit.to === "later") tables.later.insert({ ...life, at: now + exit.delayMs, because: "retry" });
-  // One that is tried again goes behind those who came in the meantime.
-  else tables.waiting.insert(exit.to === "again" ? { ...life, at: now } : life);
+  // One that is tried again goes behind those who came in the meantime; an item of a list keeps its place.
+  else tables.waiting.insert(exit.to === "again" && !isItem(tables, id) ? { ...life, at: now } : life);
 }
+
+const isItem = (tables: Tables, id: string): boolean => (tables.task.get(id)?.item ?? null) !== null;
 
 export type Ending = WaitingRecord & Partial<RunningRecord>;
 

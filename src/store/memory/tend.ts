@@ -35,14 +35,15 @@ function dueBy(rows: readonly { readonly id: string; readonly at: number }[], no
   return due.slice(0, BATCH).map(({ id }) => id);
 }
 
-/** A unit that comes due stands in line since then, not since it was enqueued. */
+/** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */
 function promote(tables: Tables, ids: readonly string[]): void {
   for (const id of ids) {
     const delayed = tables.later.get(id);
     if (!delayed) continue;
     const { because: _, ...unit } = delayed;
     tables.later.delete(id);
-    tables.waiting.insert(unit);
+    const task = tables.task.get(id);
+    tables.waiting.insert({ ...unit, at: task && task.item !== null ? task.createdAt : unit.at });
   }
   announce(tables, ids);
 }

@@ -20,7 +20,7 @@ import type {
   StepKey,
   StepSeen,
 } from "../runs.ts";
-import { keyOfStep, RUNS } from "../runs.ts";
+import { isFromNothing, keyOfStep, RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
@@ -115,7 +115,7 @@ const lockClaimsOf = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`;
 
 const selectRuns = (ids: readonly string[]): Sql =>
-  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, t.input, g.body AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, t.input, t.options, g.body AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`;
 
@@ -146,7 +146,7 @@ function runSeen(row: Row, steps: readonly Row[], news: readonly Row[]): RunSeen
     graph: row.graph as string,
     steps: steps.filter(({ run }) => run === row.id).map(stepSeen),
     failed: [...new Set(failed)].sort(),
-    rerunOf: row.rerun_of as string | null,
+    rerunOf: isFromNothing(row.options as string) ? null : (row.rerun_of as string | null),
   };
 }
 

@@ -21,6 +21,7 @@ import type {
   HeadRow,
   LostRow,
   Moves,
+  News,
   Passed,
   Scope,
   SessionRow,
@@ -30,7 +31,7 @@ import type {
 import { unlessInHand } from "../usage.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
-import { expireWaiting } from "./expire.ts";
+import { endItems, expireWaiting } from "./expire.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
 import { insertNews } from "./news.ts";
@@ -91,10 +92,18 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const opened = bestPerLane(arrived);
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
   if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
+  const accepted = acceptedOf(
+    scope,
+    settled.flatMap((index) => seen[index] ?? []),
+  );
+  const news = [...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
+  // Before anything is claimed: what was to be claimed of them is gone.
+  for (const { run, failed } of news.filter(({ stops }) => stops))
+    second.addAll(endItems({ run, step: failed as string, inFlight: false }, dialect));
   const claims = alike(moves).map((group) =>
     second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
   );
-  second.add(moves.news !== undefined && moves.news.length > 0 && insertNews(moves.news));
+  second.add(news.length > 0 && insertNews(news));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));
@@ -106,10 +115,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     now: view.now,
     claimed: claims.flatMap((index) => inEpochs(written[index] ?? [])),
     started: (written[started] ?? []).map((row) => row.id as string),
-    accepted: acceptedOf(
-      scope,
-      settled.flatMap((index) => seen[index] ?? []),
-    ),
+    accepted,
     arrived: opened.map(
       (row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never,
     ),
@@ -158,6 +164,9 @@ function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
   const epochs = new Set(current.map((row) => Number(row.epoch)));
   return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
+
+const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
+  finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
 function gateRows(
   answers: readonly { readonly locked: boolean; readonly rows: readonly Row[] }[],

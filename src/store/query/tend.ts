@@ -34,11 +34,12 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
   };
 }
 
-/** A unit that comes due stands in line since then, not since it was enqueued. */
+/** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */
 function promote(ids: readonly string[]): Sql[] {
   return [
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
-      SELECT id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_later WHERE id ${oneOf(ids)}`,
+      SELECT l.id, l.lane, l.precedence, CASE WHEN t.item IS NULL THEN l.at ELSE t.created_at END, l.attempt, l.losses, l.good_until, l.n
+      FROM sluice_later l LEFT JOIN sluice_task t ON t.id = l.id WHERE l.id ${oneOf(ids)}`,
     insertArrivalsOf(ids),
     sql`DELETE FROM sluice_later WHERE id ${oneOf(ids)}`,
   ];

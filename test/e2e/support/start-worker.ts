@@ -19,7 +19,7 @@ export class WorkerProcess {
   constructor(order: { readonly name: string }, main = MAIN) {
     this.name = order.name;
     this.#child = fork(main, [JSON.stringify(order)], {
-      execArgv: ["--import", "tsx"],
+      execArgv: main.endsWith(".ts") ? ["--import", "tsx"] : [],
       stdio: ["ignore", "inherit", "pipe", "ipc"],
     });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {

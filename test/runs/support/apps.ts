@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App, AppDefinition, Reference, TaskContext } from "../../../src/index.ts";
 import { defineApp, task, workflow } from "../../../src/index.ts";
+import { listApp, lossyListApp } from "../../fan-out/support/list-app.ts";
 import type { Visitor } from "../../support/witness.ts";
 
 /** What a step is told: what it counts as, and what to do between entering and leaving. */
@@ -82,7 +83,7 @@ const leased: Make = (visitor) => {
   };
 };
 
-const APPS = { queue, weighted, leased } as const;
+const APPS = { queue, weighted, leased, list: listApp, lossyList: lossyListApp } as const;
 
 export type AppName = keyof typeof APPS;
 

@@ -1,0 +1,3 @@
+import { endAtOnce } from "./at-once.ts";
+
+endAtOnce("SQLite");

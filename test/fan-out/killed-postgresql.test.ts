@@ -1,0 +1,3 @@
+import { killWorkers } from "./killed.ts";
+
+killWorkers("postgres", 4, 50);

@@ -1,0 +1,3 @@
+import { killWorkers } from "./killed.ts";
+
+killWorkers("sqlite", 2, 50);
