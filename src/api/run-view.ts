@@ -134,8 +134,14 @@ function stepView(name: string, task: string, needs: readonly string[], row: Ste
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
     ...(state === "succeeded" ? { result } : result === undefined ? {} : { error: result as StoredError }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
-    ...(row.items === null ? {} : ofItems(row, row.items)),
+    ...(row.items === null ? ofNone(row) : ofItems(row, row.items)),
   };
+}
+
+/** A step that failed before it had a unit, because its items are no list, says why. */
+function ofNone({ state, unit, body }: StepRow): Pick<StepView, "error"> {
+  if (state !== "failed" || unit !== null || body === null) return {};
+  return { error: readable(body) as StoredError };
 }
 
 /** A list that could not be begun says why; of one that was, the outcomes of its items are its result. */
