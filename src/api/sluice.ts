@@ -7,11 +7,13 @@ import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
+import { storedOptions } from "../engine/claiming/recovery.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
 import { asksOf } from "../store/lane.ts";
 import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
+import { RUNS } from "../store/store.ts";
 import { declarationOf } from "./declaration.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
@@ -242,10 +244,7 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw new SluiceError(
-        "NOT_FINISHED",
-        `task ${id} is ${task.state}; only a finished task can be put back in line.`,
-      );
+      throw notRetried(task);
     }
     this.store.hint("work");
     return retried;
@@ -281,4 +280,16 @@ export class Sluice implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Steps and runs are run again as runs, so that what follows from them follows. */
+function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
+  const run = queue === RUNS ? id : storedOptions(options).step?.run;
+  if (run === undefined)
+    return new SluiceError(
+      "NOT_FINISHED",
+      `task ${id} is ${state}; only a finished task can be put back in line.`,
+    );
+  const what = run === id ? "a run" : `a step of run ${run}`;
+  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}. Run it again with: sluice runs rerun ${run}`);
 }

@@ -5,6 +5,7 @@ import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
+import { mostWorkers } from "../core/workflow/resolve.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
@@ -47,9 +48,11 @@ export interface WorkerSettings {
   readonly cluster?: ClusterOptions;
   /** The app's own file: tasks with `cpu: true` then run in processes that load it. */
   readonly file?: string | URL;
-  /** How many such processes; as many as there are CPUs when not said. */
+  /** How many such processes; when not said, as many as a run has workers, and as there are CPUs, but no more than slots. */
   readonly processes?: number;
 }
+
+const SLOTS = 10;
 
 export interface RunningWorker extends AsyncDisposable {
   readonly session: string | undefined;
@@ -66,7 +69,7 @@ export async function startWorker(
   env: Env,
   settings: WorkerSettings,
 ): Promise<RunningWorker> {
-  const { slots = 10, queues = app.queues.map(({ name }) => name) } = settings;
+  const { slots = SLOTS, queues = app.queues.map(({ name }) => name) } = settings;
   const { maxClaimBatch, maxClaimPerWorker = 0 } = settings;
   checkServed(app, queues);
   checkCount("slots", slots, 1);
@@ -161,7 +164,9 @@ function toRunOf(app: App, env: Env): ToRun {
 
 /** In this process, and where code would block it, in others. */
 function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecutor {
-  const { executor, file, processes = availableParallelism() } = settings;
+  const { executor, file, slots = SLOTS } = settings;
+  // A step that was let in holds its slots: it must not find that there is no process for it.
+  const { processes = Math.min(slots, mostWorkers(app, { cpus: availableParallelism() })) } = settings;
   const isBusy = (task: string): boolean => app.tasks.get(task)?.cpu === true;
   const toPods = (): Promise<Startable> => pods.executor();
   if (executor) return new PlacedExecutor({ here: executor, pods: toPods, isBusy });

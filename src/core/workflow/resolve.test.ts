@@ -8,7 +8,7 @@ import type { ExecutorChoice } from "./executor.ts";
 import { inProcess, kubernetes, parallel } from "./executor.ts";
 import { zip } from "./items.ts";
 import { graphProblems } from "./problems.ts";
-import { graphOf, runAsks, runTags } from "./resolve.ts";
+import { graphOf, mostWorkers, runAsks, runTags } from "./resolve.ts";
 
 const load = task({
   id: "load",
@@ -241,5 +241,22 @@ describe("a run asks", () => {
 
   it("the same whether its workflow's tags are given again or not", () => {
     expect(runAsks(made, runTags(made))).toEqual(runAsks(made));
+  });
+});
+
+describe("an app has at work at once, of the CPU-bound steps of a run", () => {
+  const crunching = (id: string, executor?: ExecutorChoice) =>
+    workflow({ id, ...(executor ? { executor } : {}), steps: (s) => s.step("crunch", crunch, [1]) });
+  const most = (...workflows: AnyWorkflow[]) => mostWorkers(app(workflows), { cpus: 4 });
+
+  it("one for each CPU, or as many as the widest of its workflows says", () => {
+    expect(most()).toBe(4);
+    expect(most(crunching("a"), crunching("b", parallel({ maxWorkers: 2 })))).toBe(4);
+    expect(most(crunching("a", parallel({ maxWorkers: 8 })), crunching("b", parallel()))).toBe(8);
+  });
+
+  it("no more for what runs elsewhere", () => {
+    expect(most(crunching("a", kubernetes({ image: "app", maxConcurrentSteps: 50 })))).toBe(4);
+    expect(most(crunching("a", parallel({ maxAsyncConcurrent: 50 })))).toBe(4);
   });
 });

@@ -38,6 +38,12 @@ export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Gra
   };
 }
 
+/** How many CPU-bound steps a run of this app may have at work at once; where nobody says otherwise, one for each CPU. */
+export function mostWorkers(app: App, { cpus }: Machine): number {
+  const gates = [...app.workflows.values()].flatMap((workflow) => graphOf(workflow, app, { cpus }).gates);
+  return Math.max(cpus, ...gates.flatMap(({ name, limit }) => (name === "workers" ? [limit] : [])));
+}
+
 /** What a step says, then what its task says. */
 function called(
   { name, input, each, needs, when, options }: PlannedStep,

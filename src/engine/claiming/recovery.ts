@@ -110,7 +110,7 @@ const LOST = {
   quarantined: {
     code: "QUARANTINED",
     message:
-      "Its process or worker died three times while running it, so it may be what kills them. Look at it before: sluice tasks retry.",
+      "Its process or worker died three times while running it, so it may be what kills them. Look at it before you let it run again.",
   },
   expired: { code: "EXPIRED", message: "Its worker was lost, and its deadline has passed." },
 } as const;

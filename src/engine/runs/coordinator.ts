@@ -119,9 +119,14 @@ export class Coordinator implements Service {
     const { claimTimeoutMs } = this.#options;
     const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
     for (;;) {
-      const { news, enqueued, freed } = await this.#store.advance((runs, results) =>
-        advanceRuns(runs, results, settings),
-      );
+      let timed = false;
+      const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
+        const answer = advanceRuns(runs, results, settings);
+        timed = "moves" in answer && answer.moves.some(({ start }) => start && start.timeoutMs !== null);
+        return answer;
+      });
+      // Its time may be over before the next poll.
+      if (timed) this.#timers.wake();
       if (enqueued > 0) this.#store.hint("work");
       if (freed.length > 0) {
         this.#claims.notice(freed);

@@ -53,8 +53,8 @@ export class WorkerCommand {
   readonly ended: Promise<number | string>;
   output = "";
 
-  constructor(cli: string, { folder }: Project, args: readonly string[]) {
-    this.#child = spawn(process.execPath, [cli, "worker", "app.js", ...args], {
+  constructor(cli: string, { folder, app }: Project, args: readonly string[]) {
+    this.#child = spawn(process.execPath, [cli, "worker", app, ...args], {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,0 +1,105 @@
+// Workers that are killed in the middle of a run, again and again: the run goes on where it was.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Place } from "../e2e/support/places.ts";
+import { describeOn } from "../e2e/support/places.ts";
+import { until } from "../e2e/support/until.ts";
+import type { WorkerCommand } from "../process/support/worker-command.ts";
+import { isAlive, startWorker } from "../process/support/worker-command.ts";
+import { top } from "../support/built-cli.ts";
+import type { Width } from "./support/chain-app.ts";
+import app from "./support/chain-app.ts";
+import { LoggedRun } from "./support/logged-run.ts";
+import { randomOf } from "./support/random.ts";
+import { isTidy, worldOf } from "./support/world.ts";
+
+const PROJECT = { folder: top, app: new URL("support/chain-app.ts", import.meta.url).pathname };
+const SEED = 26;
+/** A worker that has begun a step lives for so long at most. */
+const LIFE_MS = 120;
+/** One kill in so many comes while the worker is still on its way up. */
+const EARLY = 10;
+const START_MS = 500;
+
+describeOn(["sqlite"], (place) => {
+  test(
+    "a run whose workers are killed 50 times finishes, and no finished step runs again",
+    {
+      timeout: 420_000,
+    },
+    () => survives(place, 60, 50, ["--processes=1", "--concurrency=4"]),
+  );
+});
+
+describeOn(["postgres", "mariadb"], (place) => {
+  test(
+    "a run whose workers are killed 15 times finishes, and no finished step runs again",
+    {
+      timeout: 240_000,
+    },
+    () => survives(place, 25, 15, ["--processes=2", "--concurrency=2"]),
+  );
+});
+
+async function survives(place: Place, width: Width, times: number, seats: string[]): Promise<void> {
+  const { sluice, url } = await worldOf(place, app);
+  const folder = newFolder();
+  // What a dead worker held is free when its lease is over; it is not worth waiting longer for somebody to look.
+  vi.stubEnv("SLUICE_CLAIM_POLL_INTERVAL", "100ms");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const random = randomOf(SEED);
+  const work = (): Promise<WorkerCommand> => startWorker(PROJECT, "--store", url, ...seats);
+
+  const runs = [await LoggedRun.submit(sluice, folder, width)];
+  let worker = await work();
+  for (let killed = 0; killed < times; killed += 1) {
+    // There is always one in progress: where machines are fast, it is the second or third.
+    if (await runs.at(-1)?.isOver()) runs.push(await LoggedRun.submit(sluice, folder, width));
+    const run = runs.at(-1) as LoggedRun;
+    const since = run.lines.length;
+    const isEarly = random() < 1 / EARLY;
+    if (!isEarly) await until(() => run.lines.length > since, "a step begins", 60_000);
+    await sleep(random() * (isEarly ? START_MS : LIFE_MS));
+    await kill(worker, run);
+    await run.killed(since);
+    worker = await work();
+  }
+  for (const run of runs) await run.isWhole();
+  await isTidy(sluice);
+
+  // Kills that hit nothing, or always the same, would prove nothing.
+  const kills = runs.flatMap((run) => run.kills);
+  expect(kills).toHaveLength(times);
+  expect(kills.filter(({ hit }) => hit.length > 0).length).toBeGreaterThan(times / 3);
+  expect(new Set(kills.map(({ recorded }) => recorded.length)).size).toBeGreaterThan(2);
+  const hits = kills.map(({ hit, recorded }) => `${recorded.length}+${hit.length}`);
+  console.log(`${place.name}: ${runs.length} runs, steps recorded + hit at each kill: ${hits.join(" ")}`);
+}
+
+/** Resolves when nothing of it runs any more. Stopped first, so that nobody comes to be at risk after the look. */
+async function kill(worker: WorkerCommand, run: LoggedRun): Promise<void> {
+  await until(
+    async () => {
+      worker.signal("SIGSTOP");
+      if (!(await run.isAtRisk())) return true;
+      worker.signal("SIGCONT");
+      return false;
+    },
+    "no step is at risk",
+    60_000,
+  );
+  const { children } = worker;
+  worker.signal("SIGKILL");
+  await worker.ended;
+  await until(() => !children.some(isAlive), "its children are gone");
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-killed-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
