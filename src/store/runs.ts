@@ -229,8 +229,11 @@ export interface ItemCounts {
   readonly succeeded: number;
   /** Failed, cancelled, expired, quarantined. */
   readonly failed: number;
-  /** When the first of them was claimed. */
+  /** Those among the failed that did not fail by themselves. */
+  readonly cancelled: number;
+  /** When the first of them was claimed, and when one of them ended last. */
   readonly since: number | null;
+  readonly until: number | null;
 }
 
 /** An item, as a list of them shows it. */

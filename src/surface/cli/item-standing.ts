@@ -36,21 +36,22 @@ function ofOutcomes(outcomes: unknown): Standing | undefined {
 }
 
 function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: number): Standing {
-  const { total, created, running, succeeded, failed } = items;
+  const { total, created, running, succeeded, cancelled } = items;
+  const failed = items.failed - cancelled;
   const waiting = items.waiting + total - created;
-  const taken = run.rerunOf === null ? 0 : created - items.waiting - running - succeeded - failed;
+  const taken = run.rerunOf === null ? 0 : created - items.waiting - running - succeeded - items.failed;
   const done = succeeded + failed + taken;
   const leftMs = run.paused || isOver(run.state) ? undefined : timeLeft(items, waiting + running, now);
-  return { total, done, inFlight: running, waiting, failed, cancelled: 0, leftMs };
+  return { total, done, inFlight: running, waiting, failed, cancelled, leftMs };
 }
 
 /** As long as those before them took, by the pace since the first of them began. */
 function timeLeft(
-  { since, succeeded, failed }: NonNullable<StepView["items"]>,
+  { since, succeeded, failed, cancelled }: NonNullable<StepView["items"]>,
   left: number,
   now: number,
 ): number | undefined {
-  const done = succeeded + failed;
+  const done = succeeded + failed - cancelled;
   if (since === null || done === 0 || left === 0) return undefined;
   return Math.max(0, ((now - since) / done) * left);
 }
@@ -100,6 +101,7 @@ export function sayLeft({ leftMs }: Standing): string | undefined {
 export function sayItemsEnd({ result }: StepView, standing: Standing): string {
   const { total, failed, cancelled } = standing;
   if (failed + cancelled === 0) return count(total, "item");
+  if (failed === 0) return `${cancelled} of ${count(total, "item")} cancelled`;
   const rest = cancelled > 0 ? `, ${cancelled} cancelled` : "";
   return `${failed} of ${count(total, "item")} failed${rest}${firstFailure(result)}`;
 }

@@ -40,8 +40,8 @@ export function stepRanFor(
   now: number,
 ): string | undefined {
   const from = claimedAt ?? items?.since ?? null;
-  if (from === null || (finishedAt === null && state !== "running")) return undefined;
-  return sayDuration((finishedAt ?? now) - from);
+  const until = finishedAt ?? (state === "running" ? now : (items?.until ?? null));
+  return from === null || until === null ? undefined : sayDuration(until - from);
 }
 
 export function sayError(error: StoredError | undefined): string {

@@ -78,9 +78,14 @@ function ofItems(was: StepView | undefined, step: StepView, { seen, mayTell }: T
   if (step.state !== was?.state)
     return step.state === "running"
       ? `started, ${count(standing.total, "item")}`
-      : `${step.state}: ${sayItemsEnd(step, standing)}`;
+      : `${step.state}${after(step, seen.now)}: ${sayItemsEnd(step, standing)}`;
   const moved = step.state === "running" && tellsMore(was?.items, step.items);
   return moved && mayTell(step.name) ? `${stepRanFor(step, seen.now)}  ${sayStanding(standing)}` : undefined;
+}
+
+function after(step: StepView, now: number): string {
+  const time = stepRanFor(step, now);
+  return time === undefined ? "" : `${step.state === "succeeded" ? " in" : " after"} ${time}`;
 }
 
 function ofOne(
@@ -105,11 +110,9 @@ function ofOne(
     case "later":
       return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
     case "succeeded":
-      return isSame ? undefined : `succeeded${time === undefined ? "" : ` in ${time}`}`;
+      return isSame ? undefined : `succeeded${after(step, now)}`;
     case "failed":
-      return isSame
-        ? undefined
-        : `failed${time === undefined ? "" : ` after ${time}`}: ${sayError(step.error)}`;
+      return isSame ? undefined : `failed${after(step, now)}: ${sayError(step.error)}`;
     case "skipped":
       return isSame ? undefined : `skipped: ${saySkipped(step)}`;
     case "cancelled":

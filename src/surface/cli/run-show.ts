@@ -109,7 +109,7 @@ function itemsOf(run: RunWithSteps, now: number): string[] {
     String(standing.cancelled),
     sayLeft(standing) ?? "-",
   ]);
-  return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "left"], rows)];
+  return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "time left"], rows)];
 }
 
 /** For each gate, longest first; without any, how long it stood in line until somebody took it. */

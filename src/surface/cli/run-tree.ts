@@ -70,9 +70,9 @@ function noteOf(step: StepView, seen: Seen, room: number): string {
 function itemsNote(step: StepView, { run, now }: Seen, room: number): string | undefined {
   const standing = standingOf(step, run, now);
   if (!standing || step.state === "waiting") return undefined;
-  if (step.state !== "running") return sayItemsEnd(step, standing);
   const time = stepRanFor(step, now);
   const start = time === undefined ? "" : `${time}  `;
+  if (step.state !== "running") return `${start}${sayItemsEnd(step, standing)}`;
   return `${start}${sayStanding(standing, room - widthOf(start))}`;
 }
 
