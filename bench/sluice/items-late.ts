@@ -1,0 +1,123 @@
+// What it costs to hand over one item of a long list, near its beginning and near its end: the pass that ends one item
+// and claims the next, and the look at the run that follows.
+import { asChild } from "../child.ts";
+import { settle } from "../database.ts";
+import { median, now, until } from "../measure.ts";
+import { advancing, claiming, connect } from "./built.ts";
+import { listApp } from "./items-app.ts";
+
+export interface Late {
+  url: string;
+  count: number;
+  /** So many are handed over and measured, after the first ten and before the last ten. */
+  measured: number;
+}
+
+export interface Handed {
+  passMs: number;
+  lookMs: number;
+}
+
+const ENDS = 10;
+const AT_ONCE = 500;
+
+type Sluice = Awaited<ReturnType<typeof connect>>;
+type Claims = InstanceType<Awaited<ReturnType<typeof claiming>>>;
+
+await asChild(import.meta.url, async ({ url, count, measured }: Late) => {
+  const { app, all } = listApp(1);
+  const sluice = await connect({ store: url, app, migrate: true });
+  const { id: run } = await sluice.submit(all, count);
+  await allInLine(sluice, run, count);
+  await settle(url);
+  const line = await Line.open(sluice, run);
+  await line.handOver(ENDS);
+  const early = await line.handOver(measured);
+  await line.skip(count - 2 * (ENDS + measured));
+  const late = await line.handOver(measured);
+  await line.close();
+  await sluice.close();
+  return { early, late };
+});
+
+/** A worker that serves another queue: it lets the run in and puts its items in line, and claims none of them. */
+async function allInLine(sluice: Sluice, run: string, count: number): Promise<void> {
+  const worker = await sluice.worker({ slots: 1, queues: ["default"] });
+  await until(async () => {
+    const step = (await sluice.runs.get(run))?.steps.find(({ name }) => name === "each");
+    return step?.items?.created === count;
+  });
+  await worker.stop();
+}
+
+class Line {
+  readonly #sluice: Sluice;
+  readonly #run: string;
+  readonly #claims: Claims;
+  readonly #look: () => Promise<unknown>;
+  #held: { id: string; epoch: number }[] = [];
+  #first = true;
+
+  constructor(sluice: Sluice, run: string, claims: Claims, look: () => Promise<unknown>) {
+    this.#sluice = sluice;
+    this.#run = run;
+    this.#claims = claims;
+    this.#look = look;
+  }
+
+  static async open(sluice: Sluice, run: string): Promise<Line> {
+    const [StoreClaims, advanceRuns] = await Promise.all([claiming(), advancing()]);
+    const seat = { name: "bench", slots: AT_ONCE, prefetch: 0, claimLeaseMs: 60_000 };
+    const claims = new StoreClaims(sluice.store, { ...seat, queues: ["items"], tasks: ["item"] });
+    await claims.open(`bench${process.pid}`, 600_000);
+    const settings = { newId: () => "", claimTimeoutMs: 60_000 };
+    const look = () => sluice.store.advance((runs, results) => advanceRuns(runs, results, settings));
+    return new Line(sluice, run, claims, look);
+  }
+
+  /** One after the other: its end, the start of the next, and the look at the run. */
+  async handOver(count: number): Promise<Handed> {
+    const passes: number[] = [];
+    const looks: number[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const began = now();
+      const claimed = await this.#pass(1);
+      const passed = now();
+      await this.#look();
+      if (claimed !== 1) throw new Error(`${claimed} items were claimed, not one`);
+      passes.push(passed - began);
+      looks.push(now() - passed);
+    }
+    return { passMs: median(passes), lookMs: median(looks) };
+  }
+
+  /** The long middle, with a window that is open wide. */
+  async skip(count: number): Promise<void> {
+    const window = `run:${this.#run}/items/each`;
+    await this.#sluice.limits.set(window, AT_ONCE);
+    for (let left = count; left > 0; ) left -= await this.#pass(Math.min(AT_ONCE, left));
+    await this.#sluice.limits.set(window, 1);
+    await this.#pass(1);
+    await this.#look();
+  }
+
+  async #pass(appetite: number): Promise<number> {
+    const finished = this.#held.map(({ id, epoch }) => ({
+      id,
+      epoch,
+      to: "succeeded" as const,
+      body: "null",
+      delayMs: 0,
+      news: { run: this.#run, failed: null },
+    }));
+    const report = { finished, started: [], active: 0, appetite, draining: false, ownTurn: true };
+    const { claimed } = await this.#claims.exchange({ ...report, hinted: this.#first });
+    this.#first = claimed.length === 0;
+    this.#held = claimed.map(({ id, epoch }) => ({ id, epoch }));
+    return claimed.length;
+  }
+
+  close(): Promise<void> {
+    return this.#claims.close();
+  }
+}
