@@ -18,6 +18,7 @@ export type { Holder, Reason } from "./core/gate/reason.ts";
 export {
   type AutomationDefinition,
   automation,
+  type Fire,
   newer,
   type ScheduleDefinition,
   type SensorAnswer,

@@ -58,6 +58,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
   if (runAt && Number.isNaN(runAt.getTime()))
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": runAt is no date.`);
+  if (making.direct) refuseHolding(workflow);
   const tags = checkedTags(workflow, runTags(workflow, making.tags));
   return {
     id: making.id,
@@ -81,6 +82,19 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     rerunOf: making.rerun?.of ?? null,
     steps: making.rerun?.steps ?? [],
   };
+}
+
+/** Going past a mutex would break what it is for, and only the queue can wait for one. */
+function refuseHolding({ id, mutexes = [], pools = {} }: AnyWorkflow): void {
+  const held = [
+    ...mutexes.map((name) => `mutex "${name}"`),
+    ...Object.keys(pools).map((name) => `pool "${name}"`),
+  ];
+  if (held.length === 0) return;
+  throw new SluiceError(
+    "NOT_DIRECT",
+    `workflow "${id}" holds ${held.join(", ")} from its start to its end, and direct execution waits for nothing. Submit it, or ask with its steps.`,
+  );
 }
 
 function json(workflow: AnyWorkflow, input: unknown): string {

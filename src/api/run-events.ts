@@ -59,10 +59,12 @@ export function runEvents(
   startedAt: number | null,
   steps: readonly StepHistory[],
 ): RunEvent[] {
-  const priority = dataOf(own.find(({ kind }) => kind === "TaskEnqueued")).priority ?? 0;
+  let priority: unknown = 0;
   const ofRun = [...own, ...gate].flatMap((event): RunEvent[] => {
     const kind = OF_RUN[event.kind];
     if (!kind) return [];
+    if (kind === "RunQueued") priority = dataOf(event).priority;
+    if (kind === "RunReprioritized") priority = dataOf(event).to;
     const data = kind === "RunQueued" || kind === "RunDequeued" ? { priority } : dataOf(event);
     return [{ at: event.at, kind, data }];
   });
@@ -97,6 +99,8 @@ function stepEvents(history: StepHistory): RunEvent[] {
       claimed = true;
     } else if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
     else if (OF_STEP[event.kind]) {
+      // Its wait may also end without slots: cancelled, or given up.
+      if (!claimed && inLineSince !== undefined) tellWait(history, inLineSince, event.at, tell);
       if (claimed && ENDS.has(event.kind) && isPooled)
         tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
       tell(event.at, OF_STEP[event.kind] as string, dataOf(event));

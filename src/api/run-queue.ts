@@ -81,11 +81,9 @@ export class RunQueue {
 
   /** Only what is still in line; a run in progress is cancelled with `runs.cancel`. */
   async cancel(id: string, by = "code"): Promise<void> {
-    const detail = await this.#store.run(id);
-    if (detail?.run.state !== "queued") throw notQueued(id, detail?.run.state);
-    const cancelled = await this.#store.cancelRun(id, by);
-    this.#store.hint("runs");
+    const cancelled = await this.#store.cancelRun(id, by, "queued");
     if (cancelled?.was !== "queued") throw notQueued(id, cancelled?.was);
+    this.#store.hint("runs");
   }
 
   async priority(id: string, priority: number, by = "code"): Promise<{ from: number }> {

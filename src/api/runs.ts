@@ -89,7 +89,10 @@ export class Runs {
     );
   }
 
-  /** A new run of the same workflow and input that takes over what succeeded; `all` begins from nothing. */
+  /**
+   * A new run of the same workflow and input that takes over what succeeded, unless it came after something that is run
+   * again; `all` begins from nothing.
+   */
   async rerun(
     id: string,
     { all = false, by = "code" }: { readonly all?: boolean; readonly by?: string } = {},
@@ -194,10 +197,19 @@ function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
   );
 }
 
-/** Steps that succeeded and are still in the workflow; what was skipped is decided anew. */
+/**
+ * Steps that succeeded, are still in the workflow, and do not come after one that is run again, as a step that handles a
+ * failure does. What was skipped is decided anew. A step stands behind those it needs.
+ */
 function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
-  const known = new Set(workflow.plan.steps.map(({ name }) => name));
-  return steps.flatMap(({ name, state, unit, body }) =>
-    state === "succeeded" && known.has(name) ? [{ name, state, unit, body }] : [],
-  );
+  const before = new Map(steps.map((step) => [step.name, step]));
+  const settled = new Set<string>();
+  return workflow.plan.steps.flatMap(({ name, needs }) => {
+    const step = before.get(name);
+    const isOver = step?.state === "succeeded" || step?.state === "skipped";
+    if (!step || !isOver || !needs.every((need) => settled.has(need.step))) return [];
+    settled.add(name);
+    const { state, unit, body } = step;
+    return state === "succeeded" ? [{ name, state, unit, body }] : [];
+  });
 }

@@ -1,6 +1,7 @@
 /** Schedules, sensors and automations as people see and steer them. */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
+import type { Fire } from "../core/schedule/definition.ts";
 import type { TriggerKind } from "../core/schedule/trigger.ts";
 import { triggerName } from "../core/schedule/trigger.ts";
 import type { Env } from "../engine/env.ts";
@@ -61,10 +62,10 @@ export class Schedules {
         "UNKNOWN_SCHEDULE",
         `schedule "${id}" is not part of this app. Give the app it belongs to.`,
       );
-    const at = new Date(await this.#store.now());
+    const at = await this.#store.now();
     const input =
       typeof schedule.input === "function"
-        ? (schedule.input as (fire: { at: Date }) => unknown)({ at })
+        ? (schedule.input as (fire: Fire) => unknown)({ at })
         : schedule.input;
     const run = await newRun(this.#app, workflow, input, {
       id: this.#env.newId(),

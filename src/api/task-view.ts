@@ -1,4 +1,5 @@
 /** A task as people and programs see it: JSON texts read, times as they are. */
+import { storedOptions } from "../engine/claiming/recovery.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import { asksOf, isAsks } from "../store/lane.ts";
@@ -20,6 +21,8 @@ export interface TaskView<Output = unknown> {
   readonly asks: readonly { readonly gate: string; readonly slots: number }[];
   readonly idempotencyKey: string | null;
   readonly session: string | null;
+  /** The step of a run that it is, if it is one. */
+  readonly step?: { readonly run: string; readonly name: string };
   readonly createdAt: number;
   readonly at: number;
   readonly goodUntil: number | null;
@@ -28,6 +31,7 @@ export interface TaskView<Output = unknown> {
 export function taskView<Output>(row: TaskRow): TaskView<Output> {
   const { id, name, queue, state, priority, attempt, losses, session, createdAt, at, goodUntil } = row;
   const body = row.body === null ? undefined : readable(row.body);
+  const { step } = storedOptions(row.options);
   return {
     id,
     name,
@@ -40,6 +44,7 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
     asks: isAsks(row.asks) ? asksOf(row.asks) : [],
     idempotencyKey: row.key,
     session,
+    ...(step ? { step } : {}),
     createdAt,
     at,
     goodUntil,

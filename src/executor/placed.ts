@@ -76,7 +76,12 @@ export class PlacedExecutor implements Executor {
     const place = await make();
     this.#open.push(place);
     if (this.#trustedUntil !== undefined) place.trustedUntil?.(this.#trustedUntil);
-    await place.start?.();
+    try {
+      await place.start?.();
+    } catch (error) {
+      this.#open = this.#open.filter((each) => each !== place);
+      throw error;
+    }
     return place;
   }
 }

@@ -290,7 +290,12 @@ export interface RunVerbs {
   /** Takes some news, locks its runs, and writes what `decide` says; all in one transaction. `decide` is synchronous, and called again when it asked to read. */
   advance(decide: (runs: readonly RunSeen[], results: Results) => Advance): Promise<Advanced>;
   /** Exactly one of cancel, dequeue and finish wins. Undefined when there is no such run. */
-  cancelRun(id: string, by: string): Promise<{ readonly was: RunState } | undefined>;
+  cancelRun(
+    id: string,
+    by: string,
+    /** Leaves alone what was let in. */
+    only?: "queued",
+  ): Promise<{ readonly was: RunState } | undefined>;
   /** Ends a run in progress as failed. False when it is not in progress. */
   failRun(id: string, error: string): Promise<boolean>;
   /** None of its steps starts from now on, or again. False when it is not in progress. */

@@ -244,8 +244,8 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => advance(decide, this.#db.dialect));
   }
 
-  cancelRun(id: string, by: string): ReturnType<S.Store["cancelRun"]> {
-    return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect));
+  cancelRun(id: string, by: string, only?: "queued"): ReturnType<S.Store["cancelRun"]> {
+    return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect, only));
   }
 
   failRun(id: string, error: string): Promise<boolean> {

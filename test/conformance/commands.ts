@@ -191,10 +191,10 @@ const moving = {
   delayMs: seldom(4, span),
   read: fc.boolean(),
   finish: seldom(4, oneOfList(["succeeded", "failed", "cancelled"] as const)),
-  items: seldom(3, fc.nat(5)),
+  items: seldom(3, fc.nat(4)),
   more: fc.boolean(),
-  endItems: seldom(5, fc.record({ inFlight: fc.boolean() })),
-  again: fc.nat(3).map((n) => n === 0),
+  endItems: seldom(4, fc.record({ inFlight: fc.boolean() })),
+  again: fc.boolean(),
 };
 
 const end: fc.Arbitrary<EndReport> = fc.record({
@@ -266,7 +266,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("letIn" as const), take: fc.nat(3) }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("move" as const), ...moving }) },
+  { weight: 9, arbitrary: fc.record({ kind: fc.constant("move" as const), ...moving }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancelRun" as const), run: ref }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("failRun" as const), run: ref }) },
   {

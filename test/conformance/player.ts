@@ -420,9 +420,9 @@ export class Player {
   /** What becomes of a step over a list: the rest of its items, or its end. */
   #further(run: RunSeen, { name, state, fan }: StepSeen, moving: Moving, { items }: Results): Opened[] {
     if (state !== "open" || fan === null || moving.endItems) return [];
-    if (fan.created < fan.total) {
-      if (moving.more) this.#tick("more items");
-      return moving.more ? [this.#inLine(run, name, { ...fan, until: fan.total }, moving)] : [];
+    if (fan.created < fan.total && moving.more) {
+      this.#tick("more items");
+      return [this.#inLine(run, name, { ...fan, until: fan.total }, moving)];
     }
     if (fan.left) return [];
     this.#tick("end of a list");

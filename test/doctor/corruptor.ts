@@ -45,7 +45,7 @@ const CLAIM_BY_HAND = [
 ];
 
 const COLUMNS =
-  "id, lane, session, held, until_at, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n";
+  "id, lane, session, held, until_at, lease_ms, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n";
 
 /** The schema allows one claim for each task, so first that has to go. */
 const WITHOUT_UNIQUE: readonly Sql[] = [
@@ -54,7 +54,7 @@ const WITHOUT_UNIQUE: readonly Sql[] = [
       ? "ALTER TABLE sluice_running DROP CONSTRAINT sluice_running_pkey"
       : kind === "mysql"
         ? "ALTER TABLE sluice_running DROP INDEX id"
-        : "CREATE TABLE copy (epoch INTEGER PRIMARY KEY AUTOINCREMENT, id, lane, session, held, until_at, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n)",
+        : "CREATE TABLE copy (epoch INTEGER PRIMARY KEY AUTOINCREMENT, id, lane, session, held, until_at, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n, lease_ms)",
   (kind) => (kind === "sqlite" ? "INSERT INTO copy SELECT * FROM sluice_running" : "SELECT 1"),
   (kind) => (kind === "sqlite" ? "DROP TABLE sluice_running" : "SELECT 1"),
   (kind) => (kind === "sqlite" ? "ALTER TABLE copy RENAME TO sluice_running" : "SELECT 1"),

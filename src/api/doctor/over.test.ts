@@ -55,6 +55,10 @@ describe("a gate above its limit", () => {
     expect(verdict({ held: 3, grantedAt: 101 })).toBe("fail");
   });
 
+  test.each(["runs", "tag:env=prod"])("is no fault at %s, which direct runs go past", (key) => {
+    expect(verdict({ key, held: 3, grantedAt: 101 })).toBe("warn");
+  });
+
   test("drains when all grants came before it, or when nobody knows", () => {
     expect(verdict({ held: 3, setAt: 100, grantedAt: 100 })).toBe("warn");
     expect(verdict({ held: 3, limit: 1, grantedAt: 900 })).toBe("warn");

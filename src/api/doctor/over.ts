@@ -1,11 +1,12 @@
 /**
  * Gates above their limit. Lowering a limit never evicts, so being above it is no proof: it is broken only where a
  * grant was made after the limit came into force, and since when that is must be on record. A limit changed by plain
- * SQL leaves no date; there, one look can only say that the gate drains.
+ * SQL leaves no date; there, one look can only say that the gate drains. A run that is executed directly goes past the
+ * run cap and the limits of tags and counts there: those may be exceeded.
  */
 import { gateTitle } from "../../core/gate/describe.ts";
 import { draining } from "../../core/gate/gate.ts";
-import { familyOf } from "../../core/gate/key.ts";
+import { familyOf, kindOf } from "../../core/gate/key.ts";
 import { isoTime } from "../../core/time.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -19,9 +20,17 @@ export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): 
   return checkOf("limits", findings, eachOf(gates.length, "gate", "none above its limit"));
 }
 
+const PASSED_BY_DIRECT: ReadonlySet<string> = new Set(["runs", "tag"]);
+
 function judged(gate: InspectedGate, since: number | null): Finding {
   const { key, held, limit, grantedAt } = gate;
   const use = `${gateTitle(key)}: ${held} of ${limit} held`;
+  if (PASSED_BY_DIRECT.has(kindOf(key)))
+    return warning(
+      `${use}: runs were executed directly, or the limit was lowered while they ran`,
+      "It ends by itself as they end; no queued run is let in there until then",
+      "sluice runs list --state started",
+    );
   if (since !== null && grantedAt !== null && grantedAt > since) {
     const when =
       since === Number.NEGATIVE_INFINITY

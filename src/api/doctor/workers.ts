@@ -3,6 +3,7 @@ import { describe, remedy } from "../../core/gate/describe.ts";
 import { sayDuration } from "../../core/time.ts";
 import { doesServe } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, many, warning } from "./check.ts";
 
@@ -37,9 +38,17 @@ export function recoveryCheck(seen: Inspection): Check {
   return checkOf("recovery", findings, "no claim without a live worker");
 }
 
+/** Every worker process has a coordinator, which lets in all runs. */
+function isServedBy(
+  { serves }: Inspection["sessions"][number],
+  lane: { readonly queue: string; readonly task: string },
+): boolean {
+  return lane.queue === RUNS || doesServe(serves, lane);
+}
+
 /** Somebody has served it for long enough to have recovered it. */
 function isStuck(claim: LostClaim, { now, sessions }: Inspection): boolean {
-  const serving = sessions.filter(({ serves }) => doesServe(serves, claim));
+  const serving = sessions.filter((session) => isServedBy(session, claim));
   const served = Math.max(...serving.map(({ startedAt }) => now - startedAt), 0);
   return served > TOO_LONG_MS && (claim.forMs === null || claim.forMs > TOO_LONG_MS);
 }
@@ -56,7 +65,7 @@ export function stillLost(before: Inspection, after: Inspection): Inspection {
 }
 
 export function workersCheck({ sessions, waiting }: Inspection): Check {
-  const alone = waiting.filter((lane) => !sessions.some(({ serves }) => doesServe(serves, lane)));
+  const alone = waiting.filter((lane) => !sessions.some((session) => isServedBy(session, lane)));
   const findings = alone.map(({ queue, task, units }) => {
     const reason = { kind: "noWorker", queue, name: task } as const;
     return warning(

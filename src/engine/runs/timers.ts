@@ -14,7 +14,7 @@ import { sayDuration } from "../../core/time.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
 import { reasonsOf, waitsOf } from "../claiming/wait.ts";
 
-/** A timer that rings too early is not set again sooner than this. */
+/** Where a clock stands still, a timer that rings is not set again sooner than this. */
 const SOON_MS = 1_000;
 
 /** Answers in how long to look again. */
@@ -46,6 +46,8 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   const waitedMs = await countedWaitOf(store, view);
   const reasons = reasonsOf(view);
   const left = claimTimeoutMs - waitedMs;
+  // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
+  if (left > 0 && reasons.length > 0 && reasons.every(isFull)) return store.resetTimer(timer, left);
   if (left > 0 || !reasons.some(isFull)) return store.resetTimer(timer, Math.max(left, SOON_MS));
   await store.failWaiting(timer.id, JSON.stringify(tooLong(reasons, waitedMs, view.now)));
   store.hint("runs");

@@ -40,9 +40,11 @@ export function cancelRun(
   now: number,
   id: string,
   by: string,
+  only?: "queued",
 ): { readonly was: RunState } | undefined {
   if (!tables.run.has(id)) return undefined;
   const was = runState(tables, id);
+  if (only === "queued" && was !== "queued") return { was };
   if (claimOfRun(tables, id)) endRun(tables, now, id, cancelledBy(by));
   else withdraw(tables, now, id, cancelledBy(by));
   return { was };

@@ -66,7 +66,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
 
-    cancelRun: (id, by) => write((at) => cancelRun(tables, at, id, by)),
+    cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
     failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
     pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
     reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),

@@ -33,6 +33,7 @@ export class MysqlDatabase implements SqlDatabase {
   readonly pool: Pool;
   readonly #options: MysqlOptions;
   readonly #hints: Hints;
+  #closed = false;
 
   constructor(options: MysqlOptions) {
     this.#options = options;
@@ -118,6 +119,8 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#hints.close();
     await this.pool.end();
   }

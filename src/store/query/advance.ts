@@ -50,8 +50,9 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
   const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
   yield* lastFlight(
-    ...moves.flatMap((move) => writes(move, dialect)),
+    // Before anything is written: a pass that has arrivals in hand may want what is written here.
     ...sweep(over.map((row) => row.id as string)),
+    ...moves.flatMap((move) => writes(move, dialect)),
     deleteNews(news.map((row) => Number(row.seq))),
     ...(again.length > 0 ? [insertNewsOfRuns(again)] : []),
   );
@@ -243,10 +244,12 @@ const insertTimers = (
     timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
   )}`;
 
-/** Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. */
+/**
+ * Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. What its steps
+ * announced goes before, or the next pass would bring both back.
+ */
 function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
-    // Or the next pass would bring gates and lanes back into being for units that are gone.
     by({
       postgres: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,

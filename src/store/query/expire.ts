@@ -60,12 +60,19 @@ export const expireAnywhere = (ids: readonly string[], dialect: Dialect): Sql[] 
   ];
 };
 
+/** A unit that somebody is moving at this moment is found where it comes from or where it goes to. */
+const EVERYWHERE = [
+  "sluice_waiting",
+  "sluice_later",
+  "sluice_running",
+  "sluice_waiting",
+  "sluice_later",
+] as const;
+
 /** Everything of these runs that is still somewhere. */
 export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect): Sql[] => {
   const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run ${oneOf(runs)})`;
-  return (["sluice_waiting", "sluice_later", "sluice_running"] as const).flatMap((table) =>
-    endFrom({ table, which }, end, dialect),
-  );
+  return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, dialect));
 };
 
 /** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
@@ -75,11 +82,7 @@ export const endItems = (
 ): Sql[] => {
   const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run} AND t.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
-  const places = [
-    "sluice_waiting",
-    "sluice_later",
-    ...(inFlight ? (["sluice_running"] as const) : []),
-  ] as const;
+  const places = inFlight ? EVERYWHERE : (["sluice_waiting", "sluice_later"] as const);
   return [
     ...places.flatMap((table) => endFrom({ table, which }, end, dialect)),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,

@@ -18,7 +18,12 @@ const lockRun = (id: string): Sql => sql`SELECT id FROM sluice_run WHERE id = ${
 const selectClaim = (id: string): Sql =>
   sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}${forUpdate}`;
 
-export function* cancelRun(id: string, who: string, dialect: Dialect): Flow<{ was: RunState } | undefined> {
+export function* cancelRun(
+  id: string,
+  who: string,
+  dialect: Dialect,
+  only?: "queued",
+): Flow<{ was: RunState } | undefined> {
   const [known = []] = yield* flight(lockRun(id));
   if (known.length === 0) return undefined;
   const end = { state: "cancelled", body: JSON.stringify({ by: who }) } as const;
@@ -31,11 +36,13 @@ export function* cancelRun(id: string, who: string, dialect: Dialect): Flow<{ wa
     );
     const claim = running[0];
     if (claim) {
+      const was = claim.started_at === null ? "notStarted" : "started";
+      if (only === "queued") return { was };
       yield* lastFlight(
         ...finished({ id, epoch: Number(claim.epoch) }, end, dialect),
         insertNewsOfRuns([id]),
       );
-      return { was: claim.started_at === null ? "notStarted" : "started" };
+      return { was };
     }
     if (waiting[0] || later[0]) {
       yield* lastFlight(...(waiting[0] ? endWaiting(id, end, dialect) : endLater(id, end, dialect)));

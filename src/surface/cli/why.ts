@@ -54,6 +54,14 @@ async function look(sluice: Sluice, id: string): Promise<Seen> {
   return { explanation, task: task as TaskView, now, worker };
 }
 
+/** A step is run again with its run, so that what follows from it follows. */
+function again({ id, step }: TaskView, options: GlobalOptions): string {
+  const [what, command] = step
+    ? ["Run it again", `sluice runs rerun app.ts ${step.run}`]
+    : ["Put it back in line", `sluice tasks retry ${id}`];
+  return `  ${what}: ${colours.cyan(toPaste(options, command))}`;
+}
+
 function story(seen: Seen, options: GlobalOptions): string {
   const { explanation, task } = seen;
   const head = `${colours.bold(safe(task.name))} ${task.id} ${standing(seen)}`;
@@ -63,7 +71,7 @@ function story(seen: Seen, options: GlobalOptions): string {
     ...deadline(seen),
     ...waits(explanation.waits),
     ...(task.state === "failed" || task.state === "expired" || task.state === "quarantined"
-      ? [`  Put it back in line: ${colours.cyan(toPaste(options, `sluice tasks retry ${task.id}`))}`]
+      ? [again(task, options)]
       : []),
   ].join("\n");
 }

@@ -28,6 +28,15 @@ export function steeringSuite(fresh: Fresh): void {
     expect(await letIn(bench, "r")).toEqual([]);
   });
 
+  test("told to cancel only what is in line, leaves alone what was let in", async () => {
+    const bench = await fresh();
+    await bench.store.submit([newRun("in", { direct: true }), newRun("r")]);
+    expect(await bench.store.cancelRun("in", "ann", "queued")).toEqual({ was: "notStarted" });
+    expect((await bench.store.run("in"))?.run.state).toBe("notStarted");
+    expect(await bench.store.cancelRun("r", "ann", "queued")).toEqual({ was: "queued" });
+    expect((await bench.store.run("r"))?.run.state).toBe("cancelled");
+  });
+
   test.each(["cancelRun", "cancel"] as const)(
     "cancels a run in progress with its steps (%s)",
     async (verb) => {

@@ -16,9 +16,9 @@ export class WorkerProcess {
   #errors = "";
   #look: () => void = () => {};
 
-  constructor(order: WorkerOrder) {
+  constructor(order: { readonly name: string }, main = MAIN) {
     this.name = order.name;
-    this.#child = fork(MAIN, [JSON.stringify(order)], {
+    this.#child = fork(main, [JSON.stringify(order)], {
       execArgv: ["--import", "tsx"],
       stdio: ["ignore", "inherit", "pipe", "ipc"],
     });
@@ -88,8 +88,13 @@ export class WorkerProcess {
 }
 
 /** A worker that is ready to go; it ends with the test at the latest. */
-export async function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> {
-  const worker = new WorkerProcess(order);
+export function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> {
+  return prepareProcess(order, MAIN);
+}
+
+/** The same with another main module, which is given the order as it is. */
+export async function prepareProcess(order: { readonly name: string }, main: string): Promise<WorkerProcess> {
+  const worker = new WorkerProcess(order, main);
   onTestFinished(() => worker.kill());
   await worker.prepared();
   return worker;

@@ -1,0 +1,34 @@
+// `sluice dev` calls this once its worker runs: more than fits through the gates, and then a little more now and then.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sluice } from "sluice";
+import { sendEmail, ship } from "./tasks.ts";
+import { catalogue, closeBooks, order, storefront } from "./workflows.ts";
+
+const TENANTS = ["acme", "bell", "crane", "dorn"];
+
+export async function onDev(sluice: Sluice, { signal }: { signal: AbortSignal }): Promise<void> {
+  const buy = (n: number): Promise<{ id: string }> => {
+    const tenant = TENANTS[n % TENANTS.length] as string;
+    const input = { orderId: `A-${n}`, email: `office@${tenant}.example`, amount: 100 + ((n * 370) % 900) };
+    const env = n % 5 === 0 ? "staging" : "prod";
+    return sluice.submit(order, input, { tags: { tenant, env }, priority: n % 7 === 0 ? 5 : 0 });
+  };
+
+  for (let n = 0; n < 12; n += 1) await buy(n);
+  await sluice.submit(catalogue, undefined);
+  // The mutex lets through one of the two; the direct run goes past the run cap, and counts at it.
+  await sluice.submit(closeBooks, undefined);
+  await sluice.submit(closeBooks, undefined);
+  await sluice.execute(storefront, undefined);
+  // Tasks without a run, at the same gates.
+  await sluice.enqueueMany(
+    ["dhl", "dhl", "ups", "ups"].map((carrier) => ({ task: ship, input: { carrier } })),
+  );
+  await sluice.enqueue(sendEmail, { to: "all@example.com", about: "sale" }, { delay: "20s" });
+
+  for (let n = 12; !signal.aborted; n += 1) {
+    await sleep(2_000, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await buy(n);
+  }
+}

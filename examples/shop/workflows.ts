@@ -1,0 +1,62 @@
+// What belongs together: an order, a catalogue, the books. Steps start as soon as what they need is there.
+
+import { greater, inProcess, parallel, workflow } from "sluice";
+import { z } from "zod";
+import { charge, checkFraud, fetchPrices, publish, report, resize, sendEmail, ship } from "./tasks.ts";
+
+/** Large orders are looked at first; the parcel is made while the money comes in. */
+export const order = workflow({
+  id: "order",
+  timeout: "5m",
+  failFast: true,
+  input: z.object({ orderId: z.string(), email: z.email(), amount: z.number() }),
+  steps: (s, input) => {
+    const fraud = s.step("fraud", checkFraud, { amount: input.amount }, { when: greater(input.amount, 500) });
+    const looked = { after: [fraud.finished] };
+    const paid = s.step("charge", charge, { orderId: input.orderId }, looked);
+    const parcel = s.step("ship", ship, { carrier: "dhl" }, { ...looked, pools: { "carrier=dhl": 1 } });
+    const about = { receipt: paid.output.receipt, parcel: parcel.output.parcel };
+    s.step("thank", sendEmail, { to: input.email, about }, { mayFail: true });
+    s.step("apologize", sendEmail, { to: input.email, about: "no money" }, { after: [paid.failed] });
+    return about;
+  },
+});
+
+/** Two pictures at a time in processes, three price lists at a time beside them. */
+export const catalogue = workflow({
+  id: "catalogue",
+  tags: { batch: "catalogue" },
+  executor: parallel({ maxWorkers: 2, maxAsyncConcurrent: 3 }),
+  steps: (s) => {
+    const pictures = ["chair", "table", "lamp"].flatMap((picture) =>
+      [320, 1280].map((width) => s.step(`${picture}-${width}`, resize, { picture, width })),
+    );
+    const prices = ["de", "fr", "it", "es", "pl"].map((country) =>
+      s.step(`prices-${country}`, fetchPrices, { country }),
+    );
+    const what = {
+      pictures: pictures.map((picture) => picture.output),
+      prices: prices.map((list) => list.output.prices),
+    };
+    return s.step("publish", publish, { what });
+  },
+});
+
+/** One page after the other, and never twice at the same time, whoever asks. */
+export const closeBooks = workflow({
+  id: "closeBooks",
+  tags: { batch: "books" },
+  executor: inProcess(),
+  mutexes: ["books"],
+  steps: (s) => {
+    const sales = s.step("sales", report, { of: "sales" });
+    const stock = s.step("stock", report, { of: "stock" });
+    return { pages: [sales.output.pages, stock.output.pages] };
+  },
+});
+
+export const storefront = workflow({
+  id: "storefront",
+  priority: 10,
+  steps: (s) => s.step("publish", publish, { what: "the storefront" }),
+});

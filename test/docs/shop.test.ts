@@ -1,0 +1,66 @@
+// `npm start` as a person does it: the example shop has every limit of the README's table, things wait, Ctrl-C ends it.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../src/index.ts";
+import { builtCli, top } from "../support/built-cli.ts";
+
+/** The gates of the table, as what their keys look like; pods need a cluster. */
+const GATES = readFileSync(join(top, "README.md"), "utf8")
+  .split("\n")
+  .flatMap((line) => /^\|[^|]+\|[^|]+\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
+  .filter((gate) => gate !== "run:ID/pods");
+
+const looksLike = (gate: string): RegExp =>
+  new RegExp(`^${gate.replace("*", "\\*").replace(/NAME|KEY|VALUE|ID|acme/g, "[\\w-]+")}$`);
+
+test("the shop has every limit, and holds it; runs are seen to wait; Ctrl-C ends it in time", {
+  timeout: 120_000,
+}, async () => {
+  await builtCli();
+  const folder = mkdtempSync(join(tmpdir(), "sluice-shop-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { npm_lifecycle_event: _, SLUICE_STORE: __, ...env } = process.env;
+  const args = [join(top, "scripts/start.mjs"), "--storage-path", folder, "--no-watch"];
+  const shop = spawn(process.execPath, args, { cwd: top, env });
+  onTestFinished(() => void shop.kill("SIGKILL"));
+  let said = "";
+  shop.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const until = async (what: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await what())) {
+      expect(shop.exitCode, said).toBeNull();
+      await sleep(50);
+    }
+  };
+  await until(() => said.includes("Ctrl-C to stop."));
+
+  expect(GATES.length).toBeGreaterThan(10);
+  await using sluice = await connect({ store: `file:${join(folder, "sluice.db")}` });
+  const unseen = new Set(GATES);
+  const waitedFor = new Set<string>();
+  await until(async () => {
+    for (const { key, limit, held } of await sluice.limits.list())
+      if (limit !== null && limit >= 0)
+        for (const gate of unseen) {
+          // The limit of each value is held by its values.
+          if (looksLike(gate).test(key) && (held > 0 || gate.endsWith("*"))) unseen.delete(gate);
+        }
+    for (const { reasons } of await sluice.queue.list())
+      for (const reason of reasons)
+        if ("gate" in reason) waitedFor.add(reason.gate.split(/[:=]/)[0] as string);
+    return unseen.size === 0 && ["runs", "tag", "mutex"].every((kind) => waitedFor.has(kind));
+  });
+  const sources = new Set((await sluice.runs.list({ limit: 500 })).map(({ source }) => source));
+  expect([...sources]).toEqual(expect.arrayContaining(["code", "sensor uploads"]));
+
+  shop.kill("SIGINT");
+  const [code] = (await Promise.race([once(shop, "exit"), sleep(30_000, ["late"])])) as [number | string];
+  expect({ code, said: said.slice(-200) }).toMatchObject({ code: 0 });
+});
