@@ -24,22 +24,6 @@ const AT_ONCE = 500;
 type Sluice = Awaited<ReturnType<typeof connect>>;
 type Claims = InstanceType<Awaited<ReturnType<typeof claiming>>>;
 
-await asChild(import.meta.url, async ({ url, count, measured }: Late) => {
-  const { app, all } = listApp(1);
-  const sluice = await connect({ store: url, app, migrate: true });
-  const { id: run } = await sluice.submit(all, count);
-  await allInLine(sluice, run, count);
-  await settle(url);
-  const line = await Line.open(sluice, run);
-  await line.handOver(ENDS);
-  const early = await line.handOver(measured);
-  await line.skip(count - 2 * (ENDS + measured));
-  const late = await line.handOver(measured);
-  await line.close();
-  await sluice.close();
-  return { early, late };
-});
-
 /** A worker that serves another queue: it lets the run in and puts its items in line, and claims none of them. */
 async function allInLine(sluice: Sluice, run: string, count: number): Promise<void> {
   const worker = await sluice.worker({ slots: 1, queues: ["default"] });
@@ -55,7 +39,7 @@ class Line {
   readonly #run: string;
   readonly #claims: Claims;
   readonly #look: () => Promise<unknown>;
-  #held: { id: string; epoch: number }[] = [];
+  #held: { id: string; epoch: number; lane: string }[] = [];
   #first = true;
 
   constructor(sluice: Sluice, run: string, claims: Claims, look: () => Promise<unknown>) {
@@ -72,7 +56,9 @@ class Line {
     await claims.open(`bench${process.pid}`, 600_000);
     const settings = { newId: () => "", claimTimeoutMs: 60_000 };
     const look = () => sluice.store.advance((runs, results) => advanceRuns(runs, results, settings));
-    return new Line(sluice, run, claims, look);
+    const line = new Line(sluice, run, claims, look);
+    await line.#one();
+    return line;
   }
 
   /** One after the other: its end, the start of the next, and the look at the run. */
@@ -97,23 +83,28 @@ class Line {
     await this.#sluice.limits.set(window, AT_ONCE);
     for (let left = count; left > 0; ) left -= await this.#pass(Math.min(AT_ONCE, left));
     await this.#sluice.limits.set(window, 1);
-    await this.#pass(1);
+    await this.#one();
+  }
+
+  /** Its first passes learn which lanes there are. */
+  async #one(): Promise<void> {
+    while ((await this.#pass(1)) === 0);
     await this.#look();
   }
 
   async #pass(appetite: number): Promise<number> {
-    const finished = this.#held.map(({ id, epoch }) => ({
+    const finished = this.#held.map(({ id, epoch, lane }) => ({
       id,
       epoch,
       to: "succeeded" as const,
       body: "null",
       delayMs: 0,
-      news: { run: this.#run, failed: null },
+      news: { run: this.#run, failed: null, lane },
     }));
     const report = { finished, started: [], active: 0, appetite, draining: false, ownTurn: true };
     const { claimed } = await this.#claims.exchange({ ...report, hinted: this.#first });
     this.#first = claimed.length === 0;
-    this.#held = claimed.map(({ id, epoch }) => ({ id, epoch }));
+    this.#held = claimed.map(({ id, epoch, lane }) => ({ id, epoch, lane }));
     return claimed.length;
   }
 
@@ -121,3 +112,19 @@ class Line {
     return this.#claims.close();
   }
 }
+
+await asChild(import.meta.url, async ({ url, count, measured }: Late) => {
+  const { app, all } = listApp(1);
+  const sluice = await connect({ store: url, app, migrate: true });
+  const { id: run } = await sluice.submit(all, count);
+  await allInLine(sluice, run, count);
+  await settle(url);
+  const line = await Line.open(sluice, run);
+  await line.handOver(ENDS);
+  const early = await line.handOver(measured);
+  await line.skip(count - 2 * (ENDS + measured));
+  const late = await line.handOver(measured);
+  await line.close();
+  await sluice.close();
+  return { early, late };
+});

@@ -61,7 +61,7 @@ async function ofTasks(
   for (;;) {
     const open = await sluice.queues.list();
     if (open.every(({ waiting, running }) => waiting + running === 0)) break;
-    await new Promise((next) => setTimeout(next, 5));
+    await new Promise((next) => setTimeout(next, 20));
   }
   const ended = await sluice.store.tasks({ limit: 500, name: "plain" });
   return Math.max(...ended.map(({ at }) => at)) - began;

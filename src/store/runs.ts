@@ -67,6 +67,11 @@ export interface Fan {
 export interface News {
   readonly run: string;
   readonly failed: string | null;
+  /**
+   * Of an item that succeeded, its lane: where the same pass claims another of this lane, under a gate that it has for
+   * itself, there is nothing to look at before that one has ended, and no news is left.
+   */
+  readonly lane?: string | undefined;
 }
 
 // ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────

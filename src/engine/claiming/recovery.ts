@@ -10,7 +10,7 @@ export interface StoredOptions {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
-  readonly step?: { readonly run: string; readonly name: string };
+  readonly step?: { readonly run: string; readonly name: string; readonly each?: boolean };
   /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
@@ -87,9 +87,14 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
 }
 
 /** What the end of a claim means for the run that it is a step of. */
-export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {
+export function newsOfStep(
+  { options, lane }: Pick<Claimed, "options"> & Partial<Pick<Claimed, "lane">>,
+  hasSucceeded: boolean,
+): News | undefined {
   const { step } = storedOptions(options);
-  return step && { run: step.run, failed: hasSucceeded ? null : step.name };
+  if (!step) return undefined;
+  if (!hasSucceeded) return { run: step.run, failed: step.name };
+  return { run: step.run, failed: null, ...(step.each && lane !== undefined ? { lane } : {}) };
 }
 
 const UNSTARTED = {

@@ -4,7 +4,7 @@ import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import * as look from "./look.ts";
-import { leaveNews } from "./news.ts";
+import { followers, leaveNews, sorted } from "./news.ts";
 import { gateInForce } from "./read.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
 import type { Tables } from "./tables.ts";
@@ -14,16 +14,23 @@ const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
   const settled = settle(tables, now, scope.finished.map(exitOf));
-  leaveNews(tables, scope.news ?? []);
+  const { atOnce, unlessFollowed } = sorted(scope.news ?? []);
+  leaveNews(tables, atOnce);
   markStarted(tables, now, scope.started);
   const arrived = scope.intake ? arrivals(tables) : [];
-  const moves = decide(lookAround(tables, now, scope));
+  const view = lookAround(tables, now, scope);
+  const moves = decide(view);
 
   settle(tables, now, moves.recover.map(exitOfLost));
   leaveNews(tables, moves.news ?? []);
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
+  const following = followers(scope, view, moves);
+  leaveNews(
+    tables,
+    unlessFollowed.filter(({ lane = "" }) => !tables.running.of(following.get(lane) ?? "").length),
+  );
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const opened = takeIn(tables, arrived);

@@ -33,7 +33,7 @@ import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { expireWaiting } from "./expire.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
-import { insertNews } from "./news.ts";
+import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 
@@ -42,7 +42,8 @@ const SHORT_LINE = 64;
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
-  first.add(scope.news !== undefined && scope.news.length > 0 && insertNews(scope.news));
+  const { atOnce, unlessFollowed } = sorted(scope.news ?? []);
+  first.add(atOnce.length > 0 && insertNews(atOnce));
   first.add(scope.started.length > 0 && markStarted(scope.started));
   const locks = look.inLockOrder(scope).map(({ keys, mode }) => ({
     mode,
@@ -95,6 +96,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
   );
   second.add(moves.news !== undefined && moves.news.length > 0 && insertNews(moves.news));
+  second.add(unlessFollowed.length > 0 && insertNewsUnless(unlessFollowed, followers(scope, view, moves)));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));

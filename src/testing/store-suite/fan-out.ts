@@ -199,6 +199,47 @@ export function fanOutSuite(fresh: Fresh): void {
     ]);
   });
 
+  test.each([
+    [
+      "leaves no news of an item that succeeded where the same pass claims another",
+      { claims: "each", alone: true },
+      0,
+    ],
+    ["leaves news of an item that succeeded where the pass claims none", { claims: null, alone: true }, 1],
+    [
+      "leaves news of an item that succeeded where the pass claims of another step",
+      { claims: "other", alone: true },
+      1,
+    ],
+    [
+      "leaves news of an item that succeeded where others may claim at the same moment",
+      { claims: "each", alone: false },
+      1,
+    ],
+  ] as const)("%s", async (_, { claims, alone }, left) => {
+    const bench = await fresh();
+    await bench.session();
+    const [lane, other] = [laneOfItems("r", "each"), laneOfItems("r", "other")];
+    await startedOver(bench, "r", "each", [], {
+      gates: ["each", "other"].map((step) => ({ key: windowOf("r", step), limit: 2 })),
+      steps: [over("r", "each", { total: 2, created: 2 }), over("r", "other", { total: 1, created: 1 })],
+      enqueue: [...itemsOf("r", "each", [0, 1]), itemOf("r", "other", 0)],
+    });
+    const { id, epoch } = await bench.claimOne("r-each-0");
+    expect(await newsCount(bench)).toBe(0);
+    const finished = [{ id, epoch, to: "succeeded", body: null, delayMs: 0 } as const];
+    const scope = scopeOf([lane, other], { finished, news: [{ ...newsOf("r"), lane: lane.id }] });
+    const locks = alone ? {} : { exclusive: [], shared: scope.exclusive };
+    const { claimed } = await bench.store.pass({ ...scope, ...locks }, ({ heads }) => ({
+      ...NOTHING,
+      claim: heads
+        .filter((head) => claims !== null && head.id.startsWith(`r-${claims}-`))
+        .map((head) => ({ id: head.id, held: true })),
+    }));
+    expect(claimed).toHaveLength(claims === null ? 0 : 1);
+    expect(await newsCount(bench)).toBe(left);
+  });
+
   test("of which items did not succeed is named by the news, once", async () => {
     const bench = await fresh();
     await bench.session();
