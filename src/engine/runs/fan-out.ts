@@ -59,7 +59,7 @@ export function create(
   for (let index = fan.created; index < end; index += 1) {
     if (isKept(kept, index, items.length)) continue;
     const input = itemInput(step, values, items[index] as Json, index);
-    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index });
+    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
   // Where nothing is left to run, nobody will bring news: look again by oneself.
