@@ -2,7 +2,6 @@
 // and claims the next, and the look at the run that follows. Two lists of the same length in one store, one of them nearly
 // through, are measured by turns: so nothing differs but how far they have come.
 import { asChild } from "../child.ts";
-import { settle } from "../database.ts";
 import { median, now, until } from "../measure.ts";
 import { advancing, claiming, connect } from "./built.ts";
 import { listApp } from "./items-app.ts";
@@ -30,7 +29,7 @@ class Line {
   readonly #run: string;
   readonly #claims: Claims;
   readonly #look: () => Promise<unknown>;
-  #held: { id: string; epoch: number; lane: string }[] = [];
+  #held: { id: string; epoch: number }[] = [];
   #hinted = true;
   readonly #passes: number[] = [];
   readonly #looks: number[] = [];
@@ -86,18 +85,19 @@ class Line {
   }
 
   async #pass(appetite: number): Promise<number> {
-    const finished = this.#held.map(({ id, epoch, lane }) => ({
+    const finished = this.#held.map(({ id, epoch }) => ({
       id,
       epoch,
       to: "succeeded" as const,
       body: "null",
       delayMs: 0,
-      news: { run: this.#run, failed: null, lane },
+      // Without its lane: so that there is a look each time, as after an item that failed.
+      news: { run: this.#run, failed: null },
     }));
     const report = { finished, started: [], active: 0, appetite, draining: false, ownTurn: true };
     const { claimed } = await this.#claims.exchange({ ...report, hinted: this.#hinted });
     this.#hinted = claimed.length === 0;
-    this.#held = claimed.map(({ id, epoch, lane }) => ({ id, epoch, lane }));
+    this.#held = claimed.map(({ id, epoch }) => ({ id, epoch }));
     return claimed.length;
   }
 }
@@ -123,7 +123,6 @@ await asChild(import.meta.url, async ({ url, count, measured }: Late) => {
   const late = await begun();
   await late.skip(count - measured - 2 * ENDS);
   const early = await begun();
-  await settle(url);
   for (let n = 0; n < ENDS + measured; n += 1)
     for (const line of [early, late]) await line.handOver({ measured: n >= ENDS });
   await sluice.close();
