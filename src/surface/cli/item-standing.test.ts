@@ -34,6 +34,10 @@ describe("how a step over a list stands", () => {
     expect(left({ total: 100, created: 20 })).toBe("about 1m36s");
   });
 
+  test("an estimate of hours has no seconds", () => {
+    expect(left({ total: 30_000 })).toBe("about 8h20m");
+  });
+
   test("those that a rerun took over are done, and tell nothing of its pace", () => {
     const again = { waiting: 3, running: 2, succeeded: 1, failed: 0 };
     expect(standing(again, { rerunOf: "01k" })).toMatchObject({ done: 15, waiting: 3 });

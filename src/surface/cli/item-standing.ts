@@ -92,9 +92,13 @@ function inSigns(standing: Standing): string {
   return [`${itemBar(standing)} ${done}/${total}`, ...said, ...(left ? [`${left} left`] : [])].join(" ");
 }
 
-/** An estimate needs no milliseconds. */
+const AN_HOUR = 3_600_000;
+
+/** An estimate needs no milliseconds, and one of hours no seconds. */
 export function sayLeft({ leftMs }: Standing): string | undefined {
-  return leftMs === undefined ? undefined : `about ${sayDuration(Math.ceil(leftMs / 1000) * 1000)}`;
+  if (leftMs === undefined) return undefined;
+  const unit = leftMs < AN_HOUR ? 1_000 : 60_000;
+  return `about ${sayDuration(Math.ceil(leftMs / unit) * unit)}`;
 }
 
 /** What a step over a list came to, for whoever did not follow it. */

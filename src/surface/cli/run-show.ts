@@ -107,7 +107,7 @@ function itemsOf(run: RunWithSteps, now: number): string[] {
     String(standing.waiting),
     { text: String(standing.failed), style: standing.failed > 0 ? colours.red : undefined },
     String(standing.cancelled),
-    sayLeft(standing) ?? "-",
+    sayLeft(standing)?.replace("about ", "~") ?? "-",
   ]);
   return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "time left"], rows)];
 }
