@@ -42,6 +42,25 @@ const targets: Target[] = [
   { label: "release to next start, PostgreSQL, ms", row: "handover-postgres", atMost: 10 },
   { label: "release to next start, embedded, ms", row: "handover-embedded", atMost: 2 },
   { label: "four workers with 1 ms of network delay, tasks/s", row: "sluice-4x24-1ms" },
+  { label: "handing over item 99,990 over item 10", row: "items-late", over: "items-early", atMost: 1.5 },
+  {
+    label: "a look at its run, item 99,990 over item 10",
+    row: "items-late-look",
+    over: "items-early-look",
+    atMost: 1.5,
+  },
+  {
+    label: "10,000 items over 10,000 tasks, PostgreSQL, time",
+    row: "items-window",
+    over: "items-window-tasks",
+    atMost: 1.5,
+  },
+  {
+    label: "10,000 items over 10,000 tasks, embedded, time",
+    row: "items-window-embedded",
+    over: "items-window-embedded-tasks",
+    atMost: 1.5,
+  },
 ];
 
 const { values: flags } = parseArgs({

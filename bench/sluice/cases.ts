@@ -1,17 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Case, Setting } from "../case.ts";
-import { inChild } from "../child.ts";
-import { freshDatabase } from "../database.ts";
 import type { Row } from "../table.ts";
 import type { Crowded } from "./crowd.ts";
 import { crowd } from "./crowd.ts";
 import { delayed } from "./delay.ts";
 import type { Drained } from "./drain.ts";
-
-const child = <Result>(file: string, options: object, limitMs?: number): Promise<Result> =>
-  inChild<Result>(new URL(file, import.meta.url), options, limitMs);
+import { itemCases } from "./items.ts";
+import { child, inFolder, onPostgres } from "./place.ts";
 
 const drains = [
   { name: "sluice-24", slots: 24, tasks: 40_000, caps: true, note: "cluster cap, queue cap and a pool on" },
@@ -210,20 +204,14 @@ const handoverCases: Case[] = [
     }),
 }));
 
-export const ourCases: Case[] = [...drainCases, ...crowdCases, ...embedded, ...handoverCases, ...flatCases];
-
-async function onPostgres<Result>(
-  setting: Setting,
-  name: string,
-  work: (url: string) => Promise<Result>,
-): Promise<Result> {
-  const database = await freshDatabase(setting.postgresUrl, name);
-  try {
-    return await work(database.url);
-  } finally {
-    await database.drop();
-  }
-}
+export const ourCases: Case[] = [
+  ...drainCases,
+  ...crowdCases,
+  ...embedded,
+  ...handoverCases,
+  ...flatCases,
+  ...itemCases,
+];
 
 function onPostgresNamed(
   setting: Setting,
@@ -231,13 +219,4 @@ function onPostgresNamed(
   work: (url: string) => Promise<Row[]>,
 ): Promise<Row[]> {
   return onPostgres(setting, name, work);
-}
-
-async function inFolder<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-bench-"));
-  try {
-    return await work(`file:${join(folder, "sluice.db")}`);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -101,12 +101,19 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
         task,
         needs.map(({ step }) => step),
         rows.get(name),
+        run.finishedAt !== null,
       ),
     ),
   };
 }
 
-function stepView(name: string, task: string, needs: readonly string[], row: StepRow | undefined): StepView {
+function stepView(
+  name: string,
+  task: string,
+  needs: readonly string[],
+  row: StepRow | undefined,
+  isOver: boolean,
+): StepView {
   if (!row)
     return {
       name,
@@ -119,7 +126,7 @@ function stepView(name: string, task: string, needs: readonly string[], row: Ste
       claimedAt: null,
       finishedAt: null,
     };
-  const state = stateOf(row);
+  const state = stateOf(row, isOver);
   const result = row.result === null ? undefined : readable(row.result);
   return {
     name,
@@ -145,8 +152,10 @@ function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
 }
 
 /** Where its unit is, is what a person wants to know of a step that is open. */
-function stateOf({ state, place, items }: StepRow): StepViewState {
+function stateOf({ state, place, items }: StepRow, isOver: boolean): StepViewState {
   if (state !== "open") return state;
+  // Its run has ended before it, and taken its items along.
+  if (items && isOver) return "cancelled";
   if (items) return items.running > 0 || items.succeeded + items.failed > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";
   if (place === "claimed" || place === "running") return "running";

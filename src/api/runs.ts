@@ -7,6 +7,7 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
+import { isFinal } from "../store/final.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store } from "../store/store.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
@@ -54,11 +55,14 @@ export class Runs {
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<RunWithSteps<RunOutputOf<Workflow>>> {
-    for (let pause = FIRST_MS; ; pause = Math.min(MOST_MS, pause * 1.5)) {
-      const detail = await this.#detail(id);
-      if (isOver(detail.run.state)) return runWithSteps(detail);
+    let detail = await this.#detail(id);
+    for (let pause = FIRST_MS; !isOver(detail.run.state); pause = Math.min(MOST_MS, pause * 1.5)) {
       await sleep(pause, undefined, { signal });
+      // A look at the whole run counts the items of its lists; whether it has ended, its unit tells.
+      const unit = await this.#store.task(id);
+      if (unit === undefined || isFinal(unit.state)) detail = await this.#detail(id);
     }
+    return runWithSteps(detail);
   }
 
   /** Wherever it is: queued or in progress. What runs of it is aborted, and everything it held is free at once. */

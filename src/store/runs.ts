@@ -69,6 +69,11 @@ export interface News {
   readonly failed: string | null;
   /** No item of that step is to start any more: those in line end with the same transaction. */
   readonly stops?: true | undefined;
+  /**
+   * Of an item that succeeded, its lane: where the same pass claims another of this lane, under a gate that it has for
+   * itself, there is nothing to look at before that one has ended, and no news is left.
+   */
+  readonly lane?: string | undefined;
 }
 
 /** Of a run that is done again, and takes over nothing: said in its options. */
@@ -234,8 +239,11 @@ export interface ItemCounts {
   readonly succeeded: number;
   /** Failed, cancelled, expired, quarantined. */
   readonly failed: number;
-  /** When the first of them was claimed. */
+  /** Those among the failed that did not fail by themselves. */
+  readonly cancelled: number;
+  /** When the first of them was claimed, and when one of them ended last. */
   readonly since: number | null;
+  readonly until: number | null;
 }
 
 /** An item, as a list of them shows it. */

@@ -36,10 +36,19 @@ const broken = workflow({ id: "broken", steps: (s) => {
   const bad = s.step("bad", boom, { n: 1 }, { after: [fine] });
   return s.step("never", quick, { n: 3 }, { after: [bad] });
 } });
+const cell = task({ id: "cell", run: async ({ n, file }, { signal }) => {
+  while (!existsSync(file + n)) await sleep(10, undefined, { signal });
+  if (n === 1) throw new Error("cell 1 is empty");
+  return n * n;
+} });
+const sheet = workflow({ id: "sheet", steps: (s, input) => {
+  const cells = s.each("cells", [0, 1, 2, 3, 4], cell, { concurrency: 2, input: (n) => ({ n, file: input.file }) });
+  return s.step("sum", quick, { n: 1 }, { after: [cells] });
+} });
 const plain = workflow({ id: "plain", steps: (s, input) => s.step("only", quick, { n: input.n }) });
 export default defineApp({
-  tasks: [quick, held, boom],
-  workflows: [diamond, broken, plain],
+  tasks: [quick, held, boom, cell],
+  workflows: [diamond, broken, sheet, plain],
   schedules: [
     schedule({ id: "yearly", workflow: plain, cron: "0 3 1 1 *", timezone: "Europe/Berlin", input: { n: 7 } }),
   ],

@@ -10,7 +10,14 @@ export interface StoredOptions {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
-  readonly step?: { readonly run: string; readonly name: string; readonly stops?: true };
+  readonly step?: {
+    readonly run: string;
+    readonly name: string;
+    /** An item of a list. */
+    readonly each?: true;
+    /** One that keeps the others from starting if it fails. */
+    readonly stops?: true;
+  };
   /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
@@ -90,10 +97,14 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
 const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retry";
 
 /** What the end of a claim means for the run that it is a step of. */
-export function newsOfStep({ options }: Pick<Claimed, "options">, hasSucceeded: boolean): News | undefined {
+export function newsOfStep(
+  { options, lane }: Pick<Claimed, "options"> & Partial<Pick<Claimed, "lane">>,
+  hasSucceeded: boolean,
+): News | undefined {
   const { step } = storedOptions(options);
-  if (!step || hasSucceeded) return step && { run: step.run, failed: null };
-  return { run: step.run, failed: step.name, ...(step.stops ? { stops: true } : {}) };
+  if (!step) return undefined;
+  if (!hasSucceeded) return { run: step.run, failed: step.name, ...(step.stops ? { stops: true } : {}) };
+  return { run: step.run, failed: null, ...(step.each && lane !== undefined ? { lane } : {}) };
 }
 
 const UNSTARTED = {

@@ -13,7 +13,7 @@ import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
 import type { UnitSettings } from "./unit.ts";
-import { laneOfStep, unitOf } from "./unit.ts";
+import { alike, laneOfStep, unitOf } from "./unit.ts";
 
 /** So many are put in line in one transaction. */
 export const A_BATCH = 2_000;
@@ -53,14 +53,14 @@ export function create(
   settings: UnitSettings,
 ): FanMove {
   const items = itemsOf(step, values);
-  const lane = laneOfItems(run, step);
+  const shared = alike(run, step, laneOfItems(run, step));
   const end = Math.min(items.length, fan.created + A_BATCH);
   const enqueue: NewUnit[] = [];
   for (let index = fan.created; index < end; index += 1) {
     if (keptText(kept, index, items.length) !== undefined) continue;
     const input = itemInput(step, values, items[index] as Json, index);
     // Most of the time it waits for those before it: that is no wait that is too long.
-    enqueue.push({ ...unitOf(run, step, input, settings, lane), item: index, claimTimeoutMs: null });
+    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
   // Where nothing is left to run, nobody will bring news: look again by oneself.

@@ -17,7 +17,7 @@ export function unitOf(
   step: GraphStep,
   input: Json | undefined,
   { newId, claimTimeoutMs }: UnitSettings,
-  lane = laneOfStep(run, step),
+  { lane, options }: Alike = alike(run, step),
 ): NewUnit {
   return {
     id: newId(),
@@ -26,7 +26,7 @@ export function unitOf(
     lane,
     // As an enqueue writes it: no value at all is an empty text.
     input: JSON.stringify(input) ?? "",
-    options: optionsOf(run, step),
+    options,
     key: null,
     runAt: null,
     delayMs: null,
@@ -36,6 +36,17 @@ export function unitOf(
     claimTimeoutMs: step.asks.length > 0 ? claimTimeoutMs : null,
   };
 }
+
+/** What all units of a step have in common. */
+export interface Alike {
+  readonly lane: LaneSpec;
+  readonly options: string;
+}
+
+export const alike = (run: RunSeen, step: GraphStep, lane = laneOfStep(run, step)): Alike => ({
+  lane,
+  options: optionsOf(run, step),
+});
 
 /** `window`: a gate of the step's items, beside what every unit of this step asks. */
 export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): LaneSpec {
@@ -59,7 +70,12 @@ const optionsOf = (run: RunSeen, step: GraphStep): string =>
   JSON.stringify({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
-    step: { run: run.id, name: step.name, ...(isStopped(step) ? { stops: true } : {}) },
+    step: {
+      run: run.id,
+      name: step.name,
+      ...(step.each ? { each: true } : {}),
+      ...(isStopped(step) ? { stops: true } : {}),
+    },
     ...(step.gate === "pods" ? { pod: step.pod } : {}),
     ...(step.gate === "workers" ? { cpu: true } : {}),
   });

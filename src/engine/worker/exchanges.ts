@@ -3,7 +3,7 @@
  * slots there are two exchanges under way: one half runs here while the store has the other. A failed exchange is
  * followed by a pause, and by asking what is ours before anything is believed.
  */
-import type { Answer, Claims, Finished, Report } from "../claiming/claims.ts";
+import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
@@ -120,9 +120,10 @@ export class Exchanges {
     const flight = this.#fly(finished, this.#flights.size * this.#appetite);
     this.#flights.add(flight);
     try {
-      await flight;
+      const followed = new Set((await flight).map(({ lane }) => lane));
       this.#failures = 0;
-      if (finished.some(({ news }) => news !== undefined)) this.#watch.stepsEnded();
+      // After an item that another one has followed there is nothing to do yet.
+      if (finished.some(({ news }) => news && !followed.has(news.lane ?? ""))) this.#watch.stepsEnded();
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       this.#recovering ??= this.#recover(error).finally(() => {
@@ -135,7 +136,7 @@ export class Exchanges {
     if (this.#running.isDraining && this.isIdle) this.#watch.idle();
   }
 
-  async #fly(finished: readonly Finished[], others: number): Promise<void> {
+  async #fly(finished: readonly Finished[], others: number): Promise<readonly Claimed[]> {
     const session = await this.#watch.session();
     const begun = this.#running.toMark();
     for (const active of begun) active.marked = true;
@@ -148,6 +149,7 @@ export class Exchanges {
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
       });
       if (this.#watch.isCurrent(session)) this.#take(answer);
+      return answer.claimed;
     } catch (error) {
       for (const active of begun) active.marked = false;
       throw error;

@@ -51,6 +51,7 @@ export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null 
   const claims = ids.flatMap((id) => tables.running.of(id));
   const succeeded = outcomes.filter(({ state }) => state === "succeeded").length;
   const times = [...claims, ...outcomes].flatMap(({ claimedAt }) => claimedAt ?? []);
+  const ended = outcomes.map(({ finishedAt }) => finishedAt);
   return {
     total,
     created,
@@ -58,7 +59,9 @@ export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null 
     running: claims.length,
     succeeded,
     failed: outcomes.length - succeeded,
+    cancelled: outcomes.filter(({ state }) => state === "cancelled").length,
     since: times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : null,
+    until: ended.length > 0 ? ended.reduce((a, b) => Math.max(a, b)) : null,
   };
 }
 

@@ -5,7 +5,7 @@ import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { endItems } from "./item.ts";
 import * as look from "./look.ts";
-import { leaveNews } from "./news.ts";
+import { followers, leaveNews, sorted } from "./news.ts";
 import { gateInForce } from "./read.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
 import type { Tables } from "./tables.ts";
@@ -15,21 +15,27 @@ const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
   const settled = settle(tables, now, scope.finished.map(exitOf));
-  leaveNews(tables, scope.news ?? []);
   markStarted(tables, now, scope.started);
   const arrived = scope.intake ? arrivals(tables) : [];
-  const moves = decide(lookAround(tables, now, scope));
+  const view = lookAround(tables, now, scope);
+  const moves = decide(view);
 
   settle(tables, now, moves.recover.map(exitOfLost));
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
-  const news = [...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
-  leaveNews(tables, news);
+  const news = [...(scope.news ?? []), ...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
+  const { atOnce, unlessFollowed } = sorted(news);
   // Before anything is claimed: what was to be claimed of them is gone.
   for (const { run, failed, stops } of news)
     if (stops) endItems(tables, now, run, { step: failed as string, inFlight: false });
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);
+  leaveNews(tables, atOnce);
+  const following = followers(scope, view, moves);
+  leaveNews(
+    tables,
+    unlessFollowed.filter(({ lane = "" }) => !tables.running.of(following.get(lane) ?? "").length),
+  );
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const opened = takeIn(tables, arrived);

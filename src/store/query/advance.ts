@@ -119,9 +119,12 @@ const selectRuns = (ids: readonly string[]): Sql =>
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`;
 
-/** Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. */
+/**
+ * Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. The line
+ * is looked at from its end: at its front, those claimed long ago may still lie, dead, in PostgreSQL's index.
+ */
 const LEFT = raw(
-  `CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = s.lane) THEN 1
+  `CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
    WHEN EXISTS (SELECT 1 FROM sluice_running r WHERE r.lane = s.lane) THEN 1 WHEN EXISTS (SELECT 1 FROM sluice_later d WHERE d.lane = s.lane) THEN 1 ELSE 0 END`,
 );
 

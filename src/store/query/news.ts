@@ -1,13 +1,48 @@
 /** News: rows that say which runs to look at. Written together with whatever makes a look necessary, so none is lost. */
+import { asksOf } from "../lane.ts";
 import type { News } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
+import type { Moves, Scope, View } from "../store.ts";
 
 /** Each once, in one order. */
 export const insertNews = (news: readonly News[]): Sql => {
   const distinct = new Map(news.map((each) => [JSON.stringify([each.run, each.failed]), each]));
   const sorted = [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
   return sql`INSERT INTO sluice_news (run, failed) SELECT r.run, r.failed FROM ${rows("r", { run: "text", failed: "text" }, sorted as never)}`;
+};
+
+/** What can be told only when it is known what the pass claims. */
+export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed: News[] } {
+  return {
+    atOnce: news.filter(({ lane }) => lane === undefined),
+    unlessFollowed: news.filter(({ lane }) => lane !== undefined),
+  };
+}
+
+/**
+ * By lane, a unit of it that this pass claims; only lanes of which nobody else can claim meanwhile, because the pass has
+ * one of their gates for itself. Such a claim is not seen before the pass commits, so its end comes later, and tells.
+ */
+export function followers(scope: Scope, view: View, { claim }: Moves): ReadonlyMap<string, string> {
+  const alone = new Set(scope.exclusive);
+  const lanes = new Set(
+    view.lanes.filter(({ asks }) => asksOf(asks).some(({ gate }) => alone.has(gate))).map(({ id }) => id),
+  );
+  const claimed = new Set(claim.map(({ id }) => id));
+  return new Map(
+    view.heads.filter(({ id, lane }) => claimed.has(id) && lanes.has(lane)).map(({ id, lane }) => [lane, id]),
+  );
+}
+
+/** After the claims: one that was cancelled under our hands follows nobody. */
+export const insertNewsUnless = (news: readonly News[], following: ReadonlyMap<string, string>): Sql => {
+  const next = new Map(
+    news.map(({ run, lane = "" }) => [`${run} ${lane}`, { run, next: following.get(lane) ?? "" }]),
+  );
+  const list = [...next].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+  return sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT r.run, NULL FROM ${rows("r", { run: "text", next: "text" }, list)}
+    WHERE NOT EXISTS (SELECT 1 FROM sluice_running c WHERE c.id = r.next)`;
 };
 
 export const insertNewsOfRuns = (runs: readonly string[]): Sql =>

@@ -34,7 +34,7 @@ import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
-import { insertNews } from "./news.ts";
+import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 
@@ -43,7 +43,6 @@ const SHORT_LINE = 64;
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
   const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
-  first.add(scope.news !== undefined && scope.news.length > 0 && insertNews(scope.news));
   first.add(scope.started.length > 0 && markStarted(scope.started));
   const locks = look.inLockOrder(scope).map(({ keys, mode }) => ({
     mode,
@@ -96,14 +95,16 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     scope,
     settled.flatMap((index) => seen[index] ?? []),
   );
-  const news = [...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
+  const news = [...(scope.news ?? []), ...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
+  const { atOnce, unlessFollowed } = sorted(news);
   // Before anything is claimed: what was to be claimed of them is gone.
   for (const { run, failed } of news.filter(({ stops }) => stops))
     second.addAll(endItems({ run, step: failed as string, inFlight: false }, dialect));
   const claims = alike(moves).map((group) =>
     second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
   );
-  second.add(news.length > 0 && insertNews(news));
+  second.add(atOnce.length > 0 && insertNews(atOnce));
+  second.add(unlessFollowed.length > 0 && insertNewsUnless(unlessFollowed, followers(scope, view, moves)));
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));

@@ -88,14 +88,16 @@ export function* run(id: string): Flow<RunDetail | undefined> {
 }
 
 const countItems = (run: string, step: string): Sql =>
-  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS since FROM sluice_task s
+  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
     LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
     WHERE s.run = ${run} AND s.step = ${step} AND s.item IS NOT NULL GROUP BY 1`;
 
 function itemCounts(step: Row, counted: readonly Row[]): ItemCounts {
   const sum = (...places: string[]): number =>
     counted.reduce((all, row) => all + (places.includes(row.place as string) ? Number(row.units) : 0), 0);
-  const begun = counted.flatMap((row) => (row.since === null ? [] : [Number(row.since)]));
+  const times = (name: "first_claim" | "last_end"): number[] =>
+    counted.flatMap((row) => (row[name] === null ? [] : [Number(row[name])]));
+  const [begun, ended] = [times("first_claim"), times("last_end")];
   return {
     total: Number(step.total),
     created: Number(step.created),
@@ -103,7 +105,9 @@ function itemCounts(step: Row, counted: readonly Row[]): ItemCounts {
     running: sum("running", "claimed"),
     succeeded: sum("succeeded"),
     failed: sum("failed", "cancelled", "expired", "quarantined"),
+    cancelled: sum("cancelled"),
     since: begun.length > 0 ? Math.min(...begun) : null,
+    until: ended.length > 0 ? Math.max(...ended) : null,
   };
 }
 

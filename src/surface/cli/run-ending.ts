@@ -34,10 +34,14 @@ export function ranFor({ startedAt, finishedAt }: RunView, now: number): string 
   return startedAt === null ? undefined : sayDuration((finishedAt ?? now) - startedAt);
 }
 
-/** Its last attempt, from the claim on. */
-export function stepRanFor({ state, claimedAt, finishedAt }: StepView, now: number): string | undefined {
-  if (claimedAt === null || (finishedAt === null && state !== "running")) return undefined;
-  return sayDuration((finishedAt ?? now) - claimedAt);
+/** Its last attempt, from the claim on; a step over a list from the claim of its first item on. */
+export function stepRanFor(
+  { state, claimedAt, finishedAt, items }: StepView,
+  now: number,
+): string | undefined {
+  const from = claimedAt ?? items?.since ?? null;
+  const until = finishedAt ?? (state === "running" ? now : (items?.until ?? null));
+  return from === null || until === null ? undefined : sayDuration(until - from);
 }
 
 export function sayError(error: StoredError | undefined): string {

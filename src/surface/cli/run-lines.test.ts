@@ -67,6 +67,24 @@ describe("a run that is watched in a log", () => {
     expect(at(20_000, 3)).toEqual([]);
   });
 
+  test("a step over a list tells how it stands once in a while, and what it came to", () => {
+    const lines = new RunLines();
+    const counts = { total: 4, created: 4, waiting: 2, running: 2, succeeded: 0, failed: 0, cancelled: 0 };
+    const at = (now: number, more: object, of: Partial<StepView> = { state: "running" }): string[] =>
+      lines.tell({ ...seen(step({ ...of, items: { ...counts, since: 1_000, until: null, ...more } })), now });
+    expect(at(2_000, {})).toEqual(["nightly  01k started", "sync     started, 4 items"]);
+    expect(at(3_000, { waiting: 1, succeeded: 1 })).toEqual([
+      "sync     2s  ███░░░░░░░ 1/4 done, 2 in flight, 1 waiting, about 6s left",
+    ]);
+    expect(at(4_000, { waiting: 0, succeeded: 2 })).toEqual([]);
+    const error = { name: "Error", message: "gone" };
+    const result = [{ state: "failed", error }, ...Array(3).fill({ state: "succeeded", result: 1 })];
+    const ended = { state: "failed", result } as const;
+    expect(at(9_000, { waiting: 0, running: 0, until: 8_000 }, ended)).toEqual([
+      "sync     failed after 7s: 1 of 4 items failed; item 0: Error: gone",
+    ]);
+  });
+
   test("a wait is told again when something else is in the way, not when only time passed", () => {
     const waiting = step({ state: "waiting" });
     const held = (time: string): Seen =>

@@ -1,8 +1,10 @@
 /** A run that is watched where nothing can be drawn, in a pipe or a log: one line for each thing that changed. */
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
+import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { sayProgress } from "./progress.ts";
 import { runEnding, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
 import type { Seen } from "./run-seen.ts";
+import { count } from "./say.ts";
 import { padTo, safe, widthOf } from "./text.ts";
 
 /** What a step says of its progress may change all the time, and a log is read later. */
@@ -58,10 +60,38 @@ function pauseOf(before: RunWithSteps, { paused, finishedAt }: RunWithSteps): st
   return paused ? "paused" : "goes on";
 }
 
-function ofStep(
+interface Telling {
+  readonly before: Seen | undefined;
+  readonly seen: Seen;
+  readonly mayTell: MayTell;
+}
+
+function ofStep(was: StepView | undefined, step: StepView, telling: Telling): string | undefined {
+  const isAList = step.items !== undefined && step.state !== "waiting";
+  return isAList ? ofItems(was, step, telling) : ofOne(was, step, telling);
+}
+
+/** A step over a list: when it begins, once in a while how it stands, and what it came to. */
+function ofItems(was: StepView | undefined, step: StepView, { seen, mayTell }: Telling): string | undefined {
+  const standing = standingOf(step, seen.run, seen.now);
+  if (!standing) return undefined;
+  if (step.state !== was?.state)
+    return step.state === "running"
+      ? `started, ${count(standing.total, "item")}`
+      : `${step.state}${after(step, seen.now)}: ${sayItemsEnd(step, standing)}`;
+  const moved = step.state === "running" && tellsMore(was?.items, step.items);
+  return moved && mayTell(step.name) ? `${stepRanFor(step, seen.now)}  ${sayStanding(standing)}` : undefined;
+}
+
+function after(step: StepView, now: number): string {
+  const time = stepRanFor(step, now);
+  return time === undefined ? "" : `${step.state === "succeeded" ? " in" : " after"} ${time}`;
+}
+
+function ofOne(
   was: StepView | undefined,
   step: StepView,
-  { before, seen: { now, whys }, mayTell }: { before: Seen | undefined; seen: Seen; mayTell: MayTell },
+  { before, seen: { now, whys }, mayTell }: Telling,
 ): string | undefined {
   const isSame = was?.state === step.state && was.attempt === step.attempt;
   const time = stepRanFor(step, now);
@@ -80,11 +110,9 @@ function ofStep(
     case "later":
       return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
     case "succeeded":
-      return isSame ? undefined : `succeeded${time === undefined ? "" : ` in ${time}`}`;
+      return isSame ? undefined : `succeeded${after(step, now)}`;
     case "failed":
-      return isSame
-        ? undefined
-        : `failed${time === undefined ? "" : ` after ${time}`}: ${sayError(step.error)}`;
+      return isSame ? undefined : `failed${after(step, now)}: ${sayError(step.error)}`;
     case "skipped":
       return isSame ? undefined : `skipped: ${saySkipped(step)}`;
     case "cancelled":

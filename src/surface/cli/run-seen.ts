@@ -1,5 +1,6 @@
 /** A run as it is looked at while it is watched: its steps, and why those that wait do. */
-import type { RunWithSteps } from "../../api/run-view.ts";
+import type { ItemView } from "../../api/item-view.ts";
+import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { unknownRun } from "../../api/unknown.ts";
 
@@ -20,14 +21,29 @@ export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
   if (!run) throw unknownRun(id);
   const waiting = run.steps.filter(({ state }) => state === "waiting").slice(0, MOST_ASKED);
   const whys = await Promise.all(
-    waiting.map(async ({ name, unit }) => [name, unit === null ? "" : await whyUnit(sluice, unit)] as const),
+    waiting.map(async (step) => [step.name, await whyStep(sluice, id, step)] as const),
   );
   const why = run.state === "queued" ? await whyQueued(sluice, id) : undefined;
   return { run, now, whys: new Map(whys), why };
 }
 
-async function whyUnit(sluice: Sluice, unit: string): Promise<string> {
-  return said((await sluice.explain(unit)).sentences);
+async function whyStep(sluice: Sluice, run: string, step: StepView): Promise<string> {
+  const unit = step.unit ?? (await nextItem(sluice, run, step))?.unit;
+  return unit === undefined ? "" : said((await sluice.explain(unit)).sentences);
+}
+
+/** Behind those that had to wait for another attempt. */
+const A_PAGE = 50;
+
+/** The item of a list that comes next: items begin in their order, so it stands about as far in as items have begun. */
+export async function nextItem(sluice: Sluice, run: string, step: StepView): Promise<ItemView | undefined> {
+  if (!step.items) return undefined;
+  const { running, succeeded, failed } = step.items;
+  const page = await sluice.runs.items(run, step.name, {
+    after: running + succeeded + failed - 1,
+    limit: A_PAGE,
+  });
+  return page.find(({ state }) => state === "waiting");
 }
 
 /** It may be let in between two looks, and then nothing keeps it. */

@@ -4,13 +4,17 @@ import type { RunEvent } from "../../api/run-events.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
 import { gateTitle } from "../../core/gate/describe.ts";
+import { resultsOf } from "../../core/run/fan-out.ts";
 import { isoTime, sayDuration } from "../../core/time.ts";
+import type { Json } from "../../core/workflow/template.ts";
 import type { StoredError } from "../../executor/executor.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
+import type { Standing } from "./item-standing.ts";
+import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
-import { sayTags, stateCell, when } from "./say.ts";
+import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
 import type { Cell } from "./table.ts";
@@ -39,6 +43,7 @@ function show(given: string, options: GlobalOptions & { readonly events?: boolea
       [
         about(found, now),
         stepsOf(found, waits, now),
+        ...itemsOf(found, now),
         ...(options.events ? [historyOf(events)] : []),
         ...next(found, options),
       ].join("\n"),
@@ -74,18 +79,37 @@ function about(run: RunWithSteps, now: number): string {
   ]);
 }
 
-function stepsOf({ steps }: RunWithSteps, waits: StepWaits, now: number): string {
+function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
   return table(
     ["step", "state", "attempt", "waited", "ran for", "result"],
-    steps.map((step) => [
+    run.steps.map((step) => [
       step.name,
       stateCell(step.state),
       step.attempt === 0 ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
       stepRanFor(step, now) ?? "-",
-      outcome(step),
+      outcome(step, run, now),
     ]),
   );
+}
+
+/** Steps over a list: how far each has come. */
+function itemsOf(run: RunWithSteps, now: number): string[] {
+  const fans = run.steps.flatMap((step) => {
+    const standing = standingOf(step, run, now);
+    return standing ? [{ step, standing }] : [];
+  });
+  if (fans.length === 0) return [];
+  const rows = fans.map(({ step, standing }) => [
+    step.name,
+    `${itemBar(standing)} ${standing.done}/${standing.total}`,
+    String(standing.inFlight),
+    String(standing.waiting),
+    { text: String(standing.failed), style: standing.failed > 0 ? colours.red : undefined },
+    String(standing.cancelled),
+    sayLeft(standing)?.replace("about ", "~") ?? "-",
+  ]);
+  return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "time left"], rows)];
 }
 
 /** For each gate, longest first; without any, how long it stood in line until somebody took it. */
@@ -102,7 +126,9 @@ function waited(step: StepView, perGate: StepWaits[string], now: number): string
 /** The whole of it is in the data for scripts. */
 const MOST_SHOWN = 200;
 
-function outcome(step: StepView): Cell {
+function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
+  const standing = standingOf(step, run, now);
+  if (standing) return itemsOutcome(step, standing);
   if (step.error) return { text: cutTo(sayError(step.error), MOST_SHOWN), style: colours.red };
   if (step.state === "skipped") return { text: saySkipped(step), style: colours.dim };
   if (step.state === "pending")
@@ -110,6 +136,13 @@ function outcome(step: StepView): Cell {
   const shown = step.state === "succeeded" ? step.result : step.progress;
   const text = JSON.stringify(shown) ?? "";
   return { text: cutTo(step.state === "succeeded" || text === "" ? text : `progress ${text}`, MOST_SHOWN) };
+}
+
+function itemsOutcome(step: StepView, standing: Standing): Cell {
+  if (step.state === "succeeded")
+    return { text: cutTo(JSON.stringify(resultsOf(step.result as Json)), MOST_SHOWN) };
+  if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };
+  return { text: cutTo(sayItemsEnd(step, standing), MOST_SHOWN), style: colours.red };
 }
 
 function historyOf(events: readonly RunEvent[]): string {
@@ -140,9 +173,16 @@ const isError = (value: unknown): value is StoredError =>
 
 const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-function next({ id, state, paused }: RunWithSteps, options: GlobalOptions): string[] {
+function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions): string[] {
   if (state === "failed")
-    return [`Run it again, with what succeeded: ${toPaste(options, `sluice runs rerun app.ts ${id}`)}`];
+    return [
+      ...steps.flatMap(({ name, state: was, items }) =>
+        was === "failed" && items
+          ? [`Items that failed: ${toPaste(options, `sluice runs items ${id} ${name} --failed`)}`]
+          : [],
+      ),
+      `Run it again, with what succeeded: ${toPaste(options, `sluice runs rerun app.ts ${id}`)}`,
+    ];
   if (paused && state === "started")
     return [`It is paused. To go on: ${toPaste(options, `sluice runs resume ${id}`)}`];
   if (state === "queued" || state === "started" || state === "notStarted")

@@ -97,6 +97,38 @@ describe("the tree of a run", () => {
     ]);
   });
 
+  test("draws a bar for a step over a list, in words where there is room for them", () => {
+    const items = { total: 100_000, created: 46_000, waiting: 790, running: 100, succeeded: 45_108 };
+    const many = step("sync", [], {
+      state: "running",
+      items: { ...items, failed: 2, cancelled: 0, since: NOW - 60_000, until: NOW },
+    });
+    expect(runTree(seen([many]), { columns: 120, rows: 30 })[1]).toBe(
+      "└─ ▶ sync  1m  █████░░░░░ 45110/100000 done, 100 in flight, 54790 waiting, 2 failed, about 1m14s left",
+    );
+    expect(runTree(seen([many]), { columns: 80, rows: 30 })[1]).toBe(
+      "└─ ▶ sync  1m  █████░░░░░ 45110/100000 ▶100 ◌54790 ✖2 about 1m14s left",
+    );
+  });
+
+  test("of a step over a list that has ended says what its items came to", () => {
+    const counts = { total: 3, created: 3, waiting: 0, running: 0, succeeded: 1, failed: 2, cancelled: 1 };
+    const ended = { items: { ...counts, since: NOW - 5_000, until: NOW - 2_000 } };
+    const error = { name: "Error", message: "no such user" };
+    const one = { state: "succeeded", result: 1 };
+    const result = [one, { state: "failed", error }, { state: "cancelled", error: { by: "onFailure" } }];
+    const steps = [
+      step("all", [], { ...ended, state: "succeeded", result: [one, one, one] }),
+      step("some", [], { ...ended, state: "failed", result }),
+      step("none", [], { ...ended, state: "cancelled" }),
+    ];
+    expect(runTree(seen(steps), { columns: 80, rows: 30 }).slice(1)).toEqual([
+      "├─ ✔ all   3s  3 items",
+      "├─ ✖ some  3s  1 of 3 items failed, 1 cancelled; item 1: Error: no such user",
+      "└─ ■ none  3s  1 of 3 items failed, 1 cancelled",
+    ]);
+  });
+
   test("of a queued run says why it is", () => {
     const queued = {
       ...seen([step("a")], { state: "queued", startedAt: null }),

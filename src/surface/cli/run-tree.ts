@@ -4,6 +4,7 @@
  */
 import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.ts";
 import { sayDuration } from "../../core/time.ts";
+import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { bar, sayProgress } from "./progress.ts";
 import { isOver, ranFor, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
 import type { Seen } from "./run-seen.ts";
@@ -55,12 +56,27 @@ function head({ run, now, why }: Seen, { columns }: Room): string {
 function lineOf({ step, branch }: Node, seen: Seen, width: number, columns: number): string {
   const [sign, style] = LOOKS[step.state];
   const name = padTo(safe(step.name), width - widthOf(branch));
-  const note = cutTo(safe(noteOf(step, seen)), Math.max(10, columns - width - 4));
+  const room = Math.max(10, columns - width - 4);
+  const note = cutTo(safe(noteOf(step, seen, room)), room);
   const isQuiet = step.state === "succeeded" || step.state === "pending" || step.state === "skipped";
   return `${colours.dim(branch)}${style(sign)} ${name}  ${isQuiet ? colours.dim(note) : note}`.trimEnd();
 }
 
-function noteOf(step: StepView, { run, now, whys }: Seen): string {
+function noteOf(step: StepView, seen: Seen, room: number): string {
+  return itemsNote(step, seen, room) ?? plainNote(step, seen);
+}
+
+/** Of a step over a list that has begun. */
+function itemsNote(step: StepView, { run, now }: Seen, room: number): string | undefined {
+  const standing = standingOf(step, run, now);
+  if (!standing || step.state === "waiting") return undefined;
+  const time = stepRanFor(step, now);
+  const start = time === undefined ? "" : `${time}  `;
+  if (step.state !== "running") return `${start}${sayItemsEnd(step, standing)}`;
+  return `${start}${sayStanding(standing, room - widthOf(start))}`;
+}
+
+function plainNote(step: StepView, { run, now, whys }: Seen): string {
   const time = stepRanFor(step, now);
   const attempt = step.state === "waiting" ? step.attempt + 1 : step.attempt;
   const again = attempt > 1 ? `, attempt ${attempt}` : "";

@@ -1,12 +1,16 @@
 /** `sluice why RUN`: what keeps a run in line, or which of its steps run and which wait for what. */
 import type { Explanation } from "../../api/explain.ts";
+import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { sayDuration } from "../../core/time.ts";
+import type { Standing } from "./item-standing.ts";
+import { sayStanding, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { whyQueued } from "./queue.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { isOver, ranFor, runEnding, stepRanFor } from "./run-ending.ts";
+import { nextItem } from "./run-seen.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
@@ -14,8 +18,10 @@ import { colours, safe, safeLines } from "./text.ts";
 
 interface Asked {
   readonly step: StepView;
-  /** Of a step that waits. */
+  /** Of a step that waits; of one over a list, of the item that comes next. */
   readonly explanation: Explanation | undefined;
+  /** The item that comes next. */
+  readonly item: ItemView | undefined;
 }
 
 export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
@@ -30,19 +36,29 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
   const ending = runEnding(found, now);
   if (ending !== undefined)
     return print(options, { ...data, ending }, () => finished(found, ending, options));
-  const steps = await Promise.all(found.steps.map((step) => ask(sluice, step)));
+  const steps = await Promise.all(found.steps.map((step) => ask(sluice, id, step)));
   print(options, { ...data, steps: steps.map(dataOf) }, () => story(found, steps, now, options));
 }
 
-async function ask(sluice: Sluice, step: StepView): Promise<Asked> {
+async function ask(sluice: Sluice, run: string, step: StepView): Promise<Asked> {
+  const item = step.items && step.finishedAt === null ? await nextItem(sluice, run, step) : undefined;
   const isInLine = step.state === "waiting" || step.state === "later";
-  return { step, explanation: isInLine && step.unit !== null ? await sluice.explain(step.unit) : undefined };
+  const unit = item?.unit ?? (isInLine ? step.unit : null);
+  return { step, item, explanation: unit === null ? undefined : await sluice.explain(unit) };
 }
 
-function dataOf({ step, explanation }: Asked): object {
-  const { name, state, unit, needs, attempt } = step;
+function dataOf({ step, explanation, item }: Asked): object {
+  const { name, state, unit, needs, attempt, items } = step;
   const { reasons, sentences } = explanation ?? {};
-  return { name, state, unit, needs, attempt, ...(explanation ? { reasons, sentences } : {}) };
+  return {
+    name,
+    state,
+    unit,
+    needs,
+    attempt,
+    ...(items ? { items, ...(item ? { next: { index: item.index, unit: item.unit } } : {}) } : {}),
+    ...(explanation ? { reasons, sentences } : {}),
+  };
 }
 
 function finished(run: RunWithSteps, ending: string, options: GlobalOptions): string {
@@ -66,7 +82,27 @@ function story(run: RunWithSteps, steps: readonly Asked[], now: number, options:
   ].join("\n");
 }
 
-function ofStep(
+function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOptions): string[] {
+  const standing = standingOf(asked.step, run, now);
+  const isOpen = asked.step.state === "running" || asked.step.state === "waiting";
+  if (standing) return isOpen ? ofItems(asked, standing, now, options) : [];
+  return ofOne(asked, run, now, options);
+}
+
+/** What keeps the next item keeps all that come after it. */
+function ofItems(
+  { step, item, explanation }: Asked,
+  standing: Standing,
+  now: number,
+  options: GlobalOptions,
+): string[] {
+  const head = `  step ${colours.bold(safe(step.name))}  ${sayStanding(standing)}`;
+  const reasons = reasonLines(explanation?.reasons ?? [], now, options, 6);
+  if (!item || reasons.length === 0) return [head];
+  return [head, `    item ${item.index} ${item.unit} comes next, and waits because`, ...reasons];
+}
+
+function ofOne(
   { step, explanation }: Asked,
   run: RunWithSteps,
   now: number,

@@ -1,4 +1,4 @@
-/** `sluice runs list|show|watch|cancel|pause|resume|rerun` */
+/** `sluice runs list|show|items|watch|cancel|pause|resume|rerun` */
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { RunView } from "../../api/run-view.ts";
@@ -12,6 +12,7 @@ import { loadApp } from "./load-app.ts";
 import { atLeastOne } from "./numbers.ts";
 import { print } from "./output.ts";
 import { isOver, ranFor, runEnding, runStateCell } from "./run-ending.ts";
+import { addRunItems } from "./run-items.ts";
 import { addRunShow } from "./run-show.ts";
 import { watchRun } from "./run-watch.ts";
 import { ago, count, sayTags } from "./say.ts";
@@ -43,6 +44,7 @@ export function addRuns(program: Command): void {
     .option("--limit <n>", "at most so many", atLeastOne, 50)
     .action((_, command: Command) => listRuns(command.optsWithGlobals()));
   addRunShow(runs);
+  addRunItems(runs);
   withRun(runs.command("watch"))
     .description("its steps, live, until it has ended; ends with 0 if it succeeded, else with 1")
     .action((run: string, _, command: Command) => watch(run, command.optsWithGlobals()));

@@ -154,7 +154,7 @@ export function fanOutSuite(fresh: Fresh): void {
       expect(await bench.store.items(run, step, { after: -1, limit: 9 })).toEqual([]);
   });
 
-  test("counts its items, and says since when they are at work", async () => {
+  test("counts its items, and says since when they are at work and when one ended last", async () => {
     const bench = await fresh();
     await bench.session();
     await startedOver(bench, "r", "each", [0, 1, 2, 3, 4], {
@@ -164,20 +164,29 @@ export function fanOutSuite(fresh: Fresh): void {
     await startedOver(bench, "r2", "each", [0]);
     const key = { run: "r", step: "each" };
     const known = { total: 9, created: 6 };
-    const idle = { ...known, waiting: 6, running: 0, succeeded: 0, failed: 0, since: null };
+    const none = { running: 0, succeeded: 0, failed: 0, cancelled: 0, since: null, until: null };
+    const idle = { ...known, ...none, waiting: 6 };
     expect(await countsOf(bench, key)).toEqual(idle);
+    const from = bench.clock.now();
     await bench.store.cancel("r-each-4", "ann");
-    expect(await countsOf(bench, key)).toEqual({ ...idle, waiting: 5, failed: 1 });
+    expect(await countsOf(bench, key)).toEqual({ ...idle, waiting: 5, failed: 1, cancelled: 1, until: from });
     const at = bench.clock.advance(10);
     const first = await bench.claimOne("r-each-0");
     bench.clock.advance(10);
     await bench.claim(["r-each-1"], { held: false });
     const third = await bench.claimOne("r-each-2");
-    const begun = { ...known, waiting: 2, since: at };
-    expect(await countsOf(bench, key)).toEqual({ ...begun, running: 3, succeeded: 0, failed: 1 });
+    const begun = { ...known, waiting: 2, cancelled: 1, since: at };
+    expect(await countsOf(bench, key)).toEqual({
+      ...begun,
+      running: 3,
+      succeeded: 0,
+      failed: 1,
+      until: from,
+    });
     await bench.report(first, { to: "succeeded" });
     await bench.report(third, { to: "failed", body: "{}" });
-    expect(await countsOf(bench, key)).toEqual({ ...begun, running: 1, succeeded: 1, failed: 2 });
+    const until = bench.clock.now();
+    expect(await countsOf(bench, key)).toEqual({ ...begun, running: 1, succeeded: 1, failed: 2, until });
   });
 
   test("is shown to people with what is written with it", async () => {
@@ -188,6 +197,47 @@ export function fanOutSuite(fresh: Fresh): void {
     expect((await bench.store.run("r"))?.steps).toMatchObject([
       { name: "each", state: "open", unit: null, body: "[7]", ended: null, task: null, place: null },
     ]);
+  });
+
+  test.each([
+    [
+      "leaves no news of an item that succeeded where the same pass claims another",
+      { claims: "each", alone: true },
+      0,
+    ],
+    ["leaves news of an item that succeeded where the pass claims none", { claims: null, alone: true }, 1],
+    [
+      "leaves news of an item that succeeded where the pass claims of another step",
+      { claims: "other", alone: true },
+      1,
+    ],
+    [
+      "leaves news of an item that succeeded where others may claim at the same moment",
+      { claims: "each", alone: false },
+      1,
+    ],
+  ] as const)("%s", async (_, { claims, alone }, left) => {
+    const bench = await fresh();
+    await bench.session();
+    const [lane, other] = [laneOfItems("r", "each"), laneOfItems("r", "other")];
+    await startedOver(bench, "r", "each", [], {
+      gates: ["each", "other"].map((step) => ({ key: windowOf("r", step), limit: 2 })),
+      steps: [over("r", "each", { total: 2, created: 2 }), over("r", "other", { total: 1, created: 1 })],
+      enqueue: [...itemsOf("r", "each", [0, 1]), itemOf("r", "other", 0)],
+    });
+    const { id, epoch } = await bench.claimOne("r-each-0");
+    expect(await newsCount(bench)).toBe(0);
+    const finished = [{ id, epoch, to: "succeeded", body: null, delayMs: 0 } as const];
+    const scope = scopeOf([lane, other], { finished, news: [{ ...newsOf("r"), lane: lane.id }] });
+    const locks = alone ? {} : { exclusive: [], shared: scope.exclusive };
+    const { claimed } = await bench.store.pass({ ...scope, ...locks }, ({ heads }) => ({
+      ...NOTHING,
+      claim: heads
+        .filter((head) => claims !== null && head.id.startsWith(`r-${claims}-`))
+        .map((head) => ({ id: head.id, held: true })),
+    }));
+    expect(claimed).toHaveLength(claims === null ? 0 : 1);
+    expect(await newsCount(bench)).toBe(left);
   });
 
   test("of which items did not succeed is named by the news, once", async () => {
@@ -482,7 +532,16 @@ export function fanOutSuite(fresh: Fresh): void {
     expect(run?.steps).toEqual([{ ...done, ended: null, fan: { ...done.fan, left: false } }]);
     expect((await bench.store.run("again"))?.steps[0]).toMatchObject({
       body: "[1]",
-      items: { total: 3, created: 3, waiting: 0, running: 0, succeeded: 0, failed: 0, since: null },
+      items: {
+        total: 3,
+        created: 3,
+        waiting: 0,
+        running: 0,
+        succeeded: 0,
+        failed: 0,
+        since: null,
+        until: null,
+      },
     });
   });
 }

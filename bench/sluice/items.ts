@@ -1,0 +1,52 @@
+// Steps over a list: what an item costs late in a long list, and what a window costs beside a queue's cap.
+import type { Case } from "../case.ts";
+import type { Row } from "../table.ts";
+import type { Handed } from "./items-late.ts";
+import type { Times } from "./items-window.ts";
+import { child, inFolder, onPostgres } from "./place.ts";
+
+const late: Case = {
+  name: "items-late",
+  rounds: 1,
+  run: async (setting) => {
+    const count = setting.scaled(100_000);
+    const { early, late } = await onPostgres(setting, "items-late", (url) =>
+      child<{ early: Handed; late: Handed }>("items-late.ts", { url, count, measured: 200 }, 600_000),
+    );
+    const row = (name: string, value: number, note: string): Row => ({
+      name,
+      tasks: count,
+      slots: 1,
+      value,
+      unit: "ms",
+      note,
+    });
+    return [
+      row("items-early", early.passMs, "a pass that ends one item and claims the next, from item 10 on"),
+      row("items-late", late.passMs, "the same in front of the last ten"),
+      row("items-early-look", early.lookMs, "the look at the run that follows, from item 10 on"),
+      row("items-late-look", late.lookMs, "the same in front of the last ten"),
+    ];
+  },
+};
+
+const windows: Case[] = [
+  { name: "items-window", on: "PostgreSQL" },
+  { name: "items-window-embedded", on: "SQLite" },
+].map(({ name, on }) => ({
+  name,
+  run: async (setting) => {
+    const count = setting.scaled(10_000);
+    const measure = (url: string) => child<Times>("items-window.ts", { url, count, window: 100 });
+    const { itemsMs, plainMs } = await (on === "SQLite"
+      ? inFolder(measure)
+      : onPostgres(setting, name, measure));
+    const shape = { slots: 200, tasks: count, unit: "ms" };
+    return [
+      { ...shape, name, value: itemsMs, note: `items in a window of 100, ${on}` },
+      { ...shape, name: `${name}-tasks`, value: plainMs, note: `tasks behind a queue's cap of 100, ${on}` },
+    ];
+  },
+}));
+
+export const itemCases: Case[] = [late, ...windows];

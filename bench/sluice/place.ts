@@ -1,0 +1,32 @@
+// Where a case is measured: a database or a folder of its own, and a process of its own.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Setting } from "../case.ts";
+import { inChild } from "../child.ts";
+import { freshDatabase } from "../database.ts";
+
+export const child = <Result>(file: string, options: object, limitMs?: number): Promise<Result> =>
+  inChild<Result>(new URL(file, import.meta.url), options, limitMs);
+
+export async function onPostgres<Result>(
+  setting: Setting,
+  name: string,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const database = await freshDatabase(setting.postgresUrl, name);
+  try {
+    return await work(database.url);
+  } finally {
+    await database.drop();
+  }
+}
+
+export async function inFolder<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-bench-"));
+  try {
+    return await work(`file:${join(folder, "sluice.db")}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
