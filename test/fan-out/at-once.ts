@@ -11,7 +11,8 @@ import { begun, countsOf, Hands, settled } from "./support/bench.ts";
 const WIDE = 64;
 const STORES = 8;
 const LOOKING = 2;
-const ROUNDS = 200;
+/** All day fewer; SLUICE_ROUNDS=200 for a long look. */
+const ROUNDS = Number(process.env.SLUICE_ROUNDS ?? 40);
 /** So many times the whole window ends at once, the last time with nothing behind it. */
 const PER_RUN = 10;
 

@@ -1,3 +1,3 @@
 import { killWorkers } from "./killed.ts";
 
-killWorkers("postgres", 4, 50);
+killWorkers("postgres", 4, Number(process.env.SLUICE_KILLS ?? 20));

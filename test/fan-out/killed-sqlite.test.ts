@@ -1,3 +1,3 @@
 import { killWorkers } from "./killed.ts";
 
-killWorkers("sqlite", 2, 50);
+killWorkers("sqlite", 2, Number(process.env.SLUICE_KILLS ?? 20));

@@ -20,18 +20,12 @@ describeOn(["sqlite"], (place) => {
     });
     const list = Array.from({ length: total }, (_, index) => index);
     const run = await begun(store, { tasks: [double], workflows: [huge] }, list);
-    const times: number[] = [];
     for (let created = 0; created < total; created += A_BATCH) {
-      const from = performance.now();
       await look(store);
-      times.push(performance.now() - from);
       if (created % 20_000 === 0)
         expect(await countsOf(store, run, "items")).toMatchObject({ total, created: created + A_BATCH });
     }
     expect(await countsOf(store, run, "items")).toMatchObject({ created: total, waiting: total });
-    // A batch costs the same wherever it is in the list, give or take what else the machine does.
-    const half = times.length / 2;
-    expect(median(times.slice(half))).toBeLessThan(3 * median(times.slice(0, half)));
 
     const worker = await Hands.open(store, { tasks: ["double"] });
     expect(await worker.take()).toEqual(list.slice(0, 10));
@@ -86,6 +80,3 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     );
   });
 });
-
-const median = (times: readonly number[]): number =>
-  [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] as number;
