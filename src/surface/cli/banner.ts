@@ -74,7 +74,10 @@ function sayChange(view: LimitView): string {
 }
 
 function tryNext({ file, app, options }: Start): string {
-  const [workflow] = app.workflows.keys();
+  const all = [...app.workflows.values()];
+  // One that can be submitted as it is; another needs its input.
+  const shown = all.find(({ input }) => input === undefined) ?? all[0];
+  const workflow = shown?.input === undefined ? shown?.id : `${shown.id} '{…}'`;
   const commands: readonly (readonly [command: string, what: string])[] = [
     ...(workflow === undefined
       ? []

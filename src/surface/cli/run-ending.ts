@@ -20,8 +20,14 @@ export function runEnding(run: RunView, now?: number): string | undefined {
       : `${now === undefined ? "" : ","} after ${sayDuration(run.finishedAt - run.startedAt)}`;
   if (run.state === "succeeded") return `succeeded${time}${took}.`;
   if (run.state === "failed") return `failed${time}${took}: ${sayError(run.error)}`;
+  const by = cancelledBy(run);
+  return `was cancelled${time}${took}${by === undefined ? "" : `, ${by}`}.`;
+}
+
+/** "by root", where somebody is known. */
+export function cancelledBy(run: RunView): string | undefined {
   const by = (run.error as { readonly by?: unknown } | undefined)?.by;
-  return `was cancelled${time}${took}${typeof by === "string" ? `, by ${by}` : ""}.`;
+  return typeof by === "string" ? `by ${by}` : undefined;
 }
 
 export function runStateCell({ state, paused }: RunView): Cell {

@@ -13,7 +13,7 @@ import { findRun } from "./find.ts";
 import type { Standing } from "./item-standing.ts";
 import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
-import { runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
@@ -75,7 +75,10 @@ function about(run: RunWithSteps, now: number): string {
         ],
     ["input", JSON.stringify(run.input) ?? "-"],
     run.result === undefined ? undefined : ["result", JSON.stringify(run.result)],
-    run.error === undefined ? undefined : ["error", { text: sayError(run.error), style: colours.red }],
+    run.error === undefined || run.state !== "failed"
+      ? undefined
+      : ["error", { text: sayError(run.error), style: colours.red }],
+    run.state === "cancelled" ? ["cancelled", cancelledBy(run) ?? "-"] : undefined,
   ]);
 }
 
