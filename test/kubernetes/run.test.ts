@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { StepMessage } from "../../src/executor/kubernetes/step-message.ts";
 import { connect, defineApp, kubernetes, task, workflow } from "../../src/index.ts";
-import { freshSqlite } from "../support/databases.ts";
+import { describeOn } from "../e2e/support/places.ts";
 import type { KubeApi } from "../support/kube-api.ts";
 import type { ClusterPod } from "../support/kube-cluster.ts";
 import { logOf, openWorld } from "./support/world.ts";
@@ -53,16 +53,18 @@ function serve(api: KubeApi): { readonly most: number } {
   return seen;
 }
 
-test("each step is a pod, never more than maxConcurrentSteps of them, and the run has its result", async () => {
-  const { api, kubeconfig } = await openWorld();
-  const seen = serve(api);
-  await using sluice = await connect({ store: `file:${await freshSqlite()}`, app });
-  await sluice.worker({ slots: 10, cluster: { owner: "tests", kubeconfig } });
-  const { id } = await sluice.submit(film, undefined);
-  const run = await sluice.runs.ended<typeof film>(id);
-  expect(run).toMatchObject({ state: "succeeded", result: { total: 6 } });
-  expect(seen.most).toBe(2);
-  expect(api.cluster.created).toHaveLength(7);
-  const steps = api.cluster.created.map(({ metadata }) => metadata.labels?.["sluice.dev/run"]);
-  expect(new Set(steps)).toEqual(new Set([id]));
+describeOn(["sqlite", "postgres", "mariadb"], (place) => {
+  test("each step is a pod, never more than maxConcurrentSteps of them, and the run has its result", async () => {
+    const { api, kubeconfig } = await openWorld();
+    const seen = serve(api);
+    await using sluice = await connect({ store: await place.open(), app, migrate: true });
+    await sluice.worker({ slots: 10, cluster: { owner: "tests", kubeconfig } });
+    const { id } = await sluice.submit(film, undefined);
+    const run = await sluice.runs.ended<typeof film>(id);
+    expect(run).toMatchObject({ state: "succeeded", result: { total: 6 } });
+    expect(seen.most).toBe(2);
+    expect(api.cluster.created).toHaveLength(7);
+    const steps = api.cluster.created.map(({ metadata }) => metadata.labels?.["sluice.dev/run"]);
+    expect(new Set(steps)).toEqual(new Set([id]));
+  });
 });
