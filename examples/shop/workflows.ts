@@ -22,7 +22,7 @@ export const order = workflow({
   },
 });
 
-/** Two pictures at a time in processes, three price lists at a time beside them. */
+/** Two pictures at a time in processes; beside them a list of countries, two of them in flight. */
 export const catalogue = workflow({
   id: "catalogue",
   tags: { batch: "catalogue" },
@@ -31,12 +31,11 @@ export const catalogue = workflow({
     const pictures = ["chair", "table", "lamp"].flatMap((picture) =>
       [320, 1280].map((width) => s.step(`${picture}-${width}`, resize, { picture, width })),
     );
-    const prices = ["de", "fr", "it", "es", "pl"].map((country) =>
-      s.step(`prices-${country}`, fetchPrices, { country }),
-    );
+    const countries = ["de", "fr", "it", "es", "pl"].map((country) => ({ country }));
+    const prices = s.each("prices", countries, fetchPrices, { concurrency: 2 });
     const what = {
       pictures: pictures.map((picture) => picture.output),
-      prices: prices.map((list) => list.output.prices),
+      prices: prices.output,
     };
     return s.step("publish", publish, { what });
   },
