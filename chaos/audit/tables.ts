@@ -14,7 +14,8 @@ export async function readTables(place: Place): Promise<Tables> {
       outcomeRow,
     ),
     lanes: await readLanes(place),
-    sessions: await ids(`sluice_session WHERE expires_at > ${place.leaseNow()}`),
+    // The session of runs in progress is no process: it is there for ever.
+    sessions: await ids(`sluice_session WHERE expires_at > ${place.leaseNow()} AND id <> '@runs'`),
   };
 }
 
