@@ -1,4 +1,4 @@
-/** Waiting for a task to end, by looking: whoever waits need not be where the work is done. */
+/** Waiting for a task or a run to end, by looking: whoever waits need not be where the work is done. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isFinal } from "../store/final.ts";
 import type { Store, TaskRow } from "../store/store.ts";
@@ -6,7 +6,7 @@ import type { Store, TaskRow } from "../store/store.ts";
 const FIRST_MS = 10;
 const MOST_MS = 1_000;
 
-/** The task once it has ended; undefined when there is none. Looks ever less often, once a second at the least. */
+/** The unit once it has ended; undefined when there is none. Looks ever less often, once a second at the least. */
 export async function untilEnded(
   store: Store,
   id: string,

@@ -1,5 +1,4 @@
 /** Runs as people and programs see and steer them. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import { runGateKey } from "../core/gate/key.ts";
@@ -7,8 +6,8 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
-import { isFinal } from "../store/final.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store } from "../store/store.ts";
+import { untilEnded } from "./ended.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
@@ -18,9 +17,6 @@ import { poolsIn, runEvents, waitedPerGate } from "./run-events.ts";
 import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import { unknownRun } from "./unknown.ts";
-
-const FIRST_MS = 10;
-const MOST_MS = 1_000;
 
 /** How long a step waited for each gate. */
 export type StepWaits = Readonly<
@@ -55,14 +51,10 @@ export class Runs {
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<RunWithSteps<RunOutputOf<Workflow>>> {
-    let detail = await this.#detail(id);
-    for (let pause = FIRST_MS; !isOver(detail.run.state); pause = Math.min(MOST_MS, pause * 1.5)) {
-      await sleep(pause, undefined, { signal });
-      // A look at the whole run counts the items of its lists; whether it has ended, its unit tells.
-      const unit = await this.#store.task(id);
-      if (unit === undefined || isFinal(unit.state)) detail = await this.#detail(id);
-    }
-    return runWithSteps(detail);
+    await this.#detail(id);
+    // A look at the whole run counts the items of its lists; whether it has ended, its unit tells.
+    await untilEnded(this.#store, id, signal);
+    return runWithSteps(await this.#detail(id));
   }
 
   /** Wherever it is: queued or in progress. What runs of it is aborted, and everything it held is free at once. */
