@@ -15,6 +15,7 @@ import {
   now,
   oneOf,
   raw,
+  rows,
   sql,
 } from "../sql.ts";
 import type { Scope } from "../store.ts";
@@ -49,11 +50,18 @@ export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared")
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
 
+/** By the index, which forgets the dead; the pages of PostgreSQL's table keep them, or their room, until a vacuum. */
+const CLAIMS = by({
+  postgres: "(SELECT lane, session, held, until_at FROM sluice_running ORDER BY id)",
+  sqlite: "sluice_running",
+  mysql: "sluice_running",
+});
+
 /** The one query of usage: everything else is arithmetic on its rows. */
 export const selectUsage = (): Sql =>
   sql`SELECT u.lane, u.session, u.held, u.lost, u.units, l.asks FROM (
       SELECT r.lane, r.session, r.held, CASE WHEN ${LOST} THEN 1 ELSE 0 END AS lost, count(*) AS units
-      FROM sluice_running r LEFT JOIN sluice_session s ON s.id = r.session
+      FROM ${CLAIMS} AS r LEFT JOIN sluice_session s ON s.id = r.session
       GROUP BY 1, 2, 3, 4) AS u JOIN sluice_lane l ON l.id = u.lane`;
 
 const LANE = raw(
@@ -83,35 +91,43 @@ export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "aside" | "
       AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.aside])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.lookahead))}`,
   );
 
-/**
- * Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the lane's head.
- * Where somebody has just arrived, possibly before that head, begin at the front.
- */
-const fromHead = (arriving: boolean): Sql => {
-  const beyond = raw("(w.precedence, w.at, w.id) >= (l.head_precedence, l.head_at, l.head_id)");
-  const reached = arriving ? sql`(${beyond} OR l.id IN (SELECT a.lane FROM sluice_arrival a))` : beyond;
-  const plain = raw("sluice_waiting w WHERE w.lane = ");
-  return by({
-    postgres: sql`sluice_lane l JOIN sluice_waiting w ON w.lane = l.id AND ${reached} WHERE l.id = `,
-    sqlite: plain,
-    mysql: plain,
-  });
-};
-
 export interface Looking {
   readonly skipLocked: boolean;
   /** There may be units that their lane does not know of yet. */
   readonly arriving: boolean;
 }
 
-export const selectHeads = (lanes: Scope["lanes"], { skipLocked, arriving }: Looking): Sql =>
-  each(
-    { lane: "text", want: "int" },
-    lanes.map(({ id, want }) => ({ lane: id, want })),
-    (of) =>
-      sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM ${fromHead(arriving)}${of("lane")}
-      ORDER BY w.precedence, w.at, w.id LIMIT ${of("want")}${skipLocked ? lockingUnits : raw("")}`,
+export const selectHeads = (lanes: Scope["lanes"], looking: Looking): Sql => {
+  const wanted = lanes.map(({ id, want }) => ({ lane: id, want }));
+  const fromFront = each(
+    WANTED,
+    wanted,
+    (of) => sql`${UNIT} FROM sluice_waiting w WHERE w.lane = ${of("lane")} ${firstOf(of("want"), looking)}`,
   );
+  return by({ postgres: fromHead(wanted, looking), sqlite: fromFront, mysql: fromFront });
+};
+
+const WANTED = { lane: "text", want: "int" } as const;
+const UNIT = raw("SELECT w.id, w.lane, w.precedence, w.at, w.good_until");
+const firstOf = (want: Sql, { skipLocked }: Looking): Sql =>
+  sql`ORDER BY w.precedence, w.at, w.id LIMIT ${want}${skipLocked ? lockingUnits : raw("")}`;
+
+/**
+ * Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the lane's head, or
+ * at the first of those who have just arrived where that is earlier. The head is read first and its line is looked up
+ * from there; in a plain join the planner may turn that round, and walk over all the dead.
+ */
+function fromHead(wanted: readonly { lane: string; want: number }[], looking: Looking): Sql {
+  const arrived = sql` LEFT JOIN (SELECT lane, min(precedence) AS precedence, min(at) AS at FROM sluice_arrival GROUP BY lane) AS a ON a.lane = i.lane`;
+  const head = raw("(l.head_precedence, l.head_at, l.head_id)");
+  const earliest = raw(
+    "(LEAST(l.head_precedence, a.precedence), LEAST(l.head_at, a.at), CASE WHEN a.lane IS NULL THEN l.head_id ELSE '' END)",
+  );
+  const { arriving } = looking;
+  return sql`SELECT x.* FROM ${rows("i", WANTED, wanted)} JOIN sluice_lane l ON l.id = i.lane${arriving ? arrived : raw("")}, LATERAL (${UNIT}
+      FROM sluice_waiting w WHERE w.lane = i.lane AND (w.precedence, w.at, w.id) >= ${arriving ? earliest : head}
+      ${firstOf(raw("i.want"), looking)}) AS x`;
+}
 
 const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
 
