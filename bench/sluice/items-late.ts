@@ -1,7 +1,8 @@
 // What it costs to hand over one item of a long list, near its beginning and near its end: the pass that ends one item
-// and claims the next, and the look at the run that follows. Two lists of the same length in one store, one of them nearly
-// through, are measured by turns: so nothing differs but how far they have come.
+// and claims the next, and the look at the run that follows. One list, at its beginning and, with nothing cleared away in
+// between, at its end.
 import { asChild } from "../child.ts";
+import { settle } from "../database.ts";
 import { median, now, until } from "../measure.ts";
 import { advancing, claiming, connect } from "./built.ts";
 import { listApp } from "./items-app.ts";
@@ -31,8 +32,6 @@ class Line {
   readonly #look: () => Promise<unknown>;
   #held: { id: string; epoch: number }[] = [];
   #hinted = true;
-  readonly #passes: number[] = [];
-  readonly #looks: number[] = [];
 
   constructor(sluice: Sluice, run: string, claims: Claims, look: () => Promise<unknown>) {
     this.#sluice = sluice;
@@ -53,20 +52,21 @@ class Line {
     return line;
   }
 
-  get handed(): Handed {
-    return { passMs: median(this.#passes), lookMs: median(this.#looks) };
-  }
-
-  /** The end of one item, the start of the next, and the look at the run. */
-  async handOver({ measured }: { measured: boolean }): Promise<void> {
-    const began = now();
-    const claimed = await this.#pass(1);
-    const passed = now();
-    await this.#look();
-    if (claimed !== 1) throw new Error(`${claimed} items were claimed, not one`);
-    if (!measured) return;
-    this.#passes.push(passed - began);
-    this.#looks.push(now() - passed);
+  /** One after the other: its end, the start of the next, and the look at the run. */
+  async handOver(measured: number): Promise<Handed> {
+    const passes: number[] = [];
+    const looks: number[] = [];
+    for (let n = 0; n < ENDS + measured; n += 1) {
+      const began = now();
+      const claimed = await this.#pass(1);
+      const passed = now();
+      await this.#look();
+      if (claimed !== 1) throw new Error(`${claimed} items were claimed, not one`);
+      if (n < ENDS) continue;
+      passes.push(passed - began);
+      looks.push(now() - passed);
+    }
+    return { passMs: median(passes), lookMs: median(looks) };
   }
 
   /** Many items, with a window that is open wide. */
@@ -115,16 +115,13 @@ async function allInLine(sluice: Sluice, run: string, count: number): Promise<vo
 await asChild(import.meta.url, async ({ url, count, measured }: Late) => {
   const { app, all } = listApp(1);
   const sluice = await connect({ store: url, app, migrate: true });
-  const begun = async (): Promise<Line> => {
-    const { id } = await sluice.submit(all, count);
-    await allInLine(sluice, id, count);
-    return await Line.open(sluice, id);
-  };
-  const late = await begun();
-  await late.skip(count - measured - 2 * ENDS);
-  const early = await begun();
-  for (let n = 0; n < ENDS + measured; n += 1)
-    for (const line of [early, late]) await line.handOver({ measured: n >= ENDS });
+  const { id } = await sluice.submit(all, count);
+  await allInLine(sluice, id, count);
+  if (url.startsWith("postgres")) await settle(url);
+  const line = await Line.open(sluice, id);
+  const early = await line.handOver(measured);
+  await line.skip(count - 2 * measured - 4 * ENDS);
+  const late = await line.handOver(measured);
   await sluice.close();
-  return { early: early.handed, late: late.handed };
+  return { early, late };
 });
