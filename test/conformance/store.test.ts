@@ -1,9 +1,10 @@
 // One suite, four stores.
 
-import { afterAll } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { openMemory } from "../../src/store/memory/index.ts";
 import { openMysql } from "../../src/store/mysql/index.ts";
 import { openPostgres } from "../../src/store/postgres/index.ts";
+import { sql } from "../../src/store/sql.ts";
 import { openSqlite } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
@@ -15,6 +16,7 @@ import {
   freshPostgres,
   freshSqlite,
 } from "../support/databases.ts";
+import { fill, Statements } from "./plans.ts";
 import type { Aside } from "./tables.ts";
 import { besideMariadb, besidePostgres, besideSqlite, emptyTables } from "./tables.ts";
 
@@ -56,7 +58,27 @@ describeStore("memory", async (clock) => openMemory({ now: clock.now }));
 onSql("SQLite", freshSqlite, besideSqlite, (path, clock) => openSqlite(path, sqliteTimeOf(clock)));
 
 describeWithPostgres("a server", () => {
-  onSql("PostgreSQL", freshPostgres, besidePostgres, async (url, { now }) => openPostgres({ url, now }));
+  let where: string;
+  const statements = new Statements();
+  afterAll(() => statements.release());
+  const place = async (): Promise<string> => {
+    where = await freshPostgres();
+    return where;
+  };
+  onSql("PostgreSQL", place, besidePostgres, async (url, { now }) => openPostgres({ url, now }));
+
+  test.each(["a long line", "many lanes"] as const)(
+    "no statement walks through all of a table: %s",
+    async (state) => {
+      const aside = await besidePostgres(where);
+      await emptyTables(aside);
+      const long = await fill(aside, state);
+      const walking = sql`SELECT count(*) FROM sluice_outcome`.render("postgres", { wall: 0, lease: 0 });
+      expect(await statements.walks(aside, long)).toEqual([`sluice_outcome: ${walking.text}`]);
+      expect(statements.count).toBeGreaterThan(100);
+      await aside.close();
+    },
+  );
 });
 
 describeWithMariadb("a server", () => {

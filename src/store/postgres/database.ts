@@ -33,9 +33,9 @@ const CLOCK_OF_TESTS = `(SELECT COALESCE(NULLIF(current_setting('sluice.now', tr
 
 /**
  * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over. The hot tables
- * are small or empty when plans are made and large or full of dead rows when they run: always by index, planned once.
+ * are full of dead rows before long: always by index. A plan is made for all values, and kept for a while.
  */
-const SETTINGS = {
+export const SETTINGS = {
   idle_in_transaction_session_timeout: "1000",
   lock_timeout: "3000",
   plan_cache_mode: "force_generic_plan",
@@ -49,11 +49,18 @@ const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) =>
 );
 
 const BEGIN: Statement = { text: "BEGIN", values: [], name: "sluice_begin" };
+/**
+ * A plan is made for tables as long as they were at that moment. One of a few rows may be long a minute later, and a
+ * plan that walks through it all would stay until the next vacuum.
+ */
+const PLANS_LAST_MS = 2_000;
+const NEW_PLANS: Statement = { text: "DISCARD PLANS", values: [], name: "sluice_discard" };
 const COMMIT: Statement = { text: "COMMIT", values: [], name: "sluice_commit" };
 /** At one instant, and free to choose its plan: what people ask is not asked often. */
 const READING = [
   plain("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
   plain("SET LOCAL enable_seqscan = on"),
+  plain("SET LOCAL plan_cache_mode = force_custom_plan"),
 ];
 
 function plain(text: string): Statement {
@@ -63,13 +70,19 @@ function plain(text: string): Statement {
 /** So many claims leave their dead rows before they are cleared away. */
 const VACUUM_AFTER = 4_000;
 
+/** What a connection has prepared, and since when it has had its plans. */
+interface Known {
+  readonly prepared: Prepared;
+  plannedAt: number;
+}
+
 export class PostgresDatabase implements SqlDatabase {
   readonly dialect = "postgres";
   readonly pool: pg.Pool;
   readonly #options: PostgresOptions;
   readonly #notices: Notices;
   readonly #names = new Map<string, string>();
-  readonly #prepared = new WeakMap<pg.PoolClient, Prepared>();
+  readonly #known = new WeakMap<pg.PoolClient, Known>();
   readonly #clocks: Clocks;
   #claims = 0;
   #vacuuming = false;
@@ -137,9 +150,10 @@ export class PostgresDatabase implements SqlDatabase {
 
   async #once<T>(begin: readonly Statement[], flow: Flow<T>): Promise<T> {
     const client = await this.pool.connect();
-    const connection = new Connection(client, this.#preparedOn(client));
+    const known = this.#knownOf(client);
+    const connection = new Connection(client, known.prepared);
     try {
-      const result = await this.#fly(connection, this.#beginWith(begin), flow);
+      const result = await this.#fly(connection, this.#beginWith(begin, known), flow);
       client.release();
       return result;
     } catch (error) {
@@ -151,17 +165,21 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  #preparedOn(client: pg.PoolClient): Prepared {
-    const known = this.#prepared.get(client);
-    if (known) return known;
-    const prepared: Prepared = new Map();
-    this.#prepared.set(client, prepared);
-    return prepared;
+  #knownOf(client: pg.PoolClient): Known {
+    const known = this.#known.get(client) ?? { prepared: new Map(), plannedAt: performance.now() };
+    this.#known.set(client, known);
+    return known;
   }
 
-  #beginWith(begin: readonly Statement[]): readonly Statement[] {
-    const { now } = this.#options;
-    return now ? [...begin, plain(`SET LOCAL sluice.now = '${Math.trunc(now())}'`)] : begin;
+  #beginWith(begin: readonly Statement[], known: Known): readonly Statement[] {
+    const { now, pooler } = this.#options;
+    const opening = [...begin];
+    if (now) opening.push(plain(`SET LOCAL sluice.now = '${Math.trunc(now())}'`));
+    if (!pooler && performance.now() - known.plannedAt > PLANS_LAST_MS) {
+      known.plannedAt = performance.now();
+      opening.push(NEW_PLANS);
+    }
+    return opening;
   }
 
   async #fly<T>(connection: Connection, begin: readonly Statement[], flow: Flow<T>): Promise<T> {

@@ -133,7 +133,7 @@ const selectSteps = (ids: readonly string[]): Sql =>
     LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`;
 
 const selectOver = (ids: readonly string[]): Sql =>
-  sql`SELECT u.id FROM sluice_run u JOIN sluice_outcome o ON o.id = u.id WHERE u.id ${oneOf(ids)} ORDER BY u.id`;
+  sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)} ORDER BY id`;
 
 function runSeen(row: Row, steps: readonly Row[], news: readonly Row[]): RunSeen {
   const failed = news.flatMap((each) =>
