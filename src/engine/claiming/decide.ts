@@ -154,9 +154,15 @@ function leasesOf(view: View, line: readonly Waiter[]): Map<string, number> {
   );
   const leases = new Map<string, number>();
   if (leased.size === 0) return leases;
+  // Units of one lane share their asks.
+  const shortest = new Map<readonly Ask[], number>();
   for (const { id, asks } of line) {
-    const own = asks.flatMap(({ gate }) => leased.get(gate) ?? []);
-    if (own.length > 0) leases.set(id, Math.min(...own));
+    let own = shortest.get(asks);
+    if (own === undefined) {
+      own = Math.min(...asks.map(({ gate }) => leased.get(gate) ?? Number.POSITIVE_INFINITY));
+      shortest.set(asks, own);
+    }
+    if (own !== Number.POSITIVE_INFINITY) leases.set(id, own);
   }
   return leases;
 }
