@@ -24,14 +24,10 @@ export class Pods {
   constructor(store: Store, app: App, env: Env, options: ClusterOptions, failed: (error: unknown) => void) {
     this.#namespaces = namespacesOf(app);
     this.#options = options;
-    this.#sweeping = new Loop(env, {
-      pollMs: SWEEP_EVERY_MS,
-      jitterMs: SWEEP_JITTER_MS,
-      look: async () => {
-        await (await this.executor()).sweep((unit, fence) => isCurrent(store, unit, fence));
-        return undefined;
-      },
-      failed,
+    const polling = { pollMs: SWEEP_EVERY_MS, jitterMs: SWEEP_JITTER_MS, failed };
+    this.#sweeping = new Loop(env, polling, async () => {
+      await (await this.executor()).sweep((unit, fence) => isCurrent(store, unit, fence));
+      return undefined;
     });
   }
 
@@ -50,9 +46,9 @@ export class Pods {
     return this.#executor;
   }
 
-  /** Only where the app itself sends steps to pods: those of an earlier worker may be left. */
+  /** Only where the app itself sends steps to pods: those of an earlier worker may be left. A cluster may be slow to answer. */
   async start(): Promise<void> {
-    if (this.#namespaces.length > 0) await this.#sweeping.start();
+    if (this.#namespaces.length > 0) void this.#sweeping.start();
   }
 
   async stop(): Promise<void> {

@@ -119,7 +119,7 @@ export async function startWorker(
   const triggers = new Triggers(store, env, { app, toRun: toRunOf(app, env), ...polling, failed });
   // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
-    if (hint === "parked" || hint === "later") void tender.look();
+    if (hint === "parked" || hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
   await worker.start();

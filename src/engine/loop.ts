@@ -5,30 +5,36 @@
 import type { Env } from "./env.ts";
 import type { Service } from "./service.ts";
 
-export interface LoopOptions {
-  /** Answers when to look again at the latest; the poll when it says nothing. */
-  readonly look: () => Promise<number | undefined>;
+/** How often a loop looks by itself, and whom it tells of errors. */
+export interface Polling {
   readonly pollMs: number;
   readonly jitterMs: number;
   readonly failed?: ((error: unknown) => void) | undefined;
 }
 
+/** Answers in how many milliseconds to look again at the latest; the poll when it says nothing. */
+export type LookOnce = () => Promise<number | undefined>;
+
 export class Loop implements Service {
   readonly #env: Env;
-  readonly #options: LoopOptions;
+  readonly #polling: Polling;
+  readonly #lookOnce: LookOnce;
   #cancel: (() => void) | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
   #stopped = true;
 
-  constructor(env: Env, options: LoopOptions) {
+  constructor(env: Env, polling: Polling, lookOnce: LookOnce) {
     this.#env = env;
-    this.#options = options;
+    this.#polling = polling;
+    this.#lookOnce = lookOnce;
   }
 
+  /** Resolves after the first look, however it went; who need not have it done does not wait. */
   async start(): Promise<void> {
     this.#stopped = false;
     this.wake();
+    await this.#looking;
   }
 
   /** Harmless at any time. */
@@ -53,11 +59,11 @@ export class Loop implements Service {
   }
 
   async #look(): Promise<void> {
-    const { look, pollMs, jitterMs, failed } = this.#options;
+    const { pollMs, jitterMs, failed } = this.#polling;
     const poll = pollMs + this.#env.random() * jitterMs;
     let next = poll;
     try {
-      next = Math.min(poll, (await look()) ?? poll);
+      next = Math.min(poll, (await this.#lookOnce()) ?? poll);
     } catch (error) {
       failed?.(error);
     }

@@ -12,17 +12,15 @@ import type { Store } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
 import { StoreClaims } from "../claiming/store-claims.ts";
 import type { Env } from "../env.ts";
+import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 import { advanceRuns } from "./advance.ts";
 import { lookAtTimers } from "./timers.ts";
 
-export interface CoordinatorOptions {
-  readonly pollMs: number;
-  readonly jitterMs: number;
+export interface CoordinatorOptions extends Polling {
   readonly startTimeoutMs: number;
   readonly claimTimeoutMs: number;
-  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 /** More than anybody lets run at once: the gates decide, not the coordinator. */
@@ -55,16 +53,14 @@ export class Coordinator implements Service {
       tasks: ["*"],
     });
     this.#claims.speakFor(RUNS);
-    const { pollMs, jitterMs, failed } = options;
-    const poll = { pollMs, jitterMs, failed };
-    this.#letIn = new Loop(env, { ...poll, look: () => this.#admit() });
-    this.#moveOn = new Loop(env, { ...poll, look: () => this.#advance() });
-    this.#timers = new Loop(env, { ...poll, look: () => lookAtTimers(store, options.claimTimeoutMs) });
+    this.#letIn = new Loop(env, options, () => this.#admit());
+    this.#moveOn = new Loop(env, options, () => this.#advance());
+    this.#timers = new Loop(env, options, () => lookAtTimers(store, options.claimTimeoutMs));
   }
 
   async start(): Promise<void> {
     this.#unlisten = await this.#store.listen((hint) => this.#hear(hint));
-    await Promise.all([this.#letIn.start(), this.#moveOn.start(), this.#timers.start()]);
+    for (const loop of [this.#letIn, this.#moveOn, this.#timers]) void loop.start();
   }
 
   async stop(): Promise<void> {

@@ -132,8 +132,8 @@ describe("the poll", () => {
       },
     }));
     void tender.start();
-    void tender.look();
-    void tender.look();
+    tender.wake();
+    tender.wake();
     await env.settle();
     expect(calls).toBe(1);
     release();
@@ -156,7 +156,7 @@ describe("the poll", () => {
     }));
     void tender.start();
     await env.settle();
-    void tender.look();
+    tender.wake();
     let stopped = false;
     const stop = tender.stop().then(() => {
       stopped = true;

@@ -1,14 +1,13 @@
 /** The poll: the safety net under every wake-up, and the clock of everything delayed. */
 import type { Store } from "../../store/store.ts";
 import type { Env } from "../env.ts";
+import type { Polling } from "../loop.ts";
+import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 
-export interface TenderOptions {
-  readonly pollMs: number;
-  readonly jitterMs: number;
+export interface TenderOptions extends Polling {
   /** Called after each look, with the gates that lanes are parked on. */
   readonly looked: (parkedOn: readonly string[]) => void;
-  readonly failed?: (error: unknown) => void;
 }
 
 /** So much at once means that there is more. */
@@ -18,66 +17,36 @@ const A_LIST = 200;
 
 export class Tender implements Service {
   readonly #store: Store;
-  readonly #env: Env;
   readonly #options: TenderOptions;
-  #cancel: (() => void) | undefined;
-  #looking: Promise<void> | undefined;
-  #stopped = false;
-  #again = false;
+  readonly #loop: Loop;
   /** Parked gates are looked at in turn, some with each poll. */
   #parkedAfter = "";
 
   constructor(store: Store, env: Env, options: TenderOptions) {
     this.#store = store;
-    this.#env = env;
     this.#options = options;
+    this.#loop = new Loop(env, options, () => this.#look());
   }
 
-  async start(): Promise<void> {
-    this.#stopped = false;
-    await this.look();
+  start(): Promise<void> {
+    return this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancel?.();
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  look(): Promise<void> {
-    if (this.#looking) {
-      this.#again = true;
-      return this.#looking;
-    }
-    this.#looking = this.#look().finally(() => {
-      this.#looking = undefined;
-      if (this.#again) {
-        this.#again = false;
-        if (!this.#stopped) void this.look();
-      }
-    });
-    return this.#looking;
+  wake(): void {
+    this.#loop.wake();
   }
 
-  async #look(): Promise<void> {
-    const { pollMs, jitterMs, looked, failed } = this.#options;
-    let next = pollMs + this.#env.random() * jitterMs;
-    try {
-      const tended = await this.#store.tend(this.#parkedAfter);
-      // A list that is not full was the end of the round: one that is empty must mean that nobody is parked.
-      this.#parkedAfter = tended.parkedOn.length < A_LIST ? "" : (tended.parkedOn.at(-1) ?? "");
-      if (tended.nextDueAt !== null) next = Math.min(next, Math.max(0, tended.nextDueAt - tended.now));
-      if (tended.promoted >= A_BATCH || tended.expired >= A_BATCH) next = 0;
-      if (tended.promoted > 0) this.#store.hint("work");
-      looked(tended.parkedOn);
-    } catch (error) {
-      failed?.(error);
-    }
-    if (!this.#stopped) this.#plan(next);
-  }
-
-  #plan(ms: number): void {
-    this.#cancel?.();
-    this.#cancel = this.#env.after(Math.ceil(ms), () => void this.look());
+  async #look(): Promise<number | undefined> {
+    const { parkedOn, promoted, expired, nextDueAt, now } = await this.#store.tend(this.#parkedAfter);
+    // A list that is not full was the end of the round: one that is empty must mean that nobody is parked.
+    this.#parkedAfter = parkedOn.length < A_LIST ? "" : (parkedOn.at(-1) ?? "");
+    if (promoted > 0) this.#store.hint("work");
+    this.#options.looked(parkedOn);
+    if (promoted >= A_BATCH || expired >= A_BATCH) return 0;
+    return nextDueAt === null ? undefined : nextDueAt - now;
   }
 }

@@ -7,18 +7,17 @@ import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/
 import type { Store } from "../../store/store.ts";
 import type { NewTrigger, TriggerRow } from "../../store/triggers.ts";
 import type { Env } from "../env.ts";
+import type { Polling } from "../loop.ts";
+import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 import { lookAtAutomation } from "./automation.ts";
 import type { Decision, Look, ToRun } from "./decision.ts";
 import { lookAtSchedule } from "./schedule.ts";
 import { lookThroughSensor } from "./sensor.ts";
 
-export interface TriggersOptions {
+export interface TriggersOptions extends Polling {
   readonly app: AppTriggers;
   readonly toRun: ToRun;
-  readonly pollMs: number;
-  readonly jitterMs: number;
-  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 /** Beyond a sensor's own timeout: for its answer to be written down. */
@@ -29,13 +28,11 @@ export class Triggers implements Service {
   readonly #store: Store;
   readonly #env: Env;
   readonly #options: TriggersOptions;
+  readonly #loop: Loop;
   readonly #mine: ReadonlyMap<string, AppTrigger>;
   /** Sensors that are looking right now. */
   readonly #sensing = new Map<string, Promise<void>>();
   #stop = new AbortController();
-  #cancel: (() => void) | undefined;
-  #looking: Promise<void> | undefined;
-  #again = false;
   #declared = false;
   #waking = false;
 
@@ -43,6 +40,7 @@ export class Triggers implements Service {
     this.#store = store;
     this.#env = env;
     this.#options = options;
+    this.#loop = new Loop(env, options, () => this.#look());
     const { schedules, sensors, automations } = options.app;
     const all = [...schedules, ...sensors, ...automations];
     this.#mine = new Map(all.map((trigger) => [trigger.name, trigger]));
@@ -52,13 +50,12 @@ export class Triggers implements Service {
   async start(): Promise<void> {
     if (this.#mine.size === 0) return;
     this.#stop = new AbortController();
-    await this.look();
+    await this.#loop.start();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#cancel?.();
-    await this.#looking;
+    await this.#loop.stop();
     await Promise.all(this.#sensing.values());
   }
 
@@ -68,42 +65,21 @@ export class Triggers implements Service {
     this.#waking = true;
     this.#env.after(WAKE_MS, () => {
       this.#waking = false;
-      if (!this.#stop.signal.aborted) void this.look();
+      this.#loop.wake();
     });
   }
 
-  look(): Promise<void> {
-    if (this.#looking) {
-      this.#again = true;
-      return this.#looking;
+  async #look(): Promise<number> {
+    await this.#declare();
+    const began = this.#env.monotonic();
+    const { now, triggers } = await this.#store.triggers();
+    let next = Number.POSITIVE_INFINITY;
+    for (const row of triggers) {
+      const nextAt = await this.#lookAt(row, now);
+      const passed = this.#env.monotonic() - began;
+      if (nextAt !== null) next = Math.min(next, nextAt - now - passed);
     }
-    this.#looking = this.#look().finally(() => {
-      this.#looking = undefined;
-      if (!this.#again) return;
-      this.#again = false;
-      if (!this.#stop.signal.aborted) void this.look();
-    });
-    return this.#looking;
-  }
-
-  async #look(): Promise<void> {
-    const { pollMs, jitterMs, failed } = this.#options;
-    let wait = pollMs + this.#env.random() * jitterMs;
-    try {
-      await this.#declare();
-      const began = this.#env.monotonic();
-      const { now, triggers } = await this.#store.triggers();
-      for (const row of triggers) {
-        const nextAt = await this.#lookAt(row, now);
-        const passed = this.#env.monotonic() - began;
-        if (nextAt !== null) wait = Math.min(wait, Math.max(0, nextAt - now - passed));
-      }
-    } catch (error) {
-      failed?.(error);
-    }
-    if (this.#stop.signal.aborted) return;
-    this.#cancel?.();
-    this.#cancel = this.#env.after(Math.ceil(wait), () => void this.look());
+    return next;
   }
 
   async #declare(): Promise<void> {
@@ -149,7 +125,7 @@ export class Triggers implements Service {
       .then((isDone) => {
         this.#sensing.delete(name);
         // To learn its next time. What was not written down is due still, and waits for the poll.
-        if (isDone && !this.#stop.signal.aborted) void this.look();
+        if (isDone) this.#loop.wake();
       });
     this.#sensing.set(name, done);
   }

@@ -1,0 +1,130 @@
+// What processes that come and go leave behind: a store, and the things that triggers look at. Each process opens the
+// store for itself and closes it when it is over, so nothing of it stays but what is stored.
+
+import type { ToRun } from "../../../src/engine/triggers/decision.ts";
+import { Triggers } from "../../../src/engine/triggers/triggers.ts";
+import type { RunMove } from "../../../src/store/runs.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { FakeClock } from "../../../src/testing/clock.ts";
+import type { Tick, Trigger } from "./app.ts";
+import { appWith, BEGIN, HOUR, runOf, TRIGGERS, WORKFLOWS } from "./app.ts";
+import type { Death, Mortal } from "./mortal.ts";
+import { PatientEnv } from "./patient-env.ts";
+
+/** Makes a place for a store, and says how to open it there. */
+export type Place = (clock: FakeClock) => Promise<() => Promise<Store>>;
+
+export class World {
+  readonly env: PatientEnv;
+  /** What the sensor finds. */
+  readonly items: number[] = [];
+  readonly deaths: Death[] = [];
+  readonly errors: unknown[] = [];
+  /** How often a process had decided what another one had decided meanwhile. */
+  late = 0;
+  readonly #open: () => Promise<Store>;
+
+  private constructor(env: PatientEnv, open: () => Promise<Store>) {
+    this.env = env;
+    this.#open = open;
+  }
+
+  static async at(place: Place): Promise<World> {
+    const env = new PatientEnv(new FakeClock(BEGIN + HOUR / 2));
+    env.chance = 0;
+    return new World(env, await place(env.clock));
+  }
+
+  /** Starts processes and lets them live for so long, or until they die. */
+  async live(ms: number, ...processes: readonly Mortal[]): Promise<void> {
+    const stores: Store[] = [];
+    for (const _ of processes) stores.push(await this.#open());
+    const engines = processes.map((mortal, index) => this.#engine(mortal, stores[index] as Store));
+    for (const engine of engines) void engine.start();
+    await this.env.pass(ms);
+    // Not waited for: one that has died never stops.
+    for (const engine of engines) void engine.stop();
+    await this.env.settle();
+    for (const store of stores) await store.close();
+    for (const { death, late } of processes) {
+      if (death) this.deaths.push(death);
+      this.late += late;
+    }
+  }
+
+  #engine(mortal: Mortal, store: Store): Triggers {
+    return new Triggers(mortal.over(store, this.env), this.env, {
+      app: appWith((cursor) => mortal.step("tick", () => this.#tick(cursor))),
+      toRun: (...args) => mortal.step("toRun", () => this.#toRun(...args)),
+      pollMs: 1_000,
+      jitterMs: 0,
+      failed: (error) => this.errors.push(error),
+    });
+  }
+
+  #tick(cursor: number): Tick {
+    const found = this.items.slice(cursor);
+    return {
+      cursor: cursor + found.length,
+      submit: found.map((item) => ({ key: `${item}`, input: item })),
+    };
+  }
+
+  readonly #toRun: ToRun = async (workflow, input, { source }) =>
+    runOf(workflow, { ...this.#fresh(), input: JSON.stringify(input ?? null), source });
+
+  /** The key, too: stamps alone must keep a run from being made twice. */
+  #fresh(): { readonly id: string; readonly key: string } {
+    const id = this.env.newId();
+    return { id, key: `of ${id}` };
+  }
+
+  /** Nobody is there for so long. Then there is an item more, both others have succeeded, and of these workflows nothing waits. */
+  async meanwhile(ms: number, item: number, over: readonly Trigger[]): Promise<void> {
+    this.env.freeze(ms);
+    this.items.push(item);
+    await this.#byHand(async (store) => {
+      for (const trigger of over)
+        for (const { id, state } of await runsBy(store, trigger))
+          if (state === "queued") await store.cancel(id, "test");
+      await store.submit(["a", "b"].map((name) => runOf(name, { ...this.#fresh(), direct: true })));
+      await store.advance((runs) => ({ moves: runs.map(({ id, epoch }) => success(id, epoch)) }));
+    });
+  }
+
+  /** The inputs of all runs that each trigger has made, in order. */
+  runs(): Promise<Record<Trigger, unknown[]>> {
+    return this.#byHand(async (store) => {
+      const made = {} as Record<Trigger, unknown[]>;
+      for (const trigger of TRIGGERS) {
+        const found = await runsBy(store, trigger);
+        made[trigger] = found.reverse().map(({ input }) => JSON.parse(input));
+      }
+      return made;
+    });
+  }
+
+  async #byHand<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const store = await this.#open();
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+}
+
+const runsBy = (store: Store, trigger: Trigger): ReturnType<Store["runs"]> =>
+  store.runs({ workflow: WORKFLOWS[trigger], limit: 10_000 });
+
+const success = (run: string, epoch: number): RunMove => ({
+  run,
+  epoch,
+  start: null,
+  gates: [],
+  steps: [],
+  enqueue: [],
+  endItems: [],
+  again: false,
+  finish: { state: "succeeded", body: "null" },
+});
