@@ -6,6 +6,7 @@ import { inOrder } from "../core/gate/order.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
 import { planOf } from "../engine/claiming/line.ts";
+import { withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { unknownRun } from "./unknown.ts";
@@ -73,10 +74,15 @@ export class RunQueue {
     return [...standing, ...later].slice(0, limit);
   }
 
+  /** Its place and its reasons as in the list, and who holds what it waits for. */
   async why(id: string): Promise<QueuedRun> {
-    const found = (await this.list({ limit: Number.POSITIVE_INFINITY })).find((run) => run.id === id);
-    if (found) return found;
-    throw await this.#notQueued(id);
+    const [line, view] = await Promise.all([
+      this.list({ limit: Number.POSITIVE_INFINITY }),
+      this.#store.wait(id),
+    ]);
+    const found = line.find((run) => run.id === id);
+    if (!found) throw await this.#notQueued(id);
+    return view ? { ...found, ...told(withCauses(found.reasons, view), view.now) } : found;
   }
 
   /** Only what is still in line; a run in progress is cancelled with `runs.cancel`. */

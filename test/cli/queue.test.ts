@@ -47,14 +47,14 @@ describe("queue why", () => {
   test("says the reasons, the place, priority and tags", async () => {
     expect(await shop.table("queue", "why", low)).toMatch(
       new RegExp(
-        `^diamond ${low} is number 2 in the line of runs, queued for \\w+, because\\n  tag "tenant=acme" is full: 1 of 1 slots held, 1 waiting ahead\\n      npx sluice limits set tag:tenant=acme 2\\n  Priority 0, tags: env=test, tenant=acme\\.\\n$`,
+        `^diamond ${low} is number 2 in the line of runs, queued for \\w+, because\\n  tag "tenant=acme" is full: 1 of 1 slots held \\(by ${started} diamond for \\w+\\), 1 waiting ahead\\n      npx sluice limits set tag:tenant=acme 2\\n  Priority 0, tags: env=test, tenant=acme\\.\\n$`,
       ),
     );
     expect(await shop.data("queue", "why", low)).toMatchObject({ id: low, position: 2, priority: 0 });
   });
 
   test("is what `why` says of a queued run", async () => {
-    const strip = (text: string): string => text.replace(/queued for \w+/, "");
+    const strip = (text: string): string => text.replace(/(queued|diamond) for \w+/g, "");
     expect(strip(await shop.table("why", low))).toBe(strip(await shop.table("queue", "why", low)));
     expect(await shop.data("why", low)).toMatchObject({ id: low, state: "queued", position: 2 });
   });

@@ -99,6 +99,8 @@ about("a gate that admits nobody", () => {
     expect(say({ ...queue, zero: true })).toBe('queue "stripe" is paused by its limit of 0, 2 waiting ahead');
     expect(remedy({ ...queue, zero: true })).toBe("sluice limits reset queue:stripe");
     expect(remedy(queue)).toBe("sluice queues resume stripe");
+    const run: Reason = { kind: "paused", gate: "run:01m7/async", ahead: 0 };
+    expect([say(run), remedy(run)]).toEqual(["its run is paused", "sluice runs resume 01m7"]);
     expect(remedy({ kind: "paused", gate: "cluster", ahead: 0 })).toBe("sluice limits set cluster <slots>");
   });
 
@@ -152,7 +154,8 @@ about("a gate", () => {
     expect(gateTitle("mutex:ns/nightly")).toBe('mutex "ns/nightly"');
     expect(gateTitle("runs")).toBe("the run cap");
     expect(gateTitle("tag:env=prod")).toBe('tag "env=prod"');
-    expect(gateTitle("run:01m7/workers")).toBe('its run\'s own limit "workers"');
+    expect(gateTitle("run:01m7/workers")).toBe("its run's maxWorkers");
+    expect(gateTitle("run:01m7/items/load")).toBe('the window of step "load"');
   });
 
   it("whose value could mislead a shell is quoted in the command", () => {

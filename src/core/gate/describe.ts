@@ -28,10 +28,19 @@ export function gateTitle(key: string): string {
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
 }
 
+/** What the executors' limits are called where people write them. */
+const EXECUTORS: Readonly<Record<string, string>> = {
+  workers: "its run's maxWorkers",
+  async: "its run's maxAsyncConcurrent",
+  pods: "its run's maxConcurrentSteps",
+  "in-process": "its run's in-process executor",
+};
+
 /** A gate that one run has for itself. */
 function runTitle(name: string): string {
   const [kind, step] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
-  return kind === "items" ? `the window of step "${step}"` : `its run's own limit "${name}"`;
+  if (kind === "items") return `the window of step "${step}"`;
+  return EXECUTORS[name] ?? `its run's own limit "${name}"`;
 }
 
 /** Why a unit waits, in words. What holds a front back is told where that front comes first. */
@@ -54,6 +63,9 @@ function sentence(reason: Reason, telling: Telling): string {
     case "behind":
       return behind(reason, telling);
     case "paused":
+      // All of a run's own gates are paused with it.
+      if (parseKey(reason.gate).kind === "run" && !reason.zero)
+        return `its run is paused${ahead(reason.ahead)}`;
       return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;

@@ -82,6 +82,10 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
+/** The same reasons with what the store tells about their causes. */
+export const withCauses = (reasons: readonly Reason[], view: WaitView): Reason[] =>
+  reasons.map((reason) => withCause(reason, view));
+
 /** Who or what makes it so: the holders of a full gate, or the limit of 0 of a paused one that has another to go back to. */
 function withCause(reason: Reason, view: WaitView): Reason {
   if (reason.kind === "paused") {
