@@ -1,6 +1,7 @@
 /** From a URL to a store. Drivers load only when they are used. */
 import { fileURLToPath } from "node:url";
 import { SluiceError } from "../core/error.ts";
+import { isConnectionLoss } from "../store/retry.ts";
 import type { Store } from "../store/store.ts";
 
 export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
@@ -53,6 +54,10 @@ export function masked(url: string): string {
   const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;
   return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
 }
+
+/** Of a store that was open already: only what says that it is away. */
+export const unreachableIfLost = (url: string, error: unknown): unknown =>
+  isConnectionLoss(error) ? unreachable(url, error) : error;
 
 function unreachable(url: string, error: unknown): unknown {
   if (error instanceof SluiceError) return error;

@@ -122,11 +122,6 @@ export async function startWorker(
     if (hint === "parked" || hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  await worker.start();
-  await tender.start();
-  await coordinator.start();
-  await triggers.start();
-  await pods.start();
   const stop = async (options?: { graceMs?: number }): Promise<void> => {
     // All at once: a store that does not answer must not keep the worker from stopping to claim.
     await Promise.all([
@@ -139,6 +134,17 @@ export async function startWorker(
     ]);
     await executor.stopOthers();
   };
+  try {
+    await worker.start();
+    await tender.start();
+    await coordinator.start();
+    await triggers.start();
+    await pods.start();
+  } catch (error) {
+    // Nobody gets to know this worker, so nobody else could stop what has started of it.
+    await stop({ graceMs: 0 }).catch(() => {});
+    throw error;
+  }
   return {
     get session() {
       return worker.session;

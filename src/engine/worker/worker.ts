@@ -108,10 +108,15 @@ export class Worker implements Service {
   }
 
   async start(): Promise<void> {
-    this.#stopped = false;
     this.#running.resume();
     this.#session = await this.#keeper.open();
-    this.#unlisten = await this.#claims.listen((hint) => this.#hear(hint));
+    try {
+      this.#unlisten = await this.#claims.listen((hint) => this.#hear(hint));
+    } catch (error) {
+      await this.#leave();
+      throw error;
+    }
+    this.#stopped = false;
     this.#loop = this.#exchanges.run();
     this.wake();
   }
@@ -134,9 +139,13 @@ export class Worker implements Service {
     this.#stopped = true;
     this.#exchanges.finish();
     await this.#loop;
-    this.#keeper.forget();
     this.#claimKeeper.stop();
     await this.#unlisten?.();
+    await this.#leave();
+  }
+
+  async #leave(): Promise<void> {
+    this.#keeper.forget();
     await this.#claims.close().catch(() => {});
     this.#session = undefined;
   }

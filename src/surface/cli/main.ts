@@ -15,5 +15,6 @@ const program = await createProgram(process.argv.slice(2));
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
-  process.exitCode = reportError(error, (command) => toPaste(program.opts(), command));
+  // Ended, not left to end: what was begun may still wait for signals, or for a store that does not answer.
+  endWith(reportError(error, (command) => toPaste(program.opts(), command)));
 }

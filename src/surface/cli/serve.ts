@@ -1,5 +1,6 @@
 /** What `dev` and `worker` share: open the store, work until told to stop, and be gone within the grace period. */
 import type { Command } from "commander";
+import { unreachableIfLost } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
@@ -71,7 +72,7 @@ export async function serve(serving: Serving): Promise<void> {
     // What fails while it stops is the stopping's own doing.
     if (stopping.signal.aborted) return;
     await leave(graceMs).catch(() => {});
-    throw error;
+    throw unreachableIfLost(storeUrl(options), error);
   }
 }
 
