@@ -3,10 +3,11 @@ import type { AppPool } from "../core/app/app.ts";
 import { APP_DEFAULTS } from "../core/app/app.ts";
 import { askProblems } from "../core/app/pools.ts";
 import { SluiceError } from "../core/error.ts";
+import { asksFor, asksOfEveryTask } from "../core/gate/asks.ts";
 import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
-import { clusterKey, familyOf, poolKey, queueKey } from "../core/gate/key.ts";
+import { familyOf } from "../core/gate/key.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
 import type { Duration } from "../core/time.ts";
@@ -52,7 +53,10 @@ export async function newTask(
     id,
     name: task.id,
     priority,
-    lane: laneOf(queue, task.id, asksFor(task, parsed, queue, pools)),
+    lane: laneOf(queue, task.id, [
+      ...asksOfEveryTask(queue),
+      ...asksFor({ pools: poolsOf(task, parsed, pools) }),
+    ]),
     input: text,
     options: JSON.stringify({
       retry: retryPolicy(task.retry),
@@ -66,15 +70,12 @@ export async function newTask(
   };
 }
 
-function asksFor(task: AnyTask, parsed: unknown, queue: string, declared: readonly AppPool[]): Ask[] {
+function poolsOf(task: AnyTask, parsed: unknown, declared: readonly AppPool[]): PoolAsks {
   const pools = typeof task.pools === "function" ? task.pools(parsed as never) : (task.pools ?? {});
-  const asks = Object.entries(pools).map(([name, slots]) => ({
-    gate: poolKey(name),
-    slots: checkedSlots(task, name, slots),
-  }));
+  for (const [name, slots] of Object.entries(pools)) checkSlots(task, name, slots);
   // What a function answers could not be checked with the app.
   if (typeof task.pools === "function") refuseUnknownPools(task, pools, declared);
-  return [{ gate: clusterKey, slots: 1 }, { gate: queueKey(queue), slots: 1 }, ...asks];
+  return pools;
 }
 
 /** Limits are live, so how much may be asked for is looked up in the store, not here. */
@@ -86,8 +87,8 @@ function refuseUnknownPools(task: AnyTask, asks: PoolAsks, declared: readonly Ap
     throw new SluiceError("BAD_POOL", `task "${task.id}": ${rule}. ${cure}.`);
 }
 
-function checkedSlots(task: AnyTask, pool: string, slots: number): number {
-  if (Number.isSafeInteger(slots) && slots >= 1) return slots;
+function checkSlots(task: AnyTask, pool: string, slots: number): void {
+  if (Number.isSafeInteger(slots) && slots >= 1) return;
   throw new SluiceError(
     "BAD_SLOTS",
     `task "${task.id}": asks pool "${pool}" for ${slots} slots; ask for a whole number of at least 1.`,

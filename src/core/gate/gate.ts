@@ -41,7 +41,7 @@ export interface Ask {
 /** What stands between an ask and its gate, if anything; `ahead` are the slots reserved by those in front. */
 export type Obstacle = "unset" | "paused" | "never" | "full" | "behind";
 
-/** The one comparison of held and limit in the whole code base; every decision and explanation is made of it. */
+/** Decides by held and limit, as nothing outside this file does; every decision and explanation is made of it. */
 export function obstacle(gate: Gate, held: number, ahead: number, slots: number): Obstacle | undefined {
   if (gate.limit === null) return "unset";
   if (gate.paused || gate.limit === 0) return "paused";

@@ -28,12 +28,12 @@ export function tagKey(key: string, value?: string): string {
   return value === undefined ? `tag:${key}` : `tag:${key}=${value}`;
 }
 
-/** A gate that one run has for itself, like "workers"; only its own steps ask for it. */
 /** How many items of a step may be in flight. */
 export function windowKey(run: string, step: string): string {
   return `run:${run}/items/${step}`;
 }
 
+/** A gate that one run has for itself, like "workers"; only its own steps ask for it. */
 export function runGateKey(run: string, name: string): string {
   return `run:${run}/${name}`;
 }

@@ -1,9 +1,10 @@
 /** From a workflow of a checked app to what a run is made of, with every choice made and every default filled in. */
 import type { App } from "../app/app.ts";
 import { APP_DEFAULTS } from "../app/app.ts";
+import { asksFor } from "../gate/asks.ts";
 import type { Ask } from "../gate/gate.ts";
-import { mutexKey, poolKey, runsKey, tagKey } from "../gate/key.ts";
-import type { AnyTask, PoolAsks } from "../task/definition.ts";
+import { runsKey, tagKey } from "../gate/key.ts";
+import type { AnyTask } from "../task/definition.ts";
 import { retryPolicy } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
@@ -59,7 +60,7 @@ function called(
     each: each && eachOf(each),
     needs,
     when,
-    asks: asksOf(pools, options.mutexes).map(({ gate, slots }) => [gate, slots]),
+    asks: asksFor({ pools, mutexes: options.mutexes }).map(({ gate, slots }) => [gate, slots]),
     retry: retryPolicy(options.retry ?? task.retry),
     timeoutMs: millis(options.timeout ?? task.timeout),
     mayFail: options.mayFail ?? false,
@@ -84,14 +85,7 @@ export function runAsks(workflow: AnyWorkflow, tags: Readonly<Record<string, str
     { gate: tagKey(key), slots: 1 },
     { gate: tagKey(key, value), slots: 1 },
   ]);
-  return [{ gate: runsKey, slots: 1 }, ...ofTags, ...asksOf(workflow.pools, workflow.mutexes)];
-}
-
-function asksOf(pools: PoolAsks = {}, mutexes: readonly string[] = []): Ask[] {
-  return [
-    ...Object.entries(pools).map(([name, slots]) => ({ gate: poolKey(name), slots })),
-    ...mutexes.map((name) => ({ gate: mutexKey(name), slots: 1 })),
-  ];
+  return [{ gate: runsKey, slots: 1 }, ...ofTags, ...asksFor(workflow)];
 }
 
 function millis(duration: Duration | undefined): number | null {

@@ -1,5 +1,6 @@
 /** A step as a unit: what it asks, what it is given, and what its worker and its recovery need to know. */
-import { clusterKey, queueKey, runGateKey } from "../../core/gate/key.ts";
+import { asksOfEveryTask } from "../../core/gate/asks.ts";
+import { runGateKey } from "../../core/gate/key.ts";
 import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -50,14 +51,10 @@ export const alike = (run: RunSeen, step: GraphStep, lane = laneOfStep(run, step
 
 /** `window`: a gate of the step's items, beside what every unit of this step asks. */
 export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): LaneSpec {
-  const gates = [
-    clusterKey,
-    queueKey(step.queue),
-    runGateKey(run.id, step.gate),
-    ...(window ? [window] : []),
-  ];
+  const own = [runGateKey(run.id, step.gate), ...(window ? [window] : [])];
   const asks = [
-    ...gates.map((gate) => ({ gate, slots: 1 })),
+    ...asksOfEveryTask(step.queue),
+    ...own.map((gate) => ({ gate, slots: 1 })),
     ...step.asks.map(([gate, slots]) => ({ gate, slots })),
   ];
   return laneOf(step.queue, step.task, asks);
