@@ -5,6 +5,7 @@ import { laneOf } from "../../store/lane.ts";
 import type { MemoryStore } from "../../store/memory/index.ts";
 import { openMemory } from "../../store/memory/index.ts";
 import type { GateRow, HeadRow, LaneRow, Moves, NewTask, Scope, View } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 import { FakeClock } from "../../testing/clock.ts";
 import type { Answer, Claimed, Finished, Report, Seat } from "./claims.ts";
 import { servesText } from "./serving.ts";
@@ -203,6 +204,17 @@ describe("two claimers on one store", () => {
     await a.exchange();
     await Promise.resolve();
     expect(hints).toEqual(["work"]);
+  });
+
+  test("tell coordinators of a run that arrived: who looked while it was in hand found nothing", async () => {
+    const { store, claimer } = await world();
+    const a = await claimer("a", { slots: 1 });
+    await store.enqueue([unit("run", {}, { queue: RUNS })]);
+    const hints: string[] = [];
+    await store.listen((hint) => hints.push(hint));
+    await a.exchange();
+    await Promise.resolve();
+    expect(hints).toContain("runs");
   });
 });
 

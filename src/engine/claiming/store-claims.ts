@@ -1,6 +1,7 @@
 /** Claiming on a store: each exchange is one pass, decided here and written there. */
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
@@ -124,7 +125,7 @@ export class StoreClaims implements Claims {
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
-    this.#hintOthers(decision.forOthers, passed.arrived.length > 0);
+    this.#hintOthers(decision.forOthers, passed.arrived);
     return {
       now: passed.now,
       claimed: passed.claimed,
@@ -150,11 +151,15 @@ export class StoreClaims implements Claims {
     return units > 0 || lanes || readable;
   }
 
-  /** Said once for the same units: whoever could not take them then is not asked again and again. */
-  #hintOthers(units: readonly string[], arrived: boolean): void {
+  /**
+   * Said once for the same units: whoever could not take them then is not asked again and again. Who looked for what has
+   * arrived while we had it in hand found nothing, and would not look again.
+   */
+  #hintOthers(units: readonly string[], arrived: readonly LaneSpec[]): void {
     const fresh = units.some((id) => !this.#offered.has(id));
     this.#offered = new Set(units);
-    if (fresh || arrived) this.#store.hint("work");
+    if (fresh || arrived.length > 0) this.#store.hint("work");
+    if (arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }
 
   /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
