@@ -12,11 +12,18 @@ const lock = join(top, "dist-next-lock");
 /** Longer than any build takes: whoever left it there is gone. */
 const STALE_MS = 120_000;
 
-/** Builds what is not built yet; the path of the command's main file. */
-export async function builtCli(): Promise<string> {
+let built: Promise<string> | undefined;
+
+/** Builds what is not built yet; the path of the command's main file. A test file looks once: sources stay as they are. */
+export function builtCli(): Promise<string> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<string> {
   await locked(async () => {
-    const build = 'import { build } from "./scripts/ready.mjs"; process.exitCode = (await build()) ? 0 : 1;';
-    await promisify(execFile)(process.execPath, ["--input-type=module", "-e", build], { cwd: top });
+    const script = 'import { build } from "./scripts/ready.mjs"; process.exitCode = (await build()) ? 0 : 1;';
+    await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd: top });
   });
   return join(top, "dist/surface/cli/main.js");
 }
