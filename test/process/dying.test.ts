@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Child } from "../../src/executor/process/child.ts";
 import { Seat } from "../../src/executor/process/seat.ts";
 import { until } from "../e2e/support/until.ts";
-import { isAlive, job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
+import { isAlive } from "../support/processes.ts";
+import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -8,16 +8,13 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { kill } from "../support/processes.ts";
 import { execArgv } from "./support/child-entry.ts";
 
 const pids = new Set<number>();
 afterEach(() => {
-  for (const pid of pids)
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It is gone, as it should be.
-    }
+  // They are gone already, as they should be.
+  for (const pid of pids) kill(pid);
   pids.clear();
 });
 

@@ -7,9 +7,10 @@ import { loadApp } from "../../src/surface/cli/load-app.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
+import { isAlive } from "../support/processes.ts";
 import { Witness } from "../support/witness.ts";
 import type { WorkerCommand } from "./support/worker-command.ts";
-import { isAlive, newProject, startWorker } from "./support/worker-command.ts";
+import { newProject, startWorker } from "./support/worker-command.ts";
 
 interface World {
   readonly witness: Witness;

@@ -2,12 +2,13 @@
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { builtCli, top } from "../../support/built-cli.ts";
+import { childrenOf } from "../../support/processes.ts";
 
 const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
 
@@ -73,8 +74,7 @@ export class WorkerCommand {
 
   /** The processes that run the app's code. */
   get children(): number[] {
-    const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
-    return text.trim().split(" ").filter(Boolean).map(Number);
+    return childrenOf(this.pid);
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -89,13 +89,4 @@ export async function startWorker(project: Project, ...args: string[]): Promise<
     await worker.ended;
   });
   return worker;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    // A zombie has ended, though nobody has looked at it yet.
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }
