@@ -6,12 +6,13 @@ import type { Diagnosis } from "../../src/api/doctor/doctor.ts";
 import { examine } from "../../src/api/doctor/doctor.ts";
 import type { Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
-import type { AppName, Errand } from "../e2e/support/apps.ts";
-import { appNamed } from "../e2e/support/apps.ts";
+import type { Errand } from "../e2e/support/apps.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
-import { prepareWorker } from "../e2e/support/start-worker.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorkers } from "../support/start-worker.ts";
+import type { AppName } from "../support/worker-apps.ts";
+import { appNamed } from "../support/worker-apps.ts";
 
 const TASKS = 900;
 
@@ -69,14 +70,13 @@ async function busy(
   app: AppName,
   errand: (n: number) => { queue: string; input: Errand },
 ): Promise<{ sluice: Sluice; stop(): Promise<void> }> {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+  const witness = await openWitness();
   witness.letGo();
   const store = (await place.open()) as string;
   const sluice = await connect({ store, app: appNamed(app), migrate: true });
   onTestFinished(() => sluice.close());
   const order = { app, store, slots: 8, witnessPort: witness.port } as const;
-  const workers = await Promise.all(["a", "b"].map((name) => prepareWorker({ ...order, name })));
+  const workers = await prepareWorkers(["a", "b"], order);
   await Promise.all(workers.map((worker) => worker.go()));
   const { tasks } = appNamed(app);
   const calls = Array.from({ length: TASKS }, (_, n) => {

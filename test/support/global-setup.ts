@@ -1,8 +1,11 @@
 // Starts the database servers once per test run, side by side, and tells the test files where they are.
 // SLUICE_TEST_POSTGRES and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does without.
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { top } from "./built-cli.ts";
 import { dropMariadbs, dropPostgreses } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
 import { start as startPostgres } from "./postgres.ts";
@@ -17,6 +20,8 @@ declare module "vitest" {
     mariadbMissing: string;
     /** Begins the name of every database this run creates, so that it can remove them again. */
     databasePrefix: string;
+    /** A folder of this run, for what plain-module.ts makes. */
+    plainModules: string;
   }
 }
 
@@ -30,14 +35,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
     open("PostgreSQL", "SLUICE_TEST_POSTGRES", startPostgres, (url) => dropPostgreses(url, prefix)),
     open("MariaDB", "SLUICE_TEST_MARIADB", startMariadb, (url) => dropMariadbs(url, prefix)),
   ]);
+  const plainModules = newModuleFolder();
+  project.provide("plainModules", plainModules);
   project.provide("databasePrefix", prefix);
   project.provide("postgresUrl", postgres.url);
   project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
   project.provide("mariadbUrl", mariadb.url);
   project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
   return async () => {
+    rmSync(plainModules, { recursive: true, force: true });
     await Promise.all([postgres, mariadb].map((server) => (server.url === null ? undefined : server.stop())));
   };
+}
+
+/** Modules in it find the packages that ours find. */
+function newModuleFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-modules-"));
+  symlinkSync(join(top, "node_modules"), join(folder, "node_modules"), "dir");
+  return folder;
 }
 
 async function open(
