@@ -62,7 +62,7 @@ describe("a child that dies", () => {
 
   test("of hunger says so", async () => {
     const { executor } = await startExecutor({
-      execArgv: ["--max-old-space-size=80", "--import", "tsx"],
+      execArgv: ["--max-old-space-size=80"],
       onLine: () => {},
     });
     expect(await executor.run(job("hungry"))).toEqual(died(/SIGABRT.*memory|exit code 134/));
