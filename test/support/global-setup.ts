@@ -5,8 +5,9 @@ import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { openPostgres } from "../../src/store/postgres/index.ts";
 import { top } from "./built-cli.ts";
-import { dropMariadbs, dropPostgreses } from "./create-database.ts";
+import { createPostgres, dropMariadbs, dropPostgreses } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
 import { start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
@@ -16,6 +17,8 @@ declare module "vitest" {
     /** Null where PostgreSQL cannot be had; `postgresMissing` then says why. */
     postgresUrl: string | null;
     postgresMissing: string;
+    /** A database with our tables in it, to be copied. */
+    migratedPostgres: string | null;
     mariadbUrl: string | null;
     mariadbMissing: string;
     /** Begins the name of every database this run creates, so that it can remove them again. */
@@ -40,12 +43,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("databasePrefix", prefix);
   project.provide("postgresUrl", postgres.url);
   project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
+  project.provide("migratedPostgres", postgres.url === null ? null : await migrated(postgres.url, prefix));
   project.provide("mariadbUrl", mariadb.url);
   project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
   return async () => {
     rmSync(plainModules, { recursive: true, force: true });
     await Promise.all([postgres, mariadb].map((server) => (server.url === null ? undefined : server.stop())));
   };
+}
+
+async function migrated(server: string, prefix: string): Promise<string> {
+  const url = await createPostgres(server, prefix);
+  const store = openPostgres({ url });
+  await store.migrate();
+  await store.close();
+  return url;
 }
 
 /** Modules in it find the packages that ours find. */
