@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
+/** It puts another module in the place of one that others import as it is. */
+const ALONE = "src/executor/process/child.test.ts";
+
 export default defineConfig({
   resolve: {
     // Examples import "sluice" as users do. Tests must meet the same module instances they import by path.
@@ -14,12 +17,31 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "chaos/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 60_000,
+    // In the order of their names, so that what is short comes last and both workers end at about the same time.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "processes",
+          include: ["test/**/*.test.ts", ALONE],
+          globalSetup: ["test/support/global-setup.ts"],
+        },
+      },
+      {
+        // Many small files: to start a process for each of them takes longer than all they do.
+        extends: true,
+        test: {
+          name: "units",
+          include: ["src/**/*.test.ts", "chaos/**/*.test.ts"],
+          exclude: [ALONE],
+          isolate: false,
+        },
+      },
+    ],
   },
 });

@@ -1,18 +1,17 @@
 // Every command, as a table and as data, on an embedded store that a worker is busy with.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
-import { appNamed } from "../e2e/support/apps.ts";
-import { prepareWorker } from "../e2e/support/start-worker.ts";
 import { freshSqlite } from "../support/databases.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorker } from "../support/start-worker.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import { gives, newProject, says } from "./terminal.ts";
 
 test("every command answers while a worker is at it, and the worker goes on", {
   timeout: 180_000,
 }, async () => {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+  const witness = await openWitness();
   witness.letGo();
   const store = `file:${await freshSqlite()}`;
   await using program = await connect({ store, app: appNamed("caps"), migrate: true });

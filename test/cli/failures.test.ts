@@ -52,8 +52,9 @@ describe("a store that is away is named by", () => {
     ["migrate"],
     ["doctor"],
   ])("%s %s", async (...args) => {
-    for (const json of [[], ["--json"]])
-      expect(await sluice(newProject(), [...args, "--store", away, ...json])).toEqual(
+    const ends = [[], ["--json"]].map((json) => sluice(newProject(), [...args, "--store", away, ...json]));
+    for (const end of ends)
+      expect(await end).toEqual(
         failure(
           "STORE_UNREACHABLE",
           "The store postgres://ann:***@127.0.0.1:1/x could not be reached: connect ECONNREFUSED 127.0.0.1:1",

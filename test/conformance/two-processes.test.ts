@@ -2,10 +2,10 @@
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSqlite } from "../../src/store/sqlite/index.ts";
 import { freshSqlite } from "../support/databases.ts";
+import { plainModule } from "../support/plain-module.ts";
 import { besideSqlite } from "./tables.ts";
 
 const EACH = 2_000;
@@ -17,9 +17,9 @@ interface Message {
   readonly error?: string;
 }
 
-function start(path: string, name: string): ChildProcess {
-  const script = fileURLToPath(new URL("two-processes-child.ts", import.meta.url));
-  return fork(script, [path, name, String(EACH)], { execArgv: ["--import", "tsx"] });
+async function start(path: string, name: string): Promise<ChildProcess> {
+  const script = await plainModule(new URL("two-processes-child.ts", import.meta.url));
+  return fork(script, [path, name, String(EACH)], { execArgv: [] });
 }
 
 function said(child: ChildProcess): Promise<Message> {
@@ -43,7 +43,7 @@ test("two processes share one file: no error, the limit is reached and never exc
   await beside.query(`CREATE TRIGGER watch AFTER INSERT ON sluice_running BEGIN
     UPDATE most SET claims = max(claims, (SELECT count(*) FROM sluice_running)); END`);
 
-  const children = ["a", "b"].map((name) => start(path, name));
+  const children = await Promise.all(["a", "b"].map((name) => start(path, name)));
   try {
     await Promise.all(children.map(said));
     for (const child of children) child.send("go");

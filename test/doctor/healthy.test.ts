@@ -6,22 +6,24 @@ import type { Diagnosis } from "../../src/api/doctor/doctor.ts";
 import { examine } from "../../src/api/doctor/doctor.ts";
 import type { Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
-import type { AppName, Errand } from "../e2e/support/apps.ts";
-import { appNamed } from "../e2e/support/apps.ts";
+import type { Errand } from "../e2e/support/apps.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
-import { prepareWorker } from "../e2e/support/start-worker.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorkers } from "../support/start-worker.ts";
+import type { Witness } from "../support/witness.ts";
+import type { AppName } from "../support/worker-apps.ts";
+import { appNamed } from "../support/worker-apps.ts";
 
-const TASKS = 900;
+const TASKS = 450;
 
 describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("under load nothing is found, however often one looks", { timeout: 120_000 }, async () => {
-    const { sluice, stop } = await busy(place, "why", (n) => ({
+    const { sluice, witness, stop } = await busy(place, "why", (n) => ({
       queue: n % 9 === 0 ? "narrow" : "wide",
       input: { ms: n % 4, pools: { [`tenant=${n % 150}`]: 1, ...(n % 5 === 0 ? { gpu: 1 } : {}) } },
     }));
-    const seen = await looking(sluice);
+    const seen = await looking(sluice, witness);
     expect(seen.flatMap(findings)).toEqual([]);
     expect(seen.length).toBeGreaterThan(20);
     // Not for want of anything to look at.
@@ -33,11 +35,11 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("with claims ahead of time nothing is found either", { timeout: 120_000 }, async () => {
-    const { sluice, stop } = await busy(place, "soft", (n) => ({
+    const { sluice, witness, stop } = await busy(place, "soft", (n) => ({
       queue: (["work", "free", "own"] as const)[n % 3] as string,
       input: { ms: n % 3 },
     }));
-    const seen = await looking(sluice);
+    const seen = await looking(sluice, witness);
     expect(seen.flatMap(findings)).toEqual([]);
     await stop();
   });
@@ -45,12 +47,12 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("limits that fall and rise make gates drain, and none is called broken", {
     timeout: 120_000,
   }, async () => {
-    const { sluice, stop } = await busy(place, "why", (n) => ({
+    const { sluice, witness, stop } = await busy(place, "why", (n) => ({
       queue: "wide",
       input: { ms: 5 + (n % 20) },
     }));
     let limit = 0;
-    const seen = await looking(sluice, async () => {
+    const seen = await looking(sluice, witness, async () => {
       limit = (limit % 8) + 1;
       await sluice.limits.set("queue:wide", 9 - limit);
     });
@@ -68,15 +70,14 @@ async function busy(
   place: Place,
   app: AppName,
   errand: (n: number) => { queue: string; input: Errand },
-): Promise<{ sluice: Sluice; stop(): Promise<void> }> {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+): Promise<{ sluice: Sluice; witness: Witness; stop(): Promise<void> }> {
+  const witness = await openWitness();
   witness.letGo();
   const store = (await place.open()) as string;
   const sluice = await connect({ store, app: appNamed(app), migrate: true });
   onTestFinished(() => sluice.close());
   const order = { app, store, slots: 8, witnessPort: witness.port } as const;
-  const workers = await Promise.all(["a", "b"].map((name) => prepareWorker({ ...order, name })));
+  const workers = await prepareWorkers(["a", "b"], order);
   await Promise.all(workers.map((worker) => worker.go()));
   const { tasks } = appNamed(app);
   const calls = Array.from({ length: TASKS }, (_, n) => {
@@ -87,6 +88,7 @@ async function busy(
   for (let n = 0; n < TASKS; n += 90) await sluice.enqueueMany(calls.slice(n, n + 90) as never);
   return {
     sluice,
+    witness,
     stop: async () => {
       expect(await Promise.all(workers.map((worker) => worker.stop()))).toEqual(["code 0", "code 0"]);
     },
@@ -94,12 +96,19 @@ async function busy(
 }
 
 /** Every diagnosis until all is done. */
-async function looking(sluice: Sluice, between: () => Promise<void> = async () => {}): Promise<Diagnosis[]> {
+async function looking(
+  sluice: Sluice,
+  witness: Witness,
+  between: () => Promise<void> = async () => {},
+): Promise<Diagnosis[]> {
   const seen: Diagnosis[] = [];
   for (;;) {
-    await between();
     // A look at SQLite never waits, and the witness lives in this process.
     await new Promise((resolve) => setImmediate(resolve));
+    // Who sees the same again has seen nothing, and keeps the workers from what there is to look at.
+    const next = Math.min(TASKS, witness.starts.length + 1);
+    await witness.until(({ starts }) => starts.length >= next, "another one starts");
+    await between();
     const diagnosis = await examine(sluice.store);
     seen.push(diagnosis);
     if (sizeOf(diagnosis.checks).includes(` ${TASKS} outcomes`)) return seen;

@@ -1,13 +1,13 @@
 // Every limit at once, two processes, and somebody who counts outside the store.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorkers } from "../support/start-worker.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import type { Errand } from "./support/apps.ts";
-import { appNamed } from "./support/apps.ts";
 import { describeOn } from "./support/places.ts";
-import { prepareWorker } from "./support/start-worker.ts";
 
 const TASKS = 2_000;
 const BULK = 1_200;
@@ -24,14 +24,13 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
   test("two workers reach every limit, pass none, share the work, and serve the queues by rank", {
     timeout: 120_000,
   }, async () => {
-    const witness = await Witness.open();
-    onTestFinished(() => witness.close());
+    const witness = await openWitness();
     const store = (await place.open()) as string;
     await using sluice = await connect({ store, app: appNamed("caps"), migrate: true });
     const sent = await enqueueAll(sluice);
 
     const order = { app: "caps", store, slots: SLOTS, witnessPort: witness.port } as const;
-    const workers = await Promise.all(["a", "b"].map((name) => prepareWorker({ ...order, name })));
+    const workers = await prepareWorkers(["a", "b"], order);
     await Promise.all(workers.map((worker) => worker.go()));
     // Nobody leaves yet, so the limits fill up to the brim, and only one set of tasks can fill them all by rank.
     await witness.until((seen) => seen.sum("cluster") >= LIMITS.cluster, "the cluster cap is reached");

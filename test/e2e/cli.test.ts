@@ -13,6 +13,7 @@ import { connect } from "../../src/api/sluice.ts";
 import type { App } from "../../src/core/app/app.ts";
 import { builtCli, top } from "../support/built-cli.ts";
 import { describeWithPostgres, freshPostgres } from "../support/databases.ts";
+import { childrenOf, kill } from "../support/processes.ts";
 
 let cli = "";
 const projects: string[] = [];
@@ -648,8 +649,11 @@ class Running {
     this.#child.kill(signal);
   }
 
+  /** `dev` works in a child, which outlives a parent that dies until its tasks have ended, or the grace period has. */
   async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid !== undefined && exitCode === null && signalCode === null)
+      for (const each of [...childrenOf(pid), pid]) kill(each);
     await this.#ended;
   }
 

@@ -3,12 +3,14 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
-import { Visitor, Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import type { WorkerProcess } from "../support/start-worker.ts";
+import { prepareWorker, prepareWorkers } from "../support/start-worker.ts";
+import type { Witness } from "../support/witness.ts";
+import { Visitor } from "../support/witness.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import type { Errand } from "./support/apps.ts";
-import { appNamed } from "./support/apps.ts";
 import { describeOn } from "./support/places.ts";
-import type { WorkerProcess } from "./support/start-worker.ts";
-import { prepareWorker } from "./support/start-worker.ts";
 import { until } from "./support/until.ts";
 
 const PREFETCH = 4;
@@ -182,7 +184,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     // On the slow worker they take until the end of the test, on the fast one no time at all.
     const ids = await enqueue(sluice, "work", 200, { holdOn: "slow" });
     const order = { app: "hard", store, witnessPort: witness.port, slots } as const;
-    const [slow, fast] = await Promise.all(["slow", "fast"].map((name) => prepareWorker({ ...order, name })));
+    const [slow, fast] = await prepareWorkers(["slow", "fast"], order);
     await slow?.go();
     await witness.until((seen) => seen.sum("worker:slow") === slots, "the slow one is full");
     await fast?.go();
@@ -199,15 +201,9 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   });
 });
 
-async function openWitness(): Promise<Witness> {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
-  return witness;
-}
-
 async function start(witness: Witness, store: string, names: readonly string[]): Promise<WorkerProcess[]> {
   const order = { app: "soft", store, slots: 6, witnessPort: witness.port } as const;
-  const workers = await Promise.all(names.map((name) => prepareWorker({ ...order, name })));
+  const workers = await prepareWorkers(names, order);
   await Promise.all(workers.map((worker) => worker.go()));
   return workers;
 }

@@ -4,9 +4,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Explanation, Sluice, WorkerSettings } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
 import type { Aside } from "../conformance/tables.ts";
-import { Visitor, Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import type { Witness } from "../support/witness.ts";
+import { Visitor } from "../support/witness.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import type { Errand } from "./support/apps.ts";
-import { appNamed } from "./support/apps.ts";
 import type { Place } from "./support/places.ts";
 import { describeOn } from "./support/places.ts";
 import { until } from "./support/until.ts";
@@ -287,8 +289,7 @@ interface Opened {
 
 /** A fresh store with the app on it, and a witness; all of it ends with the test. */
 async function open(place: Place): Promise<Opened> {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+  const witness = await openWitness();
   const visitor = await Visitor.connect(witness.port, "here");
   const where = await place.open();
   const sluice = await connect({ store: where, app: appNamed("why", visitor), migrate: true });

@@ -7,16 +7,14 @@ import { connect } from "../../src/index.ts";
 import type { Aside } from "../conformance/tables.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
-import type { WorkerProcess } from "../e2e/support/start-worker.ts";
-import { prepareProcess } from "../e2e/support/start-worker.ts";
 import { until } from "../e2e/support/until.ts";
-import { appNamed } from "../runs/support/apps.ts";
 import { randomOf } from "../runs/support/random.ts";
-import { openWitness } from "../runs/support/start.ts";
-import type { RunWorkerOrder } from "../runs/support/worker-process.ts";
 import { isTidy } from "../runs/support/world.ts";
+import { openWitness } from "../support/open-witness.ts";
+import type { WorkerProcess } from "../support/start-worker.ts";
+import { prepareWorker } from "../support/start-worker.ts";
 import type { Visit, Witness } from "../support/witness.ts";
-import { builtWorker } from "./support/built-worker.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import { afterId, itemId } from "./support/list-app.ts";
 import { outcomesOf } from "./support/run-view.ts";
 
@@ -61,7 +59,6 @@ class Field {
   readonly #witness: Witness;
   readonly #aside: Aside;
   readonly #store: string;
-  readonly #main: string;
   readonly #random = randomOf(SEED);
   readonly #workers: Working[] = [];
   #spare: Promise<WorkerProcess> | undefined;
@@ -69,8 +66,7 @@ class Field {
   readonly #open = new Set<string>();
   #made = 0;
 
-  private constructor(sluice: Sluice, witness: Witness, aside: Aside, store: string, main: string) {
-    this.#main = main;
+  private constructor(sluice: Sluice, witness: Witness, aside: Aside, store: string) {
     this.#sluice = sluice;
     this.#witness = witness;
     this.#aside = aside;
@@ -83,7 +79,7 @@ class Field {
     onTestFinished(() => sluice.close());
     const aside = await place.beside(store);
     onTestFinished(() => aside.close());
-    const field = new Field(sluice, await openWitness(), aside, store, await builtWorker());
+    const field = new Field(sluice, await openWitness(), aside, store);
     for (let index = 0; index < processes; index += 1) await field.#work(await field.#prepare());
     return field;
   }
@@ -148,15 +144,14 @@ class Field {
 
   async #prepare(): Promise<WorkerProcess> {
     this.#made += 1;
-    const order = {
+    return prepareWorker({
       app: "lossyList",
       store: this.#store,
       name: `w${this.#made}`,
       slots: 4,
       poll: "200ms",
       witnessPort: this.#witness.port,
-    } as const;
-    return prepareProcess(order satisfies RunWorkerOrder, this.#main);
+    });
   }
 
   async #work(process: WorkerProcess): Promise<void> {

@@ -6,10 +6,11 @@ import type { Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
-import { appNamed } from "../runs/support/apps.ts";
-import { openWitness, prepareWorkers } from "../runs/support/start.ts";
 import { isTidy } from "../runs/support/world.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorkers } from "../support/start-worker.ts";
 import type { Witness } from "../support/witness.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import { afterId, itemId } from "./support/list-app.ts";
 import { outcomesOf } from "./support/run-view.ts";
 

@@ -2,7 +2,7 @@
 // never has two pods.
 
 import { describe, expect, test } from "vitest";
-import { done, job, logOf, openWorld } from "./support/world.ts";
+import { done, job, logOf, openWorld, worldWithPod, worldWithRunningPod } from "./support/world.ts";
 
 describe("while the API is away", () => {
   test("an attempt waits to be made, and is made once it is back", async () => {
@@ -18,11 +18,7 @@ describe("while the API is away", () => {
   });
 
   test("a pod runs on, and its end is read once it is back", async () => {
-    const { api, executor, happened } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
-    api.cluster.run(made);
-    await happened("running");
+    const { api, executor, ending, made, happened } = await worldWithRunningPod();
     await api.down();
     api.cluster.succeed(made, logOf("meanwhile"));
     await happened("away", 10);
@@ -33,11 +29,7 @@ describe("while the API is away", () => {
   });
 
   test("a pod that disappears meanwhile is lost once it is back", async () => {
-    const { api, executor, happened } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
-    api.cluster.run(made);
-    await happened("running");
+    const { api, ending, made, happened } = await worldWithRunningPod();
     await api.down();
     api.cluster.remove(made);
     await happened("away", 3);
@@ -47,9 +39,7 @@ describe("while the API is away", () => {
   });
 
   test("a result waits to be read, and is not lost", async () => {
-    const { api, executor } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
+    const { api, ending, made } = await worldWithPod();
     api.disturb(
       "log",
       "before",
@@ -158,11 +148,7 @@ describe("a creation that is refused", () => {
 
 describe("a watch", () => {
   test("that is too old (410) begins anew with a list, and misses nothing", async () => {
-    const { api, executor, happened } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
-    api.cluster.run(made);
-    await happened("running");
+    const { api, ending, made } = await worldWithRunningPod();
     // It has seen something, so it goes on from there; but by then that is too long ago.
     api.forgetHistory();
     api.cluster.succeed(made, logOf("seen"));
@@ -171,9 +157,7 @@ describe("a watch", () => {
   });
 
   test("that ends as watches do goes on where it was, without a list", async () => {
-    const { api, executor, happened } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
+    const { api, ending, made, happened } = await worldWithPod();
     await api.until(() => api.watching === 1);
     api.cluster.run(made);
     await happened("running");
@@ -214,9 +198,7 @@ describe("a watch", () => {
   });
 
   test("asks for bookmarks and for our own pods alone, and ends when nobody follows a pod", async () => {
-    const { api, executor } = await openWorld();
-    const ending = executor.run(job());
-    const made = await api.pod();
+    const { api, ending, made } = await worldWithPod();
     await api.until(() => api.watching === 1);
     const { query } = api.asked.find(({ verb }) => verb === "watch") ?? {};
     expect(query?.get("allowWatchBookmarks")).toBe("true");

@@ -1,10 +1,10 @@
 // Pods whose worker has died: found by their labels, and deleted if nobody waits for them.
 
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { KubernetesExecutor } from "../../src/executor/kubernetes/index.ts";
 import type { KubeApi } from "../support/kube-api.ts";
+import { plainModule } from "../support/plain-module.ts";
 import type { World } from "./support/world.ts";
 import { job, logOf, openWorld, pod } from "./support/world.ts";
 
@@ -25,8 +25,8 @@ const unitsIn = ({ cluster }: KubeApi): (string | undefined)[] =>
 
 test("a worker that is killed leaves its pod behind; whoever sweeps later deletes it", async () => {
   const world = await openWorld();
-  const script = fileURLToPath(new URL("./support/doomed-worker.ts", import.meta.url));
-  const worker = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, world.kubeconfig]);
+  const script = await plainModule(new URL("./support/doomed-worker.ts", import.meta.url));
+  const worker = spawn(process.execPath, [script, world.kubeconfig]);
   const died = new Promise((resolve) => worker.once("exit", resolve));
   world.api.cluster.run(await world.api.pod());
   await world.api.until(() => world.api.watching === 1);

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Child } from "../../src/executor/process/child.ts";
 import { Seat } from "../../src/executor/process/seat.ts";
 import { until } from "../e2e/support/until.ts";
-import { isAlive, job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
+import { isAlive } from "../support/processes.ts";
+import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -61,7 +62,7 @@ describe("a child that dies", () => {
 
   test("of hunger says so", async () => {
     const { executor } = await startExecutor({
-      execArgv: ["--max-old-space-size=80", "--import", "tsx"],
+      execArgv: ["--max-old-space-size=80"],
       onLine: () => {},
     });
     expect(await executor.run(job("hungry"))).toEqual(died(/SIGABRT.*memory|exit code 134/));

@@ -1,7 +1,8 @@
 // Code that does not end when it should is ended, and with it its process.
 
 import { describe, expect, test } from "vitest";
-import { isAlive, job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
+import { isAlive } from "../support/processes.ts";
+import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
 const crashed = { ok: false, crashed: true, error: { code: "PROCESS_DIED" } };
 

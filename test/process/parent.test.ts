@@ -6,18 +6,15 @@ import { once } from "node:events";
 import type { Interface } from "node:readline";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { execArgv } from "./support/child-entry.ts";
+import { plainModule } from "../support/plain-module.ts";
+import { kill } from "../support/processes.ts";
+import { entry, execArgv } from "./support/child-entry.ts";
 
 const pids = new Set<number>();
 afterEach(() => {
-  for (const pid of pids)
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It is gone, as it should be.
-    }
+  // They are gone already, as they should be.
+  for (const pid of pids) kill(pid);
   pids.clear();
 });
 
@@ -30,8 +27,11 @@ interface Parent {
 
 /** Resolves when the code in its child has begun. */
 async function startParent(...args: readonly string[]): Promise<Parent> {
-  const script = fileURLToPath(new URL("support/parent.ts", import.meta.url));
-  const parent = fork(script, args, { execArgv: [...execArgv], stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const script = await plainModule(new URL("support/parent.ts", import.meta.url));
+  const parent = fork(script, [entry, ...args], {
+    execArgv: [...execArgv],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
   pids.add(parent.pid as number);
   const output = parent.stdout as Readable;
   const allGone = once(output, "close");

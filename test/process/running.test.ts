@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
 import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";
 import type { Line } from "../../src/executor/process/spawn.ts";
+import { entry } from "./support/child-entry.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
 /** One child for all that does it no harm. */
@@ -44,7 +45,7 @@ describe("an attempt in a child", () => {
       retryable: false,
       error: { name: "TypeError", code: "NOTHING", message: "no such thing" },
     });
-    expect(ending).toHaveProperty("error.stack", expect.stringContaining("tasks.ts"));
+    expect(ending).toHaveProperty("error.stack", expect.stringContaining(entry));
     expect(ending).not.toHaveProperty("crashed");
   });
 

@@ -7,9 +7,11 @@ import { loadApp } from "../../src/surface/cli/load-app.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { isAlive } from "../support/processes.ts";
+import type { Witness } from "../support/witness.ts";
 import type { WorkerCommand } from "./support/worker-command.ts";
-import { isAlive, newProject, startWorker } from "./support/worker-command.ts";
+import { newProject, startWorker } from "./support/worker-command.ts";
 
 interface World {
   readonly witness: Witness;
@@ -19,8 +21,7 @@ interface World {
 }
 
 async function worldOn(place: Place, rest?: string): Promise<World> {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+  const witness = await openWitness();
   const store = (await place.open()) as string;
   const project = newProject(witness.port, rest);
   const { app } = await loadApp(project.app);

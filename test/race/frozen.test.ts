@@ -4,8 +4,8 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { plainModule } from "../support/plain-module.ts";
 import {
   Claimer,
   describeOn,
@@ -26,11 +26,12 @@ class Child {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(name: string, url: string) {
-    const script = fileURLToPath(new URL("frozen-child.ts", import.meta.url));
-    this.#process = spawn(process.execPath, ["--import", "tsx", script, name, url], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+  static async start(name: string, url: string): Promise<Child> {
+    return new Child(await plainModule(new URL("frozen-child.ts", import.meta.url)), name, url);
+  }
+
+  private constructor(script: string, name: string, url: string) {
+    this.#process = spawn(process.execPath, [script, name, url], { stdio: ["ignore", "pipe", "inherit"] });
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[
       Symbol.asyncIterator
     ]();
@@ -80,7 +81,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
     test("a process frozen inside our pass stops nobody for more than two seconds, and does no harm when it goes on", async () => {
       const place = await placeOf(name);
       const store = await place.open();
-      const child = new Child(name, place.where);
+      const child = await Child.start(name, place.where);
       try {
         await limit(store, GATE, 1);
         await store.enqueue([newTask("a"), newTask("b"), newTask("c")]);

@@ -13,8 +13,8 @@ import {
   describeWithMariadb,
   describeWithPostgres,
   freshMariadb,
-  freshPostgres,
   freshSqlite,
+  migratedPostgres,
 } from "../support/databases.ts";
 
 export { Claimer, SEAT } from "./claimer.ts";
@@ -73,7 +73,7 @@ export interface Place {
 
 const places = {
   PostgreSQL: {
-    fresh: freshPostgres,
+    fresh: migratedPostgres,
     open: async (url: string, options: object) => openPostgres({ url, ...options }),
     beside: besidePostgres,
   },

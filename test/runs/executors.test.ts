@@ -6,7 +6,7 @@ import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
 import { startWorker } from "../process/support/worker-command.ts";
 import { builtCli, top } from "../support/built-cli.ts";
-import { Witness } from "../support/witness.ts";
+import { openWitness } from "../support/open-witness.ts";
 import app, { asyncLevel, mixedLevel, pooledLevel, serialLevel, wideLevel } from "./support/crowd-app.ts";
 import { isTidy, worldOf } from "./support/world.ts";
 
@@ -14,8 +14,7 @@ const FILE = new URL("support/crowd-app.ts", import.meta.url);
 type Level = typeof pooledLevel;
 
 async function crowdOn(place: Place) {
-  const witness = await Witness.open();
-  onTestFinished(() => witness.close());
+  const witness = await openWitness();
   const { sluice, url } = await worldOf(place, app);
   const submit = async (workflow: Level, crowd: string): Promise<string> =>
     (await sluice.submit(workflow, { port: witness.port, crowd })).id;

@@ -11,9 +11,10 @@ import { deferred } from "../e2e/support/deferred.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn, storeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
+import { openWitness } from "../support/open-witness.ts";
+import { prepareWorkers } from "../support/start-worker.ts";
+import { appNamed } from "../support/worker-apps.ts";
 import type { Errand } from "./support/apps.ts";
-import { appNamed } from "./support/apps.ts";
-import { openWitness, prepareWorkers } from "./support/start.ts";
 
 const QUICK: WorkerSettings = { poll: "50ms", pollJitter: "0ms" };
 

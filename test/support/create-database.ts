@@ -17,6 +17,16 @@ export async function createPostgres(url: string, prefix = "sluice_"): Promise<s
   return urlOf(url, name);
 }
 
+/** Creates a database on the same server with all that is in the one behind `url`, to which nobody may be connected. */
+export async function copyPostgres(url: string, prefix: string): Promise<string> {
+  const name = randomName(prefix);
+  const server = urlOf(url, "postgres");
+  await onPostgres(server, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE ${new URL(url).pathname.slice(1)}`),
+  );
+  return urlOf(url, name);
+}
+
 /** Creates an empty database on the server behind `url` and returns its URL. */
 export async function createMariadb(url: string, prefix = "sluice_"): Promise<string> {
   const name = randomName(prefix);

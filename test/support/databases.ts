@@ -4,11 +4,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, inject } from "vitest";
-import { createMariadb, createPostgres } from "./create-database.ts";
+import { copyPostgres, createMariadb, createPostgres } from "./create-database.ts";
 
 /** The URL of a new, empty database; it goes away with the server at the end of the run. */
 export function freshPostgres(): Promise<string> {
   return createPostgres(given(inject("postgresUrl"), "PostgreSQL"), inject("databasePrefix"));
+}
+
+/** The URL of a new database with our tables in it, which to copy takes half as long as to make. */
+export function migratedPostgres(): Promise<string> {
+  return copyPostgres(given(inject("migratedPostgres"), "PostgreSQL"), inject("databasePrefix"));
 }
 
 /** The URL of a new, empty database; it goes away with the server at the end of the run. */

@@ -1,9 +1,13 @@
 // Starts the database servers once per test run, side by side, and tells the test files where they are.
 // SLUICE_TEST_POSTGRES and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does without.
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { dropMariadbs, dropPostgreses } from "./create-database.ts";
+import { openPostgres } from "../../src/store/postgres/index.ts";
+import { top } from "./built-cli.ts";
+import { createPostgres, dropMariadbs, dropPostgreses } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
 import { start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
@@ -13,10 +17,14 @@ declare module "vitest" {
     /** Null where PostgreSQL cannot be had; `postgresMissing` then says why. */
     postgresUrl: string | null;
     postgresMissing: string;
+    /** A database with our tables in it, to be copied. */
+    migratedPostgres: string | null;
     mariadbUrl: string | null;
     mariadbMissing: string;
     /** Begins the name of every database this run creates, so that it can remove them again. */
     databasePrefix: string;
+    /** A folder of this run, for what plain-module.ts makes. */
+    plainModules: string;
   }
 }
 
@@ -30,14 +38,33 @@ export default async function setup(project: TestProject): Promise<() => Promise
     open("PostgreSQL", "SLUICE_TEST_POSTGRES", startPostgres, (url) => dropPostgreses(url, prefix)),
     open("MariaDB", "SLUICE_TEST_MARIADB", startMariadb, (url) => dropMariadbs(url, prefix)),
   ]);
+  const plainModules = newModuleFolder();
+  project.provide("plainModules", plainModules);
   project.provide("databasePrefix", prefix);
   project.provide("postgresUrl", postgres.url);
   project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
+  project.provide("migratedPostgres", postgres.url === null ? null : await migrated(postgres.url, prefix));
   project.provide("mariadbUrl", mariadb.url);
   project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
   return async () => {
+    rmSync(plainModules, { recursive: true, force: true });
     await Promise.all([postgres, mariadb].map((server) => (server.url === null ? undefined : server.stop())));
   };
+}
+
+async function migrated(server: string, prefix: string): Promise<string> {
+  const url = await createPostgres(server, prefix);
+  const store = openPostgres({ url });
+  await store.migrate();
+  await store.close();
+  return url;
+}
+
+/** Modules in it find the packages that ours find. */
+function newModuleFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-modules-"));
+  symlinkSync(join(top, "node_modules"), join(folder, "node_modules"), "dir");
+  return folder;
 }
 
 async function open(

@@ -1,4 +1,4 @@
-// The apps that worker processes and the tests share. Every task tells the witness; a test that only enqueues has
+// Apps of tasks alone. Every task tells the witness; a test that only enqueues has
 // no line to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,16 +36,17 @@ function errand(id: string, visitor: Visitor | undefined): ErrandTask {
   });
 }
 
-type Rest = Omit<AppDefinition, "tasks">;
+type Make = (visitor?: Visitor) => App;
 
 /** One task per queue, named like its queue. */
-function appOf(rest: Rest, visitor: Visitor | undefined): App {
-  return defineApp({ ...rest, tasks: Object.keys(rest.queues ?? {}).map((queue) => errand(queue, visitor)) });
-}
+const appOf =
+  (rest: Omit<AppDefinition, "tasks">): Make =>
+  (visitor) =>
+    defineApp({ ...rest, tasks: Object.keys(rest.queues ?? {}).map((queue) => errand(queue, visitor)) });
 
-const APPS = {
+export const TASK_APPS = {
   /** Every kind of limit at once. */
-  caps: {
+  caps: appOf({
     clusterCap: 20,
     queues: {
       stripe: { rank: 1, maxConcurrency: 3 },
@@ -53,20 +54,16 @@ const APPS = {
       bulk: { rank: 100 },
     },
     pools: { database: { limit: 5 }, api: { limit: 5 } },
-  },
-  soft: {
+  }),
+  soft: appOf({
     prefetch: 4,
     claimLease: "1s",
     session: { lease: "6s", heartbeat: "500ms" },
     queues: { work: { maxConcurrency: 3 }, free: {}, own: {} },
-  },
-  why: {
+  }),
+  why: appOf({
     queues: { narrow: { maxConcurrency: 1 }, wide: {} },
     pools: { gpu: { limit: 2 }, tenant: { limit: 1, perValue: true } },
-  },
-  hard: { queues: { work: {} } },
-} as const satisfies Record<string, Rest>;
-
-export type AppName = keyof typeof APPS;
-
-export const appNamed = (name: AppName, visitor?: Visitor): App => appOf(APPS[name], visitor);
+  }),
+  hard: appOf({ queues: { work: {} } }),
+} as const satisfies Record<string, Make>;

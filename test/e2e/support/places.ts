@@ -1,4 +1,4 @@
-// The stores that a suite runs on: a fresh one for each test, and words where one cannot be had.
+// The stores that a suite runs on: a new one for each test, and words where one cannot be had.
 
 import { describe, onTestFinished } from "vitest";
 import { openStore } from "../../../src/api/open-store.ts";
@@ -10,8 +10,8 @@ import {
   describeWithMariadb,
   describeWithPostgres,
   freshMariadb,
-  freshPostgres,
   freshSqlite,
+  migratedPostgres,
 } from "../../support/databases.ts";
 
 export interface Place {
@@ -35,7 +35,7 @@ const PLACES = {
     open: async () => `file:${await freshSqlite()}`,
     beside: (url) => besideSqlite(pathOf(url)),
   },
-  postgres: { name: "PostgreSQL", open: freshPostgres, beside: besidePostgres },
+  postgres: { name: "PostgreSQL", open: migratedPostgres, beside: besidePostgres },
   mariadb: { name: "MariaDB", open: freshMariadb, beside: besideMariadb },
 } as const satisfies Record<string, Place>;
 

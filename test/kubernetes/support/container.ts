@@ -5,15 +5,15 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { StepMessage } from "../../../src/executor/kubernetes/step-message.ts";
+import { builtCli, top } from "../../support/built-cli.ts";
 import type { ClusterPod } from "../../support/kube-cluster.ts";
 
-const top = fileURLToPath(new URL("../../..", import.meta.url));
+const main = await builtCli();
 
 const APP = `
-import { defineApp, task } from ${JSON.stringify(join(top, "src/index.ts"))};
+import { defineApp, task } from ${JSON.stringify(join(top, "dist/index.js"))};
 export default defineApp({
   tasks: [
     task({
@@ -52,9 +52,7 @@ export class Container {
     const folder = mkdtempSync(join(tmpdir(), "sluice-step-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, "app.ts"), APP);
-    const main = join(top, "src/surface/cli/main.ts");
-    const tsx = import.meta.resolve("tsx");
-    this.#child = spawn(process.execPath, ["--import", tsx, main, "step", ...args], {
+    this.#child = spawn(process.execPath, [main, "step", ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH, ...env },
       stdio: ["ignore", "pipe", "pipe"],

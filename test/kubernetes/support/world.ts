@@ -54,6 +54,21 @@ export async function openWorld(options: Partial<KubernetesExecutorOptions> = {}
   return { api, kubeconfig, executor: another(), events, another, happened };
 }
 
+/** One in which an attempt is under way: its pod was asked for, and is there. */
+export async function worldWithPod() {
+  const world = await openWorld();
+  const ending = world.executor.run(job());
+  return { ...world, ending, made: await world.api.pod() };
+}
+
+/** The same, and the pod runs. */
+export async function worldWithRunningPod() {
+  const world = await worldWithPod();
+  world.api.cluster.run(world.made);
+  await world.happened("running");
+  return world;
+}
+
 function writeKubeconfig(server: string): string {
   const folder = mkdtempSync(join(tmpdir(), "sluice-kube-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,6 @@
-// How the children of these tests are started from TypeScript.
+// What the children of these tests are started from, and with none of this process's own flags.
 
-export const entry = new URL("entry.ts", import.meta.url);
-export const execArgv: readonly string[] = ["--import", "tsx"];
+import { plainModule } from "../../support/plain-module.ts";
+
+export const entry = await plainModule(new URL("entry.ts", import.meta.url));
+export const execArgv: readonly string[] = [];

@@ -81,12 +81,3 @@ export const pidOf = async (executor: ProcessExecutor): Promise<number> => {
   if (!ending.ok) throw new Error(`no pid: ${JSON.stringify(ending.error)}`);
   return Number(ending.result);
 };
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

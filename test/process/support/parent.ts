@@ -2,12 +2,10 @@
 
 import { writeSync } from "node:fs";
 import { ProcessExecutor } from "../../../src/executor/process/process-executor.ts";
-import { entry, execArgv } from "./child-entry.ts";
 
-const [name = "", how = "", leaseMs = "0"] = process.argv.slice(2);
+const [entry = "", name = "", how = "", leaseMs = "0"] = process.argv.slice(2);
 const executor = new ProcessExecutor({
   entry,
-  execArgv,
   argv: [how, "prints"],
   processes: 1,
   concurrency: 1,

@@ -2,12 +2,13 @@
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { builtCli, top } from "../../support/built-cli.ts";
+import { childrenOf } from "../../support/processes.ts";
 
 const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
 
@@ -23,8 +24,8 @@ export const errand = task({
   run: async (input, { id, fence, attempt, signal }) =>
     (await visitor).visit({ id, queue: "work", pools: {}, epoch: fence }, async () => {
       if (input.die) process.kill(process.pid, "SIGKILL");
-      const end = performance.now() + (input.blockMs ?? 0);
-      while (performance.now() < end);
+      // Its loop stands still, as it would at work; the processor is left to others.
+      if (input.blockMs) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, input.blockMs);
       const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       if (input.hold) await Promise.race([(await visitor).hold(id), aborted]);
       return { pid: process.pid, attempt };
@@ -73,8 +74,7 @@ export class WorkerCommand {
 
   /** The processes that run the app's code. */
   get children(): number[] {
-    const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
-    return text.trim().split(" ").filter(Boolean).map(Number);
+    return childrenOf(this.pid);
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -89,13 +89,4 @@ export async function startWorker(project: Project, ...args: string[]): Promise<
     await worker.ended;
   });
   return worker;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    // A zombie has ended, though nobody has looked at it yet.
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,4 @@
-// The apps with workflows that worker processes and the tests share. Steps tell the witness what their run, or they
+// Apps with workflows. Steps tell the witness what their run, or they
 // themselves, hold; a test that only submits has no line to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -83,8 +83,15 @@ const leased: Make = (visitor) => {
   };
 };
 
-const APPS = { queue, weighted, leased, list: listApp, lossyList: lossyListApp } as const;
+const appOf =
+  (make: Make) =>
+  (visitor?: Visitor): App =>
+    defineApp(make(visitor));
 
-export type AppName = keyof typeof APPS;
-
-export const appNamed = (name: AppName, visitor?: Visitor): App => defineApp(APPS[name](visitor));
+export const RUN_APPS = {
+  queue: appOf(queue),
+  weighted: appOf(weighted),
+  leased: appOf(leased),
+  list: appOf(listApp),
+  lossyList: appOf(lossyListApp),
+} as const;

@@ -1,12 +1,12 @@
-// The main module of a worker in a process of its own: prepares everything, says so, and works from "go" to "stop".
+// The main module of a worker, and so of a coordinator, in a process of its own: prepares everything, says so, and works from "go" to "stop".
 
 import { once } from "node:events";
-import { openStore } from "../../../src/api/open-store.ts";
-import { connect } from "../../../src/index.ts";
-import { Visitor } from "../../support/witness.ts";
-import type { AppName } from "./apps.ts";
-import { appNamed } from "./apps.ts";
+import { openStore } from "../../src/api/open-store.ts";
+import { connect } from "../../src/index.ts";
 import { watchRanks } from "./rank-watch.ts";
+import { Visitor } from "./witness.ts";
+import type { AppName } from "./worker-apps.ts";
+import { appNamed } from "./worker-apps.ts";
 
 export interface WorkerOrder {
   readonly app: AppName;

@@ -2,11 +2,11 @@
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { plainModule } from "./plain-module.ts";
 import type { Said, WorkerOrder } from "./worker-process.ts";
 
-const MAIN = fileURLToPath(new URL("./worker-process.ts", import.meta.url));
+const MAIN = new URL("./worker-process.ts", import.meta.url);
 
 export class WorkerProcess {
   readonly name: string;
@@ -16,10 +16,10 @@ export class WorkerProcess {
   #errors = "";
   #look: () => void = () => {};
 
-  constructor(order: { readonly name: string }, main = MAIN) {
+  constructor(main: string, order: WorkerOrder) {
     this.name = order.name;
     this.#child = fork(main, [JSON.stringify(order)], {
-      execArgv: main.endsWith(".ts") ? ["--import", "tsx"] : [],
+      execArgv: [],
       stdio: ["ignore", "inherit", "pipe", "ipc"],
     });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -88,14 +88,17 @@ export class WorkerProcess {
 }
 
 /** A worker that is ready to go; it ends with the test at the latest. */
-export function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> {
-  return prepareProcess(order, MAIN);
-}
-
-/** The same with another main module, which is given the order as it is. */
-export async function prepareProcess(order: { readonly name: string }, main: string): Promise<WorkerProcess> {
-  const worker = new WorkerProcess(order, main);
+export async function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> {
+  const worker = new WorkerProcess(await plainModule(MAIN), order);
   onTestFinished(() => worker.kill());
   await worker.prepared();
   return worker;
+}
+
+/** Several that are told the same. */
+export function prepareWorkers(
+  names: readonly string[],
+  order: Omit<WorkerOrder, "name">,
+): Promise<WorkerProcess[]> {
+  return Promise.all(names.map((name) => prepareWorker({ ...order, name })));
 }

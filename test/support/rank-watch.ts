@@ -1,9 +1,9 @@
 // Looks over a worker's shoulder: in each pass, what it claims is held against what stood before it in line.
 
-import type { Store } from "../../../src/index.ts";
-import type { LaneSpec } from "../../../src/store/lane.ts";
-import { asksOf } from "../../../src/store/lane.ts";
-import type { Moves, View } from "../../../src/store/store.ts";
+import type { Store } from "../../src/index.ts";
+import type { LaneSpec } from "../../src/store/lane.ts";
+import { asksOf } from "../../src/store/lane.ts";
+import type { Moves, View } from "../../src/store/store.ts";
 
 /** The same store, telling of every pass that serves a queue before one that stands above it and could be served. */
 export function watchRanks(store: Store, tell: (breach: string) => void): Store {

@@ -1,0 +1,9 @@
+import { onTestFinished } from "vitest";
+import { Witness } from "./witness.ts";
+
+/** An observer for one test. */
+export async function openWitness(): Promise<Witness> {
+  const witness = await Witness.open();
+  onTestFinished(() => witness.close());
+  return witness;
+}
