@@ -16,8 +16,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  for (const folder of projects)
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  for (const folder of projects) rmSync(folder, { recursive: true, force: true });
 });
 
 /** The same queues and pools as the app of the workers, so that declaring it changes nothing. */

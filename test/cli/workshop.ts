@@ -83,16 +83,15 @@ export interface Workshop {
 /** Opened before the tests of a file and closed after them. */
 export function openWorkshop(): Workshop {
   const shop = {} as { -readonly [Key in keyof Workshop]: Workshop[Key] };
+  let worker: ReturnType<typeof start> | undefined;
+  afterAll(async () => {
+    await shop.sluice?.close();
+    // Not asked: it would wait for what tests have left running.
+    if (worker?.kill("SIGKILL")) await once(worker, "exit");
+  });
   beforeAll(async () => {
     const project = newProject(APP);
-    const worker = start(project, ["dev", "app.js", "--no-watch"]);
-    afterAll(async () => {
-      await shop.sluice?.close();
-      if (worker.exitCode === null) {
-        worker.kill("SIGTERM");
-        await once(worker, "exit");
-      }
-    });
+    worker = start(project, ["dev", "app.js", "--no-watch"]);
     await serving(worker.stdout, worker.stderr);
     Object.assign(shop, toolsOf(project, await connect({ store: `file:${join(project, STORE)}` })));
   }, 60_000);
