@@ -113,7 +113,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
 
   describe("a worker that is frozen while it has claims ahead", () => {
     test("never runs what another took over meanwhile, when it wakes within its session", async () => {
-      const { witness, sluice, taken, frozen, running } = await takeOver();
+      const { witness, sluice, taken, frozen, running } = await takeOver("soft");
       frozen.thaw();
       expect(await sluice.store.sessions().then((all) => all.map(({ name }) => name))).toContain("frozen");
       // It is back at work once it has finished what it held and has begun something new.
@@ -130,7 +130,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     });
 
     test("never runs what another took over meanwhile, when it wakes after its session", async () => {
-      const { witness, sluice, taken, frozen, running } = await takeOver();
+      const { witness, sluice, taken, frozen, running } = await takeOver("softBrief");
       await until(
         async () => (await sluice.store.sessions()).every(({ name }) => name !== "frozen"),
         "its session ended",
@@ -145,13 +145,13 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     });
 
     /** One runs and four are claimed ahead when it freezes; then another worker comes and does those four. */
-    async function takeOver() {
+    async function takeOver(app: "soft" | "softBrief") {
       const witness = await openWitness();
       const store = (await place.open()) as string;
-      const sluice = await connect({ store, app: appNamed("soft"), migrate: true });
+      const sluice = await connect({ store, app: appNamed(app), migrate: true });
       onTestFinished(() => sluice.close());
       const [running = ""] = await enqueue(sluice, "free", 1, { hold: true });
-      const order = { app: "soft", store, witnessPort: witness.port, poll: "100ms" } as const;
+      const order = { app, store, witnessPort: witness.port, poll: "100ms" } as const;
       const [frozen, other] = await Promise.all([
         prepareWorker({ ...order, name: "frozen", slots: 1, queues: ["free", "own"] }),
         prepareWorker({ ...order, name: "other", slots: PREFETCH, queues: ["free"] }),

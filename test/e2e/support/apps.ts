@@ -44,6 +44,12 @@ const appOf =
   (visitor) =>
     defineApp({ ...rest, tasks: Object.keys(rest.queues ?? {}).map((queue) => errand(queue, visitor)) });
 
+const SOFT = {
+  prefetch: 4,
+  claimLease: "1s",
+  queues: { work: { maxConcurrency: 3 }, free: {}, own: {} },
+} as const;
+
 export const TASK_APPS = {
   /** Every kind of limit at once. */
   caps: appOf({
@@ -55,12 +61,9 @@ export const TASK_APPS = {
     },
     pools: { database: { limit: 5 }, api: { limit: 5 } },
   }),
-  soft: appOf({
-    prefetch: 4,
-    claimLease: "1s",
-    session: { lease: "6s", heartbeat: "500ms" },
-    queues: { work: { maxConcurrency: 3 }, free: {}, own: {} },
-  }),
+  soft: appOf({ ...SOFT, session: { lease: "6s", heartbeat: "500ms" } }),
+  /** The same, for who waits until a session is over. */
+  softBrief: appOf({ ...SOFT, session: { lease: "3s", heartbeat: "500ms" } }),
   why: appOf({
     queues: { narrow: { maxConcurrency: 1 }, wide: {} },
     pools: { gpu: { limit: 2 }, tenant: { limit: 1, perValue: true } },
