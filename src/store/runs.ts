@@ -130,6 +130,17 @@ export interface RunMove {
   } | null;
 }
 
+/** A move that moves nothing: what a decision starts from. */
+export const STILL: Omit<RunMove, "run" | "epoch"> = {
+  start: null,
+  gates: [],
+  steps: [],
+  enqueue: [],
+  endItems: [],
+  again: false,
+  finish: null,
+};
+
 export interface NewUnit extends NewTask {
   readonly step: string;
   readonly claimTimeoutMs: number | null;

@@ -7,10 +7,19 @@
  * when another epoch is current.
  */
 import type { Limit, Line } from "../core/gate/gate.ts";
+import type { Inspection } from "./inspection.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { News, RunVerbs } from "./runs.ts";
 import type { TriggerVerbs } from "./triggers.ts";
 
+export type {
+  Contradiction,
+  CountedTable,
+  InspectedGate,
+  Inspection,
+  LostClaim,
+  Sample,
+} from "./inspection.ts";
 export type {
   Advance,
   Advanced,
@@ -392,71 +401,6 @@ export interface Tended {
   /** Gates that lanes are parked on, in order, 200 at most. */
   readonly parkedOn: readonly string[];
 }
-
-// ── what a doctor asks ─────────────────────────────────────────────────────────────────────────────────────────
-
-/** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
-export type Contradiction =
-  /** Tasks that are in none of waiting, later, running and outcome; and those in two of them. */
-  | "nowhere"
-  | "twice"
-  /** Rows of a place or a deadline whose task is not there: "later 01m7…". */
-  | "bodiless"
-  /** Tasks with two claims, or with the epoch of another claim. */
-  | "claimedTwice"
-  /** Claims whose lane is not there: they count at no gate. */
-  | "uncounted"
-  /** Claims and outcomes with an epoch that is still to be handed out. */
-  | "unborn"
-  /** Lanes whose head is later than their first unit, so that a pass begins behind it. */
-  | "lateHeads"
-  /** Waiting units that no pass would find: their lane is idle or missing, and no arrival announces them. */
-  | "unfindable"
-  /** Lanes parked on no gate, or on one that is not there: "01m7… on pool:gpu". */
-  | "parkedNowhere"
-  | "malformedGates"
-  | "malformedTasks";
-
-/** The first ten, and whether there are more. */
-export interface Sample {
-  readonly ids: readonly string[];
-  readonly more: boolean;
-}
-
-export interface InspectedGate extends GateInfo {
-  readonly held: number;
-  /** When the newest of its grants was made; null when nobody holds it. */
-  readonly grantedAt: number | null;
-  /** The last change that is on record: when, and the limit as it was then. */
-  readonly changed: { readonly at: number; readonly limit: Limit } | null;
-}
-
-/** A claim that counts nowhere any more; `forMs` is null where the end of its session left no trace. */
-export interface LostClaim {
-  readonly id: string;
-  readonly epoch: number;
-  readonly queue: string;
-  readonly task: string;
-  readonly forMs: number | null;
-}
-
-/** Everything at one instant: what contradicts itself, and what the promises rest on. Nothing is judged here. */
-export interface Inspection {
-  readonly now: number;
-  readonly schema: number;
-  readonly gates: readonly InspectedGate[];
-  /** Live ones. */
-  readonly sessions: readonly (SessionRow & { readonly name: string; readonly startedAt: number })[];
-  /** The first 200. */
-  readonly lost: readonly LostClaim[];
-  readonly waiting: readonly { readonly queue: string; readonly task: string; readonly units: number }[];
-  readonly rows: Readonly<Record<CountedTable, number>>;
-  readonly broken: Readonly<Record<Contradiction, Sample>>;
-  /** What the database says about itself, in its own words. */
-  readonly settings: Readonly<Record<string, string>>;
-}
-
-export type CountedTable = "task" | "waiting" | "later" | "running" | "outcome" | "event";
 
 export interface Store extends RunVerbs, TriggerVerbs {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";

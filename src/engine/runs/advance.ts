@@ -16,7 +16,7 @@ import type {
   StepMove,
   StepSeen,
 } from "../../store/runs.ts";
-import { keyOfStep } from "../../store/runs.ts";
+import { keyOfStep, STILL } from "../../store/runs.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import type { UnitSettings } from "./unit.ts";
@@ -41,17 +41,7 @@ function readably(run: RunSeen, move: () => RunMove | undefined): RunMove | unde
   }
 }
 
-const nothing = ({ id, epoch }: RunSeen): RunMove => ({
-  run: id,
-  epoch,
-  start: null,
-  gates: [],
-  steps: [],
-  enqueue: [],
-  endItems: [],
-  again: false,
-  finish: null,
-});
+const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
 
 /** What has been read, and what has to be. */
 class Wanted {

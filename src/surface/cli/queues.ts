@@ -62,11 +62,11 @@ const viewOf = async (sluice: Sluice, name: string): Promise<QueueView | undefin
 function change(verb: "pause" | "resume", name: string, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     // What waited while it was paused may be gone a moment after.
-    const before = await viewOf(sluice, name);
+    const before = verb === "resume" ? await viewOf(sluice, name) : undefined;
     await sluice.queues[verb](name, whoever(options.by));
     const view = await viewOf(sluice, name);
     print(options, view ?? { name, paused: verb === "pause" }, () => {
-      const waiting = count((verb === "resume" ? before : view)?.waiting ?? 0, "task");
+      const waiting = count((before ?? view)?.waiting ?? 0, "task");
       if (verb === "resume")
         return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `sluice limits reset ${queueKey(name)}`)}` : "."}`;
       return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `sluice queues resume ${name}`)}`;

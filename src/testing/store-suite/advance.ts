@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Reading, Results, RunMove, RunSeen } from "../../store/runs.ts";
+import { STILL } from "../../store/runs.ts";
 import type { Moves } from "../../store/store.ts";
 import type { Fresh } from "./bench.ts";
 import { NOTHING, scopeOf } from "./bench.ts";
@@ -14,7 +15,6 @@ import {
   newRun,
   newsOf,
   open,
-  STILL,
   started,
   stateOf,
   unitOf,

@@ -1,7 +1,7 @@
 /** Runs on the workbench: what the suite says often of them, said once. */
 import { laneOf } from "../../store/lane.ts";
 import type { Advanced, NewRun, News, RunMove, RunSeen, RunState } from "../../store/runs.ts";
-import { RUNS } from "../../store/runs.ts";
+import { RUNS, STILL } from "../../store/runs.ts";
 import type { Claimed } from "../../store/store.ts";
 import type { Bench } from "./bench.ts";
 import { newTask } from "./bench.ts";
@@ -56,17 +56,6 @@ export const open = (run: string, name: string): RunMove["steps"][number] => ({
   unit: `${run}-${name}`,
   body: null,
 });
-
-/** A move that moves nothing. */
-export const STILL: Omit<RunMove, "run" | "epoch"> = {
-  start: null,
-  gates: [],
-  steps: [],
-  enqueue: [],
-  endItems: [],
-  again: false,
-  finish: null,
-};
 
 /** That there is something new of a run, or of a step of it that did not succeed. */
 export const newsOf = (run: string, failed: string | null = null): News => ({ run, failed });

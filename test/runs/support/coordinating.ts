@@ -3,6 +3,7 @@
 import type { Answer, Claimed, Report } from "../../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../../src/engine/claiming/store-claims.ts";
 import { laneOf } from "../../../src/store/lane.ts";
+import { STILL } from "../../../src/store/runs.ts";
 import type { Advanced, NewRun, RunMove, RunSeen, Store } from "../../../src/store/store.ts";
 import { RUNS } from "../../../src/store/store.ts";
 import { IDLE, scopeOf } from "../../race/support.ts";
@@ -71,20 +72,10 @@ export async function stepWorker(store: Store, session: string) {
   };
 }
 
-const nothing = {
-  start: null,
-  gates: [],
-  steps: [],
-  enqueue: [],
-  endItems: [],
-  again: false,
-  finish: null,
-} as const;
-
 /** Moves each run that there is news of as `move` says. */
 export function advance(store: Store, move: (run: RunSeen) => Partial<RunMove>): Promise<Advanced> {
   return store.advance((runs) => ({
-    moves: runs.map((run) => ({ ...nothing, run: run.id, epoch: run.epoch, ...move(run) })),
+    moves: runs.map((run) => ({ ...STILL, run: run.id, epoch: run.epoch, ...move(run) })),
   }));
 }
 

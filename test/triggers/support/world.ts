@@ -4,6 +4,7 @@
 import type { ToRun } from "../../../src/engine/triggers/decision.ts";
 import { Triggers } from "../../../src/engine/triggers/triggers.ts";
 import type { RunMove } from "../../../src/store/runs.ts";
+import { STILL } from "../../../src/store/runs.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { FakeClock } from "../../../src/testing/clock.ts";
 import type { Tick, Trigger } from "./app.ts";
@@ -118,13 +119,8 @@ const runsBy = (store: Store, trigger: Trigger): ReturnType<Store["runs"]> =>
   store.runs({ workflow: WORKFLOWS[trigger], limit: 10_000 });
 
 const success = (run: string, epoch: number): RunMove => ({
+  ...STILL,
   run,
   epoch,
-  start: null,
-  gates: [],
-  steps: [],
-  enqueue: [],
-  endItems: [],
-  again: false,
   finish: { state: "succeeded", body: "null" },
 });
