@@ -39,9 +39,12 @@ export interface Failed {
   readonly crashed?: true;
   /** False when its code never ran. */
   readonly begun?: false;
+  /** The attempt is over (its time is), but its code still runs: resolves when that has ended or its process is gone. */
+  readonly stopping?: Promise<void>;
 }
 
 export interface Executor {
+  /** Resolves when its code has ended or its process is gone, also after an abort; `Failed.stopping` is the one exception. */
   run(job: Job): Promise<Ending>;
   /** Ends what still runs by force, where that is possible: then each job has ended when this resolves. */
   halt?(): Promise<void>;

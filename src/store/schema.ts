@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   },
 };
 
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Refuses a store whose schema is not the one this code was written for, and says what to do. */
 export function checkVersion(version: number): void {
@@ -82,7 +82,7 @@ export function checkVersion(version: number): void {
 
 /** The statements of each migration; its position is its number. */
 export function migrations(dialect: Dialect): readonly (readonly string[])[] {
-  return [first(WORDS[dialect]), runs(WORDS[dialect])];
+  return [first(WORDS[dialect]), runs(WORDS[dialect]), trust(WORDS[dialect])];
 }
 
 /** What a migration done by hand must say at its end, so that it is not done again. */
@@ -158,5 +158,21 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
     `CREATE TABLE sluice_trigger (name ${name} NOT NULL PRIMARY KEY, kind ${name} NOT NULL, workflow ${name} NOT NULL, spec ${text} NOT NULL, state ${text} NOT NULL, next_at BIGINT, paused SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, busy_until BIGINT)${cold}${clustered}`,
     // The session of runs in progress. It never ends: a run does not die with the process that let it in.
     `INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) VALUES ('@runs', '@runs', 1000000000, '{"queues":["@runs"],"tasks":["*"]}', 9000000000000000, 0)`,
+  ];
+}
+
+/** Slots that follow the code, limits that belong to the app that declares them, lanes that no pass can process. */
+function trust({ name, text, short, hot, cold, clustered }: Words): string[] {
+  return [
+    // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They hold what they held.
+    // run: the run that the unit is a step of.
+    `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
+    `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
+    // What each app says of a gate; the strictest of them is sluice_gate.declared.
+    `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
+    // Every declaration an app has ever made, by its content: one that a later one has replaced does not come back by itself.
+    `CREATE TABLE sluice_deploy (app ${name} NOT NULL, hash ${name} NOT NULL, n BIGINT NOT NULL, at BIGINT NOT NULL, body ${text} NOT NULL, PRIMARY KEY (app, hash))${cold}${clustered}`,
+    // Lanes that a pass could not process, and why. Nobody looks at them until somebody puts them back.
+    `CREATE TABLE sluice_aside (lane ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, error ${text} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }

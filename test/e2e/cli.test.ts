@@ -459,13 +459,13 @@ describe("the store", () => {
 
   test("is migrated, or its SQL printed without connecting", async () => {
     const project = newProject();
-    expect((await sluice(project, "migrate")).stdout).toBe(".sluice/storage/sluice.db is at schema 2.\n");
+    expect((await sluice(project, "migrate")).stdout).toBe(".sluice/storage/sluice.db is at schema 3.\n");
     const url = "postgres://nobody@127.0.0.1:1/x";
     expect((await sluice(project, "migrate", "--print", "--store", url)).stdout).toMatch(
       /^CREATE TABLE sluice_gate .*COLLATE "C".*;$/m,
     );
     const mysql = await json(project, "migrate", "--print", "--store", "mysql://nobody@127.0.0.1:1/x");
-    expect(mysql).toMatchObject({ dialect: "mysql", version: 2 });
+    expect(mysql).toMatchObject({ dialect: "mysql", version: 3 });
     expect(mysql.statements.join("\n")).toContain("ENGINE=InnoDB");
   });
 });
@@ -477,7 +477,7 @@ describeWithPostgres("a store on PostgreSQL", () => {
     const early = await sluice(project, "worker", "app.ts", "--store", url);
     expect(early).toMatchObject({ code: 1, stdout: "" });
     expect(early.stderr).toMatch(/^error SCHEMA_MISSING: .* Run: npx sluice migrate --store postgres:\S+\n$/);
-    expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(" is at schema 2.\n");
+    expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(" is at schema 3.\n");
     const worker = start(project, ["worker", "app.ts", "--store", url]);
     const id = await enqueueByCommand(project, "echo", '"hi"', "--store", url);
     await worker.says(`${id}  done in`);
