@@ -1,8 +1,12 @@
 /** An item of a step over a list, as people and programs see it. */
+import { waitsOf } from "../engine/claiming/wait.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
-import type { ItemRow } from "../store/store.ts";
+import type { EventRow, ItemRow } from "../store/store.ts";
+import { endOf } from "./end-of.ts";
 import { readable } from "./readable.ts";
+import type { Waited } from "./run-events.ts";
+import { waitedPerGate } from "./run-events.ts";
 
 export interface ItemView {
   readonly index: number;
@@ -13,16 +17,26 @@ export interface ItemView {
   readonly input: unknown;
   readonly result?: unknown;
   readonly error?: StoredError;
+  readonly enqueuedAt: number;
+  /** Of its last attempt. */
+  readonly claimedAt: number | null;
+  readonly finishedAt: number | null;
+  /** How long it waited for each gate, longest first. */
+  readonly waits: readonly Waited[];
 }
 
-export function itemView({ item, unit, place, attempt, input, result }: ItemRow): ItemView {
-  const body = result === null ? undefined : readable(result);
+export function itemView(row: ItemRow, lane: readonly EventRow[], now: number): ItemView {
+  const { item, unit, place, attempt, input, result, enqueuedAt, claimedAt, finishedAt } = row;
   return {
     index: item,
     unit,
     state: place,
     attempt,
     input: readable(input, inputOf),
-    ...(place === "succeeded" ? { result: body } : body === undefined ? {} : { error: body as StoredError }),
+    ...endOf(place, result),
+    enqueuedAt,
+    claimedAt,
+    finishedAt,
+    waits: waitedPerGate(waitsOf(lane, enqueuedAt, claimedAt ?? finishedAt ?? now)),
   };
 }

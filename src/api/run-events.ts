@@ -6,19 +6,22 @@ import { gateTitle } from "../core/gate/describe.ts";
 import { kindOf, parseKey } from "../core/gate/key.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
-import type { EventRow } from "../store/store.ts";
+import type { EventRow, ItemCounts } from "../store/store.ts";
 import { readable } from "./readable.ts";
 
 export interface RunEvent {
   readonly at: number;
   readonly kind: string;
   readonly step?: string;
+  /** The place of an item in its step's list. */
+  readonly item?: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** A step's unit, with its own history and its lane's. */
 export interface StepHistory {
   readonly step: string;
+  readonly item?: number;
   readonly pools: readonly string[];
   readonly own: readonly EventRow[];
   readonly lane: readonly EventRow[];
@@ -58,6 +61,7 @@ export function runEvents(
   gate: readonly EventRow[],
   startedAt: number | null,
   steps: readonly StepHistory[],
+  lists: readonly RunEvent[] = [],
 ): RunEvent[] {
   let priority: unknown = 0;
   const ofRun = [...own, ...gate].flatMap((event): RunEvent[] => {
@@ -71,25 +75,49 @@ export function runEvents(
   const started: RunEvent[] = startedAt === null ? [] : [{ at: startedAt, kind: "RunStarted", data: {} }];
   // Within a millisecond: the run comes before its steps, and its end after them.
   const [ends, begins] = [ofRun.filter(isEnd), ofRun.filter((event) => !isEnd(event))];
-  const all = [...begins, ...started, ...steps.flatMap(stepEvents), ...ends];
+  const all = [...begins, ...started, ...steps.flatMap(stepEvents), ...lists, ...ends];
   return all
     .map((event, index) => ({ event, index }))
     .sort((a, b) => a.event.at - b.event.at || a.index - b.index)
     .map(({ event }) => event);
 }
 
+/** What happened to some items of a list, in order. */
+export function itemEvents(items: readonly StepHistory[]): RunEvent[] {
+  return items.flatMap(stepEvents).sort((a, b) => a.at - b.at);
+}
+
+/** A list as a whole: when it was put in line, when the first of its items started, and its end. */
+export function listEvents(step: string, state: string, items: ItemCounts): RunEvent[] {
+  const { total, enqueuedAt, since, until, succeeded, failed, cancelled } = items;
+  const tell = (at: number | null, kind: string, data: RunEvent["data"]): RunEvent[] =>
+    at === null ? [] : [{ at, kind, step, data }];
+  const end = OF_LIST[state];
+  return [
+    ...tell(enqueuedAt, "StepReady", { items: total }),
+    ...tell(since, "StepStarted", {}),
+    ...(end ? tell(until, end, { succeeded, failed: failed - cancelled, cancelled }) : []),
+  ];
+}
+
+const OF_LIST: Readonly<Record<string, string>> = {
+  succeeded: "StepSucceeded",
+  failed: "StepFailed",
+  cancelled: "StepCancelled",
+};
+
 const isEnd = ({ kind }: RunEvent): boolean =>
   kind === "RunSucceeded" || kind === "RunFailed" || kind === "RunCancelled";
 
 /** Each time in line: what it waited for, if anything, then its claim, its renewals and its release. */
 function stepEvents(history: StepHistory): RunEvent[] {
-  const { step, pools, own } = history;
+  const { step, item, pools, own } = history;
   const isPooled = pools.length > 0;
   const events: RunEvent[] = [];
   let inLineSince: number | undefined;
   let claimed = false;
   const tell = (at: number, kind: string, data: RunEvent["data"] = {}): void => {
-    events.push({ at, kind, step, data });
+    events.push({ at, kind, step, ...(item === undefined ? {} : { item }), data });
   };
   for (const event of own) {
     if (event.kind === "TaskClaimed") {
@@ -129,8 +157,13 @@ function tellWait(
   tell(first.fromMs, "StepSlotWaiting", { reason, gates: first.gates });
 }
 
+export interface Waited {
+  readonly gate: string;
+  readonly forMs: number;
+}
+
 /** How long something waited for each gate, longest first; a wait for two gates counts for both. */
-export function waitedPerGate(waits: readonly Wait[]): { gate: string; forMs: number }[] {
+export function waitedPerGate(waits: readonly Wait[]): Waited[] {
   const total = new Map<string, number>();
   for (const { gates, forMs } of waits)
     for (const gate of gates) total.set(gate, (total.get(gate) ?? 0) + forMs);

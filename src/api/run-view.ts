@@ -4,6 +4,7 @@ import type { Graph } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { ItemCounts, RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
+import { endOf } from "./end-of.ts";
 import { readable } from "./readable.ts";
 
 export interface RunView<Output = unknown> {
@@ -52,6 +53,8 @@ export interface StepView {
   readonly progress?: unknown;
   readonly result?: unknown;
   readonly error?: StoredError;
+  /** The run that it was taken over from: it did not run again here. */
+  readonly takenOver?: string;
   /** Why it was skipped. */
   readonly because?: Because;
   /** Of a step over a list: how its items stand. */
@@ -65,7 +68,6 @@ export interface RunWithSteps<Output = unknown> extends RunView<Output> {
 export function runView<Output>(row: RunRow): RunView<Output> {
   const { id, workflow, state, paused, priority, source, rerunOf } = row;
   const { createdAt, queuedAt, dequeuedAt, startedAt, finishedAt } = row;
-  const body = row.body === null ? undefined : readable(row.body);
   return {
     id,
     workflow,
@@ -77,11 +79,7 @@ export function runView<Output>(row: RunRow): RunView<Output> {
     rerunOf,
     idempotencyKey: row.key,
     input: readable(row.input, inputOf),
-    ...(state === "succeeded"
-      ? { result: body as Output }
-      : body === undefined
-        ? {}
-        : { error: body as StoredError }),
+    ...endOf<Output>(state, row.body),
     createdAt,
     queuedAt,
     dequeuedAt,
@@ -101,7 +99,7 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
         task,
         needs.map(({ step }) => step),
         rows.get(name),
-        run.finishedAt !== null,
+        run,
       ),
     ),
   };
@@ -112,13 +110,15 @@ function stepView(
   task: string,
   needs: readonly string[],
   row: StepRow | undefined,
-  isOver: boolean,
+  run: RunRow,
 ): StepView {
+  const isOver = run.finishedAt !== null;
   if (!row)
     return {
       name,
       task,
-      state: "pending",
+      // Its run has ended before it was reached.
+      state: isOver ? "cancelled" : "pending",
       needs,
       unit: null,
       attempt: 0,
@@ -127,7 +127,7 @@ function stepView(
       finishedAt: null,
     };
   const state = stateOf(row, isOver);
-  const result = row.result === null ? undefined : readable(row.result);
+  const takenOver = takenOverFrom(row, run);
   return {
     name,
     task,
@@ -135,15 +135,22 @@ function stepView(
     needs,
     unit: row.unit,
     attempt: row.attempt,
-    enqueuedAt: row.enqueuedAt,
+    enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? null,
     claimedAt: row.claimedAt,
     finishedAt: row.finishedAt,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
-    ...(state === "succeeded" ? { result } : result === undefined ? {} : { error: result as StoredError }),
+    ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
+    ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
     ...(state === "skipped" || row.body === null ? {} : ofItems(readable(row.body))),
   };
+}
+
+/** A list that was taken over whole has no items here, only what they came to. */
+function takenOverFrom({ state, unit, ofRun, fan }: StepRow, { id, rerunOf }: RunRow): string | undefined {
+  if (unit !== null) return ofRun === null || ofRun === id ? undefined : ofRun;
+  return state === "succeeded" && fan === null ? (rerunOf ?? undefined) : undefined;
 }
 
 /** A list that could not be begun says why; of one that was, the outcomes of its items are its result. */

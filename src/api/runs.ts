@@ -6,14 +6,14 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
-import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store } from "../store/store.ts";
+import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
 import { untilEnded } from "./ended.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
 import { readable } from "./readable.ts";
 import type { RunEvent, StepHistory } from "./run-events.ts";
-import { poolsIn, runEvents, waitedPerGate } from "./run-events.ts";
+import { itemEvents, listEvents, poolsIn, runEvents, waitedPerGate } from "./run-events.ts";
 import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import { unknownRun } from "./unknown.ts";
@@ -125,8 +125,41 @@ export class Runs {
     step: string,
     { after = -1, limit = 100 }: { readonly after?: number; readonly limit?: number } = {},
   ): Promise<ItemView[]> {
-    await this.#detail(id);
-    return (await this.#store.items(id, step, { after, limit })).map(itemView);
+    const { rows, lane, now } = await this.#page(id, step, { after, limit });
+    return rows.map((row) => itemView(row, lane, now));
+  }
+
+  /** What happened to the items of such a page, in order. */
+  async itemEvents(
+    id: string,
+    step: string,
+    { after = -1, limit = 100 }: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<RunEvent[]> {
+    const { rows, lane, now, pools } = await this.#page(id, step, { after, limit });
+    const histories = rows.map(
+      async ({ item, unit }): Promise<StepHistory> => ({
+        step,
+        item,
+        pools,
+        own: await this.#store.events(unit),
+        lane,
+        now,
+      }),
+    );
+    return itemEvents(await Promise.all(histories));
+  }
+
+  async #page(id: string, step: string, page: { readonly after: number; readonly limit: number }) {
+    const { steps } = await this.#detail(id);
+    const fan = steps.find(({ name }) => name === step)?.fan;
+    const [rows, lane, now] = await Promise.all([
+      this.#store.items(id, step, page),
+      fan ? this.#store.events(fan.lane) : [],
+      this.#store.now(),
+    ]);
+    // All of them ask for the same.
+    const first = rows[0] && (await this.#store.task(rows[0].unit));
+    return { rows, lane, now, pools: first ? poolsOf(first) : [] };
   }
 
   /** What happened, in order. */
@@ -144,10 +177,13 @@ export class Runs {
       gate,
       detail.run.startedAt,
       steps.map((step) => ({ ...step, now })),
+      runWithSteps(detail).steps.flatMap(({ name, state, items }) =>
+        items ? listEvents(name, state, items) : [],
+      ),
     );
   }
 
-  /** How long each step waited, and for what. */
+  /** How long each step waited, and for what; a step over a list from its first item to its last. */
   async waits(id: string): Promise<StepWaits> {
     const detail = await this.#detail(id);
     const now = await this.#store.now();
@@ -162,7 +198,15 @@ export class Runs {
         ] as const;
       }),
     );
-    return Object.fromEntries(entries.filter(([, waits]) => waits.length > 0));
+    const lists = await Promise.all(
+      detail.steps.map(async ({ name, fan, items }) => {
+        if (!fan || !items || items.enqueuedAt === null) return [name, []] as const;
+        const until = items.waiting > 0 ? now : (items.until ?? now);
+        const waits = waitsOf(await this.#store.events(fan.lane), items.enqueuedAt, until);
+        return [name, waitedPerGate(waits)] as const;
+      }),
+    );
+    return Object.fromEntries([...entries, ...lists].filter(([, waits]) => waits.length > 0));
   }
 
   #histories(detail: RunDetail): Promise<Omit<StepHistory, "now">[]> {
@@ -170,8 +214,7 @@ export class Runs {
       unitsOf(detail).map(async ({ step, unit }) => {
         const [own, task] = await Promise.all([this.#store.events(unit), this.#store.task(unit)]);
         const lane = task ? await this.#store.events(task.lane) : [];
-        const gates = task ? (readable(task.asks) as [string, number][]).map(([gate]) => gate) : [];
-        return { step: step.name, pools: poolsIn(gates), own, lane };
+        return { step: step.name, pools: task ? poolsOf(task) : [], own, lane };
       }),
     );
   }
@@ -185,6 +228,9 @@ export class Runs {
 
 const isOver = (state: RunState): boolean =>
   state === "succeeded" || state === "failed" || state === "cancelled";
+
+const poolsOf = ({ asks }: TaskRow): string[] =>
+  poolsIn((readable(asks) as [string, number][]).map(([gate]) => gate));
 
 /** Units that this run put in line itself: those it took over are another run's. */
 function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {

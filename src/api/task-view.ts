@@ -4,6 +4,7 @@ import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import { asksOf, isAsks } from "../store/lane.ts";
 import type { TaskRow, TaskState } from "../store/store.ts";
+import { endOf } from "./end-of.ts";
 import { readable } from "./readable.ts";
 
 export interface TaskView<Output = unknown> {
@@ -30,7 +31,6 @@ export interface TaskView<Output = unknown> {
 
 export function taskView<Output>(row: TaskRow): TaskView<Output> {
   const { id, name, queue, state, priority, attempt, losses, session, createdAt, at, goodUntil } = row;
-  const body = row.body === null ? undefined : readable(row.body);
   const { step } = storedOptions(row.options);
   return {
     id,
@@ -48,11 +48,7 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
     createdAt,
     at,
     goodUntil,
-    ...(state === "succeeded"
-      ? { result: body as Output }
-      : body === undefined
-        ? {}
-        : { error: body as StoredError }),
+    ...endOf<Output>(state, row.body),
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
   };
 }

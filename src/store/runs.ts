@@ -119,6 +119,8 @@ export interface RunMove {
   readonly steps: readonly StepMove[];
   /** Units to put in line, each for a step of `steps`. `claimTimeoutMs`: how long it may wait for its gates. */
   readonly enqueue: readonly NewUnit[];
+  /** Lists that begin now and ask for something that may be full: how long they may stand still for it. */
+  readonly timers: readonly { readonly lane: string; readonly afterMs: number }[];
   /** Items that are not to start any more; with `inFlight`, those at work are aborted too. */
   readonly endItems: readonly { readonly step: string; readonly inFlight: boolean }[];
   /** There is more to do: it is news for itself. */
@@ -136,6 +138,7 @@ export const STILL: Omit<RunMove, "run" | "epoch"> = {
   gates: [],
   steps: [],
   enqueue: [],
+  timers: [],
   endItems: [],
   again: false,
   finish: null,
@@ -231,6 +234,8 @@ export interface StepRow extends StepMove {
   /** Of a step over a list: how its items stand. */
   readonly items: ItemCounts | null;
   readonly task: string | null;
+  /** The run that put its unit in line: another one than this where it was taken over. */
+  readonly ofRun: string | null;
   /** Where its unit is. */
   readonly place: "later" | "waiting" | "claimed" | "running" | FinalState | null;
   readonly attempt: number;
@@ -252,7 +257,8 @@ export interface ItemCounts {
   readonly failed: number;
   /** Those among the failed that did not fail by themselves. */
   readonly cancelled: number;
-  /** When the first of them was claimed, and when one of them ended last. */
+  /** When the first of them was put in line, when the first was claimed, and when one of them ended last. */
+  readonly enqueuedAt: number | null;
   readonly since: number | null;
   readonly until: number | null;
 }
@@ -265,6 +271,20 @@ export interface ItemRow {
   readonly attempt: number;
   readonly input: string;
   readonly result: string | null;
+  readonly enqueuedAt: number;
+  /** Of its last attempt. */
+  readonly claimedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+/** A list that may have stood still for too long. */
+export interface Standstill {
+  /** Its step goes on. */
+  readonly open: boolean;
+  /** When one of its items was last claimed. */
+  readonly claimedAt: number | null;
+  /** Those in line, the first 200 in order, and since when each of them stands there. */
+  readonly waiting: readonly { readonly id: string; readonly at: number }[];
 }
 
 export interface RunDetail {
@@ -298,10 +318,10 @@ export interface GateHolder {
   readonly leaseLeftMs: number | null;
 }
 
-/** A wait that has become too long, or a run that takes too long. */
+/** A wait that has become too long, a list that stands still (`id` is its lane), or a run that takes too long. */
 export interface Timer {
   readonly id: string;
-  readonly kind: "claim" | "run";
+  readonly kind: "claim" | "items" | "run";
   readonly at: number;
 }
 
@@ -340,6 +360,8 @@ export interface RunVerbs {
     step: string,
     page: { readonly after: number; readonly limit: number },
   ): Promise<ItemRow[]>;
+  /** Undefined when no step has its items in this lane. */
+  standstill(lane: string): Promise<Standstill | undefined>;
   /** Everything that waits in one queue, in order, up to `limit` units. */
   line(queue: string, limit: number): Promise<LineView>;
   holders(gate: string): Promise<GateHolder[]>;

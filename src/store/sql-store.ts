@@ -288,6 +288,10 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.items(run, step, page));
   }
 
+  standstill(lane: string): Promise<S.Standstill | undefined> {
+    return this.#db.read(() => readRun.standstill(lane));
+  }
+
   line(queue: string, limit: number): Promise<S.LineView> {
     return this.#db.read(() => readRun.line(queue, limit));
   }

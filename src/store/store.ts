@@ -37,6 +37,7 @@ export type {
   RunRow,
   RunSeen,
   RunState,
+  Standstill,
   StepMove,
   StepRow,
   StepSeen,

@@ -31,7 +31,7 @@ beforeAll(async () => {
 describe("runs show", () => {
   test("has a bar for a step over a list, and an estimate", async () => {
     const text = await shop.table("runs", "show", open);
-    expect(text).toMatch(/^cells +running +- +- +\w+ +5 items$/m);
+    expect(text).toMatch(/^cells +running +- +\w+ on the window of step "cells" +\w+ +5 items$/m);
     expect(text).toMatch(
       /^ITEMS OF +DONE +IN FLIGHT +WAITING +FAILED +CANCELLED +TIME LEFT\ncells +████░░░░░░ 2\/5 +2 +1 +1 +0 +~\w+$/m,
     );
@@ -39,7 +39,9 @@ describe("runs show", () => {
 
   test("of one that failed tells how many did, the first of them, and how to list them", async () => {
     const text = await shop.table("runs", "show", failed);
-    expect(text).toMatch(/^cells +failed +- +- +\w+ +1 of 5 items failed; item 1: Error: cell 1 is empty$/m);
+    expect(text).toMatch(
+      /^cells +failed +- +\w+ on the window of step "cells" +\w+ +1 of 5 items failed; item 1: Error: cell 1 is empty$/m,
+    );
     expect(text).toMatch(/^cells +██████████ 5\/5 +0 +0 +1 +0 +-$/m);
     expect(text).toMatch(
       new RegExp(`^Items that failed: npx sluice runs items ${failed} cells --failed$`, "m"),
@@ -66,9 +68,18 @@ describe("runs items", () => {
   test("lists them in their order, with state, attempt, input and result", async () => {
     const text = await shop.table("runs", "items", open, "cells");
     expect(text).toMatch(
-      /^# +TASK +STATE +ATTEMPT +INPUT +RESULT\n0 +\w{22} +succeeded +1 +\{"n":0,"file":"part"\} +0\n1 +\w{22} +failed +1 +\{"n":1,"file":"part"\} +Error: cell 1 is empty\n2 +\w{22} +running +1 /,
+      /^# +TASK +STATE +ATTEMPT +WAITED +INPUT +RESULT\n0 +\w{22} +succeeded +1 +- +\{"n":0,"file":"part"\} +0\n1 +\w{22} +failed +1 +- +\{"n":1,"file":"part"\} +Error: cell 1 is empty\n2 +\w{22} +running +1 /,
     );
-    expect(text).toMatch(/^4 +\w{22} +waiting +- +\{"n":4,"file":"part"\}$/m);
+    expect(text).toMatch(
+      /^4 +\w{22} +waiting +- +\w+ on the window of step "cells" +\{"n":4,"file":"part"\}$/m,
+    );
+  });
+
+  test("tells what happened to each item of a page", async () => {
+    const text = await shop.table("runs", "items", open, "cells", "--events", "--limit", "2");
+    expect(text).toMatch(/StepReady +cells\[0\]/);
+    expect(text).toMatch(/StepFailed +cells\[1\] +Error: cell 1 is empty$/m);
+    expect(text).not.toContain("cells[2]");
   });
 
   test("as data, page by page, and only those that failed", async () => {

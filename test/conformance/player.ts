@@ -385,6 +385,7 @@ export class Player {
       ),
       steps: all.map(({ units: _, ...step }) => step),
       enqueue: all.flatMap(({ units }) => units),
+      timers: opened.flatMap(({ fan }) => (fan ? [{ lane: fan.lane, afterMs: 20 }] : [])),
       endItems: this.#endItems(steps, moving),
       again: moving.again,
       finish: moving.finish && { state: moving.finish, body: `{"at":${this.#clock.now()}}` },
@@ -500,6 +501,7 @@ export class Player {
     return {
       run: detail,
       items: await Promise.all(pages),
+      standstills: await Promise.all(lists.map(({ fan }) => store.standstill(fan?.lane ?? ""))),
       events: await store.events(id),
       runs: await store.runs({ limit, tag: "tenant" }),
       queued: await store.runs({ limit, state: "queued", workflow: "nightly" }),

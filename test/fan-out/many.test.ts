@@ -76,7 +76,15 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(step.state).toBe("failed");
     expect(outcomes.slice(0, 2).map(({ state }) => state)).toEqual(["failed", "succeeded"]);
     expect(outcomes.slice(2)).toEqual(
-      Array(total - 2).fill({ state: "cancelled", error: { by: "onFailure" } }),
+      Array(total - 2).fill({
+        state: "cancelled",
+        error: {
+          name: "Error",
+          code: "CANCELLED",
+          message: "It was cancelled because another item failed.",
+          by: "onFailure",
+        },
+      }),
     );
   });
 });

@@ -66,7 +66,15 @@ const listed = (onFailure: Policy) =>
 const OUTCOMES = {
   "+": (item: number) => ({ state: "succeeded", result: item }),
   f: () => ({ state: "failed", error: { name: "Error", message: "no luck" } }),
-  c: () => ({ state: "cancelled", error: { by: "onFailure" } }),
+  c: () => ({
+    state: "cancelled",
+    error: {
+      name: "Error",
+      code: "CANCELLED",
+      message: "It was cancelled because another item failed.",
+      by: "onFailure",
+    },
+  }),
 } as const;
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {

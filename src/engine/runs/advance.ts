@@ -95,6 +95,7 @@ class Look {
   readonly #steps: StepMove[] = [];
   #gates: RunMove["gates"] = [];
   #enqueue: RunMove["enqueue"] = [];
+  #timers: RunMove["timers"] = [];
   #endItems: RunMove["endItems"] = [];
   #again = false;
   #waits = false;
@@ -130,6 +131,7 @@ class Look {
         ),
       ],
       enqueue: [...this.#enqueue, ...opened.map(({ unit }) => unit)],
+      timers: this.#timers,
       endItems: this.#endItems,
       again: this.#again,
       finish: answer.finish && {
@@ -199,6 +201,7 @@ class Look {
     this.#steps.push(...move.steps);
     this.#gates = [...this.#gates, ...move.gates];
     this.#enqueue = [...this.#enqueue, ...move.enqueue];
+    this.#timers = [...this.#timers, ...move.timers];
     // A step that failed at once decides others.
     this.#again ||= move.again || move.steps.some(({ state }) => state === "failed");
   }

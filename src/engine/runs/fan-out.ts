@@ -8,6 +8,7 @@
 import { windowKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
+import { endError } from "../../core/task/end-error.ts";
 import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -19,11 +20,11 @@ import { alike, laneOfStep, unitOf } from "./unit.ts";
 export const A_BATCH = 2_000;
 
 /** What a step over a list adds to the move of its run. */
-export type FanMove = Pick<RunMove, "gates" | "enqueue" | "endItems" | "again"> & {
+export type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "again"> & {
   readonly steps: StepMove[];
 };
 
-export const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], endItems: [], again: false };
+export const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], timers: [], endItems: [], again: false };
 
 /** A step that begins. One that cannot, because its items are no list, has failed and says why. */
 export function begin(
@@ -36,7 +37,9 @@ export function begin(
   try {
     const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
     const fan = { lane: laneOfItems(run, step).id, total: itemsOf(step, values).length, created: 0 };
-    return { ...create(run, step, fan, values, kept, settings), gates };
+    // One timer for all of them: most of the time an item waits for those before it, and that is no wait that is too long.
+    const timers = step.asks.length > 0 ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
+    return { ...create(run, step, fan, values, kept, settings), gates, timers };
   } catch (error) {
     const { name, code, message } = error as { name: string; code?: string; message: string };
     return { ...NO_FAN, steps: [moved(step, "failed", null, JSON.stringify({ name, code, message }))] };
@@ -59,7 +62,6 @@ export function create(
   for (let index = fan.created; index < end; index += 1) {
     if (keptText(kept, index, items.length) !== undefined) continue;
     const input = itemInput(step, values, items[index] as Json, index);
-    // Most of the time it waits for those before it: that is no wait that is too long.
     enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
@@ -107,16 +109,18 @@ export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], 
 const stateOf = ({ state }: ItemSeen): ItemOutcome["state"] =>
   state === "succeeded" || state === "cancelled" ? state : "failed";
 
-/** Written as it was stored: results may be large, and need not be read for this. */
+/** A result is written as it was stored: it may be large, and need not be read for this. */
 function outcomeText(seen: ItemSeen): string {
   const state = stateOf(seen);
-  const body = seen.body ?? "null";
-  return state === "succeeded"
-    ? `{"state":"succeeded","result":${body}}`
-    : `{"state":"${state}","error":${body}}`;
+  if (state === "succeeded") return `{"state":"succeeded","result":${seen.body ?? "null"}}`;
+  const body: unknown = seen.body === null ? null : JSON.parse(seen.body);
+  return JSON.stringify({ state, error: endError(seen.state, body) });
 }
 
-const UNSTARTED = '{"state":"cancelled","error":{"by":"onFailure"}}';
+const UNSTARTED = JSON.stringify({
+  state: "cancelled",
+  error: endError("cancelled", { by: "onFailure" }),
+});
 
 /** What becomes of the other items when one has failed. */
 export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {

@@ -1,21 +1,26 @@
 /**
- * Times that run out: a run that takes too long, a step that waited too long for its pools.
+ * Times that run out: a run that takes too long, a step that waited too long for its pools, a list whose pools have let none
+ * of its items in for too long.
  *
  * What counts is how long a step waited for a gate that was full, or behind others; while a gate is paused or has no
  * limit, nobody could have let it in, and its clock stands still. That is known from what its lane waited for. So a timer
  * that rings is only a reason to look, and is set again for what is left.
  */
 import { describe } from "../../core/gate/describe.ts";
+import { windowKey } from "../../core/gate/key.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { eachFrontOnce } from "../../core/gate/reason.ts";
 import type { GateChange } from "../../core/run/claim-clock.ts";
 import { countedWait } from "../../core/run/claim-clock.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
+import { storedOptions } from "../claiming/recovery.ts";
 import { reasonsOf, waitsOf } from "../claiming/wait.ts";
 
 /** Where a clock stands still, a timer that rings is not set again sooner than this. */
 const SOON_MS = 1_000;
+/** To find out when a list last moved takes a look at all of its items. */
+const SOON_FOR_LISTS_MS = 5_000;
 
 /** Answers in how long to look again. */
 export async function lookAtTimers(store: Store, claimTimeoutMs: number): Promise<number | undefined> {
@@ -27,6 +32,7 @@ export async function lookAtTimers(store: Store, claimTimeoutMs: number): Promis
 
 async function ring(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
   if (timer.kind === "run") await endRun(store, timer);
+  else if (timer.kind === "items") await endStandstill(store, timer, claimTimeoutMs);
   else await endWait(store, timer, claimTimeoutMs);
 }
 
@@ -43,26 +49,71 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   if (!view || isOver(view.task.state)) return store.resetTimer(timer, null);
   // It has its slots, or waits for a retry: should it come back in line, its time begins anew.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
-  const waitedMs = await countedWaitOf(store, view);
+  const waitedMs = (await clockOf(store, view))(view.task.at);
   const reasons = reasonsOf(view);
-  const left = claimTimeoutMs - waitedMs;
-  // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
-  if (left > 0 && reasons.length > 0 && reasons.every(isFull)) return store.resetTimer(timer, left);
-  if (left > 0 || !reasons.some(isFull)) return store.resetTimer(timer, Math.max(left, SOON_MS));
+  const again = lookAgainMs(reasons, claimTimeoutMs - waitedMs);
+  if (again !== undefined) return store.resetTimer(timer, again);
   await store.failWaiting(timer.id, JSON.stringify(tooLong(reasons, waitedMs, view.now)));
   store.hint("runs");
 }
 
-async function countedWaitOf(store: Store, { task, now }: WaitView): Promise<number> {
-  const waits = waitsOf(await store.events(task.lane), task.at, now).map(({ gates, fromMs, forMs }) => ({
-    gates,
-    from: fromMs,
-    until: fromMs + forMs,
-  }));
+/**
+ * A long list on a small pool is no wait that is too long: as long as its items are let in one after the other, it moves. So
+ * the clock of an item begins when the last of them was let in, and stands still while it waits for those before it, at
+ * the window. Then all of them have waited too long together.
+ */
+async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
+  const list = await store.standstill(timer.id);
+  if (!list?.open) return store.resetTimer(timer, null);
+  const [first] = list.waiting;
+  const view = first && (await store.wait(first.id));
+  // All are at work or wait for a retry: should one come back in line, its time begins anew.
+  if (view?.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
+  const clock = await clockOf(store, view, windowOf(view));
+  const waitedMs = (at: number): number => clock(Math.max(at, list.claimedAt ?? at));
+  const reasons = reasonsOf(view);
+  const again = lookAgainMs(reasons, claimTimeoutMs - waitedMs(view.task.at));
+  if (again !== undefined)
+    return store.resetTimer(timer, Math.max(again, Math.min(claimTimeoutMs, SOON_FOR_LISTS_MS)));
+  for (const { id, at } of list.waiting) {
+    if (waitedMs(at) < claimTimeoutMs) continue;
+    await store.failWaiting(id, JSON.stringify(tooLong(reasons, waitedMs(at), view.now)));
+  }
+  await store.resetTimer(timer, 0);
+  store.hint("runs");
+}
+
+function windowOf({ task }: WaitView): string | undefined {
+  const { step } = storedOptions(task.options);
+  return step && windowKey(step.run, step.name);
+}
+
+/** Undefined when it has waited too long. */
+function lookAgainMs(reasons: readonly Reason[], left: number): number | undefined {
+  // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
+  if (left > 0 && reasons.length > 0 && reasons.every(isFull)) return left;
+  if (left > 0 || !reasons.some(isFull)) return Math.max(left, SOON_MS);
+  return undefined;
+}
+
+/** How long its lane has waited since an instant, without what it waited for `uncounted`. */
+async function clockOf(
+  store: Store,
+  { task, now }: WaitView,
+  uncounted?: string,
+): Promise<(since: number) => number> {
+  const lane = await store.events(task.lane);
+  const counted = waitsOf(lane, 0, now).filter(({ gates }) => !gates.some((gate) => gate === uncounted));
   const changes = new Map<string, GateChange[]>();
-  for (const gate of new Set(waits.flatMap(({ gates }) => gates)))
+  for (const gate of new Set(counted.flatMap(({ gates }) => gates)))
     changes.set(gate, (await store.events(gate)).flatMap(changeOf));
-  return countedWait(waits, changes);
+  return (since) => {
+    const waits = waitsOf(lane, since, now).filter(({ gates }) => !gates.some((gate) => gate === uncounted));
+    return countedWait(
+      waits.map(({ gates, fromMs, forMs }) => ({ gates, from: fromMs, until: fromMs + forMs })),
+      changes,
+    );
+  };
 }
 
 function changeOf({ kind, at, data }: EventRow): GateChange[] {

@@ -84,6 +84,8 @@ function apply(tables: Tables, now: number, move: RunMove): number {
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
   const created = putUnits(tables, now, move);
+  for (const { lane, afterMs } of move.timers)
+    tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
   for (const ending of move.endItems) endItems(tables, now, run, ending);
   // Its end is news of itself.
   if (finish) endRun(tables, now, run, finish);

@@ -28,6 +28,7 @@ export function endRun(tables: Tables, now: number, run: string, verdict: Verdic
     withdraw(tables, now, id, cancelledBy("run"));
     forgetTimers(tables, id);
   }
+  for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
   withdraw(tables, now, run, verdict);
   const workflow = tables.run.get(run)?.workflow;

@@ -11,7 +11,7 @@ import { cancelRun, failRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import * as hand from "./hand.ts";
 import { inspect } from "./inspect.ts";
-import { items } from "./item.ts";
+import { items, standstill } from "./item.ts";
 import { holders, line } from "./line.ts";
 import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
@@ -98,6 +98,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     run: (id) => look(() => run(tables, id)),
     runs: (filter) => look(() => runs(tables, filter)),
     items: (id, step, page) => look(() => items(tables, id, step, page)),
+    standstill: (lane) => look(() => standstill(tables, lane)),
     line: (queue, limit) => look((at) => line(tables, at, queue, limit)),
     holders: (gate) => look((at) => holders(tables, at, gate)),
     find: (prefix) => look(() => read.find(tables, prefix)),

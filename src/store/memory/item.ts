@@ -1,7 +1,8 @@
 /** The items of a step over a list: units that know their run, their step and their place in the list. */
-import type { ItemCounts, ItemRow, ItemSeen, RunMove } from "../runs.ts";
+import type { ItemCounts, ItemRow, ItemSeen, RunMove, Standstill } from "../runs.ts";
 import { stateOf } from "./read.ts";
 import type { StepRecord, Tables, TaskRecord } from "./tables.ts";
+import { inLine } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import { cancelledBy, placeOf, withdraw } from "./withdraw.ts";
 
@@ -44,22 +45,24 @@ export function endItems(
 }
 
 export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null {
-  const { total, created } = step;
-  if (total === null || created === null) return null;
-  const ids = itemsOf(tables, step.run, step.name).map(({ id }) => id);
+  if (step.total === null || step.created === null) return null;
+  const all = itemsOf(tables, step.run, step.name);
+  const ids = all.map(({ id }) => id);
+  const created = all.map(({ createdAt }) => createdAt);
   const outcomes = ids.flatMap((id) => tables.outcome.get(id) ?? []);
   const claims = ids.flatMap((id) => tables.running.of(id));
   const succeeded = outcomes.filter(({ state }) => state === "succeeded").length;
   const times = [...claims, ...outcomes].flatMap(({ claimedAt }) => claimedAt ?? []);
   const ended = outcomes.map(({ finishedAt }) => finishedAt);
   return {
-    total,
-    created,
+    total: step.total,
+    created: step.created,
     waiting: ids.filter((id) => tables.waiting.has(id) || tables.later.has(id)).length,
     running: claims.length,
     succeeded,
     failed: outcomes.length - succeeded,
     cancelled: outcomes.filter(({ state }) => state === "cancelled").length,
+    enqueuedAt: created.length > 0 ? created.reduce((a, b) => Math.min(a, b)) : null,
     since: times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : null,
     until: ended.length > 0 ? ended.reduce((a, b) => Math.max(a, b)) : null,
   };
@@ -75,7 +78,7 @@ export function items(
   return found.slice(0, Math.trunc(limit)).map((unit) => itemRow(tables, unit));
 }
 
-function itemRow(tables: Tables, { id, item, input }: Item): ItemRow {
+function itemRow(tables: Tables, { id, item, input, createdAt }: Item): ItemRow {
   const outcome = tables.outcome.get(id);
   const [claim] = tables.running.of(id);
   const unit = outcome ?? claim ?? tables.waiting.get(id) ?? tables.later.get(id);
@@ -86,5 +89,29 @@ function itemRow(tables: Tables, { id, item, input }: Item): ItemRow {
     attempt: unit?.attempt ?? 0,
     input,
     result: outcome?.body ?? null,
+    enqueuedAt: createdAt,
+    claimedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
+    finishedAt: outcome?.finishedAt ?? null,
+  };
+}
+
+const MOST_WAITING = 200;
+
+export function standstill(tables: Tables, lane: string): Standstill | undefined {
+  const step = tables.step.all().find((each) => each.lane === lane);
+  if (!step) return undefined;
+  const ids = unitsOf(tables, step.run, step.name).map(({ id }) => id);
+  const claims = ids.flatMap((id) => [
+    ...tables.running.of(id).map(({ claimedAt }) => claimedAt),
+    ...(tables.outcome.get(id)?.claimedAt ? [tables.outcome.get(id)?.claimedAt as number] : []),
+  ]);
+  return {
+    open: step.state === "open",
+    claimedAt: claims.length > 0 ? claims.reduce((a, b) => Math.max(a, b)) : null,
+    waiting: tables.waiting
+      .of(lane)
+      .sort(inLine)
+      .slice(0, MOST_WAITING)
+      .map(({ id, at }) => ({ id, at })),
   };
 }

@@ -102,6 +102,7 @@ function stepRow(tables: Tables, step: StepRecord): StepRow {
     ended: endedOf(tables, step),
     items: itemCounts(tables, step),
     task: task?.name ?? null,
+    ofRun: task?.run ?? null,
     place: task ? stateOf(tables, id) : null,
     attempt: place?.attempt ?? 0,
     enqueuedAt: task?.createdAt ?? null,

@@ -189,6 +189,9 @@ function writes(move: RunMove, dialect: Dialect): Sql[] {
     ...(timed.length > 0
       ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
       : []),
+    ...(move.timers.length > 0
+      ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
+      : []),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
     ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
   ];
@@ -227,7 +230,7 @@ export function finished(
 }
 
 export const deleteTimersOf = (run: string): Sql =>
-  sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run})`;
+  sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run}) OR id IN (SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL)`;
 
 const recordSuccess = (run: string): Sql =>
   sql`INSERT INTO sluice_success (workflow, run, at) SELECT u.workflow, u.id, ${now} FROM sluice_run u WHERE u.id = ${run} ${by(

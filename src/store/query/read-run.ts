@@ -11,6 +11,7 @@ import type {
   RunFilter,
   RunRow,
   RunState,
+  Standstill,
   StepRow,
 } from "../runs.ts";
 import { RUNS } from "../runs.ts";
@@ -88,16 +89,16 @@ export function* run(id: string): Flow<RunDetail | undefined> {
 }
 
 const countItems = (run: string, step: string): Sql =>
-  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
+  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(s.created_at) AS first_in_line, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
     LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
     WHERE s.run = ${run} AND s.step = ${step} AND s.item IS NOT NULL GROUP BY 1`;
 
 function itemCounts(step: Row, counted: readonly Row[]): ItemCounts {
   const sum = (...places: string[]): number =>
     counted.reduce((all, row) => all + (places.includes(row.place as string) ? Number(row.units) : 0), 0);
-  const times = (name: "first_claim" | "last_end"): number[] =>
+  const times = (name: "first_in_line" | "first_claim" | "last_end"): number[] =>
     counted.flatMap((row) => (row[name] === null ? [] : [Number(row[name])]));
-  const [begun, ended] = [times("first_claim"), times("last_end")];
+  const [enqueued, begun, ended] = [times("first_in_line"), times("first_claim"), times("last_end")];
   return {
     total: Number(step.total),
     created: Number(step.created),
@@ -106,6 +107,7 @@ function itemCounts(step: Row, counted: readonly Row[]): ItemCounts {
     succeeded: sum("succeeded"),
     failed: sum("failed", "cancelled", "expired", "quarantined"),
     cancelled: sum("cancelled"),
+    enqueuedAt: enqueued.length > 0 ? Math.min(...enqueued) : null,
     since: begun.length > 0 ? Math.min(...begun) : null,
     until: ended.length > 0 ? Math.max(...ended) : null,
   };
@@ -117,7 +119,7 @@ export function* items(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Flow<ItemRow[]> {
   const [found = []] = yield* flight(
-    sql`SELECT s.item, s.id, s.input, ${raw(PLACE)} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result FROM sluice_task s
+    sql`SELECT s.item, s.id, s.input, ${raw(PLACE)} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result, s.created_at, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at FROM sluice_task s
       LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
       WHERE s.run = ${run} AND s.step = ${step} AND s.item > ${after} ORDER BY s.item LIMIT ${raw(String(Math.trunc(limit)))}`,
   );
@@ -128,14 +130,36 @@ export function* items(
     attempt: Number(row.attempt),
     input: row.input as string,
     result: row.result as string | null,
+    enqueuedAt: Number(row.created_at),
+    claimedAt: number(row.claimed_at),
+    finishedAt: number(row.finished_at),
   }));
+}
+
+/** The last claim is found among what has ended and what runs; so it is asked when a timer rings, not at each item. */
+export function* standstill(lane: string): Flow<Standstill | undefined> {
+  const [step = [], waiting = []] = yield* flight(
+    sql`SELECT s.run, s.name, s.state FROM sluice_step s WHERE s.lane = ${lane}`,
+    sql`SELECT w.id, w.at FROM sluice_waiting w WHERE w.lane = ${lane} ORDER BY w.precedence, w.at, w.id LIMIT 200`,
+  );
+  const found = step[0];
+  if (!found) return undefined;
+  const [claims = []] = yield* flight(
+    sql`SELECT MAX(COALESCE(r.claimed_at, o.claimed_at)) AS claimed_at FROM sluice_task t LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id
+      WHERE t.run = ${found.run} AND t.step = ${found.name}`,
+  );
+  return {
+    open: found.state === "open",
+    claimedAt: number(claims[0]?.claimed_at),
+    waiting: waiting.map((row) => ({ id: row.id as string, at: Number(row.at) })),
+  };
 }
 
 const PLACE =
   "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE NULL END";
 
 const selectSteps = (run: string): Sql =>
-  sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
+  sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.run AS of_run, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
       COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress
     FROM sluice_step s LEFT JOIN sluice_task t ON t.id = s.unit LEFT JOIN sluice_waiting w ON w.id = s.unit LEFT JOIN sluice_later d ON d.id = s.unit
     LEFT JOIN sluice_running r ON r.id = s.unit LEFT JOIN sluice_outcome o ON o.id = s.unit WHERE s.run = ${run} ORDER BY s.name`;
@@ -152,6 +176,7 @@ const stepRow = (row: Row, counts: ItemCounts | null): StepRow => ({
   ended: row.state === "open" ? (row.ended as FinalState | null) : null,
   items: counts,
   task: row.task as string | null,
+  ofRun: row.of_run as string | null,
   place: row.place as StepRow["place"],
   attempt: Number(row.attempt),
   enqueuedAt: number(row.created_at),

@@ -4,11 +4,14 @@ import type { ItemView } from "../../api/item-view.ts";
 import type { StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
+import { gateTitle } from "../../core/gate/describe.ts";
+import { sayDuration } from "../../core/time.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
 import { atLeastOne, zeroOrMore } from "./numbers.ts";
 import { print } from "./output.ts";
 import { sayError } from "./run-ending.ts";
+import { historyOf } from "./run-history.ts";
 import { stateCell } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
@@ -21,6 +24,7 @@ interface Options extends GlobalOptions {
   readonly after?: number;
   readonly limit: number;
   readonly failed?: boolean;
+  readonly events?: boolean;
 }
 
 export function addRunItems(runs: Command): void {
@@ -30,6 +34,7 @@ export function addRunItems(runs: Command): void {
     .option("--after <index>", "only those behind this place: for the next page", zeroOrMore)
     .option("--limit <n>", "at most so many", atLeastOne, 50)
     .option("--failed", "only those that failed, expired or were quarantined")
+    .option("--events", "what happened to each item of the page, in order")
     .action((run: string, step: string, _, command: Command) => list(run, step, command.optsWithGlobals()));
 }
 
@@ -37,9 +42,18 @@ function list(given: string, step: string, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     const run = await findRun(sluice, given, options);
     await mustHaveItems(sluice, run, step, options);
+    if (options.events) return printEvents(sluice, run, step, options);
     const items = await (options.failed ? failedItems : page)(sluice, run, step, options);
     print(options, items, () => shown(items, options));
   });
+}
+
+async function printEvents(sluice: Sluice, run: string, step: string, options: Options): Promise<void> {
+  const events = await sluice.runs.itemEvents(run, step, {
+    after: options.after ?? -1,
+    limit: options.limit,
+  });
+  print(options, events, () => (events.length === 0 ? "No items." : historyOf(events)));
 }
 
 const page = (sluice: Sluice, run: string, step: string, { after, limit }: Options): Promise<ItemView[]> =>
@@ -91,12 +105,16 @@ function shown(items: readonly ItemView[], { limit, failed }: Options): string {
     item.unit,
     stateCell(item.state),
     item.attempt === 0 ? "-" : String(item.attempt),
+    sayWaits(item.waits),
     cutTo(JSON.stringify(item.input) ?? "", MOST_INPUT),
     resultCell(item),
   ]);
   const more = items.length === limit ? `More: --after ${items.at(-1)?.index}\n` : "";
-  return table(["#", "task", "state", "attempt", "input", "result"], rows) + more;
+  return table(["#", "task", "state", "attempt", "waited", "input", "result"], rows) + more;
 }
+
+const sayWaits = (waits: ItemView["waits"]): string =>
+  waits.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ") || "-";
 
 function resultCell({ state, result, error }: ItemView): Cell {
   if (state === "succeeded") return { text: cutTo(JSON.stringify(result) ?? "", MOST_RESULT) };

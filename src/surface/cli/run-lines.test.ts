@@ -71,7 +71,10 @@ describe("a run that is watched in a log", () => {
     const lines = new RunLines();
     const counts = { total: 4, created: 4, waiting: 2, running: 2, succeeded: 0, failed: 0, cancelled: 0 };
     const at = (now: number, more: object, of: Partial<StepView> = { state: "running" }): string[] =>
-      lines.tell({ ...seen(step({ ...of, items: { ...counts, since: 1_000, until: null, ...more } })), now });
+      lines.tell({
+        ...seen(step({ ...of, items: { ...counts, enqueuedAt: 0, since: 1_000, until: null, ...more } })),
+        now,
+      });
     expect(at(2_000, {})).toEqual(["nightly  01k started", "sync     started, 4 items"]);
     expect(at(3_000, { waiting: 1, succeeded: 1 })).toEqual([
       "sync     2s  ███░░░░░░░ 1/4 done, 2 in flight, 1 waiting, about 6s left",

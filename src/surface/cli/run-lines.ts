@@ -110,7 +110,8 @@ function ofOne(
     case "later":
       return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
     case "succeeded":
-      return isSame ? undefined : `succeeded${after(step, now)}`;
+      if (isSame) return undefined;
+      return step.takenOver ? `taken over from ${step.takenOver}` : `succeeded${after(step, now)}`;
     case "failed":
       return isSame ? undefined : `failed${after(step, now)}: ${sayError(step.error)}`;
     case "skipped":

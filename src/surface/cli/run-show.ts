@@ -1,19 +1,18 @@
 /** `sluice runs show RUN`: everything that is stored about one run, its steps, and what each waited for. */
 import type { Command } from "commander";
-import type { RunEvent } from "../../api/run-events.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
 import { gateTitle } from "../../core/gate/describe.ts";
 import { resultsOf } from "../../core/run/fan-out.ts";
-import { isoTime, sayDuration } from "../../core/time.ts";
+import { sayDuration } from "../../core/time.ts";
 import type { Json } from "../../core/workflow/template.ts";
-import type { StoredError } from "../../executor/executor.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
 import type { Standing } from "./item-standing.ts";
 import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import { historyOf } from "./run-history.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
@@ -90,7 +89,7 @@ function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
       stateCell(step.state),
       step.attempt === 0 ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
-      stepRanFor(step, now) ?? "-",
+      step.takenOver ? `taken over from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
       outcome(step, run, now),
     ]),
   );
@@ -147,34 +146,6 @@ function itemsOutcome(step: StepView, standing: Standing): Cell {
   if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };
   return { text: cutTo(sayItemsEnd(step, standing), MOST_SHOWN), style: colours.red };
 }
-
-function historyOf(events: readonly RunEvent[]): string {
-  const [first] = events;
-  return table(
-    ["time", "after", "event", "step", "data"],
-    events.map(({ at, kind, step, data }) => [
-      isoTime(at),
-      `+${((at - (first?.at ?? at)) / 1000).toFixed(3)}s`,
-      kind,
-      step ?? "-",
-      sayData(data),
-    ]),
-  );
-}
-
-function sayData(data: RunEvent["data"]): string {
-  if (isError(data)) return sayError(data);
-  if (typeof data.reason === "string") return data.reason;
-  const { from, to, ...rest } = data;
-  return Object.entries(from === to ? rest : data)
-    .map(([name, value]) => `${name} ${isError(value) ? sayError(value) : plain(value)}`)
-    .join(", ");
-}
-
-const isError = (value: unknown): value is StoredError =>
-  typeof (value as StoredError | null)?.message === "string";
-
-const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions): string[] {
   if (state === "failed")

@@ -101,7 +101,7 @@ describe("the tree of a run", () => {
     const items = { total: 100_000, created: 46_000, waiting: 790, running: 100, succeeded: 45_108 };
     const many = step("sync", [], {
       state: "running",
-      items: { ...items, failed: 2, cancelled: 0, since: NOW - 60_000, until: NOW },
+      items: { ...items, failed: 2, cancelled: 0, enqueuedAt: 0, since: NOW - 60_000, until: NOW },
     });
     expect(runTree(seen([many]), { columns: 120, rows: 30 })[1]).toBe(
       "└─ ▶ sync  1m  █████░░░░░ 45110/100000 done, 100 in flight, 54790 waiting, 2 failed, about 1m14s left",
@@ -113,7 +113,7 @@ describe("the tree of a run", () => {
 
   test("of a step over a list that has ended says what its items came to", () => {
     const counts = { total: 3, created: 3, waiting: 0, running: 0, succeeded: 1, failed: 2, cancelled: 1 };
-    const ended = { items: { ...counts, since: NOW - 5_000, until: NOW - 2_000 } };
+    const ended = { items: { ...counts, enqueuedAt: 0, since: NOW - 5_000, until: NOW - 2_000 } };
     const error = { name: "Error", message: "no such user" };
     const one = { state: "succeeded", result: 1 };
     const result = [one, { state: "failed", error }, { state: "cancelled", error: { by: "onFailure" } }];

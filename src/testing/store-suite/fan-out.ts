@@ -130,18 +130,31 @@ export function fanOutSuite(fresh: Fresh): void {
       ],
     });
     await startedOver(bench, "r2", "each", [0]);
+    const enqueuedAt = bench.clock.now();
+    const at = bench.clock.advance(5);
     await bench.report(await bench.claimOne("r-each-0"), { to: "succeeded", body: '"done"' });
     await bench.claim(["r-each-1"]);
     await bench.claim(["r-each-2"], { held: false });
     await bench.store.cancel("r-each-3", "ann");
     const all = await bench.store.items("r", "each", { after: -1, limit: 9 });
+    const unclaimed = { enqueuedAt, claimedAt: null, finishedAt: null, attempt: 0, result: null };
+    const claimed = { ...unclaimed, attempt: 1, claimedAt: at };
+    const cancelled = { ...unclaimed, finishedAt: at, result: '{"by":"ann"}' };
     expect(all).toEqual([
-      { item: 0, unit: "r-each-0", place: "succeeded", attempt: 1, input: "[0]", result: '"done"' },
-      { item: 1, unit: "r-each-1", place: "running", attempt: 1, input: "[1]", result: null },
-      { item: 2, unit: "r-each-2", place: "claimed", attempt: 1, input: "[2]", result: null },
-      { item: 3, unit: "r-each-3", place: "cancelled", attempt: 0, input: "[3]", result: '{"by":"ann"}' },
-      { item: 4, unit: "r-each-4", place: "later", attempt: 0, input: "[4]", result: null },
-      { item: 10, unit: "r-each-10", place: "waiting", attempt: 0, input: "[10]", result: null },
+      {
+        ...claimed,
+        item: 0,
+        unit: "r-each-0",
+        place: "succeeded",
+        input: "[0]",
+        finishedAt: at,
+        result: '"done"',
+      },
+      { ...claimed, item: 1, unit: "r-each-1", place: "running", input: "[1]" },
+      { ...claimed, item: 2, unit: "r-each-2", place: "claimed", input: "[2]" },
+      { ...cancelled, item: 3, unit: "r-each-3", place: "cancelled", input: "[3]" },
+      { ...unclaimed, item: 4, unit: "r-each-4", place: "later", input: "[4]" },
+      { ...unclaimed, item: 10, unit: "r-each-10", place: "waiting", input: "[10]" },
     ]);
     expect(await bench.store.items("r", "each", { after: -1, limit: 2 })).toEqual(all.slice(0, 2));
     expect(await bench.store.items("r", "each", { after: 1, limit: 2 })).toEqual(all.slice(2, 4));
@@ -154,6 +167,31 @@ export function fanOutSuite(fresh: Fresh): void {
       expect(await bench.store.items(run, step, { after: -1, limit: 9 })).toEqual([]);
   });
 
+  test("tells of a list who waits in it, in order, and when one of its items was last claimed", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await startedOver(bench, "r", "each", [2, 1, 0], {
+      timers: [{ lane: laneOfItems("r", "each").id, afterMs: 7 }],
+    });
+    const lane = laneOfItems("r", "each").id;
+    const from = bench.clock.now();
+    const inLine = (...items: number[]) => items.map((item) => ({ id: `r-each-${item}`, at: from }));
+    expect(await bench.store.standstill(lane)).toEqual({
+      open: true,
+      claimedAt: null,
+      waiting: inLine(0, 1, 2),
+    });
+    const { due, nextAt } = await bench.store.timers();
+    expect({ due, nextAt }).toEqual({ due: [], nextAt: from + 7 });
+    const at = bench.clock.advance(10);
+    expect((await bench.store.timers()).due).toEqual([{ id: lane, kind: "items", at: from + 7 }]);
+    await bench.report(await bench.claimOne("r-each-0"), { to: "succeeded" });
+    expect(await bench.store.standstill(lane)).toEqual({ open: true, claimedAt: at, waiting: inLine(1, 2) });
+    await bench.store.cancelRun("r", "ann");
+    expect((await bench.store.timers()).due).toEqual([]);
+    expect(await bench.store.standstill("nowhere")).toBeUndefined();
+  });
+
   test("counts its items, and says since when they are at work and when one ended last", async () => {
     const bench = await fresh();
     await bench.session();
@@ -163,7 +201,7 @@ export function fanOutSuite(fresh: Fresh): void {
     });
     await startedOver(bench, "r2", "each", [0]);
     const key = { run: "r", step: "each" };
-    const known = { total: 9, created: 6 };
+    const known = { total: 9, created: 6, enqueuedAt: bench.clock.now() };
     const none = { running: 0, succeeded: 0, failed: 0, cancelled: 0, since: null, until: null };
     const idle = { ...known, ...none, waiting: 6 };
     expect(await countsOf(bench, key)).toEqual(idle);

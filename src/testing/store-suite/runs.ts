@@ -221,6 +221,7 @@ export function runSuite(fresh: Fresh): void {
     await bench.store.progress([{ id: "r-fetch", epoch: claim.epoch, value: "0.5" }]);
     const unit = {
       task: "send",
+      ofRun: "r",
       ended: null,
       fan: null,
       items: null,

@@ -1,0 +1,63 @@
+import type { Defect } from "../defect.ts";
+
+const TOLD = "test/fan-out/told.test.ts";
+
+/** Items of lists: what is told of them, and how long they may wait. */
+export const defects: readonly Defect[] = [
+  {
+    id: "items-clock-from-enqueue",
+    means: "a long list on a small pool fails although its items are let in one after the other",
+    file: "src/engine/runs/timers.ts",
+    from: "clock(Math.max(at, list.claimedAt ?? at))",
+    to: "clock(at)",
+    noticedBy: { file: TOLD, test: "a list that moves on" },
+  },
+  {
+    id: "items-no-claim-timeout",
+    means: "items wait for ever for a pool that nobody frees",
+    file: "src/engine/runs/fan-out.ts",
+    from: "step.asks.length > 0 ? [{ lane: fan.lane",
+    to: "step.asks.length > 9 ? [{ lane: fan.lane",
+    noticedBy: { file: TOLD, test: "let in none of" },
+  },
+  {
+    id: "items-cancelled-without-words",
+    means: "the error of a cancelled item has no name and no message",
+    file: "src/engine/runs/fan-out.ts",
+    from: "JSON.stringify({ state, error: endError(seen.state, body) })",
+    to: "JSON.stringify({ state, error: body })",
+    noticedBy: { file: TOLD, test: "has an error with a name" },
+  },
+  {
+    id: "items-timer-outlives-run",
+    means: "timers of cancelled runs ring for ever",
+    file: "src/store/query/advance.ts",
+    from: " OR id IN (SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL)",
+    to: "",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "tells of a list who waits in it" },
+  },
+  {
+    id: "items-events-of-wrong-page",
+    means: "asking for one page of items tells of all of them",
+    file: "src/api/runs.ts",
+    from: "this.#store.items(id, step, page)",
+    to: "this.#store.items(id, step, { ...page, limit: 9_999 })",
+    noticedBy: { file: TOLD, test: "an item that waited for a pool" },
+  },
+  {
+    id: "rerun-unmarked",
+    means: "a rerun does not say what it took over",
+    file: "src/api/run-view.ts",
+    from: "return ofRun === null || ofRun === id ? undefined : ofRun;",
+    to: "return undefined;",
+    noticedBy: { file: TOLD, test: "a rerun marks what it took over" },
+  },
+  {
+    id: "unreached-stays-pending",
+    means: "a cancelled run shows steps that still seem to come",
+    file: "src/api/run-view.ts",
+    from: 'state: isOver ? "cancelled" : "pending"',
+    to: 'state: "pending"',
+    noticedBy: { file: TOLD, test: "never reached" },
+  },
+];

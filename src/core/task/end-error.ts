@@ -1,0 +1,33 @@
+/**
+ * The error of a unit that did not succeed. What failed by itself has stored an error; what somebody or something else ended has
+ * stored only who it was, or nothing. Whoever reads an error finds a name and a message in it, whatever the end was.
+ */
+export interface EndError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  /** Who cancelled it: a person, "run" for its run, "onFailure" for another item of its list. */
+  readonly by?: string;
+}
+
+export function endError(state: string, body: unknown): EndError {
+  const stored = typeof body === "object" && body !== null ? (body as Partial<EndError>) : {};
+  if (typeof stored.message === "string")
+    return { ...stored, name: stored.name ?? "Error", message: stored.message };
+  if (state === "cancelled") return cancelled(stored.by);
+  if (state === "expired")
+    return { name: "Error", code: "EXPIRED", message: "Its deadline passed before it could start." };
+  return { name: "Error", message: typeof body === "string" ? body : `It ended as ${state}.` };
+}
+
+function cancelled(by: unknown): EndError {
+  const error = { name: "Error", code: "CANCELLED", message: sayCancelled(by) };
+  return typeof by === "string" ? { ...error, by } : error;
+}
+
+function sayCancelled(by: unknown): string {
+  if (by === "onFailure") return "It was cancelled because another item failed.";
+  if (by === "run") return "It was cancelled with its run.";
+  return typeof by === "string" ? `It was cancelled by ${by}.` : "It was cancelled.";
+}
