@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import { FakeEnv } from "../../testing/fake-env.ts";
-import type { Answer, Claimed, Claims, Report } from "../claiming/claims.ts";
+import type { Answer, Claimed, Claims, Ended, Report } from "../claiming/claims.ts";
 import type { WorkerEvent, WorkerOptions } from "./worker.ts";
 import { Worker } from "./worker.ts";
 
@@ -47,7 +47,9 @@ class FakeClaims implements Claims {
   replies: Reply[] = [];
   holds: Claimed[] | Promise<Claimed[]> = [];
   gone: string[] = [];
-  renewed: string[] = [];
+  renewed: number[] = [];
+  /** Claims of ours that were taken away, as the store knows them. */
+  kept: { id: string; epoch: number }[] = [];
   hear: (hint: string) => void = () => {};
 
   async open(session: string): Promise<void> {
@@ -57,9 +59,12 @@ class FakeClaims implements Claims {
     this.calls.push("renew");
     return true;
   }
-  async renewClaims(): Promise<readonly string[]> {
+  async renewClaims(): Promise<readonly number[]> {
     this.calls.push("renewClaims");
     return this.renewed;
+  }
+  async stopping(): Promise<readonly { id: string; epoch: number }[]> {
+    return this.kept;
   }
   async exchange(report: Report): Promise<Answer> {
     this.reports.push(report);
@@ -200,7 +205,7 @@ describe("a worker", () => {
       { id: "a", epoch: 1, to: "succeeded", body: '"r"' },
       { id: "b", epoch: 2, to: "failed" },
     ]);
-    expect(JSON.parse(finished[1]?.body ?? "")).toEqual({ name: "Error", message: "no" });
+    expect(JSON.parse((finished[1] as Ended).body ?? "")).toEqual({ name: "Error", message: "no" });
     expect([active, hinted]).toEqual([1, false]);
   });
 
@@ -281,7 +286,7 @@ describe("a worker", () => {
     await made.worker.start();
     await made.env.settle();
     expect(made.claims.finished).toEqual(["a failed", "b retry"]);
-    expect(made.claims.reports.at(-1)?.finished[0]?.body).toContain("no process could be started");
+    expect((made.claims.reports.at(-1)?.finished[0] as Ended).body).toContain("no process could be started");
   });
 });
 
@@ -485,15 +490,19 @@ describe("a heartbeat", () => {
     await env.advance(10_000);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     expect(signals[0]?.reason).toMatchObject({ code: "CANCELLED" });
-    expect(worker.running).toBe(1);
+    expect([worker.running, claims.finished]).toEqual([2, []]);
     executor.end("a");
     await env.settle();
-    expect(claims.finished).toEqual([]);
+    expect(worker.running).toBe(1);
+    expect(claims.reports.at(-1)).toMatchObject({
+      active: 1,
+      finished: [{ id: "a", epoch: 1, to: "stopped" }],
+    });
   });
 });
 
 describe("a word of a cancelled task", () => {
-  test("is looked into a moment later, once for many, and frees the slot", async () => {
+  test("is looked into a moment later, once for many, and frees the slot when the code has ended", async () => {
     const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1)] }]);
     let looks = 0;
     const stale = claims.stale.bind(claims);
@@ -505,8 +514,11 @@ describe("a word of a cancelled task", () => {
     for (let word = 0; word < 20; word += 1) claims.hear("cancel");
     expect(executor.jobs[0]?.signal.aborted).toBe(false);
     await env.advance(50);
-    expect([looks, executor.jobs[0]?.signal.aborted, worker.running]).toEqual([1, true, 0]);
-    expect(claims.reports.at(-1)?.active).toBe(0);
+    expect([looks, executor.jobs[0]?.signal.aborted, worker.running]).toEqual([1, true, 1]);
+    expect(claims.reports.at(-1)?.active).toBe(1);
+    executor.end("a");
+    await env.settle();
+    expect([worker.running, claims.reports.at(-1)?.active]).toEqual([0, 0]);
   });
 
   test("costs nothing where nothing runs", async () => {
