@@ -115,7 +115,7 @@ export class Running {
     const ending = await this.#attempt(active).catch(broken);
     if (this.#journal.has(epoch)) await this.#journal.flush();
     this.#ended(active, ending);
-    if (!ending.ok && ending.stopping) await ending.stopping.catch(() => {});
+    if (!ending.ok) await Promise.resolve(ending.stopping).catch(() => {});
     this.#stopped(active);
   }
 
