@@ -14,6 +14,7 @@ export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export { describe, remedy } from "./core/gate/describe.ts";
+export type { StoppingView } from "./api/stopping.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
 export {
   type AutomationDefinition,

@@ -4,6 +4,8 @@ import type { Limit } from "../core/gate/gate.ts";
 import { draining, UNLIMITED } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import type { GateInfo, LimitChange, Store } from "../store/store.ts";
+import type { StoppingView } from "./stopping.ts";
+import { stoppingNow } from "./stopping.ts";
 
 export interface LimitView extends Omit<GateInfo, "setBy" | "setAt"> {
   readonly held: number;
@@ -12,6 +14,8 @@ export interface LimitView extends Omit<GateInfo, "setBy" | "setAt"> {
   readonly source: "app" | "operator" | "sql" | "default";
   readonly setBy: string | null;
   readonly setAt: number | null;
+  /** Those of its holders whose code should have ended. */
+  readonly stopping: readonly StoppingView[];
 }
 
 export class Limits {
@@ -22,8 +26,13 @@ export class Limits {
   }
 
   async list(): Promise<LimitView[]> {
-    const gates = await this.#store.gates();
-    return gates.map((gate) => ({ ...gate, draining: draining(gate), source: sourceOf(gate) }));
+    const [gates, stopping] = await Promise.all([this.#store.gates(), stoppingNow(this.#store)]);
+    return gates.map((gate) => ({
+      ...gate,
+      draining: draining(gate),
+      source: sourceOf(gate),
+      stopping: stopping.filter(({ asks }) => asks.some((ask) => ask.gate === gate.key)),
+    }));
   }
 
   /** Takes effect with the next pass: -1 is unlimited, 0 pauses; lowering never evicts. */

@@ -29,6 +29,8 @@ import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
 import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
+import type { StoppingView } from "./stopping.ts";
+import { stoppingNow } from "./stopping.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
@@ -230,7 +232,15 @@ export class Sluice implements AsyncDisposable {
     return this.store.events(id);
   }
 
-  /** Wherever it is: what waits is taken out of line, what runs is aborted, and its slots are free at once. */
+  /** Code that should have ended and still runs: all of it, or that of one task or run. */
+  stopping(id?: string): Promise<StoppingView[]> {
+    return stoppingNow(this.store, id);
+  }
+
+  /**
+   * Wherever it is, it is cancelled at once. What waits is taken out of line, and holds nothing. What runs is told to stop
+   * by its signal, and holds its slots until its code has ended, its process is gone, or its worker's lease has lapsed.
+   */
   async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
     const cancelled = await this.store.cancel(id, by);
     if (!cancelled) throw unknownTask(id);

@@ -1,6 +1,6 @@
 /** What a doctor asks of a store: what can never be, and what its promises rest on, all at one instant. */
 import type { Limit } from "../core/gate/gate.ts";
-import type { GateInfo, SessionRow } from "./store.ts";
+import type { GateInfo, SessionRow, StoppingRow } from "./store.ts";
 
 /** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
 export type Contradiction =
@@ -11,8 +11,10 @@ export type Contradiction =
   | "bodiless"
   /** Tasks with two claims, or with the epoch of another claim. */
   | "claimedTwice"
-  /** Claims whose lane is not there: they count at no gate. */
+  /** Claims, of code that stops too, whose lane is not there: they count at no gate. */
   | "uncounted"
+  /** Runs that are over and hold their slots, though nothing of theirs is stopping and no news of them is left. */
+  | "unreleased"
   /** Claims and outcomes with an epoch that is still to be handed out. */
   | "unborn"
   /** Lanes whose head is later than their first unit, so that a pass begins behind it. */
@@ -56,6 +58,8 @@ export interface Inspection {
   readonly sessions: readonly (SessionRow & { readonly name: string; readonly startedAt: number })[];
   /** The first 200. */
   readonly lost: readonly LostClaim[];
+  /** Code that should have ended; the first 200. */
+  readonly stopping: readonly StoppingRow[];
   readonly waiting: readonly { readonly queue: string; readonly task: string; readonly units: number }[];
   readonly rows: Readonly<Record<CountedTable, number>>;
   readonly broken: Readonly<Record<Contradiction, Sample>>;

@@ -10,6 +10,9 @@
  * Steps are tasks that know their run. Whatever ends a step, admits a run or asks for a look leaves a row of news in the
  * same transaction; `advance` reads the news, locks the runs, and writes what has to follow. News that is lost with a
  * process is found by the next one.
+ *
+ * A run that has ended while code of its steps is still stopping holds what it held, as that code does: its claim is a
+ * row of `stopping` until the last of its units has stopped.
  */
 import type { LaneSpec } from "./lane.ts";
 import type {
@@ -20,6 +23,7 @@ import type {
   LaneRow,
   NewTask,
   SessionRow,
+  Stopping,
   Usage,
 } from "./store.ts";
 
@@ -187,7 +191,7 @@ export interface Advanced {
   /** How much news was read; 0 when there is none. */
   readonly news: number;
   readonly enqueued: number;
-  /** The lanes of runs that ended: their gates may let others in now. */
+  /** The lanes of runs that ended, or whose last step has stopped: their gates may let others in now. */
   readonly freed: readonly LaneSpec[];
 }
 
@@ -316,6 +320,8 @@ export interface GateHolder {
   readonly claimedAt: number;
   /** On the clock of leases, from now: how long until it counts no more unless it is renewed; null where only its session counts. */
   readonly leaseLeftMs: number | null;
+  /** Its unit has moved on, and its code has not ended yet. */
+  readonly stopping?: Stopping;
 }
 
 /** A wait that has become too long, a list that stands still (`id` is its lane), or a run that takes too long. */

@@ -168,6 +168,7 @@ function trust({ name, text, short, hot, cold, clustered }: Words): string[] {
     // run: the run that the unit is a step of.
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
+    `CREATE INDEX sluice_stopping_session ON sluice_stopping (session)`,
     // What each app says of a gate; the strictest of them is sluice_gate.declared.
     `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
     // Every declaration an app has ever made, by its content: one that a later one has replaced does not come back by itself.

@@ -10,6 +10,7 @@ import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
+import { stopping } from "./query/stopping.ts";
 import { submit } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
@@ -178,9 +179,13 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => session.claimsOf(id));
   }
 
-  renewClaims(id: string): Promise<string[]> {
-    const renewal = (): Flow<string[]> => session.renewClaims(id);
+  renewClaims(id: string): Promise<number[]> {
+    const renewal = (): Flow<number[]> => session.renewClaims(id);
     return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
+  }
+
+  stopping(of?: string): Promise<S.StoppingRow[]> {
+    return this.#db.read(() => stopping(of));
   }
 
   stale(claims: readonly { id: string; epoch: number }[]): Promise<string[]> {

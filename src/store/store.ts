@@ -99,8 +99,8 @@ export interface NewSession {
 
 export type FinalState = "succeeded" | "failed" | "cancelled" | "expired" | "quarantined";
 
-/** What a holder says of a claim that is over: how its attempt ended, or that its code died. */
-export type Finished = Ended | Revoked;
+/** What a holder says of a claim that is over: how its attempt ended, that its code died, or that its code has stopped. */
+export type Finished = Ended | Revoked | Stopped;
 
 /** How an attempt ended. */
 export interface Ended {
@@ -113,7 +113,22 @@ export interface Ended {
   readonly delayMs: number;
   /** What there is to look at when it has ended: it is a step of a run. A report that comes too late is no news. */
   readonly news?: News | undefined;
+  /** The attempt is over, but its code still runs: what it holds is free when that is told to have stopped. */
+  readonly stopping?: true;
 }
+
+/**
+ * The code of a claim that was taken away (cancelled, timed out) has ended, or never began here: what it held is free.
+ * Told twice, or of a claim that holds nothing, it changes nothing, so it is never refused.
+ */
+export interface Stopped {
+  readonly id: string;
+  readonly epoch: number;
+  readonly to: "stopped";
+  readonly news?: undefined;
+}
+
+export const isStopped = (finished: Finished): finished is Stopped => finished.to === "stopped";
 
 export interface Scope {
   readonly session: string;
@@ -153,7 +168,7 @@ export interface GateRow {
   readonly locked: boolean;
 }
 
-/** Units of a lane that a session holds. Those of lost holders are listed apart and count nowhere. */
+/** Units of a lane that a session holds, those included whose code is stopping. Those of lost holders are listed apart and count nowhere. */
 export interface Usage {
   readonly lane: string;
   readonly asks: string;
@@ -356,6 +371,28 @@ export interface HolderRow {
   readonly session: string;
   readonly since: number;
   readonly held: boolean;
+  /** Its unit has moved on, and its code has not ended yet. */
+  readonly stopping?: Stopping;
+}
+
+/** Since when code should have ended, and why: the state its unit came to, or its timeout. */
+export interface Stopping {
+  readonly since: number;
+  readonly because: "timeout" | FinalState;
+}
+
+/** A claim whose unit has moved on while its code still runs, or a run of which that is true of a step. It holds what it held. */
+export interface StoppingRow extends Stopping {
+  readonly epoch: number;
+  readonly id: string;
+  readonly name: string;
+  /** The run and the step that it is of, if it is one. */
+  readonly run: string | null;
+  readonly step: string | null;
+  readonly asks: string;
+  readonly session: string;
+  /** The name of its worker; null when that is gone. */
+  readonly worker: string | null;
 }
 
 /** All that is needed to explain one wait, read at one instant. */
@@ -431,8 +468,10 @@ export interface Store extends RunVerbs, TriggerVerbs {
   closeSession(id: string): Promise<void>;
   /** What the store says this session has claimed: read again after an answer was lost. */
   claimsOf(session: string): Promise<Claimed[]>;
-  /** Renews the claims of a session that have a lease of their own and still have it; these are answered. */
-  renewClaims(session: string): Promise<string[]>;
+  /** Renews the claims of a session that have a lease of their own and still have it, those of stopping code too; their epochs are answered. */
+  renewClaims(session: string): Promise<number[]>;
+  /** Claims whose unit has moved on while their code still runs, oldest first: all of them, or those of one session. */
+  stopping(session?: string): Promise<StoppingRow[]>;
   /** Which of these claims are no longer theirs. */
   stale(claims: readonly { readonly id: string; readonly epoch: number }[]): Promise<string[]>;
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void>;

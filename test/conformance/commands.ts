@@ -85,8 +85,10 @@ export interface EndReport {
   readonly claim: Ref;
   /** Of all claims ever made, so mostly a stale one; else one that was not reported yet. */
   readonly ofAll: boolean;
-  readonly to: "succeeded" | "failed" | "retry" | "returned";
+  readonly to: "succeeded" | "failed" | "retry" | "returned" | "stopped";
   readonly delayMs: number;
+  /** Its code runs on. */
+  readonly stopping: boolean;
 }
 
 interface Reporting {
@@ -200,7 +202,8 @@ const moving = {
 const end: fc.Arbitrary<EndReport> = fc.record({
   claim: ref,
   ofAll: fc.boolean(),
-  to: oneOfList(["succeeded", "failed", "retry", "returned"] as const),
+  to: oneOfList(["succeeded", "failed", "retry", "returned", "stopped"] as const),
+  stopping: fc.boolean(),
   delayMs: fc.oneof(fc.constant(0), span),
 });
 

@@ -94,6 +94,8 @@ const EFFECTS = [
   "retry",
   "returned",
   "refused",
+  "over its time",
+  "stopped",
   "recover waiting",
   "recover retry",
   "recover failed",

@@ -29,7 +29,7 @@ import type {
   View,
   WaitView,
 } from "../../src/store/store.ts";
-import { RUNS } from "../../src/store/store.ts";
+import { isStopped, RUNS } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
 import type { Command, EndReport, Moving, NewRunOf, NewUnit } from "./commands.ts";
 import { GATES, itemLane, LANES, QUEUES, RUN_LANES, stepLane, TASKS, windowOf } from "./commands.ts";
@@ -200,7 +200,7 @@ export class Player {
   }: Extract<Command, { kind: "exchange" }>): Promise<unknown> {
     const seat = at(this.#sessions, session);
     if (!seat) return undefined;
-    const finished = this.#finished(ends);
+    const finished = await this.#finished(ends);
     const ending = new Set(finished.map(({ epoch }) => epoch));
     const active = this.#claims.filter(
       ({ claim, session: holder, held }) =>
@@ -226,7 +226,7 @@ export class Player {
 
   async #pass(command: Pass): Promise<unknown> {
     const session = at(this.#sessions, command.session)?.id ?? "nobody";
-    const finished = this.#finished(command.ends);
+    const finished = await this.#finished(command.ends);
     const lanes = [
       ...command.lanes.map((index) => laneAt(index)),
       ...(command.steps ? this.#lanesOfRuns() : []),
@@ -469,7 +469,7 @@ export class Player {
   async #renewClaims(session: number): Promise<unknown> {
     const renewed = await this.#store.renewClaims(at(this.#sessions, session)?.id ?? "nobody");
     if (renewed.length > 0) this.#tick("renew claims");
-    return renewed;
+    return renewed.map((epoch) => ({ epoch }));
   }
 
   async #resetTimers(afterMs: number | null): Promise<unknown> {
@@ -596,6 +596,7 @@ export class Player {
       queues: await store.queues(),
       sessions: sorted(await store.sessions()),
       inspection: comparable(await store.inspect()),
+      stopping: await store.stopping(),
       claims: await store.claimsOf(at(this.#sessions, session)?.id ?? "nobody"),
       stale: await store.stale(this.#claims.slice(-5).map(({ claim }) => claim)),
     };
@@ -616,12 +617,17 @@ export class Player {
     return at(this.#tasks, ref) ?? "nobody";
   }
 
-  #finished(ends: readonly EndReport[]): Finished[] {
+  async #finished(ends: readonly EndReport[]): Promise<Finished[]> {
     const tasks = this.#ofWorkers;
     const open = tasks.filter(({ claim }) => !this.#over.has(claim.epoch));
-    const found = ends.flatMap(({ claim, ofAll, to, delayMs }): Finished[] => {
-      const live = at(ofAll ? tasks : open, claim)?.claim;
+    const taken = ends.some(({ to }) => to === "stopped") ? await this.#takenAway() : [];
+    const found = ends.flatMap(({ claim, ofAll, to, delayMs, stopping }): Finished[] => {
+      const live = at(to === "stopped" && !ofAll ? taken : ofAll ? tasks : open, claim)?.claim;
       if (!live) return [];
+      if (to === "stopped") {
+        if (taken.some(({ claim: { epoch } }) => epoch === live.epoch)) this.#tick("stopped");
+        return [{ id: live.id, epoch: live.epoch, to }];
+      }
       return [
         {
           id: live.id,
@@ -630,11 +636,18 @@ export class Player {
           to,
           body: to === "returned" ? null : `{"at":${this.#clock.now()}}`,
           delayMs: to === "retry" ? delayMs : 0,
+          ...(stopping && (to === "failed" || to === "retry") ? { stopping: true } : {}),
         },
       ];
     });
-    // One unit is reported once in a pass.
-    return [...new Map(found.map((report) => [report.id, report])).values()];
+    // One unit is reported once in a pass, but its code may have stopped as well.
+    return [...new Map(found.map((report) => [`${report.id} ${isStopped(report)}`, report])).values()];
+  }
+
+  /** Claims whose code is still to stop. */
+  async #takenAway(): Promise<readonly Live[]> {
+    const epochs = new Set((await this.#store.stopping()).map(({ epoch }) => epoch));
+    return this.#ofWorkers.filter(({ claim }) => epochs.has(claim.epoch));
   }
 
   #began(refs: readonly number[]): { id: string; epoch: number }[] {
@@ -657,7 +670,10 @@ export class Player {
   }
 
   #settle(finished: readonly Finished[], isAccepted: (id: string) => boolean): void {
-    for (const { id, epoch, to } of finished) {
+    for (const one of finished) {
+      if (isStopped(one)) continue;
+      const { id, epoch, to } = one;
+      if ("stopping" in one && isAccepted(id)) this.#tick("over its time");
       this.#over.add(epoch);
       this.#tick(isAccepted(id) ? to : "refused");
     }

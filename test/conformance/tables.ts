@@ -22,6 +22,7 @@ export const TABLES = [
   "later",
   "deadline",
   "running",
+  "stopping",
   "outcome",
   "event",
   "session",

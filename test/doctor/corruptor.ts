@@ -138,6 +138,25 @@ export const CORRUPTIONS: readonly Corruption[] = [
     finds: ["claims", "fail", /^claims whose lane is not there/, ["runs"]],
   },
   {
+    name: "the lane of code that stops is gone",
+    first: (store) => store.cancel("runs", "ann"),
+    sql: [`DELETE FROM sluice_lane WHERE id = '${BULK.id}'`],
+    finds: ["claims", "fail", /^claims whose lane is not there/, ["runs"]],
+  },
+  {
+    name: "a run that is over and holds its slots for nothing",
+    sql: [
+      `INSERT INTO sluice_stopping (epoch, id, lane, session, run, claimed_at, since, because) SELECT 1, id, '${BILL.id}', '@runs', NULL, 1, 1, 'cancelled' FROM sluice_task WHERE id = 'ends'`,
+    ],
+    finds: ["claims", "fail", /^runs that are over and still hold their slots/, ["ends"]],
+  },
+  {
+    name: "code that was told to stop long ago",
+    first: (store) => store.cancel("runs", "ann"),
+    sql: ["UPDATE sluice_stopping SET since = since - 61000"],
+    finds: ["stopping", "warn", /^bulk runs on worker worker s1: stopping for 1m.* \(cancelled\)/, ["runs"]],
+  },
+  {
     name: "an epoch from the future",
     sql: ["UPDATE sluice_outcome SET epoch = 1000000 WHERE id = 'ends'"],
     finds: ["epochs", "fail", /^epochs that are still to be handed out/, ["ends"]],

@@ -174,7 +174,7 @@ async function expectNothingLeft(
   // Whoever still brings in what was enqueued must not bring back what is gone.
   await leaveNews(store, "nobody", true);
   await advance(store, () => ({}));
-  for (const table of ["waiting", "later", "running", "news", "timer", "arrival"])
+  for (const table of ["waiting", "later", "running", "stopping", "news", "timer", "arrival"])
     expect(await aside.query(`SELECT * FROM sluice_${table}`), table).toEqual([]);
   expect((await store.gates()).filter(({ held }) => held !== 0)).toEqual([]);
   expect(await aside.query("SELECT name FROM sluice_gate WHERE name LIKE 'run:%'")).toEqual([]);

@@ -76,7 +76,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await until(() => aborted.includes("a/first"), "its signal is aborted");
     expect(await sluice.runs.ended(id)).toMatchObject({ state: "cancelled" });
     expect(await statesOf(sluice, id)).toMatchObject({ first: "cancelled" });
-    expect((await sluice.limits.list()).filter(({ held }) => held > 0)).toEqual([]);
+    await until(
+      async () => (await sluice.limits.list()).every(({ held }) => held === 0),
+      "its code has ended, and everything is free",
+    );
     expect(begun).toEqual(["a/first"]);
   });
 

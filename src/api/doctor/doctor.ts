@@ -6,7 +6,7 @@ import { clockCheck } from "./clock.ts";
 import { invariantChecks } from "./invariants.ts";
 import { limitsCheck } from "./over.ts";
 import { settingChecks } from "./settings.ts";
-import { A_POLL_MS, recoveryCheck, stillLost, workersCheck } from "./workers.ts";
+import { A_POLL_MS, recoveryCheck, stillLost, stoppingCheck, workersCheck } from "./workers.ts";
 
 export interface Diagnosis {
   readonly kind: Store["kind"];
@@ -32,6 +32,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
     limitsCheck(seen),
     ...invariantChecks(seen),
     recoveryCheck(seen),
+    stoppingCheck(seen),
     workersCheck(seen),
     ...settingChecks(store.kind, seen.settings),
     clock,

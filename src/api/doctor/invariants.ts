@@ -35,6 +35,11 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           "claims whose lane is not there, so they count at no gate",
           "They end as usual; until then their gates admit more than they should. Report it",
         ),
+        ...broken(
+          found.unreleased,
+          "runs that are over and still hold their slots, though nothing of theirs runs",
+          "Delete their rows from sluice_stopping by hand, so that the next runs are let in. Report it",
+        ),
       ],
       eachOf(rows.running, "claim", "each the only one of its task"),
     ),

@@ -1,5 +1,5 @@
 /** Who is alive, whom they serve, and what those who are gone have left behind. */
-import { describe, remedy } from "../../core/gate/describe.ts";
+import { describe, remedy, sayStopping } from "../../core/gate/describe.ts";
 import { sayDuration } from "../../core/time.ts";
 import { doesServe } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
@@ -36,6 +36,26 @@ export function recoveryCheck(seen: Inspection): Check {
       ),
     });
   return checkOf("recovery", findings, "no claim without a live worker");
+}
+
+/** Code that was told to stop and runs on holds its slots; after so long somebody should look at it. */
+export function stoppingCheck({ stopping, now }: Inspection): Check {
+  // A run has no code of its own: it waits for its steps, which are named themselves.
+  const code = stopping.filter(({ session }) => session !== RUNS);
+  const long = code.filter(({ since }) => now - since > TOO_LONG_MS);
+  const findings = long.map((row): Finding => {
+    const where = row.worker === null ? "a worker that is gone" : `worker ${row.worker}`;
+    return {
+      ...warning(
+        `${row.name} ${row.id} on ${where}: ${sayStopping(row, now)}, and it holds its slots until its code has ended`,
+        "Code in the worker's own process cannot be ended from outside: let it listen to its signal, or stop that worker",
+      ),
+      ids: [row.id],
+    };
+  });
+  const well =
+    code.length === 0 ? "no code that should have ended" : `${code.length} stopping, none for long`;
+  return checkOf("stopping", findings, well);
 }
 
 /** Every worker process has a coordinator, which lets in all runs. */

@@ -33,6 +33,14 @@ about("a full gate", () => {
     expect(say(full())).toBe('queue "stripe" is full: 3 of 3 slots held');
   });
 
+  it("says of a holder whose code should have ended since when and why", () => {
+    const stopping = { since: holder("01k1", 3).since, because: "cancelled" };
+    const holders = [{ ...holder("01k1", 12), stopping }, holder("01k2", 75, 2)];
+    expect(say(full({ holders }))).toContain(
+      "(by 01k1 charge, stopping for 3s (cancelled), 01k2 charge with 2 slots for 1m15s)",
+    );
+  });
+
   it("names three holders and counts the others", () => {
     const holders = ["a", "b", "c", "d", "e"].map((unit) => holder(unit, 1));
     expect(say(full({ holders }))).toContain("c charge for 1s and 2 more)");

@@ -153,11 +153,17 @@ function later({ at, because }: Of<"later">, now: number): string {
 
 function heldBy(holders: readonly Holder[], now: number): string {
   if (holders.length === 0) return "";
-  const each = holders.map(({ unit, name, slots, since }) => {
+  const each = holders.map(({ unit, name, slots, since, stopping }) => {
     const size = slots > 1 ? ` with ${slots} slots` : "";
-    return `${unit} ${name}${size} for ${sayDuration(now - since)}`;
+    const how = stopping ? `, ${sayStopping(stopping, now)}` : ` for ${sayDuration(now - since)}`;
+    return `${unit} ${name}${size}${how}`;
   });
   return ` (by ${listed(each, 3)})`;
+}
+
+/** "stopping for 3s (cancelled)": since when its code should have ended, and why. */
+export function sayStopping(stopping: NonNullable<Holder["stopping"]>, now: number): string {
+  return `stopping for ${sayDuration(now - stopping.since)} (${stopping.because})`;
 }
 
 function ahead(waiting: number): string {

@@ -7,6 +7,8 @@ export interface Holder {
   readonly slots: number;
   readonly session: string;
   readonly since: number;
+  /** Its unit has ended, or waits for its next attempt; its code still runs, and its slots follow the code. */
+  readonly stopping?: { readonly since: number; readonly because: string };
 }
 
 /** The unit at the front of a line, and why it does not move itself. */

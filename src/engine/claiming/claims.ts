@@ -2,9 +2,9 @@
  * What a worker needs from wherever the work is: one port, so that a worker on the store and a worker far away are
  * the same worker.
  */
-import type { Claimed, Finished } from "../../store/store.ts";
+import type { Claimed, Ended, Finished, Stopped } from "../../store/store.ts";
 
-export type { Claimed, Finished };
+export type { Claimed, Ended, Finished, Stopped };
 
 /** Who claims, and what it can run. */
 export interface Seat {
@@ -22,7 +22,7 @@ export interface Seat {
 export interface Report {
   readonly finished: readonly Finished[];
   readonly started: readonly { readonly id: string; readonly epoch: number }[];
-  /** Slots in use after what is reported here. */
+  /** Slots in use after what is reported here; code that is stopping uses one. */
   readonly active: number;
   /** How many slots to fill at most in this exchange. */
   readonly appetite: number;
@@ -59,8 +59,10 @@ export interface Claims {
   open(session: string, leaseMs: number): Promise<void>;
   /** False when the session has ended. */
   renew(leaseMs: number): Promise<boolean>;
-  /** Renews claims that have a lease of their own; those that still have it are answered. */
-  renewClaims(): Promise<readonly string[]>;
+  /** Renews claims that have a lease of their own; the epochs of those that still have it are answered. */
+  renewClaims(): Promise<readonly number[]>;
+  /** Claims of this session that were taken away, and whose code is not known to have ended. */
+  stopping(): Promise<readonly { readonly id: string; readonly epoch: number }[]>;
   exchange(report: Report): Promise<Answer>;
   /** Everything this session holds, read again after an answer was lost. */
   held(): Promise<readonly Claimed[]>;

@@ -1,8 +1,8 @@
 /** Claiming on a store: each exchange is one pass, decided here and written there. */
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Moves, Passed, Scope, Store, View } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
-import type { Answer, Claimed, Claims, Report, Seat } from "./claims.ts";
+import { isStopped, RUNS } from "../../store/store.ts";
+import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
 import { doesServe, servesText } from "./serving.ts";
@@ -22,8 +22,8 @@ export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
   readonly #sight: Sight;
-  /** The lanes of our own claims, so that what they free is looked at first. */
-  readonly #laneOf = new Map<string, LaneSpec>();
+  /** The lanes of our own claims by epoch, also of those whose code is stopping: what they free is looked at first. */
+  readonly #laneOf = new Map<number, LaneSpec>();
   readonly #serves: string;
   readonly atOnce: number;
   #session = "";
@@ -59,8 +59,8 @@ export class StoreClaims implements Claims {
   }
 
   /** These claims are not ours to finish. */
-  forget(claims: readonly { readonly id: string }[]): void {
-    for (const { id } of claims) this.#laneOf.delete(id);
+  forget(claims: readonly { readonly epoch: number }[]): void {
+    for (const { epoch } of claims) this.#laneOf.delete(epoch);
   }
 
   renew(leaseMs: number): Promise<boolean> {
@@ -87,7 +87,7 @@ export class StoreClaims implements Claims {
 
   #scopeFor(report: Report): Scope {
     this.#passes += 1;
-    const finished = report.finished.flatMap(({ id }) => this.#laneOf.get(id) ?? []);
+    const finished = report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? []);
     // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
@@ -119,9 +119,9 @@ export class StoreClaims implements Claims {
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
     // And where it told of as many as it was asked for, there may be more of them.
     this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.lookahead;
-    for (const { id } of report.finished) this.#laneOf.delete(id);
+    for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
-    for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
+    for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
@@ -130,7 +130,9 @@ export class StoreClaims implements Claims {
       now: passed.now,
       claimed: passed.claimed,
       started: passed.started,
-      refused: report.finished.filter(({ id }) => !passed.accepted.has(id)).map(({ id }) => id),
+      refused: report.finished
+        .filter((one) => !isStopped(one) && !passed.accepted.has(one.id))
+        .map(({ id }) => id),
       more: (decision.more && this.#moved(passed, view, decision)) || fresh || passed.arrived.length > 0,
       yielded: decision.yielded,
       ended: decision.ended,
@@ -167,7 +169,11 @@ export class StoreClaims implements Claims {
     this.#sight.parkedOn(parkedOn);
   }
 
-  renewClaims(): Promise<readonly string[]> {
+  stopping(): Promise<readonly { readonly id: string; readonly epoch: number }[]> {
+    return this.#store.stopping(this.#session);
+  }
+
+  renewClaims(): Promise<readonly number[]> {
     return this.#store.renewClaims(this.#session);
   }
 
@@ -175,10 +181,8 @@ export class StoreClaims implements Claims {
     return this.#store.claimsOf(this.#session);
   }
 
-  async stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
-    const gone = await this.#store.stale(claims);
-    for (const id of gone) this.#laneOf.delete(id);
-    return gone;
+  stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
+    return this.#store.stale(claims);
   }
 
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void> {
@@ -197,3 +201,6 @@ export class StoreClaims implements Claims {
     return this.#store.closeSession(this.#session);
   }
 }
+
+/** The attempt is over, but its code is not: its slot is still in use. */
+const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;

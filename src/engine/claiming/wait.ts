@@ -101,9 +101,9 @@ function withCause(reason: Reason, view: WaitView): Reason {
   );
   const holders = view.holders.flatMap((row): Holder[] => {
     const taken = slots.get(row.lane) ?? 0;
-    return taken > 0
-      ? [{ unit: row.id, name: row.name, slots: taken, session: row.session, since: row.since }]
-      : [];
+    if (taken === 0) return [];
+    const { id: unit, name, session, since, stopping } = row;
+    return [{ unit, name, slots: taken, session, since, ...(stopping ? { stopping } : {}) }];
   });
   return { ...reason, holders };
 }

@@ -6,6 +6,8 @@ export class Active {
   /** The store knows that it began. */
   marked: boolean;
   readonly begunAt: number;
+  /** Its own lease was not renewed in time: nobody counts it any more. */
+  isLost = false;
   #controller: AbortController | undefined;
   #reason: unknown;
   #aborted = false;

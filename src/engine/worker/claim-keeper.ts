@@ -64,9 +64,9 @@ export class ClaimKeeper {
     else if (asked.length > 0) this.#plan((Math.min(...asked.map(({ leaseMs }) => leaseMs)) * PART) / 4);
   }
 
-  #learn(asked: Running["leased"], renewed: ReadonlySet<string>, sentAt: number): void {
+  #learn(asked: Running["leased"], renewed: ReadonlySet<number>, sentAt: number): void {
     for (const claim of asked) {
-      if (renewed.has(claim.id)) this.#sureAt.set(claim.epoch, sentAt);
+      if (renewed.has(claim.epoch)) this.#sureAt.set(claim.epoch, sentAt);
       else this.#running.lose(claim, LOST);
     }
   }

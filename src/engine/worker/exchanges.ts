@@ -3,10 +3,12 @@
  * slots there are two exchanges under way: one half runs here while the store has the other. A failed exchange is
  * followed by a pause, and by asking what is ours before anything is believed.
  */
+import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
+import { stopped } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
 export interface ExchangeOptions {
@@ -46,6 +48,8 @@ export class Exchanges {
   readonly #flights = new Set<Promise<unknown>>();
   #recovering: Promise<void> | undefined;
   #finished: Finished[] = [];
+  /** Claims of which a report is on its way that they are over, while their code runs on. */
+  readonly #telling = new Set<number>();
   #more = false;
   #hinted = true;
   #ownTurn = false;
@@ -94,7 +98,7 @@ export class Exchanges {
         return;
       }
       void this.#exchange();
-      if (this.#finished.length > 0 || (this.#more && this.#room() > 0)) this.#wake.set();
+      if (this.#sayable().length > 0 || (this.#more && this.#room() > 0)) this.#wake.set();
     }
   }
 
@@ -114,16 +118,24 @@ export class Exchanges {
     return this.#options.slots - this.#running.size - this.#flights.size * this.#appetite;
   }
 
+  /** That code has stopped is said when it is known that its claim was over: before, the store would not know of what. */
+  #sayable(): Finished[] {
+    return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));
+  }
+
   async #exchange(): Promise<void> {
-    const finished = this.#finished;
-    this.#finished = [];
+    const finished = this.#sayable();
+    this.#finished = this.#finished.filter((one) => isStopped(one) && this.#telling.has(one.epoch));
+    const running = finished.filter((one) => "stopping" in one);
+    for (const { epoch } of running) this.#telling.add(epoch);
     const flight = this.#fly(finished, this.#flights.size * this.#appetite);
     this.#flights.add(flight);
     try {
       const followed = new Set((await flight).map(({ lane }) => lane));
       this.#failures = 0;
       // After an item that another one has followed there is nothing to do yet.
-      if (finished.some(({ news }) => news && !followed.has(news.lane ?? ""))) this.#watch.stepsEnded();
+      if (finished.some((one) => isStopped(one) || (one.news && !followed.has(one.news.lane ?? ""))))
+        this.#watch.stepsEnded();
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       this.#recovering ??= this.#recover(error).finally(() => {
@@ -131,8 +143,9 @@ export class Exchanges {
       });
     } finally {
       this.#flights.delete(flight);
+      for (const { epoch } of running) this.#telling.delete(epoch);
     }
-    if (this.#stopped || this.#recovering) this.#wake.set();
+    if (this.#stopped || this.#recovering || this.#finished.length > 0) this.#wake.set();
     if (this.#running.isDraining && this.isIdle) this.#watch.idle();
   }
 
@@ -148,7 +161,7 @@ export class Exchanges {
         ...report,
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
       });
-      if (this.#watch.isCurrent(session)) this.#take(answer);
+      if (this.#watch.isCurrent(session)) this.#take(answer, finished);
       return answer.claimed;
     } catch (error) {
       for (const active of begun) active.marked = false;
@@ -169,12 +182,16 @@ export class Exchanges {
     };
   }
 
-  #take(answer: Answer): void {
+  #take(answer: Answer, finished: readonly Finished[]): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
     if (answer.ended) {
       this.#watch.sessionEnded();
       return;
     }
+    // It was cancelled while we said how it ended: its record is another one, but its code has ended.
+    const refused = new Set(answer.refused);
+    for (const one of finished)
+      if (!isStopped(one) && refused.has(one.id) && !this.#running.knows(one)) this.report(stopped(one));
     this.#running.take(answer);
     if (answer.claimed.some(({ leaseMs }) => leaseMs !== null)) this.#watch.taken();
     this.#more = answer.more && !this.#running.isDraining;
@@ -215,10 +232,26 @@ export class Exchanges {
   }
 
   async #adopt(): Promise<void> {
-    const held = await this.#claims.held();
+    const [held, stopping] = await Promise.all([this.#claims.held(), this.#claims.stopping()]);
     // Only now: what ended while we asked is ours no more.
     this.#running.adopt(held, new Set(this.#finished.map(({ epoch }) => epoch)));
+    this.#letGo(stopping);
     this.#watch.taken();
+  }
+
+  /**
+   * Lets go of claims that were taken away and do not run here: cancelled before we heard of them, in an answer that was
+   * lost. One in an answer that is still on its way will run here, so such answers are waited for.
+   */
+  async reconcile(): Promise<void> {
+    const stopping = await this.#claims.stopping().catch(() => []);
+    if (stopping.length === 0) return;
+    await Promise.allSettled(this.#flights);
+    this.#letGo(stopping);
+  }
+
+  #letGo(claims: readonly { readonly id: string; readonly epoch: number }[]): void {
+    for (const claim of claims) if (!this.#running.knows(claim)) this.report(stopped(claim));
   }
 }
 

@@ -1,6 +1,9 @@
 /**
  * What this worker holds: claims whose code runs here, and those it has claimed ahead of time. Every claim that is
  * begun ends exactly once: as a report, or forgotten because it is no longer ours.
+ *
+ * A claim that was taken away (cancelled, timed out, lost) is told to stop, and uses its slot here until its code has
+ * ended; then that is reported, by epoch, because the same task may run here again by then.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
@@ -9,7 +12,7 @@ import { storedOptions } from "../claiming/recovery.ts";
 import type { Env } from "../env.ts";
 import { Active } from "./active.ts";
 import type { Journal } from "./journal.ts";
-import { returned, STOPPED, verdict } from "./verdict.ts";
+import { returned, STOPPED, stopped, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
 export interface RunningWatch {
@@ -30,6 +33,8 @@ export class Running {
   readonly #watch: RunningWatch;
   readonly #markAfterMs: number;
   readonly #active = new Map<string, Active>();
+  /** By epoch: code that should have ended. */
+  readonly #stopping = new Map<number, Active>();
   readonly #prefetched = new Map<string, Claimed>();
   #marking = false;
   #draining = false;
@@ -43,9 +48,18 @@ export class Running {
     this.#watch = watch;
   }
 
-  /** How many tasks run right now. */
+  /** How many tasks run right now, those included that should have ended. */
   get size(): number {
-    return this.#active.size;
+    return this.#active.size + this.#stopping.size;
+  }
+
+  /** Whether a claim of ours runs here, or waits to. */
+  knows({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
+    return (
+      this.#stopping.has(epoch) ||
+      this.#active.get(id)?.claim.epoch === epoch ||
+      this.#prefetched.get(id)?.epoch === epoch
+    );
   }
 
   /** Claims of which the store has not been told that they began. */
@@ -71,10 +85,7 @@ export class Running {
 
   /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
   adopt(held: readonly Claimed[], reported: ReadonlySet<number>): void {
-    for (const claim of held) {
-      const known = this.#active.has(claim.id) || this.#prefetched.has(claim.id);
-      if (!known && !reported.has(claim.epoch)) this.#have(claim);
-    }
+    for (const claim of held) if (!this.knows(claim) && !reported.has(claim.epoch)) this.#have(claim);
   }
 
   #have(claim: Claimed): void {
@@ -88,6 +99,9 @@ export class Running {
       this.#watch.distrusted();
       return;
     }
+    // Claimed anew, so the claim that we still run was taken away.
+    const before = this.#active.get(claim.id);
+    if (before) this.#stop(before, CANCELLED);
     const active = new Active(claim, marked, this.#env.monotonic());
     this.#active.set(claim.id, active);
     if (!marked) this.#markSoon();
@@ -101,6 +115,8 @@ export class Running {
     const ending = await this.#attempt(active).catch(broken);
     if (this.#journal.has(epoch)) await this.#journal.flush();
     this.#ended(active, ending);
+    if (!ending.ok) await Promise.resolve(ending.stopping).catch(() => {});
+    this.#stopped(active);
   }
 
   async #attempt(active: Active): Promise<Ending> {
@@ -132,8 +148,21 @@ export class Running {
     const now = this.#clock.storeNow + (this.#env.monotonic() - this.#clock.at);
     const isStopped = active.abortedFor === STOPPED;
     const finished = verdict(claim, ending, { now, random: this.#env.random(), isStopped });
+    if ("stopping" in finished) this.#stopping.set(claim.epoch, active);
     this.#watch.tell({ kind: "finished", id: claim.id, to: finished.to });
     this.#watch.ended(finished);
+  }
+
+  /** It is no longer ours, but its code has not ended. */
+  #stop(active: Active, reason: SluiceError): void {
+    this.#active.delete(active.claim.id);
+    this.#stopping.set(active.claim.epoch, active);
+    active.abort(reason);
+  }
+
+  /** The code of a claim that was taken away has ended. */
+  #stopped(active: Active): void {
+    if (this.#stopping.delete(active.claim.epoch)) this.#watch.ended(stopped(active.claim));
   }
 
   /** What runs for a while is told to the store; what is over in a moment will be told as finished. */
@@ -160,31 +189,38 @@ export class Running {
     if (all.length === 0) return;
     const stale = new Set(await claims.stale(all).catch(() => []));
     for (const claim of ahead) {
-      if (stale.has(claim.id) && this.#prefetched.get(claim.id) === claim) this.#prefetched.delete(claim.id);
+      if (!stale.has(claim.id) || this.#prefetched.get(claim.id) !== claim) continue;
+      this.#prefetched.delete(claim.id);
+      this.#watch.ended(stopped(claim));
     }
     for (const active of asked) {
       const { id } = active.claim;
       // By now the same task may run here again, under another epoch: that claim was not asked about.
       if (!stale.has(id) || this.#active.get(id) !== active) continue;
-      this.#active.delete(id);
-      active.abort(new SluiceError("CANCELLED", "The task was cancelled."));
+      this.#stop(active, CANCELLED);
     }
     if (stale.size > 0) this.#watch.wake();
   }
 
   /** Claims that have a lease of their own, and how long it is. */
   get leased(): readonly { readonly id: string; readonly epoch: number; readonly leaseMs: number }[] {
-    const all = [...[...this.#active.values()].map(({ claim }) => claim), ...this.#prefetched.values()];
+    const stopping = [...this.#stopping.values()].filter(({ isLost }) => !isLost);
+    const begun = [...this.#active.values(), ...stopping].map(({ claim }) => claim);
+    const all = [...begun, ...this.#prefetched.values()];
     return all.flatMap(({ id, epoch, leaseMs }) => (leaseMs === null ? [] : [{ id, epoch, leaseMs }]));
   }
 
   /** A claim that is no longer ours, because its own lease was not renewed in time. */
   lose({ id, epoch }: { readonly id: string; readonly epoch: number }, reason: SluiceError): void {
-    if (this.#prefetched.get(id)?.epoch === epoch) this.#prefetched.delete(id);
-    const active = this.#active.get(id);
+    const ahead = this.#prefetched.get(id);
+    if (ahead?.epoch === epoch) {
+      this.#prefetched.delete(id);
+      this.#watch.ended(stopped(ahead));
+    }
+    const active = this.#stopping.get(epoch) ?? this.#active.get(id);
     if (active?.claim.epoch !== epoch) return;
-    this.#active.delete(id);
-    active.abort(reason);
+    active.isLost = true;
+    if (this.#active.get(id) === active) this.#stop(active, reason);
     this.#watch.wake();
   }
 
@@ -212,10 +248,13 @@ export class Running {
   forgetAll(reason: SluiceError): void {
     const all = [...this.#active.values()];
     this.#active.clear();
+    this.#stopping.clear();
     this.#prefetched.clear();
     for (const active of all) active.abort(reason);
   }
 }
+
+const CANCELLED = new SluiceError("CANCELLED", "The task was cancelled.");
 
 const broken = (error: unknown): Ending => ({
   ok: false,

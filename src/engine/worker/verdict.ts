@@ -2,7 +2,7 @@
 import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
 import type { Ending, Failed } from "../../executor/executor.ts";
-import type { Claimed, Finished } from "../claiming/claims.ts";
+import type { Claimed, Ended, Finished, Stopped } from "../claiming/claims.ts";
 import { newsOfStep, revocation, storedOptions } from "../claiming/recovery.ts";
 
 /** Why the code of a worker that stops is aborted. */
@@ -17,28 +17,40 @@ export interface Moment {
   readonly isStopped: boolean;
 }
 
-export function verdict(claim: Claimed, ending: Ending, { now, random, isStopped }: Moment): Finished {
+export function verdict(
+  claim: Claimed,
+  ending: Ending,
+  { now, random, isStopped }: Moment,
+): Exclude<Finished, Stopped> {
   const { id, epoch, attempt, goodUntil } = claim;
   if (ending.ok)
     return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0, news: newsOfStep(claim, true) };
   if (ending.begun === false || (isStopped && isAbort(ending))) return returned(claim);
   if (ending.crashed) return revocation(claim, ending.error, now);
   const body = JSON.stringify(ending.error);
+  const stopping = ending.stopping ? ({ stopping: true } as const) : {};
   const { retry: policy } = storedOptions(claim.options);
   const next = nextAttempt({ policy, attempt, now, goodUntil, random });
   if (!ending.retryable || !next.retry)
-    return { id, epoch, to: "failed", body, delayMs: 0, news: newsOfStep(claim, false) };
-  return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)) };
+    return { id, epoch, to: "failed", body, delayMs: 0, news: newsOfStep(claim, false), ...stopping };
+  return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)), ...stopping };
 }
 
 /** Code hands on the reason of its signal, or what Node makes of it. */
 const isAbort = ({ error }: Failed): boolean => error.code === STOPPED.code || error.name === "AbortError";
 
 /** A claim that was never begun goes back to its place, and no attempt is burnt. */
-export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Finished => ({
+export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Ended => ({
   id,
   epoch,
   to: "returned",
   body: null,
   delayMs: 0,
+});
+
+/** The code of a claim that was taken away has ended, or never began. */
+export const stopped = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Stopped => ({
+  id,
+  epoch,
+  to: "stopped",
 });

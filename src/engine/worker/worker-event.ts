@@ -1,10 +1,10 @@
-import type { Finished } from "../claiming/claims.ts";
+import type { Finished, Stopped } from "../claiming/claims.ts";
 
 /** What happens in a worker, for logs and tests. */
 export type WorkerEvent =
   | { readonly kind: "claimed"; readonly id: string; readonly held: boolean }
   | { readonly kind: "started"; readonly id: string; readonly name: string; readonly epoch: number }
-  | { readonly kind: "finished"; readonly id: string; readonly to: Finished["to"] }
+  | { readonly kind: "finished"; readonly id: string; readonly to: Exclude<Finished, Stopped>["to"] }
   | { readonly kind: "refused"; readonly id: string }
   | { readonly kind: "sessionEnded" }
   | { readonly kind: "error"; readonly error: unknown };

@@ -69,7 +69,7 @@ export class Worker implements Service {
     const tell: Tell = (event) => options.watch?.(event);
     this.#keeper = new SessionKeeper(claims, env, options.lease, {
       ended: () => this.#sessionEnded(),
-      renewed: () => void this.#running.dropStale(claims),
+      renewed: () => void this.#running.dropStale(claims).then(() => this.#exchanges.reconcile()),
       trusted: (until) => executor.trustedUntil?.(until),
     });
     const isBounded = options.mostClaimed !== undefined;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { AnyTask } from "../../core/task/definition.ts";
 import { task } from "../../core/task/definition.ts";
-import type { Ending, Job } from "../executor.ts";
+import type { Ending, Failed, Job } from "../executor.ts";
 import { FunctionExecutor, parseInput } from "./function-executor.ts";
 
 const job = (more: Partial<Job> = {}): Job => ({
@@ -255,19 +255,25 @@ describe("a timeout", () => {
     await vi.advanceTimersByTimeAsync(499);
     expect(reasons).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(await ending).toMatchObject({ ok: false, retryable: true, error: { code: "TIMEOUT" } });
+    const ended = await ending;
+    expect(ended).toMatchObject({ ok: false, retryable: true, error: { code: "TIMEOUT" } });
+    expect("stopping" in ended).toBe(false);
     expect(reasons).toMatchObject([{ code: "TIMEOUT" }]);
   });
 
-  test("ends the attempt a second later when the code does not listen", async () => {
-    let ended: Ending | undefined;
-    void run(sleeping(60_000), { timeoutMs: 500 }).then((ending) => {
-      ended = ending;
-    });
-    await vi.advanceTimersByTimeAsync(1_499);
-    expect(ended).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(1);
+  test("ends the attempt at once when the code does not listen, and says when that has ended", async () => {
+    const ending = run(sleeping(60_000), { timeoutMs: 500 });
+    await vi.advanceTimersByTimeAsync(501);
+    const ended = (await ending) as Failed;
     expect(ended).toMatchObject({ ok: false, retryable: true, error: { code: "TIMEOUT" } });
+    let hasStopped = false;
+    void ended.stopping?.then(() => {
+      hasStopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(59_498);
+    expect(hasStopped).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(hasStopped).toBe(true);
   });
 
   test("keeps a result that comes while the code is asked to stop", async () => {

@@ -2,12 +2,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
-import type { Ending, Executor, Job } from "../executor.ts";
+import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
 
-/** After a timeout the code is asked to stop; this long it may take before the attempt is over anyway. */
-const GRACE_MS = 1_000;
 /** What is longer than this, Node takes for no time at all: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -76,6 +74,10 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
   }
 }
 
+/**
+ * When its time is over, the code is told to stop, and the attempt is over; code that ends at once, as it should, is
+ * waited for. Nothing can end code in this process by force: `stopping` says when it has ended by itself.
+ */
 async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: number): Promise<Ending> {
   const timeout = new SluiceError(
     "TIMEOUT",
@@ -83,23 +85,19 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
   );
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let grace: NodeJS.Timeout | undefined;
-  const over = new Promise<Ending>((resolve) => {
+  const over = new Promise<undefined>((resolve) => {
     const end = (): void => {
       abort.abort(timeout);
-      grace = setTimeout(() => resolve(failed(timeout, true)), GRACE_MS);
+      setImmediate(() => resolve(undefined));
     };
     timer = setTimeout(end, Math.min(timeoutMs, LONGEST_TIMER_MS));
   });
   const either = AbortSignal.any([job.signal, abort.signal]);
   const ending = call(task, input, job, () => either);
-  try {
-    const first = await Promise.race([ending, over]);
-    return abort.signal.aborted && !first.ok ? failed(timeout, true) : first;
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(grace);
-  }
+  const first = await Promise.race([ending, over]);
+  clearTimeout(timer);
+  if (!first) return { ...failed(timeout, true), stopping: ending.then(() => {}) };
+  return abort.signal.aborted && !first.ok ? failed(timeout, true) : first;
 }
 
 function toJson(task: string, value: unknown): string {
@@ -117,6 +115,6 @@ function toJson(task: string, value: unknown): string {
   }
 }
 
-function failed(error: unknown, retryable: boolean): Ending {
+function failed(error: unknown, retryable: boolean): Failed {
   return { ok: false, error: storedError(error), retryable };
 }

@@ -9,6 +9,7 @@ import { enqueue } from "./enqueue.ts";
 import { endItems, itemsSeen } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
+import { isStillStopping, releaseRun } from "./stopping.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
 import { pairKey } from "./tables.ts";
 
@@ -22,11 +23,14 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
     return claim ? [runSeen(tables, claim, news)] : [];
   });
   const moves = seen.length > 0 ? decided(tables, seen, decide) : [];
-  for (const run of runs) if (tables.outcome.has(run)) clearAway(tables, run);
+  const over = runs.filter((run) => tables.outcome.has(run) && !isStillStopping(tables, run));
+  const stopped = over.filter((run) => releaseRun(tables, run));
+  for (const run of over) clearAway(tables, run);
   const valid = moves.filter(({ run, epoch }) => current(tables, { id: run, epoch }));
   const enqueued = valid.map((move) => apply(tables, now, move)).reduce((sum, count) => sum + count, 0);
   for (const { seq } of news) tables.news.delete(seq);
-  const freed = valid.filter(({ finish }) => finish !== null).map(({ run }) => laneOfRun(tables, run));
+  const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
+  const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
   return { news: news.length, enqueued, freed };
 }
 

@@ -17,6 +17,7 @@ const NAMES = [
   "later",
   "deadline",
   "running",
+  "stopping",
   "outcome",
   "event",
   "session",

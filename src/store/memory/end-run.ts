@@ -4,6 +4,7 @@ import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
+import { isStillStopping } from "./stopping.ts";
 import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import type { Verdict } from "./withdraw.ts";
@@ -30,7 +31,7 @@ export function endRun(tables: Tables, now: number, run: string, verdict: Verdic
   }
   for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
-  withdraw(tables, now, run, verdict);
+  withdraw(tables, now, run, verdict, isStillStopping(tables, run));
   const workflow = tables.run.get(run)?.workflow;
   if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
   leaveNews(tables, [ofRun(run)]);

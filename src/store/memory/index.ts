@@ -19,6 +19,7 @@ import * as read from "./read.ts";
 import { run, runs } from "./run.ts";
 import * as session from "./session.ts";
 import * as steer from "./steer.ts";
+import { stopping } from "./stopping.ts";
 import { submit } from "./submit.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
@@ -88,6 +89,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     closeSession: (id) => write(() => tables.session.delete(id)),
     claimsOf: (id) => look(() => session.claimsOf(tables, id)),
     renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
+    stopping: (of) => look(() => stopping(tables, of)),
     stale: (claims) => look(() => session.stale(tables, claims)),
     progress: (entries) => write(() => session.progress(tables, entries)),
     note: (entries) => write((at) => session.note(tables, at, entries)),

@@ -6,7 +6,8 @@ import { SCHEMA_VERSION } from "../schema.ts";
 import type { Contradiction, InspectedGate, Inspection, LostClaim, Sample } from "../store.ts";
 import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
-import type { LaneRecord, RunningRecord, Tables } from "./tables.ts";
+import { isStillStopping, stopping } from "./stopping.ts";
+import type { LaneRecord, RunningRecord, StoppingRecord, Tables } from "./tables.ts";
 import { headOf, inLine } from "./tables.ts";
 
 export function inspect(tables: Tables, now: number): Inspection {
@@ -30,6 +31,7 @@ export function inspect(tables: Tables, now: number): Inspection {
       .filter((claim) => isLost(tables, now, claim))
       .slice(0, 200)
       .map((claim) => lostClaim(tables, now, claim)),
+    stopping: stopping(tables),
     waiting: waiting(tables),
     rows: {
       task: tables.task.all().length,
@@ -46,7 +48,7 @@ export function inspect(tables: Tables, now: number): Inspection {
 
 /** A prefetched claim takes its slots when it starts, all others when they are made. */
 function grantedAt(tables: Tables, now: number, gate: string): number | null {
-  const asks = ({ lane }: RunningRecord): boolean =>
+  const asks = ({ lane }: { readonly lane: string }): boolean =>
     asksOf(tables.lane.get(lane)?.asks ?? "[]").some((ask) => ask.gate === gate);
   const grants = tables.running
     .all()
@@ -55,6 +57,8 @@ function grantedAt(tables: Tables, now: number, gate: string): number | null {
     const started = tables.event.of(id).find(({ n, kind }) => n > claimedN && kind === "TaskStarted");
     return started?.at ?? claimedAt;
   });
+  for (const claim of tables.stopping.all())
+    if (!isLost(tables, now, claim) && asks(claim)) times.push(claim.claimedAt);
   return times.length > 0 ? Math.max(...times) : null;
 }
 
@@ -84,11 +88,12 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     units.filter((table) => table.has(id)).length + Math.min(1, tables.running.of(id).length);
   const tasks = tables.task.all();
   const claims = tables.running.all();
-  const bodiless = (["waiting", "later", "running", "outcome", "deadline"] as const).flatMap((name) =>
-    tables[name]
-      .all()
-      .filter(({ id }) => !tables.task.has(id))
-      .map(({ id }) => `${name} ${id}`),
+  const bodiless = (["waiting", "later", "running", "outcome", "stopping", "deadline"] as const).flatMap(
+    (name) =>
+      tables[name]
+        .all()
+        .filter(({ id }) => !tables.task.has(id))
+        .map(({ id }) => `${name} ${id}`),
   );
   const announced = new Set(tables.arrival.all().map(({ lane }) => lane));
   const isFindable = (lane: string): boolean =>
@@ -100,10 +105,15 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     nowhere: sample(tasks.filter(({ id }) => places(id) === 0)),
     twice: sample(tasks.filter(({ id }) => places(id) > 1)),
     bodiless: sample(bodiless.map((id) => ({ id }))),
-    claimedTwice: sample(claims.filter(({ id }) => tables.running.of(id).length > 1)),
-    uncounted: sample(claims.filter(({ lane }) => !tables.lane.has(lane))),
+    claimedTwice: sample(
+      claims.filter(({ id, epoch }) => tables.running.of(id).length > 1 || tables.stopping.has(epoch)),
+    ),
+    uncounted: sample([...claims, ...tables.stopping.all()].filter(({ lane }) => !tables.lane.has(lane))),
+    unreleased: sample(tables.stopping.all().filter((row) => isUnreleased(tables, row))),
     unborn: sample(
-      [...claims, ...tables.outcome.all()].filter(({ epoch }) => (epoch ?? 0) > tables.lastEpoch),
+      [...claims, ...tables.stopping.all(), ...tables.outcome.all()].filter(
+        ({ epoch }) => (epoch ?? 0) > tables.lastEpoch,
+      ),
     ),
     lateHeads: sample(tables.lane.all().filter((lane) => hasLateHead(tables, lane))),
     unfindable: sample(tables.waiting.all().filter(({ lane }) => !isFindable(lane))),
@@ -117,6 +127,9 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     malformedTasks: sample(tasks.filter(({ asks }) => !isAsks(asks))),
   };
 }
+
+const isUnreleased = (tables: Tables, { id, session }: StoppingRecord): boolean =>
+  session === RUNS && !isStillStopping(tables, id) && !tables.news.all().some(({ run }) => run === id);
 
 function hasLateHead(tables: Tables, lane: LaneRecord): boolean {
   const [first] = tables.waiting.of(lane.id).sort(inLine);

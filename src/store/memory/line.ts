@@ -5,6 +5,7 @@ import type { LaneRow } from "../store.ts";
 import { bestPerLane, laneFrom } from "./arrival.ts";
 import * as look from "./look.ts";
 import { gateInfos } from "./read.ts";
+import { holding } from "./stopping.ts";
 import type { Tables } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
@@ -37,13 +38,14 @@ function lanesOf(tables: Tables, ids: ReadonlySet<string>): LaneRow[] {
 }
 
 export function holders(tables: Tables, now: number, gate: string): GateHolder[] {
-  const claims = tables.running.all().filter((claim) => claim.held && !look.isLost(tables, now, claim));
-  return claims.flatMap(({ id, lane, session, claimedAt, leaseMs, untilAt }): GateHolder[] => {
+  const claims = holding(tables).filter((claim) => !look.isLost(tables, now, claim));
+  return claims.flatMap(({ id, lane, session, claimedAt, leaseMs, untilAt, stopping }): GateHolder[] => {
     const ask = asksOf(tables.lane.get(lane)?.asks ?? "[]").find((each) => each.gate === gate);
     const task = tables.task.get(id);
     if (!ask || !task) return [];
     const { name, run, step } = task;
     const leaseLeftMs = leaseMs === null || untilAt === null ? null : untilAt - now;
-    return [{ id, name, run, step, slots: ask.slots, session, claimedAt, leaseLeftMs }];
+    const told = stopping ? { stopping } : {};
+    return [{ id, name, run, step, slots: ask.slots, session, claimedAt, leaseLeftMs, ...told }];
   });
 }

@@ -7,16 +7,22 @@ const PARKED_PER_GATE = 16;
 const LOST_AT_ONCE = 200;
 
 /** A claim counts nowhere once its session has ended, its claim lease ran out before it was started, or its own lease did. */
-export function isLost(tables: Tables, now: number, { session, untilAt }: RunningRecord): boolean {
+export function isLost(
+  tables: Tables,
+  now: number,
+  { session, untilAt }: Pick<RunningRecord, "session" | "untilAt">,
+): boolean {
   const holder = tables.session.get(session);
   return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
 }
 
 /** Where a pass takes some of the lost claims away, the others count until the next one does. */
-export function usage(tables: Tables, now: number, taken?: readonly LostRow[]): Usage[] {
+export function usage(tables: Tables, now: number, taken?: readonly { readonly epoch: number }[]): Usage[] {
   const epochs = taken && new Set(taken.map(({ epoch }) => epoch));
   const found = new Map<string, Usage>();
-  for (const claim of tables.running.all()) {
+  // Slots follow the code: of a unit that has moved on, they are held until that has ended.
+  const stopping = tables.stopping.all().map((claim) => ({ ...claim, held: true }));
+  for (const claim of [...tables.running.all(), ...stopping]) {
     const asks = tables.lane.get(claim.lane)?.asks;
     if (asks === undefined) continue;
     const { lane, session, held } = claim;

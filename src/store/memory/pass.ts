@@ -1,6 +1,7 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
-import type { GateRow, LaneMove, LaneRow, Moves, Passed, Scope, View } from "../store.ts";
+import type { Finished, GateRow, LaneMove, LaneRow, Moves, Passed, Scope, Stopped, View } from "../store.ts";
+import { isStopped } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { endItems } from "./item.ts";
@@ -8,19 +9,24 @@ import * as look from "./look.ts";
 import { followers, leaveNews, sorted } from "./news.ts";
 import { gateInForce } from "./read.ts";
 import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
-import type { Tables } from "./tables.ts";
+import { lapsed, release } from "./stopping.ts";
+import type { StoppingRecord, Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
 
 const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
-  const settled = settle(tables, now, scope.finished.map(exitOf));
+  const endings = scope.finished.filter((one) => !isStopped(one)) as Exclude<Finished, Stopped>[];
+  const settled = settle(tables, now, endings.map(exitOf));
+  release(tables, scope.finished.filter(isStopped));
   markStarted(tables, now, scope.started);
   const arrived = scope.intake ? arrivals(tables) : [];
-  const view = lookAround(tables, now, scope);
+  const gone = lapsed(tables, now);
+  const view = lookAround(tables, now, scope, gone);
   const moves = decide(view);
 
   settle(tables, now, moves.recover.map(exitOfLost));
+  release(tables, gone);
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
   const news = [...(scope.news ?? []), ...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
   const { atOnce, unlessFollowed } = sorted(news);
@@ -42,7 +48,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   return { now, claimed, started, accepted: new Set(accepted.map(({ id }) => id)), arrived: opened };
 }
 
-function lookAround(tables: Tables, now: number, scope: Scope): View {
+function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly StoppingRecord[]): View {
   const named = scope.lanes.map(({ id }) => id);
   const parked = look.parkedOn(tables, scope.unpark);
   const fresh = parked.filter(({ id }) => !named.includes(id));
@@ -53,7 +59,7 @@ function lookAround(tables: Tables, now: number, scope: Scope): View {
   return {
     now,
     gates: gatesOf(tables, scope),
-    usage: look.usage(tables, now, lost),
+    usage: look.usage(tables, now, [...lost, ...gone]),
     lanes: [...lanes.values()],
     heads: look.heads(tables, [...scope.lanes, ...fresh.map(({ id }) => ({ id, want: HEADS_OF_PARKED }))]),
     prefetched: look.prefetched(tables, now, scope.session, scope.prefetching),

@@ -2,7 +2,7 @@
 import type { Claimed, NewSession } from "../store.ts";
 import type { Held } from "./claim.ts";
 import { claimedRow, current } from "./claim.ts";
-import type { Tables } from "./tables.ts";
+import type { RunningRecord, StoppingRecord, Tables } from "./tables.ts";
 
 export function openSession(
   tables: Tables,
@@ -21,16 +21,18 @@ export function renewSession(tables: Tables, now: number, id: string, leaseMs: n
 }
 
 /** Claims with a lease of their own, as long as they have it; what has lapsed stays lost. */
-export function renewClaims(tables: Tables, now: number, session: string): string[] {
-  const renewed = tables.running
-    .all()
-    .filter((claim) => claim.session === session && claim.leaseMs !== null && (claim.untilAt ?? 0) > now);
+export function renewClaims(tables: Tables, now: number, session: string): number[] {
+  const isLeased = (claim: RunningRecord | StoppingRecord): boolean =>
+    claim.session === session && claim.leaseMs !== null && (claim.untilAt ?? 0) > now;
+  const renewed = tables.running.all().filter(isLeased);
+  const stopping = tables.stopping.all().filter(isLeased);
+  for (const claim of stopping) tables.stopping.put({ ...claim, untilAt: now + (claim.leaseMs as number) });
   for (const claim of renewed) {
     const n = claim.n + 1;
     tables.running.put({ ...claim, untilAt: now + (claim.leaseMs as number), n });
     tables.event.insert({ subject: claim.id, n, kind: "StepSlotRenewed", at: now, data: null });
   }
-  return renewed.map(({ id }) => id).sort();
+  return [...renewed, ...stopping].map(({ epoch }) => epoch).sort((a, b) => a - b);
 }
 
 export function claimsOf(tables: Tables, session: string): Claimed[] {

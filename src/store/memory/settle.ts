@@ -1,8 +1,9 @@
 /** Where units go when they leave a claim or the line: an outcome, later, or back in line; each with its event. */
-import type { Ended, FinalState, Finished, Recovery } from "../store.ts";
+import type { Ended, FinalState, Finished, Recovery, Stopped } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { current } from "./claim.ts";
 import { leaveNewsOf } from "./news.ts";
+import { keepStopping } from "./stopping.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
 /** A claim's way out. */
@@ -10,7 +11,7 @@ export interface Exit {
   readonly id: string;
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";
-  readonly state: Finished["to"] | Recovery["to"];
+  readonly state: Ended["to"] | Recovery["to"];
   readonly event: string;
   readonly body: string | null;
   readonly data: string | null;
@@ -18,6 +19,8 @@ export interface Exit {
   /** Gives the attempt back: it never began. */
   readonly unburnt: boolean;
   readonly lost: boolean;
+  /** Its code still runs, and holds what it held. */
+  readonly stopping: boolean;
 }
 
 const REPORTED = {
@@ -35,13 +38,14 @@ const LOST = {
   expired: { to: "outcome", event: "TaskExpired" },
 } as const;
 
-export function exitOf(finished: Finished): Exit {
+export function exitOf(finished: Exclude<Finished, Stopped>): Exit {
   return "revoked" in finished ? exitOfLost(finished) : exitOfEnded(finished);
 }
 
-function exitOfEnded({ id, epoch, to: state, body, delayMs }: Ended): Exit {
+function exitOfEnded({ id, epoch, to: state, body, delayMs, stopping }: Ended): Exit {
   const { to, event } = REPORTED[state];
-  const rest = { id, epoch, state, event, body, delayMs, unburnt: state === "returned", lost: false };
+  const unburnt = state === "returned";
+  const rest = { id, epoch, state, event, body, delayMs, unburnt, lost: false, stopping: stopping === true };
   // A result is kept once, in the outcome; an error is part of the history of every attempt.
   if (state !== "retry") return { ...rest, to, data: state === "succeeded" ? null : body };
   const data = `{"delayMs":${delayMs},"error":${body ?? "null"}}`;
@@ -51,7 +55,8 @@ function exitOfEnded({ id, epoch, to: state, body, delayMs }: Ended): Exit {
 /** What never began has neither used an attempt nor lost anything. */
 export function exitOfLost({ id, epoch, to: state, body }: Recovery): Exit {
   const unburnt = state === "waiting";
-  return { id, epoch, ...LOST[state], state, body, data: body, delayMs: 0, unburnt, lost: !unburnt };
+  const way = { ...LOST[state], state, body, data: body, delayMs: 0 };
+  return { id, epoch, ...way, unburnt, lost: !unburnt, stopping: false };
 }
 
 /** Ends claims that are still there with this epoch, and says which; the others are stale and change nothing. */
@@ -75,6 +80,7 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   const attempt = claim.attempt - Number(exit.unburnt);
   const losses = claim.losses + Number(exit.lost);
   const life: WaitingRecord = { id, lane, precedence, at, attempt, losses, goodUntil, n };
+  if (exit.stopping) keepStopping(tables, now, claim, "timeout");
   tables.running.delete(epoch);
   tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: exit.data });
   if (exit.to === "outcome") finish(tables, now, { ...claim, losses }, exit.state as FinalState, exit.body);

@@ -3,7 +3,7 @@ import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import type { News, StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
-import type { FinalState, LaneState } from "../store.ts";
+import type { FinalState, LaneState, Stopping } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { Journal, Table } from "./table.ts";
 
@@ -104,6 +104,21 @@ export interface RunningRecord extends WaitingRecord {
   readonly startedAt: number | null;
   readonly progress: string | null;
   readonly leaseMs: number | null;
+}
+
+/** A claim whose unit has moved on while its code still runs. */
+export interface StoppingRecord {
+  readonly epoch: number;
+  readonly id: string;
+  readonly lane: string;
+  readonly session: string;
+  /** The run that its unit is a step of. */
+  readonly run: string | null;
+  readonly untilAt: number | null;
+  readonly leaseMs: number | null;
+  readonly claimedAt: number;
+  readonly since: number;
+  readonly because: Stopping["because"];
 }
 
 export interface OutcomeRecord {
@@ -209,6 +224,10 @@ export class Tables {
     name: "running",
     key: ({ epoch }) => epoch,
     group: byId,
+  });
+  readonly stopping = new Table<StoppingRecord>(this.#journal, {
+    name: "stopping",
+    key: ({ epoch }) => epoch,
   });
   readonly outcome = new Table<OutcomeRecord>(this.#journal, { name: "outcome", key: byId });
   readonly event = new Table<EventRecord>(this.#journal, {

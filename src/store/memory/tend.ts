@@ -73,7 +73,7 @@ function unstarted(tables: Tables, id: string): Ending[] {
 
 /** Long after their end, and only when recovery has nothing left to find through them. */
 function forgetSessions(tables: Tables, now: number): void {
-  const holding = new Set(tables.running.all().map(({ session }) => session));
+  const holding = new Set([...tables.running.all(), ...tables.stopping.all()].map(({ session }) => session));
   for (const { id, expiresAt } of tables.session.all()) {
     if (expiresAt < now - REMEMBERED_MS && !holding.has(id)) tables.session.delete(id);
   }

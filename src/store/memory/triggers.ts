@@ -81,6 +81,9 @@ export function activeRuns(tables: Tables, of: RunsOf): Active {
     .filter((run) => ("workflow" in of ? run.workflow === of.workflow : run.source === of.source));
   return {
     queued: chosen.some(({ id }) => tables.waiting.has(id) || tables.later.has(id)),
-    inProgress: chosen.some(({ id }) => tables.running.of(id).length > 0),
+    // One that is over may have code that is not.
+    inProgress: chosen.some(
+      ({ id }) => tables.running.of(id).length > 0 || tables.stopping.all().some((row) => row.id === id),
+    ),
   };
 }

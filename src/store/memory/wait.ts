@@ -3,6 +3,7 @@ import { asksOf } from "../lane.ts";
 import type { HolderRow, WaitView } from "../store.ts";
 import * as look from "./look.ts";
 import { gateInfos, task as taskOf } from "./read.ts";
+import { holding } from "./stopping.ts";
 import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
@@ -38,10 +39,10 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
 }
 
 function holders(tables: Tables, lanes: ReadonlySet<string>): HolderRow[] {
-  const found = tables.running.all().filter(({ lane, held }) => held && lanes.has(lane));
-  return found.slice(0, HOLDERS).map(({ id, lane, session, claimedAt, held }) => {
+  const found = holding(tables).filter(({ lane }) => lanes.has(lane));
+  return found.slice(0, HOLDERS).map(({ id, lane, session, claimedAt, stopping }) => {
     const name = tables.task.get(id)?.name ?? "";
-    return { id, name, lane, session, since: claimedAt, held };
+    return { id, name, lane, session, since: claimedAt, held: true, ...(stopping ? { stopping } : {}) };
   });
 }
 

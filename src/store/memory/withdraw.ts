@@ -2,6 +2,7 @@
 import type { FinalState } from "../store.ts";
 import type { Ending } from "./settle.ts";
 import { finish } from "./settle.ts";
+import { keepStopping } from "./stopping.ts";
 import type { Tables } from "./tables.ts";
 
 export type Place = "waiting" | "later" | "claimed" | "running";
@@ -24,8 +25,17 @@ export function placeOf(tables: Tables, id: string): Place | undefined {
   return claim.startedAt === null && !claim.held ? "claimed" : "running";
 }
 
-/** Where it was; nothing happens to what has ended. A result is kept once, in the outcome. */
-export function withdraw(tables: Tables, now: number, id: string, verdict: Verdict): Place | undefined {
+/**
+ * Where it was; nothing happens to what has ended. A result is kept once, in the outcome. What has its slots holds on to
+ * them until its code has ended.
+ */
+export function withdraw(
+  tables: Tables,
+  now: number,
+  id: string,
+  verdict: Verdict,
+  holdsOn = true,
+): Place | undefined {
   const place = placeOf(tables, id);
   const [claim] = tables.running.of(id);
   const unit: Ending | undefined = tables.waiting.get(id) ?? tables.later.get(id) ?? claim;
@@ -33,6 +43,7 @@ export function withdraw(tables: Tables, now: number, id: string, verdict: Verdi
   const { state, body } = verdict;
   tables.waiting.delete(id);
   tables.later.delete(id);
+  if (claim && holdsOn) keepStopping(tables, now, claim, state);
   if (claim) tables.running.delete(claim.epoch);
   finish(tables, now, unit, state satisfies FinalState, body);
   const data = state === "succeeded" ? null : body;

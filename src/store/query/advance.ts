@@ -4,7 +4,8 @@
  * however often it is told.
  *
  * Locks: news, runs by id, then what is written. Nothing here waits for a gate while it holds a unit, except a new run's
- * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone.
+ * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone and their code has
+ * stopped.
  */
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
@@ -27,6 +28,7 @@ import type { FinalState } from "../store.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
 import { endItems, endRun, endUnitsOf } from "./expire.ts";
 import { deleteNews, insertNewsOfRuns, selectNews } from "./news.ts";
+import { isStillStopping, releaseClaims } from "./stopping.ts";
 import { insertSteps } from "./submit.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
@@ -48,8 +50,11 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   // The last look at a run clears away what only it needed.
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
-  const lanes = new Map(found.map((row) => [row.id as string, laneSpec(row)]));
+  const lanes = new Map([...found, ...over].map((row) => [row.id as string, laneSpec(row)]));
+  // Those whose last unit has stopped since their end. The others have let go of their slots with their end.
+  const stopped = over.filter((row) => row.epoch !== null);
   yield* lastFlight(
+    ...(stopped.length > 0 ? [releaseClaims(stopped.map((row) => Number(row.epoch)))] : []),
     // Before anything is written: a pass that has arrivals in hand may want what is written here.
     ...sweep(over.map((row) => row.id as string)),
     ...moves.flatMap((move) => writes(move, dialect)),
@@ -59,7 +64,7 @@ export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
   return {
     news: news.length,
     enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
-    freed: ended.flatMap((run) => lanes.get(run) ?? []),
+    freed: [...ended, ...stopped.map((row) => row.id as string)].flatMap((run) => lanes.get(run) ?? []),
   };
 }
 
@@ -132,8 +137,10 @@ const selectSteps = (ids: readonly string[]): Sql =>
   sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.lane IS NULL THEN s.body ELSE NULL END AS body, o.state AS ended, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
     LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`;
 
+/** Under the run's lock, so whoever stops later leaves news that is read later. */
 const selectOver = (ids: readonly string[]): Sql =>
-  sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)} ORDER BY id`;
+  sql`SELECT o.id, c.epoch, t.lane, t.queue, t.name, t.asks FROM sluice_outcome o JOIN sluice_task t ON t.id = o.id
+    LEFT JOIN sluice_stopping c ON c.id = o.id AND c.session = ${RUNS} WHERE o.id ${oneOf(ids)} AND NOT ${isStillStopping("o.id")} ORDER BY o.id`;
 
 function runSeen(row: Row, steps: readonly Row[], news: readonly Row[]): RunSeen {
   const failed = news.flatMap((each) =>

@@ -4,6 +4,7 @@
  */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import type { Row } from "../flow.ts";
+import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
 import type { Contradiction, Sample } from "../store.ts";
@@ -40,15 +41,21 @@ const twice = raw(
 );
 
 const bodiless = raw(
-  [...PLACES, "deadline"]
+  [...PLACES, "stopping", "deadline"]
     .map((table) => `SELECT '${table}' AS place, u.id FROM sluice_${table} u WHERE NOT ${isIn("task", "u")}`)
     .join(" UNION ALL "),
 );
 
 const claimedTwice = sql`SELECT r.id FROM sluice_running r WHERE r.id IN (SELECT id FROM sluice_running GROUP BY id HAVING count(*) > 1)
-  OR r.epoch IN (SELECT epoch FROM sluice_running GROUP BY epoch HAVING count(*) > 1)`;
+  OR r.epoch IN (SELECT epoch FROM sluice_running GROUP BY epoch HAVING count(*) > 1)
+  OR r.epoch IN (SELECT epoch FROM sluice_stopping)`;
 
-const uncounted = sql`SELECT r.id FROM sluice_running r WHERE NOT EXISTS (SELECT 1 FROM sluice_lane l WHERE l.id = r.lane)`;
+const uncounted = sql`SELECT r.id FROM (SELECT id, lane FROM sluice_running UNION ALL SELECT id, lane FROM sluice_stopping) AS r
+  WHERE NOT EXISTS (SELECT 1 FROM sluice_lane l WHERE l.id = r.lane)`;
+
+/** The end of the last unit leaves news with which the run lets go. */
+const unreleased = sql`SELECT r.id FROM sluice_stopping r WHERE r.session = ${RUNS}
+  AND NOT EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = r.id) AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = r.id)`;
 
 /** The last epoch that was handed out. */
 const LAST_EPOCH = by({
@@ -60,7 +67,7 @@ const LAST_EPOCH = by({
     "SELECT auto_increment - 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'sluice_running'",
 });
 
-const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION ALL SELECT id, epoch FROM sluice_outcome) AS u
+const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION ALL SELECT id, epoch FROM sluice_stopping UNION ALL SELECT id, epoch FROM sluice_outcome) AS u
   WHERE u.epoch > (${LAST_EPOCH})`;
 
 /** What an arrival announces will lower the head; an idle lane has none. The first unit tells for all behind it. */
@@ -85,6 +92,7 @@ export const selectContradictions = {
   bodiless: sql`${bodiless} ${FIRST}`,
   claimedTwice: sql`${claimedTwice} ${FIRST}`,
   uncounted: sql`${uncounted} ${FIRST}`,
+  unreleased: sql`${unreleased} ${FIRST}`,
   unborn: sql`${unborn} ${FIRST}`,
   lateHeads: sql`${lateHeads} ${FIRST}`,
   unfindable: sql`${unfindable} ${FIRST}`,

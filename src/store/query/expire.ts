@@ -3,6 +3,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertNewsOf } from "./news.ts";
+import { isStillStopping, keepStopping } from "./stopping.ts";
 
 const OUTCOME = raw(
   "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
@@ -12,6 +13,8 @@ interface Place {
   readonly table: "sluice_waiting" | "sluice_later" | "sluice_running";
   /** Which of its rows. */
   readonly which: Sql;
+  /** Which of those claims hold on to their slots until their code has ended; all that have them unless said. */
+  readonly stopping?: Sql;
 }
 
 export interface End {
@@ -25,17 +28,26 @@ const CLAIMED = "u.session, u.claimed_at, u.claimed_n";
 const EXPIRED: End = { state: "expired", body: null };
 
 /** The delete decides: a unit that has moved on meanwhile is neither deleted nor ended. */
-function endFrom({ table, which }: Place, { state, body }: End, dialect: Dialect): Sql[] {
+function endFrom(
+  { table, which, stopping = sql`u.held = 1` }: Place,
+  { state, body }: End,
+  dialect: Dialect,
+): Sql[] {
   const isClaim = table === "sluice_running";
   const epoch = raw(isClaim ? "u.epoch" : "NULL");
   const text = by({ postgres: sql`${body}::text`, sqlite: sql`${body}`, mysql: sql`${body}` });
   const values = sql`u.id, ${raw(`'${state}'`)}, ${epoch}, u.attempt, u.losses, ${text}, ${raw(isClaim ? CLAIMED : UNCLAIMED)}, ${now}, u.n + 1`;
-  if (dialect === "postgres")
+  if (dialect === "postgres") {
+    const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
     return [
-      sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *) INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
+      sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
     ];
+  }
+  // Those that the first statement has found: another may have come since.
+  const ended = sql`sluice_running u JOIN sluice_outcome o ON o.id = u.id WHERE ${which} AND ${stopping}`;
   return [
     sql`INSERT INTO ${OUTCOME} SELECT ${values} FROM ${raw(table)} u WHERE ${which}${forUpdate}`,
+    ...(isClaim ? [keepStopping(ended, "u", state)] : []),
     by({
       postgres: "",
       sqlite: sql`DELETE FROM ${raw(table)} AS u WHERE ${which}`,
@@ -93,9 +105,17 @@ export const endItems = (
 export const endWaiting = (id: string, end: End, dialect: Dialect): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, dialect);
 
-/** The claim of a run, with the epoch it was seen with. */
+/** The claim of a run, with the epoch it was seen with. Its units have ended before: it holds on to its slots as they do. */
 export const endRun = (run: { id: string; epoch: number }, end: End, dialect: Dialect): Sql[] =>
-  endFrom({ table: "sluice_running", which: sql`u.id = ${run.id} AND u.epoch = ${run.epoch}` }, end, dialect);
+  endFrom(
+    {
+      table: "sluice_running",
+      which: sql`u.id = ${run.id} AND u.epoch = ${run.epoch}`,
+      stopping: isStillStopping("u.id"),
+    },
+    end,
+    dialect,
+  );
 
 export const endLater = (id: string, end: End, dialect: Dialect): Sql[] =>
   endFrom({ table: "sluice_later", which: sql`u.id = ${id}` }, end, dialect);

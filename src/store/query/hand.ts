@@ -14,6 +14,7 @@ import { insertArrivalsOf } from "./arrival.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
+import { keepStopping } from "./stopping.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
@@ -37,7 +38,13 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
     const row = found[index];
     if (row) {
       const place = PLACES[index] as (typeof PLACES)[number];
-      yield* lastFlight(remove(place, id), cancelled(row, who), insertNewsOf([id]));
+      const isHeld = place === "running" && Number(row.held) === 1;
+      yield* lastFlight(
+        ...(isHeld ? [keepStopping(sql`sluice_running r WHERE r.id = ${id}`, "r", "cancelled")] : []),
+        remove(place, id),
+        cancelled(row, who),
+        insertNewsOf([id]),
+      );
       return {
         was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
       };

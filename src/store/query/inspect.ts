@@ -12,6 +12,7 @@ import { LOST, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 import { gateInfos, selectGates } from "./read.ts";
 import { lookAfresh, selectForeignEngines, selectSettings, settingsOf } from "./settings.ts";
+import { selectStopping, stoppingRow } from "./stopping.ts";
 
 const CLAIMS = raw("sluice_running r LEFT JOIN sluice_session s ON s.id = r.session");
 const COUNTED = ["task", "waiting", "later", "running", "outcome", "event"] as const;
@@ -19,7 +20,9 @@ const COUNTED = ["task", "waiting", "later", "running", "outcome", "event"] as c
 /** A prefetched claim takes its slots when it starts, all others when they are made. */
 const selectNewestGrants = sql`SELECT r.lane, l.asks, MAX(COALESCE(e.at, r.claimed_at)) AS at FROM ${CLAIMS} JOIN sluice_lane l ON l.id = r.lane
   LEFT JOIN sluice_event e ON e.subject = r.id AND e.n > r.claimed_n AND e.kind = 'TaskStarted'
-  WHERE r.held = 1 AND NOT ${LOST} GROUP BY r.lane, l.asks`;
+  WHERE r.held = 1 AND NOT ${LOST} GROUP BY r.lane, l.asks
+  UNION ALL SELECT r.lane, l.asks, MAX(r.claimed_at) AS at FROM sluice_stopping r LEFT JOIN sluice_session s ON s.id = r.session JOIN sluice_lane l ON l.id = r.lane
+  WHERE NOT ${LOST} GROUP BY r.lane, l.asks`;
 
 const selectLost = sql`SELECT r.id, r.epoch, t.queue, t.name, ${leaseNow} - s.expires_at AS ended_for, ${leaseNow} - r.until_at AS lapsed_for
   FROM ${CLAIMS} JOIN sluice_task t ON t.id = r.id WHERE ${LOST} ORDER BY r.epoch LIMIT 200`;
@@ -38,6 +41,7 @@ const LOOKS = {
   changes: sql`SELECT g.name, e.at, e.data FROM sluice_gate g JOIN sluice_event e ON e.subject = g.name AND e.n = g.n`,
   sessions: sql`SELECT id, name, slots, serves, started_at FROM sluice_session WHERE expires_at > ${leaseNow} AND id <> ${RUNS} ORDER BY id`,
   lost: selectLost,
+  stopping: selectStopping(),
   waiting: selectWaiting,
   counts: raw(
     COUNTED.map((table) => `SELECT '${table}' AS name, count(*) AS many FROM sluice_${table}`).join(
@@ -69,6 +73,7 @@ export function* inspect(): Flow<Inspection> {
       startedAt: Number(row.started_at),
     })),
     lost: seen.lost.map(lostOf),
+    stopping: seen.stopping.map(stoppingRow),
     waiting: seen.waiting.map((row) => ({
       queue: row.queue as string,
       task: row.task as string,

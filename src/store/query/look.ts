@@ -50,11 +50,15 @@ export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared")
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
 
+const COUNTING = "SELECT lane, session, held, until_at FROM sluice_running";
+/** The unit of such a claim has moved on, but its code has not ended, and slots follow the code. */
+const STOPPING = "SELECT lane, session, 1 AS held, until_at FROM sluice_stopping";
+
 /** By the index, which forgets the dead; the pages of PostgreSQL's table keep them, or their room, until a vacuum. */
 const CLAIMS = by({
-  postgres: "(SELECT lane, session, held, until_at FROM sluice_running ORDER BY id)",
-  sqlite: "sluice_running",
-  mysql: "sluice_running",
+  postgres: `(SELECT * FROM (${COUNTING} ORDER BY id) AS c UNION ALL SELECT * FROM (${STOPPING} ORDER BY epoch) AS d)`,
+  sqlite: `(${COUNTING} UNION ALL ${STOPPING})`,
+  mysql: `(${COUNTING} UNION ALL ${STOPPING})`,
 });
 
 /** The one query of usage: everything else is arithmetic on its rows. */

@@ -17,6 +17,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { read } from "../sql.ts";
 import type {
   Claimed,
+  Finished,
   GateRow,
   HeadRow,
   LostRow,
@@ -25,9 +26,11 @@ import type {
   Passed,
   Scope,
   SessionRow,
+  Stopped,
   Usage,
   View,
 } from "../store.ts";
+import { isStopped } from "../store.ts";
 import { unlessInHand } from "../usage.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
@@ -37,12 +40,16 @@ import * as look from "./look.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
+import { holdLapsed, release, selectLapsed } from "./stopping.ts";
 
 const SHORT_LINE = 64;
 
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
-  const settled = first.settle(settle(scope.finished.map(exitOf), dialect));
+  const settled = first.settle(settle(scope.finished.filter(isEnding).map(exitOf), dialect));
+  const stopped = scope.finished.filter(isStopped);
+  // After what has ended: of one claim, both may be said in one breath.
+  if (stopped.length > 0) first.addAll(release(stopped));
   first.add(scope.started.length > 0 && markStarted(scope.started));
   const locks = look.inLockOrder(scope).map(({ keys, mode }) => ({
     mode,
@@ -75,7 +82,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     gates: gateRows(
       locks.map(({ mode, answer }) => ({ locked: mode === "exclusive", rows: seen[answer] ?? [] })),
     ),
-    usage: unlessInHand(usageRows, more.lost.map(inHand)),
+    usage: unlessInHand(usageRows, [...more.lost, ...more.lapsed].map(inHand)),
     lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
     heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
     prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
@@ -87,6 +94,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
 
   const second = new Statements();
   second.settle(settle(moves.recover.map(exitOfLost), dialect));
+  if (more.lapsed.length > 0) second.addAll(release(more.lapsed.map(claimOf)));
   const arrived = seen[arrivals] ?? [];
   const opened = bestPerLane(arrived);
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
@@ -126,14 +134,20 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
 /** Only where there is something to see: claims of lost holders, and the heads of lanes that were parked. */
 function* lookFurther(usage: readonly Usage[], parked: readonly string[], known: readonly string[]) {
   const statements = new Statements();
-  const lost = statements.add(usage.some((row) => row.lost) && look.selectLost());
+  const someLost = usage.some((row) => row.lost);
+  const lost = statements.add(someLost && look.selectLost());
+  const lapsed = statements.add(someLost && selectLapsed());
   const fresh = parked.filter((id) => !known.includes(id)).map((id) => ({ id, want: 2 }));
   const heads = statements.add(
     fresh.length > 0 && look.selectHeads(fresh, { skipLocked: false, arriving: true }),
   );
-  if (statements.list.length === 0) return { lost: [] as Row[], heads: [] as Row[] };
+  if (statements.list.length === 0) return { lost: [] as Row[], lapsed: [] as Row[], heads: [] as Row[] };
   const seen: Row[][] = yield* flight(...statements.list);
-  return { lost: yield* holdLost(seen[lost] ?? []), heads: seen[heads] ?? [] };
+  return {
+    lost: yield* holdLost(seen[lost] ?? []),
+    lapsed: yield* holdLapsed(seen[lapsed] ?? []),
+    heads: seen[heads] ?? [],
+  };
 }
 
 /** Its holder may still be alive and just reporting: what is gone or started by the time we hold it is not lost. */
@@ -165,6 +179,10 @@ function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
   const epochs = new Set(current.map((row) => Number(row.epoch)));
   return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
+
+const isEnding = (finished: Finished): finished is Exclude<Finished, Stopped> => !isStopped(finished);
+
+const claimOf = (row: Row) => ({ id: row.id as string, epoch: Number(row.epoch) });
 
 const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));

@@ -22,6 +22,7 @@ import { laneRow } from "./lanes.ts";
 import { LOST, selectNow, selectSessions, selectUsage } from "./look.ts";
 import { headRow, usageRow } from "./pass.ts";
 import { gateInfos, selectGates } from "./read.ts";
+import { HOLDING, toldStopping } from "./stopping.ts";
 
 const STATE =
   "CASE WHEN o.state IN ('succeeded', 'cancelled') THEN o.state WHEN o.state IS NOT NULL THEN 'failed' WHEN c.started_at IS NOT NULL THEN 'started' WHEN c.id IS NOT NULL THEN 'notStarted' ELSE 'queued' END";
@@ -255,8 +256,8 @@ const selectArrived = (ids: readonly string[]): Sql =>
 
 export function* holders(gate: string): Flow<GateHolder[]> {
   const [found = []] = yield* flight(
-    sql`SELECT r.id, r.session, r.claimed_at, CASE WHEN r.lease_ms IS NULL THEN NULL ELSE r.until_at - ${leaseNow} END AS lease_left, l.asks, t.name, t.run, t.step
-      FROM sluice_running r JOIN sluice_lane l ON l.id = r.lane JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
+    sql`SELECT r.id, r.session, r.claimed_at, CASE WHEN r.lease_ms IS NULL THEN NULL ELSE r.until_at - ${leaseNow} END AS lease_left, r.since, r.because, l.asks, t.name, t.run, t.step
+      FROM ${HOLDING} AS r JOIN sluice_lane l ON l.id = r.lane JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
       WHERE r.held = 1 AND NOT ${LOST} ORDER BY r.epoch`,
   );
   return found.flatMap((row): GateHolder[] => {
@@ -272,6 +273,7 @@ export function* holders(gate: string): Flow<GateHolder[]> {
         session: row.session as string,
         claimedAt: Number(row.claimed_at),
         leaseLeftMs: number(row.lease_left),
+        ...toldStopping(row),
       },
     ];
   });

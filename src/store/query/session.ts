@@ -8,6 +8,7 @@ import type { Held } from "./claim.ts";
 import { among, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
 import { inEpochs } from "./pass.ts";
+import { lockLeasedStopping, renewStopping } from "./stopping.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [
@@ -38,17 +39,24 @@ export function* claimsOf(session: string): Flow<Claimed[]> {
 }
 
 /** One that has run out is lost, even if nobody has taken it away yet. Each renewal is part of the history. */
-export function* renewClaims(session: string): Flow<string[]> {
-  const [found = []] = yield* flight(
+export function* renewClaims(session: string): Flow<number[]> {
+  const [found = [], stopping = []] = yield* flight(
     sql`SELECT epoch, id, n FROM sluice_running WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id${forUpdate}`,
+    lockLeasedStopping(session),
   );
-  if (found.length === 0) return [];
   const held = found.map((row) => ({ id: row.id as string, epoch: Number(row.epoch), n: Number(row.n) + 1 }));
+  const kept = stopping.map((row) => Number(row.epoch));
+  if (held.length + kept.length === 0) return [];
   yield* lastFlight(
-    sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
-    insertEvents(held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }))),
+    ...(kept.length > 0 ? [renewStopping(kept)] : []),
+    ...(held.length > 0
+      ? [
+          sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
+          insertEvents(held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }))),
+        ]
+      : []),
   );
-  return held.map(({ id }) => id);
+  return [...held.map(({ epoch }) => epoch), ...kept].sort((a, b) => a - b);
 }
 
 export function* stale(claims: readonly Held[]): Flow<string[]> {

@@ -6,10 +6,11 @@
 
 import type { ColumnType, Dialect, Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
-import type { Ended, Finished, Recovery } from "../store.ts";
+import type { Ended, Finished, Recovery, Stopped } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
+import { keepStopping } from "./stopping.ts";
 
 /** A claim's way out. */
 export interface Exit {
@@ -26,6 +27,8 @@ export interface Exit {
   readonly unburnt: number;
   /** 1 counts a lost lease. */
   readonly loss: number;
+  /** Its code still runs, and holds what it held. */
+  readonly stopping: boolean;
 }
 
 const FINISHED = {
@@ -35,10 +38,10 @@ const FINISHED = {
   returned: { to: "back", kind: "TaskReturned" },
 } as const;
 
-export const exitOf = (finished: Finished): Exit =>
+export const exitOf = (finished: Exclude<Finished, Stopped>): Exit =>
   "revoked" in finished ? exitOfLost(finished) : exitOfEnded(finished);
 
-function exitOfEnded({ id, epoch, to, body, delayMs }: Ended): Exit {
+function exitOfEnded({ id, epoch, to, body, delayMs, stopping }: Ended): Exit {
   const way = to === "retry" && delayMs === 0 ? "again" : FINISHED[to].to;
   // A result is kept once, in the outcome; an error is part of the history of every attempt.
   const data =
@@ -54,6 +57,7 @@ function exitOfEnded({ id, epoch, to, body, delayMs }: Ended): Exit {
     delay: delayMs,
     unburnt: to === "returned" ? 1 : 0,
     loss: 0,
+    stopping: stopping === true,
   };
 }
 
@@ -77,6 +81,7 @@ export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
     delay: 0,
     unburnt: began ? 0 : 1,
     loss: began ? 1 : 0,
+    stopping: false,
   };
 }
 
@@ -98,10 +103,12 @@ export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
   const statements: Sql[] = [];
   const accepted: number[] = [];
   for (const way of ["outcome", "later", "again", "back"] as const) {
-    const group = exits.filter(({ to }) => to === way);
-    if (group.length === 0) continue;
-    accepted.push(statements.length);
-    statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
+    for (const keeps of [false, true]) {
+      const group = exits.filter(({ to, stopping }) => to === way && stopping === keeps);
+      if (group.length === 0) continue;
+      accepted.push(statements.length);
+      statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
+    }
   }
   return { statements, accepted };
 }
@@ -168,9 +175,10 @@ function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
   };
   const [moved, ...events] = inserts(way, { r: "g", f }, raw("g")) as [Sql, ...Sql[]];
   const arrivals = insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id"));
+  const stopping = group[0]?.stopping ? [keepStopping(raw("g WHERE g.held = 1"), "g", "timeout")] : [];
   const written = isInLine(way)
-    ? [sql`${moved} RETURNING id, precedence, at`, ...events, arrivals]
-    : [moved, ...events];
+    ? [sql`${moved} RETURNING id, precedence, at`, ...events, arrivals, ...stopping]
+    : [moved, ...events, ...stopping];
   const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
   return sql`WITH reports AS (SELECT ${text}::jsonb AS by_unit), g AS (DELETE FROM sluice_running r USING reports
       WHERE r.id ${oneOf(group.map(({ id }) => id))} AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint
@@ -190,6 +198,9 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
             sql`${joined} JOIN sluice_waiting w ON w.id = r.id JOIN sluice_task t ON t.id = r.id`,
           ),
         ]
+      : []),
+    ...(group[0]?.stopping
+      ? [keepStopping(sql`sluice_running r WHERE ${among(group)} AND r.held = 1`, "r", "timeout")]
       : []),
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];

@@ -53,4 +53,5 @@ const moveDeadlines = (ids: readonly string[]): Sql[] => [
 
 /** Long after their end, and only when recovery has nothing left to find through them. */
 const deleteEndedSessions = (): Sql =>
-  sql`DELETE FROM sluice_session WHERE expires_at < ${leaseNow} - 3600000 AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.session = sluice_session.id)`;
+  sql`DELETE FROM sluice_session WHERE expires_at < ${leaseNow} - 3600000 AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.session = sluice_session.id)
+    AND NOT EXISTS (SELECT 1 FROM sluice_stopping r WHERE r.session = sluice_session.id)`;

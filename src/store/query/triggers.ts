@@ -139,10 +139,12 @@ export function* activeRuns(of: RunsOf): Flow<Active> {
   const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
   const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
   const lanes = sql`SELECT id FROM sluice_lane WHERE queue = ${RUNS} UNION SELECT lane FROM sluice_arrival WHERE queue = ${RUNS}`;
-  const [waiting = [], later = [], running = []] = yield* flight(
+  const [waiting = [], later = [], running = [], stopping = []] = yield* flight(
     sql`SELECT u.id FROM sluice_waiting u WHERE u.lane IN (${lanes}) AND ${isOne} LIMIT 1`,
     sql`SELECT u.id FROM sluice_later u WHERE ${isOne} LIMIT 1`,
     sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`,
+    // Over, but its code is not.
+    sql`SELECT u.id FROM sluice_stopping u WHERE ${isOne} LIMIT 1`,
   );
-  return { queued: waiting.length + later.length > 0, inProgress: running.length > 0 };
+  return { queued: waiting.length + later.length > 0, inProgress: running.length + stopping.length > 0 };
 }

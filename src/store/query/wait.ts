@@ -9,6 +9,7 @@ import { laneRow } from "./lanes.ts";
 import { selectHeads, selectLanes, selectNow, selectSessions, selectUsage } from "./look.ts";
 import { headRow, usageRow } from "./pass.ts";
 import { gateInfos, selectGates, selectTask, taskRow } from "./read.ts";
+import { HOLDING, toldStopping } from "./stopping.ts";
 
 export function* wait(id: string): Flow<WaitView | undefined> {
   const [clock = [], found = [], gates = [], usage = [], sessions = [], lanes = []] = yield* flight(
@@ -61,6 +62,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
       session: row.session as string,
       since: Number(row.claimed_at),
       held: Number(row.held) === 1,
+      ...toldStopping(row),
     })),
     ahead: ahead.map((row) => ({
       lane: row.lane as string,
@@ -83,5 +85,5 @@ const countAhead = (id: string, lanes: readonly string[]): Sql =>
     GROUP BY o.lane`;
 
 const selectHolders = (lanes: readonly string[]): Sql =>
-  sql`SELECT r.id, r.lane, r.session, r.claimed_at, r.held, t.name FROM sluice_running r JOIN sluice_task t ON t.id = r.id
+  sql`SELECT r.id, r.lane, r.session, r.claimed_at, r.held, r.since, r.because, t.name FROM ${HOLDING} AS r JOIN sluice_task t ON t.id = r.id
     WHERE r.lane ${oneOf(lanes)} AND r.held = 1 ORDER BY r.epoch LIMIT 50`;

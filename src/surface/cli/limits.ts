@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { LimitView } from "../../api/limits.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
+import { sayStopping } from "../../core/gate/describe.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { poolKey, queueKey } from "../../core/gate/key.ts";
 import { withBy } from "./common.ts";
@@ -12,6 +13,7 @@ import { ago, count, sayLimit, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
+import { safe } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
 type Options = GlobalOptions & { readonly by?: string };
@@ -46,9 +48,22 @@ function listLimits(options: Options): Promise<void> {
       if (views.length === 0)
         return `No limits yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
       const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
-      return table(["gate", "held/limit", "line", "source"], rows);
+      return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}`;
     });
   });
+}
+
+/** Each once, with all that it holds. */
+function stillHeld(views: readonly LimitView[], now: number): string {
+  const all = new Map(
+    views.flatMap(({ stopping }) => stopping).map((each) => [`${each.unit} ${each.since}`, each]),
+  );
+  return [...all.values()]
+    .map((each) => {
+      const gates = each.asks.map(({ gate }) => gate).join(", ");
+      return `\n${each.unit} ${safe(each.name)}, ${sayStopping(each, now)}, holds ${safe(gates)}`;
+    })
+    .join("");
 }
 
 function saySource({ source, setBy, setAt, declared }: LimitView, now: number): string {

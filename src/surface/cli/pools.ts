@@ -1,6 +1,7 @@
 /** `sluice pools list|info|set` */
 import type { Command } from "commander";
 import type { PoolInfo, PoolView } from "../../api/pools.ts";
+import { sayStopping } from "../../core/gate/describe.ts";
 import { ANY, parseKey, poolKey } from "../../core/gate/key.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { GateHolder } from "../../store/store.ts";
@@ -111,7 +112,7 @@ function holdersOf({ holders }: PoolInfo, now: number): string {
       holder.run ?? "-",
       holder.step ?? `task ${holder.name} ${holder.id}`,
       String(holder.slots),
-      ago(holder.claimedAt, now),
+      `${ago(holder.claimedAt, now)}${holder.stopping ? `, ${sayStopping(holder.stopping, now)}` : ""}`,
       expiry(holder),
     ]),
   );

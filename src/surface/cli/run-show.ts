@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
+import type { StoppingView } from "../../api/stopping.ts";
 import { gateTitle } from "../../core/gate/describe.ts";
 import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -16,6 +17,7 @@ import { historyOf } from "./run-history.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
+import { stoppingLines } from "./stopping.ts";
 import type { Cell } from "./table.ts";
 import { fields, table } from "./table.ts";
 import { colours, cutTo } from "./text.ts";
@@ -31,16 +33,17 @@ export function addRunShow(runs: Command): void {
 function show(given: string, options: GlobalOptions & { readonly events?: boolean }): Promise<void> {
   return withStore(options, async (sluice) => {
     const id = await findRun(sluice, given, options);
-    const [run, waits, events, now] = await Promise.all([
+    const [run, waits, events, stopping, now] = await Promise.all([
       sluice.runs.get(id),
       sluice.runs.waits(id),
       sluice.runs.events(id),
+      sluice.stopping(id),
       sluice.store.now(),
     ]);
     const found = run as RunWithSteps;
-    print(options, { ...found, waits, events }, () =>
+    print(options, { ...found, waits, events, stopping }, () =>
       [
-        about(found, now),
+        about(found, stopping, now),
         stepsOf(found, waits, now),
         ...itemsOf(found, now),
         ...(options.events ? [historyOf(events)] : []),
@@ -50,7 +53,7 @@ function show(given: string, options: GlobalOptions & { readonly events?: boolea
   });
 }
 
-function about(run: RunWithSteps, now: number): string {
+function about(run: RunWithSteps, stopping: readonly StoppingView[], now: number): string {
   const { startedAt, finishedAt, dequeuedAt, queuedAt } = run;
   return fields([
     ["run", run.id],
@@ -72,6 +75,7 @@ function about(run: RunWithSteps, now: number): string {
           "ended",
           `${when(finishedAt, now)}${startedAt === null ? "" : `, after ${sayDuration(finishedAt - startedAt)}`}`,
         ],
+    ...stoppingLines(stopping, now).map((text): [string, string] => ["stopping", text]),
     ["input", JSON.stringify(run.input) ?? "-"],
     run.result === undefined ? undefined : ["result", JSON.stringify(run.result)],
     run.error === undefined || run.state !== "failed"

@@ -14,6 +14,7 @@ import { nextItem } from "./run-seen.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
+import { stoppingLines } from "./stopping.ts";
 import { colours, safe, safeLines } from "./text.ts";
 
 interface Asked {
@@ -34,8 +35,16 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
     return print(options, { ...data, ...queued }, () => whyQueued(queued, now, options));
   }
   const ending = runEnding(found, now);
-  if (ending !== undefined)
-    return print(options, { ...data, ending }, () => finished(found, ending, options));
+  if (ending !== undefined) {
+    const stopping = await sluice.stopping(id);
+    const told = stopping.length > 0 ? { stopping } : {};
+    const below = stoppingLines(stopping, now).map((text) => `\n  It holds its slots: ${text}.`);
+    return print(
+      options,
+      { ...data, ending, ...told },
+      () => `${finished(found, ending, options)}${below.join("")}`,
+    );
+  }
   const steps = await Promise.all(found.steps.map((step) => ask(sluice, id, step)));
   print(options, { ...data, steps: steps.map(dataOf) }, () => story(found, steps, now, options));
 }

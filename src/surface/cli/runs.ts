@@ -49,7 +49,7 @@ export function addRuns(program: Command): void {
     .description("its steps, live, until it has ended; ends with 0 if it succeeded, else with 1")
     .action((run: string, _, command: Command) => watch(run, command.optsWithGlobals()));
   withBy(withRun(runs.command("cancel")), "cancels it")
-    .description("out of line, or aborted; everything it holds is free at once")
+    .description("out of line, or aborted; what it holds is free when the code of its steps has ended")
     .action((run: string, _, command: Command) => cancel(run, command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
     withBy(withRun(runs.command(verb)), "changes it")

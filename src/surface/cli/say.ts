@@ -14,13 +14,20 @@ export function sayLimit(limit: Limit): string {
   return limit === UNLIMITED ? "∞" : String(limit);
 }
 
-/** `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `-/unset`; `5 each` where every value has a gate of its own. */
-export function sayUse(view: Pick<LimitView, "key" | "held" | "limit" | "paused" | "draining">): Cell {
-  const { key, held, limit, draining } = view;
+/** `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `1/1 1 stopping`, `-/unset`; `5 each` where every value has a gate of its own. */
+export function sayUse(
+  view: Pick<LimitView, "key" | "held" | "limit" | "paused" | "draining"> &
+    Partial<Pick<LimitView, "stopping">>,
+): Cell {
+  const { key, held, limit, draining, stopping = [] } = view;
   if (limit === null) return { text: "-/unset", style: colours.red };
   if (parseKey(key).value === ANY) return { text: `${sayLimit(limit)} each` };
   const paused = view.paused || limit === 0;
-  const notes = [...(paused ? ["paused"] : []), ...(draining ? ["draining"] : [])];
+  const notes = [
+    ...(paused ? ["paused"] : []),
+    ...(draining ? ["draining"] : []),
+    ...(stopping.length > 0 ? [`${stopping.length} stopping`] : []),
+  ];
   const text = [`${held}/${sayLimit(limit)}`, notes.join(", ")].join(" ").trim();
   return { text, style: notes.length > 0 ? colours.yellow : undefined };
 }

@@ -1,5 +1,6 @@
 /** `sluice tasks show ID`: everything that is stored about one task. */
 import type { Command } from "commander";
+import type { StoppingView } from "../../api/stopping.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { isoTime } from "../../core/time.ts";
 import type { EventRow } from "../../store/store.ts";
@@ -9,6 +10,7 @@ import { findTask } from "./find.ts";
 import { print } from "./output.ts";
 import { count, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
+import { stoppingLines } from "./stopping.ts";
 import { fields, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
@@ -21,7 +23,12 @@ export function addShow(tasks: Command): void {
 function show(given: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const id = await findTask(sluice, given, options);
-    const [task, events, now] = await Promise.all([sluice.get(id), sluice.events(id), sluice.store.now()]);
+    const [task, events, stopping, now] = await Promise.all([
+      sluice.get(id),
+      sluice.events(id),
+      sluice.stopping(id),
+      sluice.store.now(),
+    ]);
     const found = task as TaskView;
     const history = events.map(({ n, kind, at, data }) => ({
       n,
@@ -29,17 +36,22 @@ function show(given: string, options: GlobalOptions): Promise<void> {
       at,
       data: data === null ? null : JSON.parse(data),
     }));
-    print(options, { ...found, events: history }, () => `${about(found, now)}\n${historyOf(events)}`);
+    print(
+      options,
+      { ...found, stopping, events: history },
+      () => `${about(found, stopping, now)}\n${historyOf(events)}`,
+    );
   });
 }
 
-function about(task: TaskView, now: number): string {
+function about(task: TaskView, stopping: readonly StoppingView[], now: number): string {
   return fields([
     ["id", task.id],
     ["task", task.name],
     ["queue", task.queue],
     ["state", stateCell(task.state)],
     ["since", when(task.at, now)],
+    ...stoppingLines(stopping, now).map((text): [string, string] => ["stopping", text]),
     ["created", when(task.createdAt, now)],
     ["priority", String(task.priority)],
     ["attempt", String(task.attempt)],

@@ -4,7 +4,7 @@
  */
 import type { Command } from "commander";
 import { SluiceError } from "../../core/error.ts";
-import type { Ending, Job } from "../../executor/executor.ts";
+import type { Ending, Failed, Job } from "../../executor/executor.ts";
 import { FunctionExecutor } from "../../executor/function/function-executor.ts";
 import { sayEnded, sayLog, sayProgress } from "../../executor/kubernetes/report.ts";
 import type { StepMessage } from "../../executor/kubernetes/step-message.ts";
@@ -31,7 +31,8 @@ async function step(file: string): Promise<void> {
     say(sayEnded(fence, { ok: false, error: storedError(error), retryable: true })),
   );
   const ending = await run(file, message);
-  say(sayEnded(fence, ending));
+  // What still runs here ends with this process, and the pod with it.
+  say(sayEnded(fence, ending.ok ? ending : ended(ending)));
   // Code that left a timer or a connection open must not keep the pod.
   endWith(ending.ok ? 0 : 1);
 }
@@ -74,6 +75,8 @@ function bounded(ending: Ending): Ending {
   const message = `The result of a step in a pod may have ${MOST_RESULT_CHARS} characters; this one has ${ending.result.length}. Store it elsewhere and return where it is.`;
   return { ok: false, error: storedError(new SluiceError("RESULT_TOO_LARGE", message)), retryable: false };
 }
+
+const ended = ({ stopping: _, ...failed }: Failed): Failed => failed;
 
 /** On a line of its own, even if the code has left one open. */
 function say(line: string): void {

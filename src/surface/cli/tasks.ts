@@ -53,7 +53,7 @@ export function addTasks(program: Command): void {
   addShow(tasks);
   addEnqueue(tasks);
   withBy(withId(tasks.command("cancel")), "cancels it")
-    .description("take it out of line, or abort it when it runs; its slots are free at once")
+    .description("take it out of line, or abort it when it runs; its slots are free when its code has ended")
     .action((id: string, _, command: Command) => cancel(id, command.optsWithGlobals()));
   withBy(withId(tasks.command("retry")), "retries it")
     .description("put a finished task back in line, with all its attempts")

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Explanation, Wait } from "../../api/explain.ts";
 import type { Sluice } from "../../api/sluice.ts";
+import type { StoppingView } from "../../api/stopping.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { gateTitle } from "../../core/gate/describe.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -13,6 +14,7 @@ import { whyRun } from "./run-why.ts";
 import { ago, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
+import { stoppingLines } from "./stopping.ts";
 import { colours, safe, safeLines } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
@@ -31,6 +33,8 @@ interface Seen {
   readonly task: TaskView;
   readonly now: number;
   readonly worker: string | undefined;
+  /** Code of it that should have ended. */
+  readonly stopping: readonly StoppingView[];
 }
 
 function why(given: string, options: GlobalOptions): Promise<void> {
@@ -39,20 +43,25 @@ function why(given: string, options: GlobalOptions): Promise<void> {
     if (kind === "run") return whyRun(sluice, id, options);
     const seen = await look(sluice, id);
     const ending = endingOf(seen.task, seen.now);
-    print(options, { ...seen.explanation, ...(ending ? { ending } : {}) }, () => story(seen, options));
+    const { explanation, stopping } = seen;
+    const told = stopping.length > 0 ? { stopping } : {};
+    print(options, { ...explanation, ...(ending ? { ending } : {}), ...told }, () => story(seen, options));
   });
 }
 
 async function look(sluice: Sluice, id: string): Promise<Seen> {
   const explanation = await sluice.explain(id);
-  const [task, now, sessions] = await Promise.all([
+  const [task, now, sessions, stopping] = await Promise.all([
     sluice.get(id),
     sluice.store.now(),
     sluice.store.sessions(),
+    sluice.stopping(id),
   ]);
   const worker = sessions.find((session) => session.id === task?.session)?.name;
-  return { explanation, task: task as TaskView, now, worker };
+  return { explanation, task: task as TaskView, now, worker, stopping };
 }
+
+const sentence = (text: string): string => `  ${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** A step is run again with its run, so that what follows from it follows. */
 function again({ id, step }: TaskView, options: GlobalOptions): string {
@@ -69,6 +78,7 @@ function story(seen: Seen, options: GlobalOptions): string {
     head,
     ...reasons(seen, options),
     ...deadline(seen),
+    ...stoppingLines(seen.stopping, seen.now).map(sentence),
     ...waits(explanation.waits),
     ...(task.state === "failed" || task.state === "expired" || task.state === "quarantined"
       ? [again(task, options)]

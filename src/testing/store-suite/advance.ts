@@ -201,7 +201,7 @@ export function advanceSuite(fresh: Fresh): void {
     await started(bench, "r", "runs", "waits");
     await leaveNews(bench, "r");
     await move(bench, "r", { enqueue: [unitOf("r", "later", { delayMs: 9, claimTimeoutMs: 8 })] });
-    await bench.claimOne("r-runs");
+    const claim = await bench.claimOne("r-runs");
     expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([1, 1]);
     await leaveNews(bench, "r");
     const answer = await move(bench, "r", { finish: { state, body } });
@@ -219,6 +219,9 @@ export function advanceSuite(fresh: Fresh): void {
         data: '{"by":"run"}',
       });
     }
+    expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([1, 1]);
+    await bench.stopped(claim);
+    await look(bench);
     expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([0, 0]);
     expect((await bench.look([laneOfSteps("r")])).heads).toEqual([]);
     expect(await bench.store.timers()).toMatchObject({ due: [], nextAt: null });

@@ -143,6 +143,12 @@ export class Bench {
     return accepted.has(id);
   }
 
+  /** Reports that the code of a claim which was taken away has ended. */
+  async stopped({ id, epoch }: { readonly id: string; readonly epoch: number }): Promise<void> {
+    const finished = [{ id, epoch, to: "stopped" as const }];
+    await this.store.pass(scopeOf([], { finished, intake: false }), () => NOTHING);
+  }
+
   /** Moves a lane, as seen now or with a stamp of one's own. */
   async move(lane: LaneSpec, move: Partial<LaneMove>): Promise<void> {
     await this.store.pass(scopeOf([lane]), ({ lanes }) => ({

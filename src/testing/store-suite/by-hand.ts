@@ -21,6 +21,9 @@ export function byHandSuite(fresh: Fresh): void {
       });
     }
     expect((await bench.store.task("running"))?.epoch).toBe(epoch);
+    // What waited, and what was claimed ahead, is free at once; what runs, when its code has ended.
+    expect(await bench.heldAt("pool:smtp")).toBe(1);
+    await bench.stopped({ id: "running", epoch });
     expect(await bench.heldAt("pool:smtp")).toBe(0);
     expect((await bench.look()).heads).toEqual([]);
   });

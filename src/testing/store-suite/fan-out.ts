@@ -503,6 +503,7 @@ export function fanOutSuite(fresh: Fresh): void {
       expect((await bench.store.timers()).nextAt).toBe(bench.clock.now() + 60);
       expect(await newsCount(bench)).toBe(0);
       expect(await bench.report(claim, { to: "succeeded" })).toBe(!inFlight);
+      if (inFlight) await bench.stopped(claim);
       expect(await bench.heldAt("pool:smtp")).toBe(0);
       expect(Object.values((await bench.store.inspect()).broken).flatMap(({ ids }) => ids)).toEqual([]);
     },
@@ -545,7 +546,7 @@ export function fanOutSuite(fresh: Fresh): void {
     const bench = await fresh();
     await bench.session();
     await startedOver(bench, "r", "each", [0, 1]);
-    await bench.claim(["r-each-0"]);
+    const claim = await bench.claimOne("r-each-0");
     await bench.store.cancelRun("r", "ann");
     expect(await stateOf(bench, "r")).toBe("cancelled");
     const items = await bench.store.items("r", "each", { after: -1, limit: 9 });
@@ -553,6 +554,7 @@ export function fanOutSuite(fresh: Fresh): void {
       ["cancelled", '{"by":"run"}'],
       ["cancelled", '{"by":"run"}'],
     ]);
+    await bench.stopped(claim);
     expect(await bench.heldAt("pool:smtp")).toBe(0);
     await look(bench);
     expect((await bench.look([laneOfItems("r", "each")])).lanes).toEqual([]);

@@ -21,6 +21,7 @@ import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
 import { settleSuite } from "./settle.ts";
 import { steeringSuite } from "./steering.ts";
+import { stoppingSuite } from "./stopping.ts";
 import { tendSuite } from "./tend.ts";
 import { triggerSuite } from "./triggers.ts";
 
@@ -65,6 +66,7 @@ export function describeStore(
     describe("advancing", () => advanceSuite(fresh));
     describe("a step over a list", () => fanOutSuite(fresh));
     describe("steering", () => steeringSuite(fresh));
+    describe("code that is stopping", () => stoppingSuite(fresh));
     describe("a lease of one's own", () => leaseSuite(fresh));
     describe("a line", () => lineSuite(fresh));
   });

@@ -51,9 +51,11 @@ export function steeringSuite(fresh: Fresh): void {
         "cancelled",
       ]);
       expect(await bench.report(claim, { to: "succeeded" }, [newsOf("r")])).toBe(false);
-      expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([0, 0]);
+      expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([1, 1]);
       expect(await bench.store.timers()).toMatchObject({ due: [], nextAt: null });
+      await bench.stopped(claim);
       expect(await look(bench)).toEqual([]);
+      expect([await bench.heldAt("pool:smtp"), await bench.heldAt("runs")]).toEqual([0, 0]);
       expect((await bench.store.gates()).map(({ key }) => key)).not.toContain(gateOf("r"));
     },
   );

@@ -64,6 +64,11 @@ export const TASK_APPS = {
   soft: appOf({ ...SOFT, session: { lease: "6s", heartbeat: "500ms" } }),
   /** The same, for who waits until a session is over. */
   softBrief: appOf({ ...SOFT, session: { lease: "3s", heartbeat: "500ms" } }),
+  /** One slot, and workers whose end is soon noticed. */
+  single: appOf({
+    queues: { narrow: { maxConcurrency: 1 }, wide: {} },
+    session: { lease: "3s", heartbeat: "500ms" },
+  }),
   why: appOf({
     queues: { narrow: { maxConcurrency: 1 }, wide: {} },
     pools: { gpu: { limit: 2 }, tenant: { limit: 1, perValue: true } },

@@ -1,0 +1,103 @@
+/**
+ * Slots follow the code, not the record. A unit that is cancelled or over its time has moved on, but as long as its code
+ * runs, its claim stands here and holds what it held: at every gate, and as a used slot of its worker.
+ *
+ * It goes when its holder says that the code has ended, or when a pass finds its lease lapsed. Either leaves news of the
+ * run that it is a step of, always and in the same transaction: whether the run is over, and this was its last unit, is
+ * asked under the lock of the run, so of two units that stop at the same moment one is the last.
+ */
+import type { Flow, Row } from "../flow.ts";
+import { flight } from "../flow.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
+import type { Stopping, StoppingRow } from "../store.ts";
+import type { Held } from "./claim.ts";
+import { LOST } from "./look.ts";
+
+const COLUMNS = "epoch, id, lane, session, run, until_at, lease_ms, claimed_at, since, because";
+
+/**
+ * Claims `r` of `from`, on their way out of `running`. Those without their slots hold nothing. One that had not begun when
+ * it was taken away may begin yet, so its claim lease counts no more; one that had lapsed stays lost.
+ */
+export const keepStopping = (from: Sql, r: string, because: string): Sql => {
+  const until = sql`CASE WHEN ${raw(r)}.until_at <= ${leaseNow} THEN ${raw(r)}.until_at WHEN ${raw(r)}.lease_ms IS NULL THEN NULL ELSE ${leaseNow} + ${raw(r)}.lease_ms END`;
+  return sql`INSERT INTO sluice_stopping (${raw(COLUMNS)})
+    SELECT ${raw(`${r}.epoch, ${r}.id, ${r}.lane, ${r}.session, (SELECT k.run FROM sluice_task k WHERE k.id = ${r}.id)`)}, ${until}, ${raw(`${r}.lease_ms, ${r}.claimed_at`)}, ${now}, ${raw(`'${because}'`)} FROM ${from}`;
+};
+
+/** A run holds its own slots as long as one of its units is stopping. */
+export const isStillStopping = (run: string): Sql =>
+  sql`EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = ${raw(run)})`;
+
+/** Their code has ended. The news does not depend on what is found here: a claim may come here at this very moment. */
+export const release = (claims: readonly Held[]): Sql[] => [
+  sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, NULL FROM sluice_task t WHERE t.id ${oneOf(claims.map(({ id }) => id))} AND t.run IS NOT NULL`,
+  releaseClaims(claims.map(({ epoch }) => epoch)),
+];
+
+/** Without news: of runs themselves, under their lock. */
+export const releaseClaims = (epochs: readonly number[]): Sql =>
+  sql`DELETE FROM sluice_stopping WHERE epoch ${oneOf(epochs)}`;
+
+const LAPSED = 200;
+
+export const selectLapsed = (): Sql =>
+  sql`SELECT r.epoch, r.id, r.until_at FROM sluice_stopping r LEFT JOIN sluice_session s ON s.id = r.session WHERE ${LOST} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`;
+
+/** Holds them while they are taken away. One that somebody has in hand counts on; so does one that was renewed meanwhile. */
+export function* holdLapsed(candidates: readonly Row[]): Flow<Row[]> {
+  if (candidates.length === 0) return [];
+  const seen = new Map(candidates.map((row) => [Number(row.epoch), row.until_at]));
+  const [held = []] = yield* flight(
+    sql`SELECT epoch, id, lane, session, 1 AS held, until_at FROM sluice_stopping WHERE epoch ${oneOf([...seen.keys()])} ORDER BY epoch${forUpdateSkipLocked}`,
+  );
+  return held.filter((row) => String(seen.get(Number(row.epoch))) === String(row.until_at));
+}
+
+/** Those of a session that have a lease of their own and still have it. */
+export const lockLeasedStopping = (session: string): Sql =>
+  sql`SELECT epoch FROM sluice_stopping WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY epoch${forUpdate}`;
+
+export const renewStopping = (epochs: readonly number[]): Sql =>
+  sql`UPDATE sluice_stopping SET until_at = ${leaseNow} + lease_ms WHERE epoch ${oneOf(epochs)}`;
+
+export const selectStopping = (session?: string): Sql =>
+  sql`SELECT r.epoch, r.id, t.name, t.run, t.step, t.asks, r.session, s.name AS worker, r.since, r.because
+    FROM sluice_stopping r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
+    ${session === undefined ? raw("") : sql`WHERE r.session = ${session}`} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`;
+
+export function* stopping(session?: string): Flow<StoppingRow[]> {
+  const [found = []] = yield* flight(selectStopping(session));
+  return found.map(stoppingRow);
+}
+
+export const stoppingRow = (row: Row): StoppingRow => ({
+  epoch: Number(row.epoch),
+  id: row.id as string,
+  name: row.name as string,
+  run: row.run as string | null,
+  step: row.step as string | null,
+  asks: row.asks as string,
+  session: row.session as string,
+  worker: row.worker as string | null,
+  ...stoppingOf(row),
+});
+
+const stoppingOf = ({ since, because }: Row): Stopping => ({
+  since: Number(since),
+  because: because as Stopping["because"],
+});
+
+/** Says nothing of a claim whose code is meant to run. */
+export const toldStopping = (row: Row): { readonly stopping?: Stopping } =>
+  row.since === null ? {} : { stopping: stoppingOf(row) };
+
+const HELD = "epoch, id, lane, session";
+const LEASED = "until_at, lease_ms, claimed_at";
+
+/** Whoever holds slots: the claims of code that is meant to run, and of code that is not. */
+export const HOLDING = raw(
+  `(SELECT ${HELD}, held, ${LEASED}, CAST(NULL AS DECIMAL) AS since, CAST(NULL AS CHAR) AS because FROM sluice_running
+    UNION ALL SELECT ${HELD}, 1, ${LEASED}, since, because FROM sluice_stopping)`,
+);

@@ -1,0 +1,17 @@
+/** What is said of code that should have ended: where it runs, since when, and that its slots follow it. */
+import type { StoppingView } from "../../api/stopping.ts";
+import { sayStopping } from "../../core/gate/describe.ts";
+import { safe } from "./text.ts";
+
+/** "its code still runs on worker w1, stopping for 3s (cancelled)"; of a run, which of its steps does. */
+export function stillRuns({ step, worker, ...stopping }: StoppingView, now: number): string {
+  const whose = step === null ? "its code" : `the code of step ${safe(step)}`;
+  const where = worker === null ? " on a worker that is gone" : ` on worker ${safe(worker)}`;
+  return `${whose} still runs${where}, ${sayStopping(stopping, now)}`;
+}
+
+/** Of a task, or of the steps of a run; a run itself has no code. */
+export const stoppingLines = (all: readonly StoppingView[], now: number): string[] =>
+  all
+    .filter(({ kind }) => kind === "task")
+    .map((each) => `${stillRuns(each, now)}; what it holds is free when it has ended`);
