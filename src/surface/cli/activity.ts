@@ -2,6 +2,7 @@
 import type { App } from "../../core/app/app.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
+import type { Death } from "../../executor/process/death.ts";
 import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
 import { localTime } from "./say.ts";
@@ -68,11 +69,11 @@ export class Activity {
   };
 
   readonly watchProcesses = (event: ProcessEvent): void => {
-    // One that never became ready has failed the start, which says so itself; one that was told to leave ends with 0.
-    if (event.kind !== "died" || event.death.readyMs === undefined || event.death.exitCode === 0) return;
-    const { pid, byUs } = event.death;
-    const how = byUs ? "was ended because its code did not stop when it was told to" : sayDeath(event.death);
-    this.#warn(`Process ${pid} ${how}. Another takes its place.`);
+    if (event.kind !== "died") return;
+    const { death, hasSuccessor } = event;
+    // A first one that never became ready has failed the start, which says so itself; who was told to leave ends with 0.
+    if (!hasSuccessor && (death.readyMs === undefined || death.exitCode === 0)) return;
+    this.#warn(`Process ${death.pid} ${sayEnd(death)}.${hasSuccessor ? " Another takes its place." : ""}`);
   };
 
   #finished(id: string, to: string): void {
@@ -119,6 +120,12 @@ export class Activity {
   #warn(text: string): void {
     process.stdout.write(`${localTime()}  ${colours.yellow(safe(text))}\n`);
   }
+}
+
+function sayEnd(death: Death): string {
+  if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`.replace(/\.$/, "");
+  if (death.killedFor === "deaf") return "was ended because its code did not stop when it was told to";
+  return death.killedFor === "silent" ? "was ended because it did not answer" : sayDeath(death);
 }
 
 function took({ startedAt }: Run): string {
