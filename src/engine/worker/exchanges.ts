@@ -143,12 +143,13 @@ export class Exchanges {
     const report = this.#reportOf(finished, others);
     this.#ownTurn = false;
     this.#hinted = false;
+    const askedAt = this.#env.monotonic();
     try {
       const answer = await this.#claims.exchange({
         ...report,
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
       });
-      if (this.#watch.isCurrent(session)) this.#take(answer);
+      if (this.#watch.isCurrent(session)) this.#take(answer, askedAt);
       return answer.claimed;
     } catch (error) {
       for (const active of begun) active.marked = false;
@@ -169,13 +170,13 @@ export class Exchanges {
     };
   }
 
-  #take(answer: Answer): void {
+  #take(answer: Answer, askedAt: number): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
     if (answer.ended) {
       this.#watch.sessionEnded();
       return;
     }
-    this.#running.take(answer);
+    this.#running.take(answer, askedAt);
     if (answer.claimed.some(({ leaseMs }) => leaseMs !== null)) this.#watch.taken();
     this.#more = answer.more && !this.#running.isDraining;
     if (this.#more) this.#wake.set();

@@ -102,6 +102,7 @@ class FakeExecutor implements Executor {
   readonly #ends = new Map<string, (ending: Ending) => void>();
   run(job: Job): Promise<Ending> {
     this.jobs.push(job);
+    job.begins?.();
     return new Promise((resolve) => this.#ends.set(job.id, resolve));
   }
   end(id: string, ending: Ending = done()): void {

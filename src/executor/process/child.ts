@@ -78,7 +78,7 @@ export class Child implements Holder {
     try {
       this.#process = spawn(options);
       this.#listenTo(this.#process);
-      if (options.loadMs !== undefined) this.#mustLoadWithin(options.loadMs);
+      if (options.loadMs !== undefined) this.#mustLoadWithin(options.loadMs, options.argv?.[0] ?? "its app");
     } catch (error) {
       this.#failed(error);
     }
@@ -160,9 +160,9 @@ export class Child implements Holder {
     this.kill(isRunning ? "deaf" : "silent");
   }
 
-  #mustLoadWithin(loadMs: number): void {
+  #mustLoadWithin(loadMs: number, file: string): void {
     this.#loading = setTimeout(() => {
-      const message = `it did not finish loading within ${formatDuration(loadMs)}: its code blocks the event loop.`;
+      const message = `${file} did not finish loading within ${formatDuration(loadMs)}: its code keeps the event loop busy.`;
       this.#lastWords ??= storedError(new SluiceError("BAD_APP", message));
       this.kill("loading");
     }, loadMs + LOAD_GRACE_MS);

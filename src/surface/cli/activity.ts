@@ -12,7 +12,7 @@ import { colours, padTo, safe } from "./text.ts";
 interface Run {
   readonly name: string;
   readonly attempt: number;
-  readonly startedAt: number;
+  startedAt: number;
   error?: string;
 }
 
@@ -40,9 +40,13 @@ export class Activity {
   async #run(executor: Executor, job: Job): Promise<Ending> {
     const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
     this.#runs.set(job.id, run);
-    this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
     const ending = await executor.run({
       ...job,
+      begins: () => {
+        run.startedAt = performance.now();
+        this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
+        job.begins?.();
+      },
       log: (message, data) => {
         this.#line(
           job.id,
