@@ -10,7 +10,7 @@ import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
-import { submit } from "./query/submit.ts";
+import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
@@ -74,7 +74,11 @@ export class SqlStore implements S.Store {
 
   async submit(runs: readonly S.NewRun[], within?: unknown): Promise<S.Enqueued[]> {
     if (runs.length === 0) return [];
-    if (within !== undefined) return this.#within(within, () => submit(runs));
+    if (within !== undefined) {
+      this.#mustBeWithin();
+      await this.#db.transact(() => storeGraphs(runs));
+      return this.#within(within, () => submitRuns(runs));
+    }
     return this.#insert(runs, (isAgain) => submit(runs, isAgain));
   }
 
@@ -96,12 +100,16 @@ export class SqlStore implements S.Store {
   }
 
   #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {
+    return this.#mustBeWithin()(transaction, flow);
+  }
+
+  #mustBeWithin(): NonNullable<SqlDatabase["within"]> {
     if (!this.#db.within)
       throw new SluiceError(
         "NO_CALLER_TRANSACTION",
         `This ${this.kind} store cannot enqueue inside your own transaction; only PostgreSQL can. Enqueue after your commit, with an idempotency key.`,
       );
-    return this.#db.within(transaction, flow);
+    return this.#db.within.bind(this.#db);
   }
 
   async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {
