@@ -1,5 +1,6 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
+import { saysWhenAway } from "./away.ts";
 import type { Database, Flow } from "./flow.ts";
 import { advance } from "./query/advance.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
@@ -22,6 +23,8 @@ import type * as T from "./triggers.ts";
 /** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
 export interface SqlDatabase extends Database {
   readonly dialect: Dialect;
+  /** Its URL or path; shown without a password. */
+  readonly where: string;
   migrate(): Promise<void>;
   verify(): Promise<void>;
   listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
@@ -38,7 +41,7 @@ export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#db = saysWhenAway(db);
   }
 
   get kind(): Dialect {

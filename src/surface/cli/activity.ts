@@ -111,8 +111,10 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
-    const isFull = (error as { code?: unknown }).code === "STORE_FULL";
-    this.#warn(isFull ? text : `The store could not be reached, trying again: ${text}`);
+    const { code } = error as { code?: unknown };
+    if (code === "STORE_FULL") this.#warn(text);
+    else if (code === "STORE_UNREACHABLE") this.#warn(`${text.replace(/\.$/, "")}. Trying again.`);
+    else this.#warn(`The store could not be reached, trying again: ${text}`);
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
