@@ -1,8 +1,10 @@
 /** From a URL to a store. Drivers load only when they are used. */
 import { fileURLToPath } from "node:url";
 import { SluiceError } from "../core/error.ts";
-import { isConnectionLoss } from "../store/retry.ts";
+import { isAway, masked, unreachable } from "../store/away.ts";
 import type { Store } from "../store/store.ts";
+
+export { masked };
 
 export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
 
@@ -27,7 +29,7 @@ export async function openStore(
     return store;
   } catch (error) {
     await store?.close().catch(() => {});
-    throw unreachable(url, error);
+    throw unreachableFor(url, error);
   }
 }
 
@@ -49,20 +51,9 @@ async function open(url: string, create: boolean): Promise<Store> {
 const pathOf = (url: string): string =>
   url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length);
 
-/** A URL as it may be shown: without its password, even one that somebody forgot to escape. */
-export function masked(url: string): string {
-  const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;
-  return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
-}
-
 /** Of a store that was open already: only what says that it is away. */
 export const unreachableIfLost = (url: string, error: unknown): unknown =>
-  isConnectionLoss(error) ? unreachable(url, error) : error;
+  isAway(error) ? unreachableFor(url, error) : error;
 
-function unreachable(url: string, error: unknown): unknown {
-  if (error instanceof SluiceError) return error;
-  const message = (error as Error).message || String((error as { code?: string }).code ?? error);
-  return new SluiceError("STORE_UNREACHABLE", `The store ${masked(url)} could not be reached: ${message}`, {
-    cause: error,
-  });
-}
+const unreachableFor = (url: string, error: unknown): unknown =>
+  error instanceof SluiceError ? error : unreachable(url, error);

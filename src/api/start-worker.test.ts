@@ -1,11 +1,40 @@
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { checkApp } from "../core/app/check.ts";
 import { task } from "../index.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { FakeEnv } from "../testing/index.ts";
+import type { WorkerSettings } from "./start-worker.ts";
 import { startWorker } from "./start-worker.ts";
 
 const app = checkApp({ tasks: [task({ id: "say", run: () => "hello" })] });
+
+describe("a worker that would serve nothing, or never rest, is refused, and says what to write", () => {
+  const refusal = async (settings: WorkerSettings): Promise<unknown> => {
+    const env = new FakeEnv();
+    const store = openMemory({ now: env.clock.now });
+    const refused = await startWorker(store, app, env, settings).catch((error: unknown) => error);
+    expect(await store.sessions()).toEqual([]);
+    return refused;
+  };
+
+  test.each<[string, string, WorkerSettings]>([
+    ["NO_QUEUES", "serve nothing. Name one at least", { queues: [] }],
+    ["UNKNOWN_QUEUE", 'no queue " "', { queues: [" "] }],
+    ["BAD_SLOTS", "slots must be a whole number from 1 on, got 0", { slots: 0 }],
+    ["BAD_SLOTS", "processes must be a whole number from 1 on, got 0", { processes: 0 }],
+    ["BAD_POLL", "A poll of 0ms", { poll: "0s" }],
+    ["BAD_POLL", "The shortest is 10ms", { poll: "9ms", pollJitter: "1h" }],
+    ["BAD_DURATION", "has no unit", { stopGrace: "5" }],
+  ])("%s: %s", async (code, words, settings) => {
+    expect(await refusal(settings)).toMatchObject({ code, message: expect.stringContaining(words) });
+  });
+
+  test("a poll in the environment is held to the same", async () => {
+    vi.stubEnv("SLUICE_CLAIM_POLL_INTERVAL", "0ms");
+    expect(await refusal({})).toMatchObject({ code: "BAD_POLL" });
+    vi.unstubAllEnvs();
+  });
+});
 
 test.each([1, 2, 3])(
   "a worker that cannot start leaves nothing behind (what fails: call %i)",

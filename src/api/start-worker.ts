@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
-import { parseDuration } from "../core/time.ts";
+import { formatDuration, parseDuration } from "../core/time.ts";
 import { mostWorkers } from "../core/workflow/resolve.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import type { Env } from "../engine/env.ts";
@@ -35,7 +35,9 @@ export interface WorkerSettings {
   readonly maxClaimPerWorker?: number;
   /** How long a stop may take altogether. */
   readonly grace?: Duration;
-  /** How often to look without being told; SLUICE_CLAIM_POLL_INTERVAL, or 1s. */
+  /** How long code in a child process may take to end once it must (cancel, timeout) before its process is ended; 5s. */
+  readonly stopGrace?: Duration;
+  /** How often to look without being told; SLUICE_CLAIM_POLL_INTERVAL, or 1s. At least 10ms. */
   readonly poll?: Duration;
   /** How much later at random; SLUICE_CLAIM_POLL_JITTER, or 500ms. */
   readonly pollJitter?: Duration;
@@ -53,6 +55,7 @@ export interface WorkerSettings {
 }
 
 const SLOTS = 10;
+const SHORTEST_POLL_MS = 10;
 
 export interface RunningWorker extends AsyncDisposable {
   readonly session: string | undefined;
@@ -73,6 +76,8 @@ export async function startWorker(
   const { maxClaimBatch, maxClaimPerWorker = 0 } = settings;
   checkServed(app, queues);
   checkCount("slots", slots, 1);
+  checkCount("processes", settings.processes, 1);
+  if (settings.stopGrace !== undefined) parseDuration(settings.stopGrace);
   checkCount("maxClaimBatch", maxClaimBatch, 1);
   checkCount("maxClaimPerWorker", maxClaimPerWorker, 0);
   const seat = {
@@ -93,6 +98,7 @@ export async function startWorker(
     slots,
     lease: app.session,
     graceMs,
+    claimLeaseMs: app.claimLeaseMs,
     // A bound that slots and prefetch keep anyway is none.
     mostClaimed:
       maxClaimPerWorker > 0 && maxClaimPerWorker < slots + app.prefetch ? maxClaimPerWorker : undefined,
@@ -170,7 +176,7 @@ function toRunOf(app: App, env: Env): ToRun {
 
 /** In this process, and where code would block it, in others. */
 function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecutor {
-  const { executor, file, slots = SLOTS } = settings;
+  const { executor, file, slots = SLOTS, stopGrace } = settings;
   // A step that was let in holds its slots: it must not find that there is no process for it.
   const { processes = Math.min(slots, mostWorkers(app, { cpus: availableParallelism() })) } = settings;
   const isBusy = (task: string): boolean => app.tasks.get(task)?.cpu === true;
@@ -184,11 +190,16 @@ function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecu
     );
   return new PlacedExecutor({
     here: new FunctionExecutor(app.tasks),
-    pool: file === undefined ? undefined : () => processesOf(pathOf(file), { processes, concurrency: 1 }),
+    pool:
+      file === undefined
+        ? undefined
+        : () => processesOf(pathOf(file), { processes, concurrency: 1, stopGraceMs: stopGraceOf(stopGrace) }),
     pods: toPods,
     isBusy,
   });
 }
+
+const stopGraceOf = (text: Duration = "5s"): number => parseDuration(text);
 
 const pathOf = (file: string | URL): string =>
   file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
@@ -205,8 +216,14 @@ function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {
       });
     }
   };
+  const pollMs = said("SLUICE_CLAIM_POLL_INTERVAL", poll, "1s");
+  if (pollMs < SHORTEST_POLL_MS)
+    throw new SluiceError(
+      "BAD_POLL",
+      `A poll of ${formatDuration(pollMs)} would keep a processor busy with looking. The shortest is ${formatDuration(SHORTEST_POLL_MS)} (poll, or SLUICE_CLAIM_POLL_INTERVAL); new work is told anyway, so 1s is enough.`,
+    );
   return {
-    pollMs: said("SLUICE_CLAIM_POLL_INTERVAL", poll, "1s"),
+    pollMs,
     jitterMs: said("SLUICE_CLAIM_POLL_JITTER", pollJitter, "500ms"),
     claimTimeoutMs: said("SLUICE_CLAIM_TIMEOUT", claimTimeout, "10m"),
   };
@@ -214,11 +231,16 @@ function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {
 
 function checkCount(name: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return;
-  const code = name === "slots" ? "BAD_SLOTS" : "BAD_CLAIM_BOUND";
+  const code = name.startsWith("max") ? "BAD_CLAIM_BOUND" : "BAD_SLOTS";
   throw new SluiceError(code, `A worker's ${name} must be a whole number from ${least} on, got ${value}.`);
 }
 
 function checkServed(app: App, queues: readonly string[]): void {
+  if (queues.length === 0)
+    throw new SluiceError(
+      "NO_QUEUES",
+      "A worker without queues would serve nothing. Name one at least, or leave `queues` out to serve all of them.",
+    );
   const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
   if (unknown.length === 0) return;
   const known = app.queues.map(({ name }) => name).join(", ");

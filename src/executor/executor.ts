@@ -10,6 +10,8 @@ export interface Job {
   readonly attempt: number;
   readonly fence: number;
   readonly timeoutMs: number | null;
+  /** Its code must not begin after this, on the clock of `performance.now()`; then it ends with `begun: false`. */
+  readonly beginBy?: number | undefined;
   /** The step of a run that it is, if it is one. */
   readonly step?: { readonly run: string; readonly name: string } | undefined;
   /** Its code keeps a processor busy. */
@@ -18,6 +20,8 @@ export interface Job {
   readonly pod?: PodSpec | undefined;
   /** Aborted when the lease is lost, the task is cancelled, or the worker must stop. */
   readonly signal: AbortSignal;
+  /** To be called by the executor when its code begins: until then it is claimed, and does not run. */
+  begins?(): void;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
 }

@@ -1,5 +1,6 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
+import { saysWhenAway } from "./away.ts";
 import type { Database, Flow } from "./flow.ts";
 import { advance } from "./query/advance.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
@@ -11,7 +12,7 @@ import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
 import { stopping } from "./query/stopping.ts";
-import { submit } from "./query/submit.ts";
+import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
@@ -23,6 +24,8 @@ import type * as T from "./triggers.ts";
 /** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
 export interface SqlDatabase extends Database {
   readonly dialect: Dialect;
+  /** Its URL or path; shown without a password. */
+  readonly where: string;
   migrate(): Promise<void>;
   verify(): Promise<void>;
   listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
@@ -39,7 +42,7 @@ export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#db = saysWhenAway(db);
   }
 
   get kind(): Dialect {
@@ -75,7 +78,11 @@ export class SqlStore implements S.Store {
 
   async submit(runs: readonly S.NewRun[], within?: unknown): Promise<S.Enqueued[]> {
     if (runs.length === 0) return [];
-    if (within !== undefined) return this.#within(within, () => submit(runs));
+    if (within !== undefined) {
+      this.#mustBeWithin();
+      await this.#db.transact(() => storeGraphs(runs));
+      return this.#within(within, () => submitRuns(runs));
+    }
     return this.#insert(runs, (isAgain) => submit(runs, isAgain));
   }
 
@@ -97,12 +104,16 @@ export class SqlStore implements S.Store {
   }
 
   #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {
+    return this.#mustBeWithin()(transaction, flow);
+  }
+
+  #mustBeWithin(): NonNullable<SqlDatabase["within"]> {
     if (!this.#db.within)
       throw new SluiceError(
         "NO_CALLER_TRANSACTION",
         `This ${this.kind} store cannot enqueue inside your own transaction; only PostgreSQL can. Enqueue after your commit, with an idempotency key.`,
       );
-    return this.#db.within(transaction, flow);
+    return this.#db.within.bind(this.#db);
   }
 
   async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {

@@ -179,7 +179,7 @@ describe("a place whose children die right after their start", () => {
     const entry = join(folder, "dies.mjs");
     writeFileSync(entry, 'process.send({ sluice: "ready" }, () => process.exit(1));');
     const dead: Child[] = [];
-    const watch = { freed: () => {}, ready: () => {}, died: () => dead.push(seat.child) };
+    const watch = { freed: () => {}, unbegun: () => {}, ready: () => {}, died: () => dead.push(seat.child) };
     const seat: Seat = new Seat({ entry, execArgv: [] }, watch);
     await until(() => dead.length === 2, "the second child dies");
     expect(dead[0]).not.toBe(dead[1]);

@@ -1,6 +1,7 @@
 // Code that does not end when it should is ended, and with it its process.
 
 import { describe, expect, test } from "vitest";
+import type { Failed } from "../../src/executor/executor.ts";
 import { isAlive } from "../support/processes.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
@@ -8,7 +9,7 @@ const crashed = { ok: false, crashed: true, error: { code: "PROCESS_DIED" } };
 
 describe("code that blocks its loop", () => {
   test("for longer than its timeout is ended with TIMEOUT; its neighbours have crashed", async () => {
-    const { executor, deaths } = await startExecutor({ concurrency: 2 });
+    const { executor, deaths, died } = await startExecutor({ concurrency: 2, stopGraceMs: 200 });
     const neighbour = job("deaf");
     const other = executor.run(neighbour);
     await neighbour.begun;
@@ -23,13 +24,17 @@ describe("code that blocks its loop", () => {
       },
     });
     expect(ending).not.toHaveProperty("crashed");
+    // The answer came before its end; only its end takes the neighbours with it.
+    expect(deaths).toEqual([]);
+    await (ending as Failed).stopping;
+    await died(1);
     expect(await other).toMatchObject(crashed);
-    expect(deaths).toMatchObject([{ signal: "SIGKILL" }]);
+    expect(deaths).toMatchObject([{ signal: "SIGKILL", killedFor: "deaf" }]);
     await pidOf(executor);
   });
 
   test("and is aborted is ended after a while, as aborted", async () => {
-    const { executor } = await startExecutor({ killAfterMs: 100 });
+    const { executor } = await startExecutor({ stopGraceMs: 100 });
     const block = job("block");
     const ending = executor.run(block);
     const pid = await block.begun;
@@ -43,7 +48,7 @@ describe("code that blocks its loop", () => {
 });
 
 test("code that does not listen to its signal is ended; its neighbours have crashed, unless aborted, too", async () => {
-  const { executor } = await startExecutor({ concurrency: 3, killAfterMs: 300 });
+  const { executor } = await startExecutor({ concurrency: 3, stopGraceMs: 300 });
   const [deaf, alsoDeaf, neighbour] = [job("deaf"), job("deaf"), job("deaf")];
   const endings = [deaf, alsoDeaf, neighbour].map((each) => executor.run(each));
   await Promise.all([deaf.begun, alsoDeaf.begun, neighbour.begun]);
@@ -57,7 +62,7 @@ test("code that does not listen to its signal is ended; its neighbours have cras
 
 describe("a stop", () => {
   test("lets code end that listens, ends code that does not, and takes nothing more", async () => {
-    const { executor, pids } = await startExecutor({ processes: 2, killAfterMs: 600_000 });
+    const { executor, pids } = await startExecutor({ processes: 2, stopGraceMs: 600_000 });
     const [wait, block, waiting] = [job("wait"), job("block"), job("wait")];
     const endings = [wait, block, waiting].map((each) => executor.run(each));
     await Promise.all([wait.begun, block.begun]);
@@ -78,6 +83,26 @@ describe("a stop", () => {
     await Promise.all([executor.stop(), executor.stop()]);
     expect(deaths).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
     expect(pids).toHaveLength(2);
+  });
+
+  test("by force of idle children is as clean: nothing runs in them that would need it", async () => {
+    const { executor, deaths } = await startExecutor({ processes: 2 });
+    await executor.halt();
+    expect(deaths).toMatchObject([
+      { exitCode: 0, killedFor: undefined },
+      { exitCode: 0, killedFor: undefined },
+    ]);
+  });
+
+  test("by force ends code that runs, and says so of that child alone", async () => {
+    const { executor, deaths } = await startExecutor({ processes: 2, stopGraceMs: 600_000 });
+    const deaf = job("deaf");
+    const ending = executor.run(deaf);
+    const pid = await deaf.begun;
+    await executor.halt();
+    expect(await ending).toMatchObject({ ok: false });
+    expect(deaths.find((each) => each.pid === pid)).toMatchObject({ killedFor: "deaf" });
+    expect(deaths.find((each) => each.pid !== pid)).toMatchObject({ exitCode: 0, killedFor: undefined });
   });
 
   test("before the start leaves nothing to do", async () => {

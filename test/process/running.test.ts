@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
+import type { Failed } from "../../src/executor/executor.ts";
 import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";
 import type { Line } from "../../src/executor/process/spawn.ts";
 import { entry } from "./support/child-entry.ts";
@@ -66,10 +67,24 @@ describe("an attempt in a child", () => {
     expect(await pidOf(executor)).toBe(pids[0]);
   });
 
-  test("runs out of its time by the clock of its own process, which goes on", async () => {
-    const ending = await executor.run(job("wait", null, { timeoutMs: 50 }));
-    expect(ending).toMatchObject({ ok: true, result: expect.stringContaining("TIMEOUT") });
+  test("that is out of its time is answered at once, hears of it, and its process goes on", async () => {
+    const wait = job("wait", null, { timeoutMs: 50 });
+    const ending = await executor.run(wait);
+    expect(ending).toMatchObject({ ok: false, retryable: true, error: { code: "TIMEOUT" } });
+    await (ending as Failed).stopping;
     expect(await pidOf(executor)).toBe(pids[0]);
+  });
+
+  test("says when its code begins, once, and not before", async () => {
+    const begins: unknown[] = [];
+    const wait = job("wait");
+    const ending = executor.run({ ...wait, begins: () => begins.push(wait.said.length) });
+    expect(begins).toEqual([]);
+    await wait.begun;
+    expect(begins).toEqual([0]);
+    wait.abort();
+    await ending;
+    expect(begins).toEqual([0]);
   });
 });
 

@@ -102,6 +102,82 @@ describeOn(["sqlite", "postgres"], (place) => {
     await until(async () => (await stateOf(sluice, next)) === "succeeded", "the next one runs");
   });
 
+  test("SIGTERM of idle children ends them without an alarm", async () => {
+    const { sluice, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=2");
+    const id = await enqueue({});
+    await until(async () => (await stateOf(sluice, id)) === "succeeded", "it has worked");
+    worker.signal("SIGTERM");
+    expect(await worker.ended).toBe(0);
+    expect(worker.output).not.toContain("Process ");
+    expect(worker.output).toContain("Stopping.");
+  });
+
+  test("SIGTERM says of deaf code that it was ended, and not that another takes its place", async () => {
+    const { witness, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=2", "--grace", "2s");
+    const id = await enqueue({ blockMs: 3_600_000 });
+    await hasStarted(witness, id);
+    worker.signal("SIGTERM");
+    expect(await worker.ended).toBe(0);
+    const alarms = worker.output.split("\n").filter((line) => line.includes("Process "));
+    expect(alarms).toHaveLength(1);
+    expect(alarms[0]).toMatch(/Process \d+ was ended because its code did not stop when it was told to\.$/);
+  });
+
+  test("a task is not held up by one that blocks its loop: 2 processes with 2 each", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place, 'claimLease: "4s"');
+    await work("--processes=2", "--concurrency=2");
+    const blocked = await enqueue({ blockMs: 25_000 });
+    await hasStarted(witness, blocked);
+    const quick: string[] = [];
+    // Three at once: at least one of them is handed to the blocked process first.
+    for (let round = 0; round < 3; round += 1)
+      quick.push(await enqueue({}), await enqueue({}), await enqueue({}));
+    for (const id of quick)
+      await until(async () => (await stateOf(sluice, id)) === "succeeded", "it is done");
+    expect(await stateOf(sluice, blocked)).toBe("running");
+    for (const id of quick) {
+      expect(starts(witness, id)).toHaveLength(1);
+      expect(await sluice.get(id)).toMatchObject({ attempt: 1, losses: 0 });
+    }
+  });
+
+  test("a frozen child that is idle holds no slot, and runs nothing that was taken from it when it thaws", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place, 'claimLease: "4s"');
+    const worker = await work("--processes=2");
+    const first = await enqueue({});
+    await until(async () => (await stateOf(sluice, first)) === "succeeded", "both are up");
+    const [frozen = 0] = worker.children;
+    process.kill(frozen, "SIGSTOP");
+    const ids = [await enqueue({}), await enqueue({}), await enqueue({})];
+    for (const id of ids) await until(async () => (await stateOf(sluice, id)) === "succeeded", "it is done");
+    if (isAlive(frozen)) process.kill(frozen, "SIGCONT");
+    const last = [await enqueue({}), await enqueue({})];
+    for (const id of last) await until(async () => (await stateOf(sluice, id)) === "succeeded", "it is done");
+    for (const id of ids) {
+      expect(starts(witness, id)).toHaveLength(1);
+      expect(await sluice.get(id)).toMatchObject({ attempt: 1, losses: 0 });
+    }
+  });
+
+  test("what no process of a worker can begin within the claim lease goes to another worker, with its attempts", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place, 'claimLease: "2s"');
+    await work("--processes=1", "--concurrency=2");
+    const blocked = await enqueue({ blockMs: 25_000 });
+    await hasStarted(witness, blocked);
+    const behind = await enqueue({});
+    await until(
+      async () => (await sluice.events(behind)).some(({ kind }) => kind === "TaskReturned") || undefined,
+      "it is given back",
+    );
+    await work("--processes=1");
+    await until(async () => (await stateOf(sluice, behind)) === "succeeded", "it is done elsewhere", 20_000);
+    expect(await stateOf(sluice, blocked)).toBe("running");
+    expect(await sluice.get(behind)).toMatchObject({ attempt: 1, losses: 0 });
+    expect(starts(witness, behind)).toHaveLength(1);
+  });
+
   test("SIGTERM lets what runs end, returns what has not begun with its attempts, and ends with 0", async () => {
     const { witness, sluice, work, enqueue } = await worldOn(place, 'prefetch: 2, claimLease: "5s"');
     const worker = await work("--processes=1");

@@ -5,6 +5,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { laneOf } from "../../src/store/lane.ts";
 import type { Store } from "../../src/store/store.ts";
+import { GRAPH, newRun } from "../../src/testing/store-suite/run-bench.ts";
 import {
   Claimer,
   describeOn,
@@ -67,6 +68,49 @@ describeOn("PostgreSQL", () => {
       await caller.query("COMMIT");
       expect((await store.task("mine"))?.state).toBe("waiting");
       expect(await claimed(store)).toBe(1);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+
+  test("our submit of a new graph in the caller's transaction holds up no other submit of it", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      // The stricter of what callers use: what was stored after their first look must do no harm.
+      await caller.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+      await caller.query("SELECT 1 FROM sluice_task");
+      expect(await store.submit([newRun("mine")], caller)).toEqual([{ id: "mine", created: true }]);
+      const theirs = store.submit([newRun("theirs")]);
+      expect(await endsWithin(LONG, theirs)).toBe(true);
+      expect(await theirs).toEqual([{ id: "theirs", created: true }]);
+      expect(await store.run("mine")).toBeUndefined();
+      await caller.query("COMMIT");
+      for (const id of ["mine", "theirs"]) expect((await store.run(id))?.graph).toBe(GRAPH);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+
+  test("what is left of a submit that was rolled back is its graph, for the next run", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      await caller.query("BEGIN");
+      await store.submit([newRun("gone")], caller);
+      await caller.query("ROLLBACK");
+      expect(await store.run("gone")).toBeUndefined();
+      expect(await store.runs({ limit: 5 })).toEqual([]);
+      await caller.query("BEGIN");
+      await store.submit([newRun("next")], caller);
+      await caller.query("COMMIT");
+      expect((await store.run("next"))?.graph).toBe(GRAPH);
     } finally {
       await caller.end();
       await place.close();

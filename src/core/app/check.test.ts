@@ -193,6 +193,11 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["session.lease", "too short for its heartbeat", { tasks: [], session: { heartbeat: "11s" } }],
     ["session.heartbeat", "60000 has no unit", { tasks: [], session: { heartbeat: 60_000 } }],
     ["session.heartbeat", "must be longer than 0ms", { tasks: [], session: { heartbeat: "0s" } }],
+    [
+      "session.heartbeat",
+      "9ms is too often: it must be at least 10ms",
+      { tasks: [], session: { heartbeat: "9ms" } },
+    ],
     ["session", "must be an object", { tasks: [], session: "30s" }],
     ["queueMode", "must not be", { tasks: [], queueMode: "default", queues: { a: {} } }],
     ["queueMode", "must not be", { tasks: [inQueue("a")], queueMode: "default", queues: { a: {} } }],

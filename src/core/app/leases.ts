@@ -7,7 +7,7 @@ import { formatDuration } from "../time.ts";
 import { APP_DEFAULTS } from "./app.ts";
 import { mustKnowFields, SESSION_FIELDS } from "./fields.ts";
 import type { Problems } from "./rule.ts";
-import { millis, mustBeDuration, mustBeRecord, mustBeWhole } from "./rule.ts";
+import { millis, mustBeBeat, mustBeDuration, mustBeRecord, mustBeWhole } from "./rule.ts";
 
 const BEATS_PER_SESSION_LEASE = 3;
 const BEATS_PER_CLAIM_LEASE = 2;
@@ -19,7 +19,7 @@ export function* leaseProblems({ prefetch, claimLease, clusterCap, session }: Ap
   yield* mustBeRecord("session", session, '{ lease: "30s", heartbeat: "10s" }');
   yield* mustKnowFields("session.", session, SESSION_FIELDS);
   yield* mustBeDuration("session.lease", session?.lease);
-  yield* mustBeDuration("session.heartbeat", session?.heartbeat);
+  yield* mustBeBeat("session.heartbeat", session?.heartbeat);
   const heartbeat = millis(session?.heartbeat, APP_DEFAULTS.sessionHeartbeat);
   const sessionLease = millis(session?.lease, APP_DEFAULTS.sessionLease);
   yield* mustOutlive("session.lease", sessionLease, heartbeat, BEATS_PER_SESSION_LEASE);

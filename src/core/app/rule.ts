@@ -48,6 +48,17 @@ export function* mustBeDuration(field: string, value: unknown, { zero = false } 
   }
 }
 
+/** What is done again and again in shorter steps than this keeps a processor busy with nothing else. */
+const SHORTEST_BEAT_MS = 10;
+
+export function* mustBeBeat(field: string, value: unknown): Problems {
+  yield* mustBeDuration(field, value);
+  const ms = value === undefined ? undefined : millis(value, "");
+  if (ms === undefined || ms === 0 || ms >= SHORTEST_BEAT_MS) return;
+  const rule = `${value} is too often: it must be at least ${SHORTEST_BEAT_MS}ms`;
+  yield { field, rule, cure: `Set it to ${SHORTEST_BEAT_MS}ms or more` };
+}
+
 export function* mustBeOneOf(field: string, value: unknown, allowed: readonly string[]): Problems {
   if (value === undefined || allowed.includes(value as string)) return;
   const list = allowed.map((each) => `"${each}"`).join(" or ");

@@ -31,6 +31,13 @@ describe("schedules, sensors and automations", () => {
     ).toEqual([]);
   });
 
+  test("that look again and again at once are refused: they would keep a processor busy", () => {
+    const every = (text: string) => problems({ sensors: [{ id: "inbox", every: text, run: look }] });
+    expect(every("0ms")).toEqual(["sensors.inbox.every: must be longer than 0ms"]);
+    expect(every("9ms")).toEqual(["sensors.inbox.every: 9ms is too often: it must be at least 10ms"]);
+    expect(every("10ms")).toEqual([]);
+  });
+
   test("must be lists of them", () => {
     expect(problems({ schedules: {}, sensors: [3] })).toEqual([
       "schedules: must be a list, but is an object",

@@ -13,6 +13,7 @@ import type { Problems } from "./rule.ts";
 import {
   entriesOf,
   isRecord,
+  mustBeBeat,
   mustBeDuration,
   mustBeName,
   mustBeOneOf,
@@ -99,7 +100,7 @@ function* oneSchedule(field: string, schedule: Entry, workflows: readonly string
 function* oneSensor(field: string, sensor: Entry, workflows: readonly string[]): Problems {
   yield* mustKnowFields(`${field}.`, sensor, SENSOR_FIELDS);
   if (sensor.workflow !== undefined) yield* mustBeWorkflow(`${field}.workflow`, sensor.workflow, workflows);
-  yield* mustBeDuration(`${field}.every`, sensor.every ?? null);
+  yield* mustBeBeat(`${field}.every`, sensor.every ?? null);
   yield* mustBeDuration(`${field}.timeout`, sensor.timeout);
   if (typeof sensor.run !== "function")
     yield {

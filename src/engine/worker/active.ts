@@ -1,21 +1,21 @@
 import type { Claimed } from "../claiming/claims.ts";
 
-/** A claim whose code runs here. Most tasks never look at their signal, so it is made when they do. */
+/** A claim that is being run here. Most tasks never look at their signal, so it is made when they do. */
 export class Active {
   readonly claim: Claimed;
   /** The store knows that it began. */
   marked: boolean;
-  readonly begunAt: number;
+  /** When its code began; undefined until then. */
+  begunAt: number | undefined;
   /** Its own lease was not renewed in time: nobody counts it any more. */
   isLost = false;
   #controller: AbortController | undefined;
   #reason: unknown;
   #aborted = false;
 
-  constructor(claim: Claimed, marked: boolean, begunAt: number) {
+  constructor(claim: Claimed, marked: boolean) {
     this.claim = claim;
     this.marked = marked;
-    this.begunAt = begunAt;
   }
 
   get signal(): AbortSignal {

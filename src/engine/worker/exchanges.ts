@@ -156,12 +156,13 @@ export class Exchanges {
     const report = this.#reportOf(finished, others);
     this.#ownTurn = false;
     this.#hinted = false;
+    const askedAt = this.#env.monotonic();
     try {
       const answer = await this.#claims.exchange({
         ...report,
         started: begun.map(({ claim: { id, epoch } }) => ({ id, epoch })),
       });
-      if (this.#watch.isCurrent(session)) this.#take(answer, finished);
+      if (this.#watch.isCurrent(session)) this.#take(answer, finished, askedAt);
       return answer.claimed;
     } catch (error) {
       for (const active of begun) active.marked = false;
@@ -182,7 +183,7 @@ export class Exchanges {
     };
   }
 
-  #take(answer: Answer, finished: readonly Finished[]): void {
+  #take(answer: Answer, finished: readonly Finished[], askedAt: number): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
     if (answer.ended) {
       this.#watch.sessionEnded();
@@ -192,7 +193,7 @@ export class Exchanges {
     const refused = new Set(answer.refused);
     for (const one of finished)
       if (!isStopped(one) && refused.has(one.id) && !this.#running.knows(one)) this.report(stopped(one));
-    this.#running.take(answer);
+    this.#running.take(answer, askedAt);
     if (answer.claimed.some(({ leaseMs }) => leaseMs !== null)) this.#watch.taken();
     this.#more = answer.more && !this.#running.isDraining;
     if (this.#more) this.#wake.set();

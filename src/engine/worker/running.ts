@@ -15,6 +15,13 @@ import type { Journal } from "./journal.ts";
 import { returned, STOPPED, stopped, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
+export interface BeginTimes {
+  /** After how long the store is told that a task has begun, if it is not over by then. */
+  readonly markAfterMs: number;
+  /** How long a claim may wait until its code begins; no bound when absent. */
+  readonly claimLeaseMs?: number | undefined;
+}
+
 export interface RunningWatch {
   /** Asked before every beginning. */
   isTrusted(): boolean;
@@ -32,6 +39,7 @@ export class Running {
   readonly #env: Env;
   readonly #watch: RunningWatch;
   readonly #markAfterMs: number;
+  readonly #beginWithinMs: number;
   readonly #active = new Map<string, Active>();
   /** By epoch: code that should have ended. */
   readonly #stopping = new Map<number, Active>();
@@ -40,11 +48,13 @@ export class Running {
   #draining = false;
   #clock = { storeNow: 0, at: 0 };
 
-  constructor(executor: Executor, journal: Journal, env: Env, markAfterMs: number, watch: RunningWatch) {
+  constructor(executor: Executor, journal: Journal, env: Env, times: BeginTimes, watch: RunningWatch) {
     this.#executor = executor;
     this.#journal = journal;
     this.#env = env;
-    this.#markAfterMs = markAfterMs;
+    this.#markAfterMs = times.markAfterMs;
+    // The rest is for telling the store, so that a claim does not lapse while its code has just begun.
+    this.#beginWithinMs = (times.claimLeaseMs ?? Number.POSITIVE_INFINITY) * 0.75;
     this.#watch = watch;
   }
 
@@ -69,32 +79,33 @@ export class Running {
     return this.#prefetched.size + unmarked;
   }
 
-  /** What the store gave us. */
-  take({ now, claimed, started }: Answer): void {
+  /** What the store gave us, asked for at that instant: no claim is older. */
+  take({ now, claimed, started }: Answer, askedAt = this.#env.monotonic()): void {
     this.#clock = { storeNow: now, at: this.#env.monotonic() };
     for (const claim of claimed) {
       this.#watch.tell({ kind: "claimed", id: claim.id, held: claim.held });
-      this.#have(claim);
+      this.#have(claim, askedAt);
     }
     for (const id of started) {
       const claim = this.#prefetched.get(id);
       this.#prefetched.delete(id);
-      if (claim) this.#begin(claim, true);
+      if (claim) this.#begin(claim, true, askedAt);
     }
   }
 
   /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
   adopt(held: readonly Claimed[], reported: ReadonlySet<number>): void {
-    for (const claim of held) if (!this.knows(claim) && !reported.has(claim.epoch)) this.#have(claim);
+    for (const claim of held)
+      if (!this.knows(claim) && !reported.has(claim.epoch)) this.#have(claim, this.#env.monotonic());
   }
 
-  #have(claim: Claimed): void {
+  #have(claim: Claimed, askedAt: number): void {
     if (this.#draining) this.#watch.ended(returned(claim));
-    else if (claim.held) this.#begin(claim, false);
+    else if (claim.held) this.#begin(claim, false, askedAt);
     else this.#prefetched.set(claim.id, claim);
   }
 
-  #begin(claim: Claimed, marked: boolean): void {
+  #begin(claim: Claimed, marked: boolean, askedAt: number): void {
     if (!this.#watch.isTrusted()) {
       this.#watch.distrusted();
       return;
@@ -102,24 +113,30 @@ export class Running {
     // Claimed anew, so the claim that we still run was taken away.
     const before = this.#active.get(claim.id);
     if (before) this.#stop(before, CANCELLED);
-    const active = new Active(claim, marked, this.#env.monotonic());
+    const active = new Active(claim, marked);
     this.#active.set(claim.id, active);
-    if (!marked) this.#markSoon();
-    this.#watch.tell({ kind: "started", id: claim.id, name: claim.name, epoch: claim.epoch });
-    void this.#execute(active);
+    void this.#execute(active, askedAt + this.#beginWithinMs);
   }
 
-  async #execute(active: Active): Promise<void> {
+  /** Its executor says that its code begins. */
+  #hasBegun(active: Active): void {
+    const { id, name, epoch } = active.claim;
+    active.begunAt = this.#env.monotonic();
+    this.#watch.tell({ kind: "started", id, name, epoch });
+    if (!active.marked) this.#markSoon();
+  }
+
+  async #execute(active: Active, beginBy: number): Promise<void> {
     const { epoch } = active.claim;
     // An executor answers even for code that throws; if it fails itself, the attempt has failed and not the worker.
-    const ending = await this.#attempt(active).catch(broken);
+    const ending = await this.#attempt(active, beginBy).catch(broken);
     if (this.#journal.has(epoch)) await this.#journal.flush();
     this.#ended(active, ending);
     if (!ending.ok) await Promise.resolve(ending.stopping).catch(() => {});
     this.#stopped(active);
   }
 
-  async #attempt(active: Active): Promise<Ending> {
+  async #attempt(active: Active, beginBy: number): Promise<Ending> {
     const { id, name, input, attempt, epoch, options } = active.claim;
     const { timeoutMs, step, cpu, pod } = storedOptions(options);
     return this.#executor.run({
@@ -129,12 +146,14 @@ export class Running {
       attempt,
       fence: epoch,
       timeoutMs,
+      beginBy: Number.isFinite(beginBy) ? beginBy : undefined,
       step,
       cpu,
       pod,
       get signal() {
         return active.signal;
       },
+      begins: () => this.#hasBegun(active),
       progress: (value) => this.#journal.progress(id, epoch, value),
       log: (message, data) => this.#journal.log(id, epoch, message, data),
     });
@@ -168,7 +187,12 @@ export class Running {
   /** What runs for a while is told to the store; what is over in a moment will be told as finished. */
   toMark(): Active[] {
     const begunBy = this.#env.monotonic() - this.#markAfterMs;
-    return [...this.#active.values()].filter(({ marked, begunAt }) => !marked && begunAt <= begunBy);
+    return this.#unmarked().filter(({ begunAt = 0 }) => begunAt <= begunBy);
+  }
+
+  /** Code that runs, and the store has not been told. */
+  #unmarked(): Active[] {
+    return [...this.#active.values()].filter(({ marked, begunAt }) => !marked && begunAt !== undefined);
   }
 
   #markSoon(): void {
@@ -177,7 +201,7 @@ export class Running {
     this.#env.after(this.#markAfterMs, () => {
       this.#marking = false;
       if (this.toMark().length > 0) this.#watch.wake();
-      if ([...this.#active.values()].some(({ marked }) => !marked)) this.#markSoon();
+      if (this.#unmarked().length > 0) this.#markSoon();
     });
   }
 

@@ -105,8 +105,11 @@ class FakeClaims implements Claims {
 class FakeExecutor implements Executor {
   readonly jobs: Job[] = [];
   readonly #ends = new Map<string, (ending: Ending) => void>();
+  /** False: as where no process can begin it yet. */
+  beginsAtOnce = true;
   run(job: Job): Promise<Ending> {
     this.jobs.push(job);
+    if (this.beginsAtOnce) job.begins?.();
     return new Promise((resolve) => this.#ends.set(job.id, resolve));
   }
   end(id: string, ending: Ending = done()): void {
@@ -218,6 +221,40 @@ describe("a worker", () => {
     worker.wake();
     await env.settle();
     expect(claims.reports.map(({ started }) => started)).toEqual([[], [], [{ id: "a", epoch: 1 }], []]);
+  });
+
+  test("a claim is told to the store only when its code has begun, and so long after that", async () => {
+    const { env, claims, executor, worker, told } = world({ claimLeaseMs: 60_000 });
+    executor.beginsAtOnce = false;
+    claims.replies = [{ claimed: [claim("a", 1)] }];
+    await worker.start();
+    await env.settle();
+    await env.advance(10_000);
+    worker.wake();
+    await env.settle();
+    expect(claims.reports.flatMap(({ started }) => started)).toEqual([]);
+    expect(told("started")).toEqual([]);
+    executor.jobs[0]?.begins?.();
+    expect(told("started")).toMatchObject([{ id: "a", epoch: 1 }]);
+    await env.advance(100);
+    await env.settle();
+    expect(claims.reports.flatMap(({ started }) => started)).toEqual([{ id: "a", epoch: 1 }]);
+  });
+
+  test("code may begin within three quarters of the claim lease, counted from when the claim was asked for", async () => {
+    let answer = (_: Partial<Answer>): void => {};
+    const reply = new Promise<Partial<Answer>>((resolve) => {
+      answer = resolve;
+    });
+    const { env, executor, claims } = await working([reply], { claimLeaseMs: 60_000 });
+    const askedAt = env.monotonic();
+    await env.advance(5_000);
+    answer({ claimed: [claim("a", 1)] });
+    await env.settle();
+    expect(executor.jobs[0]?.beginBy).toBe(askedAt + 45_000);
+    executor.end("a", { ok: false, error: { name: "Error", message: "" }, retryable: true, begun: false });
+    await env.settle();
+    expect(claims.finished).toEqual(["a returned"]);
   });
 
   test("asks again at once while there is more, and then no longer", async () => {

@@ -30,6 +30,8 @@ export interface WorkerOptions {
   readonly graceMs: number;
   /** After how long the store is told that a task has begun, if it is not over by then. */
   readonly markAfterMs?: number;
+  /** How long a claim may wait until its code begins: then it goes back in line. No bound when absent. */
+  readonly claimLeaseMs?: number | undefined;
   /** The most that may be claimed and not begun; no bound when absent. */
   readonly mostClaimed?: number | undefined;
   /** Steps of runs have ended, and the store knows it. */
@@ -74,13 +76,19 @@ export class Worker implements Service {
     });
     const isBounded = options.mostClaimed !== undefined;
     const markAfterMs = isBounded ? 0 : (options.markAfterMs ?? MARK_AFTER_MS);
-    this.#running = new Running(executor, new Journal(claims, env), env, markAfterMs, {
-      isTrusted: () => this.#keeper.isTrusted(),
-      distrusted: () => this.#sessionEnded(),
-      ended: (finished) => this.#exchanges.report(finished),
-      wake: () => this.#exchanges.wake(),
-      tell,
-    });
+    this.#running = new Running(
+      executor,
+      new Journal(claims, env),
+      env,
+      { markAfterMs, claimLeaseMs: options.claimLeaseMs },
+      {
+        isTrusted: () => this.#keeper.isTrusted(),
+        distrusted: () => this.#sessionEnded(),
+        ended: (finished) => this.#exchanges.report(finished),
+        wake: () => this.#exchanges.wake(),
+        tell,
+      },
+    );
     this.#claimKeeper = new ClaimKeeper(claims, this.#running, env);
     const { slots, mostClaimed } = options;
     const exchanging = { slots, mostClaimed, atOnce: isBounded ? 1 : claims.atOnce };

@@ -57,6 +57,7 @@ const stepOf = (step: unknown): string =>
 /** The signal is made only for code that asks for it. */
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
   const { id, attempt, fence } = job;
+  job.begins?.();
   try {
     const value: unknown = await task.run(input as never, {
       id,

@@ -71,6 +71,8 @@ export class KubernetesExecutor implements Executor {
   }
 
   async run(job: Job): Promise<Ending> {
+    // From here on it may run, whatever becomes of us.
+    job.begins?.();
     let manifest: Manifest;
     let api: PodApi;
     try {

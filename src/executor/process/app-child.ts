@@ -1,6 +1,9 @@
 /** What runs in each process that serves an app file: the app's code, and nothing that knows the store. */
 import { FunctionExecutor } from "../function/function-executor.ts";
 import { loadAppFile } from "./app-file.ts";
-import { serveParent } from "./serve-parent.ts";
+import { sayFailed, serveParent } from "./serve-parent.ts";
 
-await serveParent(async () => new FunctionExecutor((await loadAppFile(process.argv[2] ?? "")).app.tasks));
+await serveParent(async () => {
+  const { app } = await loadAppFile(process.argv[2] ?? "", { exiting: sayFailed, isWatched: true });
+  return new FunctionExecutor(app.tasks);
+});

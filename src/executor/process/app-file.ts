@@ -4,6 +4,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { App } from "../../core/app/app.ts";
 import { SluiceError } from "../../core/error.ts";
+import type { LoadWatch } from "./app-loading.ts";
+import { watchLoading } from "./app-loading.ts";
 
 export interface AppFile {
   readonly app: App;
@@ -13,11 +15,11 @@ export interface AppFile {
 
 const WANTED = "It must say: export default defineApp({ tasks: [ … ] })";
 
-export async function loadAppFile(file: string): Promise<AppFile> {
+export async function loadAppFile(file: string, watch: LoadWatch = {}): Promise<AppFile> {
   const path = resolve(file);
   if (!existsSync(path))
     throw new SluiceError("NO_APP_FILE", `There is no file ${file} (looked for ${path}).`);
-  const exports = await evaluate(file, path);
+  const exports = await watchLoading(file, watch, () => evaluate(file, path));
   const app = isApp(exports) ? exports : exports.default;
   if (app === undefined) throw new SluiceError("BAD_APP", `${file} has no default export. ${WANTED}`);
   if (!isApp(app))

@@ -2,16 +2,21 @@
  * In the parent: one job on its way through a child. It is held by the waiting room first and by a child then, and
  * ends exactly once.
  *
- * Code that was aborted, or is over its time, is asked to end by the child itself. A blocked event loop does not
- * hear that; then the job has overstayed, and its holder must end it by force.
+ *   waiting ── offered to a child ──▶ begun ──▶ ended
+ *      ▲──── not begun in time ────┘
+ *
+ * An offer is good for a moment only (`offer.ts`). A child that lets it pass, because its loop is blocked or it is
+ * frozen, will not run it any more, so it may be offered to another.
+ *
+ * Code that is over its time is answered with TIMEOUT at once, and `stopping` tells when it has really ended. Code
+ * that was aborted, or is over its time, is asked to end by the child itself. A blocked event loop does not hear that;
+ * then the job has overstayed, and its holder must end it by force.
  */
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import type { Death } from "./death.ts";
 import { crashed } from "./death.ts";
 
-/** What a job may take longer than its timeout: the child's own clock ends it a second after, if it can. */
-const TIMEOUT_GRACE_MS = 2_000;
 /** What is longer than this, Node takes for no time at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -22,21 +27,26 @@ export interface Holder {
 
 export class Assignment {
   readonly job: Job;
-  readonly number: number;
   readonly ending: Promise<Ending>;
-  readonly #killAfterMs: number;
+  /** The holder's number for it. */
+  number = 0;
+  /** How many offers have passed before it began. */
+  missed = 0;
+  readonly #stopGraceMs: number;
   readonly #signal: AbortSignal;
   #settle: (ending: Ending) => void = () => {};
+  /** Tells that what was answered already has ended now. */
+  #stopped: (() => void) | undefined;
   #holder: Holder;
   #timers: NodeJS.Timeout[] | undefined;
   #begun = false;
+  #over = false;
   /** Why it must end, once it must. */
   #reason: StoredError | undefined;
 
-  constructor(number: number, job: Job, killAfterMs: number, holder: Holder) {
-    this.number = number;
+  constructor(job: Job, stopGraceMs: number, holder: Holder) {
     this.job = job;
-    this.#killAfterMs = killAfterMs;
+    this.#stopGraceMs = stopGraceMs;
     this.#holder = holder;
     this.ending = new Promise((settle) => {
       this.#settle = settle;
@@ -45,17 +55,32 @@ export class Assignment {
     this.#signal.addEventListener("abort", this);
   }
 
-  /** From now on a child holds it: its time runs. */
-  beginIn(holder: Holder): void {
-    this.#holder = holder;
-    const { timeoutMs } = this.job;
-    if (timeoutMs !== null)
-      this.#limit(timeoutMs + TIMEOUT_GRACE_MS, () => timedOut(this.job.name, timeoutMs));
+  get hasBegun(): boolean {
+    return this.#begun;
   }
 
-  /** Its code runs. */
+  /** From now on it is with this holder, and has not begun. */
+  heldBy(holder: Holder, number = 0): void {
+    this.#holder = holder;
+    this.number = number;
+    this.#clearTimers();
+  }
+
+  /** It waits for so long at most. */
+  waitFor(ms: number, over: () => void): void {
+    this.#after(ms, over);
+  }
+
+  /** Its code runs: its time does, too. */
   begun(): void {
+    this.#clearTimers();
     this.#begun = true;
+    this.job.begins?.();
+    const { timeoutMs } = this.job;
+    if (this.#reason) this.#endSoon();
+    else if (timeoutMs !== null)
+      // If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes.
+      this.#after(timeoutMs, () => setImmediate(() => this.#outOfTime(timeoutMs)));
   }
 
   /** Called by its signal. */
@@ -64,16 +89,24 @@ export class Assignment {
   }
 
   abort(reason: StoredError): void {
-    if (this.#reason) return;
+    if (this.#reason || this.#over) return;
     this.#reason = reason;
-    this.#limit(this.#killAfterMs, () => reason);
+    // What has not begun needs no force: its offer passes.
+    if (this.#begun) this.#endSoon();
     this.#holder.aborted(this, reason);
   }
 
   end(ending: Ending): void {
+    this.#over = true;
     this.#signal.removeEventListener("abort", this);
-    for (const timer of this.#timers ?? []) clearTimeout(timer);
-    this.#settle(ending);
+    this.#clearTimers();
+    if (this.#stopped) this.#stopped();
+    else this.#settle(ending);
+  }
+
+  /** Its code has not run, and nobody will run it here. */
+  endUnbegun(error: StoredError): void {
+    this.end({ ok: false, error: this.#reason ?? error, retryable: true, begun: false });
   }
 
   /** Its child is dead. What had to end has ended so; of the others that began nobody knows how far they came. */
@@ -82,20 +115,40 @@ export class Assignment {
       ? { ok: false as const, error: this.#reason, retryable: true }
       : crashed(death);
     if (this.#begun) this.end(ending);
-    else this.end({ ok: false, error: ending.error, retryable: true, begun: false });
+    else this.endUnbegun(ending.error);
   }
 
-  #limit(ms: number, reason: () => StoredError): void {
-    const over = (): void => {
-      this.#reason ??= reason();
-      this.#holder.overstayed(this);
-    };
+  get isAborted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  #outOfTime(timeoutMs: number): void {
+    if (this.#over || this.#reason) return;
+    const error = timedOut(this.job.name, timeoutMs);
+    const stopping = new Promise<void>((stopped) => {
+      this.#stopped = stopped;
+    });
+    this.#settle({ ok: false, error, retryable: true, stopping });
+    this.abort(error);
+  }
+
+  #endSoon(): void {
+    this.#after(this.#stopGraceMs, () => this.#holder.overstayed(this));
+  }
+
+  #after(ms: number, call: () => void): void {
     this.#timers ??= [];
-    this.#timers.push(setTimeout(over, Math.min(ms, LONGEST_TIMER_MS)));
+    this.#timers.push(setTimeout(call, Math.min(ms, LONGEST_TIMER_MS)));
+  }
+
+  #clearTimers(): void {
+    if (!this.#timers) return;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = undefined;
   }
 }
 
 function timedOut(task: string, timeoutMs: number): StoredError {
-  const message = `task "${task}" took longer than its timeout of ${timeoutMs}ms and did not stop, so its process was ended.`;
+  const message = `task "${task}" took longer than its timeout of ${timeoutMs}ms.`;
   return { name: "SluiceError", code: "TIMEOUT", message };
 }

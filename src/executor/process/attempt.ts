@@ -9,7 +9,8 @@ export class Attempt implements Job {
   readonly input: string;
   readonly attempt: number;
   readonly fence: number;
-  readonly timeoutMs: number | null;
+  /** The parent watches the time: a blocked loop would not. */
+  readonly timeoutMs = null;
   readonly #number: number;
   readonly #tell: (message: ToParent) => void;
   #controller: AbortController | undefined;
@@ -21,7 +22,6 @@ export class Attempt implements Job {
     this.input = run.input;
     this.attempt = run.attempt;
     this.fence = run.fence;
-    this.timeoutMs = run.timeoutMs;
     this.#number = run.job;
     this.#tell = tell;
   }

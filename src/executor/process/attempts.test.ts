@@ -12,7 +12,7 @@ const run = (job: number, more: Partial<Run> = {}): Run => ({
   input: "{}",
   attempt: 2,
   fence: 7,
-  timeoutMs: null,
+  beginBy: Number.POSITIVE_INFINITY,
   until: 0,
   ...more,
 });
@@ -160,4 +160,63 @@ test("code begins only once the parent can know of it", async () => {
   out();
   await settled();
   expect(ran).toBe(1);
+});
+
+describe("an offer that is no longer good", () => {
+  test("is not run, and the parent is told", async () => {
+    const { attempts, begun, told } = serving();
+    attempts.hear(run(1, { beginBy: machineNow() - 1 }));
+    await settled();
+    expect(begun).toEqual([]);
+    expect(told).toEqual([{ sluice: "missed", job: 1 }]);
+  });
+
+  test("once the word that it begins is out, is not run either: the parent may have looked before", async () => {
+    const told: ToParent[] = [];
+    let ran = 0;
+    let out = (): void => {};
+    const executor = {
+      run: async (): Promise<Ending> => {
+        ran += 1;
+        return done;
+      },
+    };
+    const tell = (message: ToParent, sent = () => {}): void => {
+      told.push(message);
+      if (message.sluice === "begun") out = sent;
+    };
+    const attempts = new Attempts(
+      executor,
+      () => 0,
+      tell,
+      () => {},
+    );
+    const beginBy = machineNow() + 30;
+    attempts.hear(run(1, { beginBy }));
+    while (machineNow() < beginBy) await settled();
+    out();
+    await settled();
+    expect(ran).toBe(0);
+    expect(told.map(({ sluice }) => sluice)).toEqual(["begun", "missed"]);
+  });
+});
+
+test("an executor that answers before its code has ended is not believed: the end is told when it has", async () => {
+  const { attempts, begun, told } = serving();
+  attempts.hear(run(1));
+  await settled();
+  let stopped = (): void => {};
+  const stopping = new Promise<void>((resolve) => {
+    stopped = resolve;
+  });
+  begun[0]?.end({ ok: false, error: { name: "Error", message: "over" }, retryable: true, stopping });
+  await settled();
+  expect(told).toHaveLength(1);
+  stopped();
+  await settled();
+  expect(told[1]).toEqual({
+    sluice: "ended",
+    job: 1,
+    ending: { ok: false, error: { name: "Error", message: "over" }, retryable: true },
+  });
 });

@@ -4,6 +4,7 @@ import type { Ending, Executor, Failed, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { Attempt } from "./attempt.ts";
 import { Deadline } from "./deadline.ts";
+import { machineNow } from "./machine-time.ts";
 import type { Run, ToChild, ToParent } from "./message.ts";
 
 /** Says something to the parent; `sent` is called once it is out of our hands. */
@@ -43,26 +44,33 @@ export class Attempts {
   }
 
   async #run(message: Run): Promise<void> {
-    const { job, until } = message;
+    const { job, until, beginBy } = message;
     // The lifeline is another way than this message's: its deadline may not have come yet.
     this.#told = Math.max(this.#told, until);
     this.#deadline.look();
     // It may have waited in the channel for code that blocked us, or we were frozen ourselves.
     if (this.#deadline.isOver())
       return this.#tell({ sluice: "ended", job, ending: { ...failed(leaseLost()), begun: false } });
+    if (machineNow() >= beginBy) return this.#tell({ sluice: "missed", job });
     const attempt = new Attempt(message, this.#tell);
     this.#running.set(job, attempt);
     await new Promise<void>((sent) => this.#tell({ sluice: "begun", job }, sent));
-    const ending = await this.#endingOf(attempt);
+    // The clock again, after the word is out: a parent that has not read it by then may have taken the job back.
+    if (machineNow() >= beginBy) this.#tell({ sluice: "missed", job });
+    else this.#tell({ sluice: "ended", job, ending: await this.#endingOf(attempt) });
     this.#running.delete(job);
-    this.#tell({ sluice: "ended", job, ending });
     this.#leaveIfIdle();
   }
 
   /** An executor answers even for code that throws; if it fails itself, the attempt has failed and not the process. */
   async #endingOf(attempt: Attempt): Promise<Ending> {
     try {
-      return await this.#executor.run(attempt);
+      const ending = await this.#executor.run(attempt);
+      if (ending.ok || !ending.stopping) return ending;
+      // A promise cannot be sent: its end is told when nothing of it runs any more.
+      const { stopping, ...ended } = ending;
+      await stopping;
+      return ended;
     } catch (error) {
       return failed(error);
     }

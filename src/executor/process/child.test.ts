@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Ending, Job } from "../executor.ts";
+import type { Ending, Failed, Job } from "../executor.ts";
 import { Assignment } from "./assignment.ts";
 import { Child } from "./child.ts";
 import type { ToChild, ToParent } from "./message.ts";
@@ -40,25 +40,27 @@ afterEach(() => void vi.useRealTimers());
 const done: Ending = { ok: true, result: "1" };
 const nobody = { aborted: () => {}, overstayed: () => {} };
 
+const jobOf = (more: Partial<Job> = {}): Job => ({
+  id: "id",
+  name: "t",
+  input: "{}",
+  attempt: 1,
+  fence: 1,
+  timeoutMs: null,
+  signal: new AbortController().signal,
+  progress: () => {},
+  log: () => {},
+  ...more,
+});
+
 function withJob(more: Partial<Job> = {}) {
   const abort = new AbortController();
-  const child = new Child({ entry: "" }, () => {});
+  const unbegun: Assignment[] = [];
+  const child = new Child({ entry: "" }, { freed: () => {}, unbegun: (each) => unbegun.push(each) });
   fake.says({ sluice: "ready" });
-  const job: Job = {
-    id: "id",
-    name: "t",
-    input: "{}",
-    attempt: 1,
-    fence: 1,
-    timeoutMs: null,
-    signal: abort.signal,
-    progress: () => {},
-    log: () => {},
-    ...more,
-  };
-  const assignment = new Assignment(1, job, 5_000, nobody);
+  const assignment = new Assignment(jobOf({ signal: abort.signal, ...more }), 5_000, nobody);
   child.take(assignment, 0);
-  return { child, abort, assignment };
+  return { child, abort, assignment, unbegun };
 }
 
 const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -97,7 +99,7 @@ describe("a process that has exited", () => {
   test("takes no more jobs, nor does one that was killed or told to leave", () => {
     for (const end of [
       () => void fake.emit("exit", 1, null),
-      (child: Child) => child.kill(),
+      (child: Child) => child.kill("deaf"),
       (child: Child) => void child.leave({ name: "Error", message: "" }),
       () => fake.disconnects(),
     ]) {
@@ -122,27 +124,29 @@ describe("a process that has exited", () => {
 describe("a job that has overstayed", () => {
   test("is not ended by force when its end only was not read yet, as after a freeze of our own", async () => {
     const { assignment } = withJob({ timeoutMs: 100 });
-    vi.advanceTimersByTime(2_100);
+    fake.says({ sluice: "begun", job: 1 });
+    vi.advanceTimersByTime(10_000);
     fake.says({ sluice: "ended", job: 1, ending: done });
     await immediate();
     expect(fake.signals).toEqual([]);
     expect(await assignment.ending).toEqual(done);
   });
 
-  test("is ended two seconds after its timeout, or so long after its abort, whichever is first", async () => {
+  test("is ended so long after its timeout or its abort, whichever is first", async () => {
     for (const { timeoutMs, abortAt, killedAt } of [
-      { timeoutMs: 1_000, abortAt: undefined, killedAt: 3_000 },
+      { timeoutMs: 1_000, abortAt: undefined, killedAt: 6_000 },
       { timeoutMs: null, abortAt: 1_000, killedAt: 6_000 },
       { timeoutMs: 10_000, abortAt: 1_000, killedAt: 6_000 },
-      { timeoutMs: 1_000, abortAt: 500, killedAt: 3_000 },
+      { timeoutMs: 1_000, abortAt: 500, killedAt: 5_500 },
     ]) {
       fake = new FakeProcess();
       const { abort } = withJob({ timeoutMs });
-      if (abortAt !== undefined) {
-        vi.advanceTimersByTime(abortAt);
-        abort.abort();
-      }
-      vi.advanceTimersByTime(killedAt - (abortAt ?? 0) - 1);
+      fake.says({ sluice: "begun", job: 1 });
+      const first = abortAt ?? timeoutMs ?? 0;
+      vi.advanceTimersByTime(first);
+      if (abortAt !== undefined) abort.abort();
+      await immediate();
+      vi.advanceTimersByTime(killedAt - first - 1);
       await immediate();
       expect(fake.signals).toEqual([]);
       vi.advanceTimersByTime(1);
@@ -151,15 +155,157 @@ describe("a job that has overstayed", () => {
     }
   });
 
-  test("has no timer once it has ended, and none at all without a timeout", () => {
+  test("has no timer once it has ended, and none while it runs without a timeout", () => {
     const before = vi.getTimerCount();
     withJob();
+    fake.says({ sluice: "begun", job: 1 });
     expect(vi.getTimerCount()).toBe(before);
     fake.says({ sluice: "ended", job: 1, ending: done });
     fake = new FakeProcess();
     withJob({ timeoutMs: 100 });
+    fake.says({ sluice: "begun", job: 1 });
     expect(vi.getTimerCount()).toBe(before + 1);
     fake.says({ sluice: "ended", job: 1, ending: done });
     expect(vi.getTimerCount()).toBe(before);
+  });
+});
+
+describe("a job that is out of its time", () => {
+  const timedOut = { ok: false, retryable: true, error: { code: "TIMEOUT" } };
+
+  async function outOfTime() {
+    const { assignment, child, abort } = withJob({ timeoutMs: 100 });
+    fake.says({ sluice: "begun", job: 1 });
+    vi.advanceTimersByTime(100);
+    const ending = await assignment.ending;
+    expect(ending).toMatchObject(timedOut);
+    const { stopping = Promise.resolve() } = ending as Failed;
+    const seen = { hasStopped: false };
+    void stopping.then(() => {
+      seen.hasStopped = true;
+    });
+    await immediate();
+    return { child, abort, stopping, seen };
+  }
+
+  test("is answered at once and told to stop; it is still in its process until that says that it has ended", async () => {
+    const { child, stopping, seen } = await outOfTime();
+    expect(fake.sent.at(-1)).toMatchObject({ sluice: "abort", job: 1, reason: { code: "TIMEOUT" } });
+    expect([seen.hasStopped, child.load, child.isRisky]).toEqual([false, 1, true]);
+    fake.says({ sluice: "ended", job: 1, ending: done });
+    await stopping;
+    expect(child.load).toBe(0);
+  });
+
+  test("has stopped, too, when its process is gone", async () => {
+    const { stopping, seen } = await outOfTime();
+    fake.emit("exit", null, "SIGKILL");
+    await immediate();
+    expect(seen.hasStopped).toBe(false);
+    fake.disconnects();
+    await stopping;
+  });
+
+  test("has its time from when it began, not from when it was handed over", async () => {
+    const { assignment } = withJob({ timeoutMs: 100 });
+    vi.advanceTimersByTime(200);
+    fake.says({ sluice: "begun", job: 1 });
+    vi.advanceTimersByTime(99);
+    await immediate();
+    fake.says({ sluice: "ended", job: 1, ending: done });
+    expect(await assignment.ending).toEqual(done);
+  });
+});
+
+describe("an offer", () => {
+  /** The machine's clock goes with the timers here. */
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: 1_000 });
+    vi.spyOn(process.hrtime, "bigint").mockImplementation(() => BigInt(Date.now()) * 1_000_000n);
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  async function passes(): Promise<void> {
+    vi.advanceTimersByTime(300);
+    await immediate();
+  }
+
+  test("says until when the job may begin, and never later than the job itself allows", () => {
+    withJob();
+    expect(fake.sent).toMatchObject([{ sluice: "run", beginBy: Date.now() + 250 }]);
+    fake = new FakeProcess();
+    withJob({ beginBy: performance.now() + 100 });
+    const { beginBy } = fake.sent[0] as { beginBy: number };
+    expect(beginBy).toBeLessThanOrEqual(Date.now() + 100);
+  });
+
+  test("that passes without a word gives the job back, and the child takes nothing until it answers", async () => {
+    const { child, assignment, unbegun } = withJob();
+    await passes();
+    expect(unbegun).toEqual([assignment]);
+    expect([child.load, child.canTake]).toEqual([0, false]);
+    fake.says({ sluice: "missed", job: 1 });
+    expect(child.canTake).toBe(true);
+    // The job is somebody else's by now: it was given back once.
+    expect(unbegun).toEqual([assignment]);
+  });
+
+  test("is longer the next time, and has a number of its own: a late word about the first is not taken for it", async () => {
+    const { child, assignment, unbegun } = withJob();
+    await passes();
+    fake.says({ sluice: "missed", job: 1 });
+    child.take(assignment, 0);
+    expect(fake.sent.at(-1)).toMatchObject({ sluice: "run", job: 2, beginBy: Date.now() + 500 });
+    fake.says({ sluice: "begun", job: 1 });
+    expect(assignment.hasBegun).toBe(false);
+    vi.advanceTimersByTime(600);
+    await immediate();
+    expect(unbegun).toHaveLength(2);
+  });
+
+  test("that was taken is not judged by its word being read late", async () => {
+    const { unbegun } = withJob();
+    vi.advanceTimersByTime(300);
+    fake.says({ sluice: "begun", job: 1 });
+    await immediate();
+    expect(unbegun).toEqual([]);
+  });
+
+  test("that the child has read too late is given back at once, and one of which it had said begun ends as not begun", async () => {
+    const early = withJob();
+    fake.says({ sluice: "missed", job: 1 });
+    expect(early.unbegun).toEqual([early.assignment]);
+    expect(early.child.canTake).toBe(true);
+    fake = new FakeProcess();
+    const { assignment, unbegun } = withJob();
+    fake.says({ sluice: "begun", job: 1 });
+    fake.says({ sluice: "missed", job: 1 });
+    expect(unbegun).toEqual([]);
+    expect(await assignment.ending).toMatchObject({ ok: false, begun: false });
+  });
+
+  test("of a job that is aborted before it began costs no process", async () => {
+    const { abort, assignment, unbegun } = withJob();
+    abort.abort();
+    await passes();
+    expect(unbegun).toEqual([assignment]);
+    vi.advanceTimersByTime(4_900);
+    expect(fake.signals).toEqual([]);
+  });
+
+  test("without an answer costs a child in which nothing runs its life, and no other", async () => {
+    const { child } = withJob();
+    const neighbour = new Assignment(jobOf(), 5_000, nobody);
+    child.take(neighbour, 0);
+    fake.says({ sluice: "begun", job: 2 });
+    await passes();
+    vi.advanceTimersByTime(30_000);
+    expect(fake.signals).toEqual([]);
+    fake.says({ sluice: "ended", job: 2, ending: done });
+    vi.advanceTimersByTime(5_000);
+    expect(fake.signals).toEqual(["SIGKILL"]);
+    fake.emit("exit", null, "SIGKILL");
+    fake.disconnects();
+    expect(await child.gone).toMatchObject({ killedFor: "silent" });
   });
 });

@@ -3,17 +3,21 @@
  *
  *   loading ── ready ──▶ ready ── leave ──▶ leaving ──▶ gone
  *
- * From every state it may be gone at any moment; then each job in it has ended, too.
+ * From every state it may be gone at any moment; then each job in it has ended, too. A child that lets an offer pass
+ * is given nothing more until it answers, and one that does not answer though nothing runs in it is replaced.
  */
 import type { ChildProcess } from "node:child_process";
+import { SluiceError } from "../../core/error.ts";
+import { formatDuration } from "../../core/time.ts";
 import type { StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import type { Assignment, Holder } from "./assignment.ts";
 import type { Death } from "./death.ts";
 import { notStarted } from "./death.ts";
-import { machineNow } from "./machine-time.ts";
+import { machineNow, machineTimeOf } from "./machine-time.ts";
 import type { ToChild, ToParent } from "./message.ts";
 import { isOurs } from "./message.ts";
+import { AFTER_MS, offerMs } from "./offer.ts";
 import type { SpawnOptions } from "./spawn.ts";
 import { lifelineOf, spawn } from "./spawn.ts";
 
@@ -23,6 +27,17 @@ type Exit = Pick<Death, "exitCode" | "signal">;
 const LEAVE_MS = 1_000;
 /** How long the last words of a dead child may take. Nobody should hold its end of the channel, but who knows. */
 const LAST_WORDS_MS = 200;
+/** How long a child in which nothing runs may leave an offer without an answer. */
+const SILENT_MS = 5_000;
+/** What a child may take longer than its own time to load before it is ended: it says so itself, if it can. */
+const LOAD_GRACE_MS = 2_000;
+
+export interface ChildWatch {
+  /** It can take a job: it is ready, or one of its jobs has ended. */
+  freed(): void;
+  /** A job it was given has not begun, and will not begin in it. */
+  unbegun(assignment: Assignment): void;
+}
 
 export class Child implements Holder {
   /** Rejects when it is gone before. */
@@ -30,22 +45,27 @@ export class Child implements Holder {
   readonly gone: Promise<Death>;
   /** None if the machine could not give us one. */
   readonly #process: ChildProcess | undefined;
-  readonly #freed: () => void;
+  readonly #watch: ChildWatch;
   readonly #assigned = new Map<number, Assignment>();
   /** Those of them that should have ended: it may have to be killed for them. */
   readonly #aborted = new Set<number>();
+  /** Offers that it let pass, and has not answered yet. */
+  readonly #unanswered = new Set<number>();
+  #silence: NodeJS.Timeout | undefined;
+  #loading: NodeJS.Timeout | undefined;
+  #offers = 0;
   #isReady: () => void = () => {};
   #isGone: (death: Death) => void = () => {};
   #readyAt: number | undefined;
   /** It was told to leave, or killed. */
   #leaving = false;
-  #byUs = false;
+  #killedFor: Death["killedFor"];
   #jobsEnded = 0;
   #lastWords: StoredError | undefined;
   #exit: Exit | undefined;
 
-  constructor(options: SpawnOptions, freed: () => void) {
-    this.#freed = freed;
+  constructor(options: SpawnOptions, watch: ChildWatch) {
+    this.#watch = watch;
     this.gone = new Promise((resolve) => {
       this.#isGone = resolve;
     });
@@ -58,6 +78,7 @@ export class Child implements Holder {
     try {
       this.#process = spawn(options);
       this.#listenTo(this.#process);
+      if (options.loadMs !== undefined) this.#mustLoadWithin(options.loadMs, options.argv?.[0] ?? "its app");
     } catch (error) {
       this.#failed(error);
     }
@@ -78,6 +99,10 @@ export class Child implements Holder {
   }
 
   get canTake(): boolean {
+    return this.#isServing && this.#unanswered.size === 0;
+  }
+
+  get #isServing(): boolean {
     return this.#readyAt !== undefined && !this.#leaving && !this.#exit && this.#process?.connected === true;
   }
 
@@ -87,11 +112,16 @@ export class Child implements Holder {
   }
 
   take(assignment: Assignment, until: number): void {
-    const { id, name, input, attempt, fence, timeoutMs } = assignment.job;
-    this.#assigned.set(assignment.number, assignment);
-    const job = assignment.number;
-    this.#tell({ sluice: "run", job, id, name, input, attempt, fence, timeoutMs, until });
-    assignment.beginIn(this);
+    const { id, name, input, attempt, fence, beginBy: last } = assignment.job;
+    this.#offers += 1;
+    const job = this.#offers;
+    const now = machineNow();
+    const good = offerMs(assignment.missed);
+    const goodMs = last === undefined ? good : Math.min(good, machineTimeOf(last) - now);
+    this.#assigned.set(job, assignment);
+    assignment.heldBy(this, job);
+    this.#tell({ sluice: "run", job, id, name, input, attempt, fence, beginBy: now + goodMs, until });
+    assignment.waitFor(Math.max(0, goodMs) + AFTER_MS, () => this.#passed(job, now + goodMs));
   }
 
   aborted({ number: job }: Assignment, reason: StoredError): void {
@@ -102,13 +132,13 @@ export class Child implements Holder {
   /** If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes. */
   overstayed({ number }: Assignment): void {
     setImmediate(() => {
-      if (this.#assigned.has(number)) this.kill();
+      if (this.#assigned.has(number)) this.kill("deaf");
     });
   }
 
-  kill(): void {
+  kill(why: Death["killedFor"]): void {
     this.#leaving = true;
-    this.#byUs = true;
+    this.#killedFor ??= why;
     this.#process?.kill("SIGKILL");
   }
 
@@ -116,12 +146,73 @@ export class Child implements Holder {
   async leave(reason: StoredError): Promise<void> {
     this.#leaving = true;
     // What is only loading has promised nothing to anybody.
-    if (this.#readyAt === undefined) this.kill();
+    if (this.#readyAt === undefined) this.kill("loading");
     for (const assignment of this.#assigned.values()) assignment.abort(reason);
     this.#tell({ sluice: "leave" });
-    const late = setTimeout(() => this.kill(), LEAVE_MS);
+    const late = setTimeout(() => this.end(), LEAVE_MS);
     await this.gone;
     clearTimeout(late);
+  }
+
+  /** By force, whatever it does. */
+  end(): void {
+    const isRunning = [...this.#assigned.values()].some(({ hasBegun }) => hasBegun);
+    this.kill(isRunning ? "deaf" : "silent");
+  }
+
+  #mustLoadWithin(loadMs: number, file: string): void {
+    this.#loading = setTimeout(() => {
+      const message = `${file} did not finish loading within ${formatDuration(loadMs)}: its code keeps the event loop busy.`;
+      this.#lastWords ??= storedError(new SluiceError("BAD_APP", message));
+      this.kill("loading");
+    }, loadMs + LOAD_GRACE_MS);
+  }
+
+  /** The offer is no longer good. Once more the channel is read before we judge (offer.ts). */
+  #passed(job: number, beginBy: number): void {
+    // A timer may ring a little early by this clock.
+    const early = beginBy + AFTER_MS / 2 - machineNow();
+    if (early > 0) {
+      this.#assigned.get(job)?.waitFor(early + 1, () => this.#passed(job, beginBy));
+      return;
+    }
+    setImmediate(() => {
+      const assignment = this.#assigned.get(job);
+      if (!assignment || assignment.hasBegun) return;
+      this.#unanswered.add(job);
+      this.#endIfSilent();
+      this.#giveBack(job, assignment);
+    });
+  }
+
+  #giveBack(job: number, assignment: Assignment): void {
+    this.#assigned.delete(job);
+    this.#aborted.delete(job);
+    assignment.missed += 1;
+    this.#watch.unbegun(assignment);
+  }
+
+  #endIfSilent(): void {
+    this.#silence ??= setTimeout(() => {
+      this.#silence = undefined;
+      if (this.#unanswered.size === 0 || this.#exit) return;
+      if (this.#assigned.size > 0) this.#endIfSilent();
+      else this.kill("silent");
+    }, SILENT_MS);
+  }
+
+  /** It has read an offer too late, and says so: its loop is free again. */
+  #missed(job: number): void {
+    const assignment = this.#assigned.get(job);
+    if (assignment?.hasBegun) {
+      this.#assigned.delete(job);
+      this.#aborted.delete(job);
+      assignment.endUnbegun(tooLate());
+    } else if (assignment) this.#giveBack(job, assignment);
+    this.#unanswered.delete(job);
+    if (this.#unanswered.size === 0) clearTimeout(this.#silence);
+    if (this.#unanswered.size === 0) this.#silence = undefined;
+    this.#watch.freed();
   }
 
   #listenTo(child: ChildProcess): void {
@@ -140,13 +231,15 @@ export class Child implements Holder {
   #hear(message: ToParent): void {
     if (message.sluice === "ready") {
       this.#readyAt = machineNow();
+      clearTimeout(this.#loading);
       this.#isReady();
-      this.#freed();
+      this.#watch.freed();
     } else if (message.sluice === "failed") this.#lastWords = message.error;
+    else if (message.sluice === "missed") this.#missed(message.job);
     else if (message.sluice !== "left") this.#hearOf(message);
   }
 
-  #hearOf(message: Extract<ToParent, { job: number }>): void {
+  #hearOf(message: Exclude<Extract<ToParent, { job: number }>, { sluice: "missed" }>): void {
     const assignment = this.#assigned.get(message.job);
     if (!assignment) return;
     const { job } = assignment;
@@ -161,7 +254,7 @@ export class Child implements Holder {
       this.#aborted.delete(message.job);
       this.#jobsEnded += 1;
       assignment.end(message.ending);
-      this.#freed();
+      this.#watch.freed();
     }
   }
 
@@ -181,16 +274,18 @@ export class Child implements Holder {
   /** A process on its way out closes the channel first. One that stays cannot be reached any more. */
   #disconnected(): void {
     if (this.#exit) this.#over(this.#exit);
-    else setTimeout(() => this.kill(), LEAVE_MS).unref();
+    else setTimeout(() => this.end(), LEAVE_MS).unref();
   }
 
   #over(exit: Exit): void {
+    clearTimeout(this.#silence);
+    clearTimeout(this.#loading);
     const readyMs = this.#readyAt === undefined ? undefined : machineNow() - this.#readyAt;
     const lastWords = this.#lastWords;
     const death = {
       pid: this.pid,
       ...exit,
-      byUs: this.#byUs,
+      killedFor: this.#killedFor,
       lastWords,
       readyMs,
       jobsEnded: this.#jobsEnded,
@@ -206,3 +301,6 @@ export class Child implements Holder {
     if (this.#process?.connected) this.#process.send(message, () => {});
   }
 }
+
+const tooLate = (): StoredError =>
+  storedError(new SluiceError("NOT_BEGUN", "Its process could not begin it in time."));

@@ -9,7 +9,7 @@ const death = (more: Partial<Death>): Death => ({
   lastWords: undefined,
   readyMs: undefined,
   jobsEnded: 0,
-  byUs: false,
+  killedFor: undefined,
   ...more,
 });
 const badApp = {

@@ -7,8 +7,11 @@ export interface Death {
   /** Neither this nor a signal: it could not even be started. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** We ended it ourselves. */
-  readonly byUs: boolean;
+  /**
+   * Why we ended it ourselves, if we did: its code did not stop when it was told to, it did not answer though nothing
+   * ran in it, or it was still loading.
+   */
+  readonly killedFor: "deaf" | "silent" | "loading" | undefined;
   /** What it said itself: why it could not start, or what nobody caught. */
   readonly lastWords: StoredError | undefined;
   /** How long it was ready; undefined when it never was. */

@@ -10,14 +10,15 @@ import type { Ending, StoredError } from "../executor.ts";
 
 export interface Run {
   readonly sluice: "run";
-  /** The parent's number for this attempt: a task may be here twice, once aborted and once claimed again. */
+  /** The parent's number for this hand-over: a task may be here twice, once aborted and once claimed again. */
   readonly job: number;
   readonly id: string;
   readonly name: string;
   readonly input: string;
   readonly attempt: number;
   readonly fence: number;
-  readonly timeoutMs: number | null;
+  /** Its code must not begin later, on the machine's clock: the parent may have given it to another by then. */
+  readonly beginBy: number;
   /** The deadline as the parent knows it, on the machine's clock; 0 for none. */
   readonly until: number;
 }
@@ -34,6 +35,8 @@ export type ToParent =
   | { readonly sluice: "failed"; readonly error: StoredError }
   /** Written before its code runs: of a job without it, a dead child has run nothing. */
   | { readonly sluice: "begun"; readonly job: number }
+  /** Read too late: its code has not run here and will not. */
+  | { readonly sluice: "missed"; readonly job: number }
   /** JSON text; none for what JSON has no word for. */
   | { readonly sluice: "progress"; readonly job: number; readonly value: string | undefined }
   /** JSON text of message and data. */

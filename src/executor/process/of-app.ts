@@ -1,4 +1,5 @@
 /** Processes that run the code of an app file. */
+import { loadTimeoutMs } from "./app-loading.ts";
 import type { ProcessExecutorOptions } from "./process-executor.ts";
 import { ProcessExecutor } from "./process-executor.ts";
 
@@ -6,7 +7,7 @@ export function processesOf(
   file: string,
   options: Omit<ProcessExecutorOptions, "entry" | "argv">,
 ): ProcessExecutor {
-  return new ProcessExecutor({ entry: ENTRY, argv: [file], ...options });
+  return new ProcessExecutor({ entry: ENTRY, argv: [file], loadMs: loadTimeoutMs(), ...options });
 }
 
 /** Beside this file, whether it runs as it was written or as it was built. */

@@ -6,10 +6,13 @@
  * What holds, whatever the code does:
  * - A job ends exactly once. While there is no room, because a child has died and the next one still loads, or
  *   because aborted code has not ended yet, it waits.
+ * - Exactly one child runs a job, and none that is blocked or frozen holds one back: a job that a child has not begun
+ *   within a moment goes to another (offer.ts), or, if there is none until `beginBy`, ends as not begun.
  * - A child that dies ends its jobs at once as crashed, and another takes its place: at once, or after a growing
  *   pause when they die again and again right after their start.
- * - Code that overstays, after an abort or its timeout, is ended with its process. The job ends as aborted or with
- *   TIMEOUT, and only when the process is dead: nothing of it runs on. Its neighbours in there have crashed.
+ * - Code that overstays, after an abort or its timeout, is ended with its process. An aborted job ends only when its
+ *   code has, or when the process is dead; one with a TIMEOUT is answered at once, and its `stopping` ends then. Its
+ *   neighbours in there have crashed.
  * - A parent that dies takes its children with it, even those with a blocked loop (lifeline.ts).
  * - A parent that is frozen cannot abort anything, so the children know the deadline of its lease and abort by
  *   themselves (deadline.ts). Nothing begins after it.
@@ -31,26 +34,26 @@ export interface ProcessExecutorOptions extends SpawnOptions {
   readonly processes: number;
   /** How many jobs each of them runs at once. */
   readonly concurrency: number;
-  /** How long aborted code may take to end before its process is killed; 5 s unless given. */
-  readonly killAfterMs?: number | undefined;
+  /** How long code that must stop may take to end before its process is killed; 5 s unless given. */
+  readonly stopGraceMs?: number | undefined;
   /** Told of what happens to the children, for logs and tests. */
   readonly watch?: ((event: ProcessEvent) => void) | undefined;
 }
 
 export type ProcessEvent =
   | { readonly kind: "ready"; readonly pid: number }
-  | { readonly kind: "died"; readonly death: Death };
+  /** Told before another takes its place, where one will. */
+  | { readonly kind: "died"; readonly death: Death; readonly hasSuccessor: boolean };
 
-const KILL_AFTER_MS = 5_000;
+const STOP_GRACE_MS = 5_000;
 
 export class ProcessExecutor implements Executor {
   readonly #options: ProcessExecutorOptions;
-  readonly #waiting = new Set<Assignment>();
+  #waiting = new Set<Assignment>();
   readonly #waitingRoom: Holder;
   #seats: readonly Seat[] = [];
   #open = false;
   #stopping: Promise<void> | undefined;
-  #jobs = 0;
   /** On the machine's clock; 0 for none. */
   #until = 0;
 
@@ -59,7 +62,7 @@ export class ProcessExecutor implements Executor {
     this.#waitingRoom = {
       aborted: (assignment, error) => {
         this.#waiting.delete(assignment);
-        assignment.end({ ok: false, error, retryable: true, begun: false });
+        assignment.endUnbegun(error);
       },
       overstayed: () => {},
     };
@@ -77,8 +80,9 @@ export class ProcessExecutor implements Executor {
     const { processes, watch } = this.#options;
     const seat = {
       freed: () => this.#dispatch(),
+      unbegun: (assignment: Assignment) => this.#takeBack(assignment),
       ready: ({ pid = 0 }: Child) => watch?.({ kind: "ready", pid }),
-      died: (death: Death) => watch?.({ kind: "died", death }),
+      died: (death: Death, hasSuccessor: boolean) => watch?.({ kind: "died", death, hasSuccessor }),
     };
     this.#seats = Array.from({ length: processes }, () => new Seat(this.#options, seat));
     try {
@@ -95,12 +99,33 @@ export class ProcessExecutor implements Executor {
     const { signal } = job;
     if (signal.aborted)
       return Promise.resolve({ ok: false, error: storedError(signal.reason), retryable: true, begun: false });
-    this.#jobs += 1;
-    const killAfterMs = this.#options.killAfterMs ?? KILL_AFTER_MS;
-    const assignment = new Assignment(this.#jobs, job, killAfterMs, this.#waitingRoom);
+    const assignment = new Assignment(job, this.#options.stopGraceMs ?? STOP_GRACE_MS, this.#waitingRoom);
     this.#waiting.add(assignment);
     this.#dispatch();
+    this.#waitInTime(assignment);
     return assignment.ending;
+  }
+
+  /** It has waited longer than the others: it is the first in the room. */
+  #takeBack(assignment: Assignment): void {
+    assignment.heldBy(this.#waitingRoom);
+    if (assignment.isAborted || !this.#open) {
+      assignment.endUnbegun(storedError(workerStopped()));
+      return;
+    }
+    this.#waiting = new Set([assignment, ...this.#waiting]);
+    this.#dispatch();
+    this.#waitInTime(assignment);
+  }
+
+  /** What found no child goes back in line before anybody can take it for lost. */
+  #waitInTime(assignment: Assignment): void {
+    const { beginBy } = assignment.job;
+    if (beginBy === undefined || !this.#waiting.has(assignment)) return;
+    assignment.waitFor(Math.max(0, beginBy - performance.now()), () => {
+      this.#waiting.delete(assignment);
+      assignment.endUnbegun(storedError(notBegun()));
+    });
   }
 
   /**
@@ -162,3 +187,9 @@ export class ProcessExecutor implements Executor {
 
 const workerStopped = (): SluiceError =>
   new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");
+
+const notBegun = (): SluiceError =>
+  new SluiceError(
+    "NOT_BEGUN",
+    "No process could begin it in time: all of them were busy, blocked or starting.",
+  );

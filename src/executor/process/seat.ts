@@ -3,16 +3,15 @@
  * never became ready is not tried again, because then the start has failed.
  */
 import type { StoredError } from "../executor.ts";
+import type { ChildWatch } from "./child.ts";
 import { Child } from "./child.ts";
 import type { Death } from "./death.ts";
 import { diedYoung, pauseAfter } from "./pause.ts";
 import type { SpawnOptions } from "./spawn.ts";
 
-export interface SeatWatch {
-  /** A child can take a job: it is ready, or one of its jobs has ended. */
-  freed(): void;
+export interface SeatWatch extends ChildWatch {
   ready(child: Child): void;
-  died(death: Death): void;
+  died(death: Death, hasSuccessor: boolean): void;
 }
 
 export class Seat {
@@ -36,9 +35,9 @@ export class Seat {
     return this.#child;
   }
 
-  /** The same without waiting for anybody. */
+  /** The same without waiting for code that runs; a child in which none does leaves by itself. */
   async end(reason: StoredError): Promise<void> {
-    this.#child.kill();
+    if (this.#child.load > 0) this.#child.end();
     await this.leave(reason);
   }
 
@@ -53,8 +52,8 @@ export class Seat {
   async #keep(): Promise<void> {
     for (;;) {
       const death = await this.#child.gone;
-      this.#watch.died(death);
       this.#hasStarted ||= death.readyMs !== undefined;
+      this.#watch.died(death, this.#hasStarted && !this.#left);
       if (!this.#hasStarted) return;
       this.#young = diedYoung(death) ? this.#young + 1 : 0;
       await this.#pause(pauseAfter(this.#young, Math.random()));
@@ -64,7 +63,7 @@ export class Seat {
   }
 
   #fill(): Child {
-    const child = new Child(this.#options, this.#watch.freed);
+    const child = new Child(this.#options, this.#watch);
     child.ready.then(
       () => this.#watch.ready(child),
       () => {},

@@ -21,8 +21,7 @@ export async function serveParent(source: Executor | (() => Promise<Executor>)):
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("uncaughtExceptionMonitor", (error) => {
     // An app that catches everything goes on, and these are not its last words.
-    if (process.listenerCount("uncaughtException") === 0)
-      tell({ sluice: "failed", error: storedError(error) });
+    if (process.listenerCount("uncaughtException") === 0) sayFailed(error);
   });
   let attempts: Attempts | undefined;
   const lifeline = new Lifeline(() => attempts?.deadlineMoved());
@@ -43,6 +42,11 @@ export async function serveParent(source: Executor | (() => Promise<Executor>)):
   } catch (error) {
     tellLast({ sluice: "failed", error: storedError(error) }, 1);
   }
+}
+
+/** Last words: why this process cannot start, or ends. */
+export function sayFailed(error: unknown): void {
+  tell({ sluice: "failed", error: storedError(error) });
 }
 
 /** A parent that is gone hears nothing; the lifeline ends us then. */

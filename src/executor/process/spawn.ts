@@ -13,6 +13,8 @@ export interface SpawnOptions {
   readonly execArgv?: readonly string[] | undefined;
   /** That of this process unless given. */
   readonly env?: NodeJS.ProcessEnv | undefined;
+  /** How long a child may take to become ready; no bound unless given. */
+  readonly loadMs?: number | undefined;
   /** Told each line that a child prints. Without it, children print where this process does. */
   readonly onLine?: ((line: Line) => void) | undefined;
 }

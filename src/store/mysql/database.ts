@@ -30,6 +30,7 @@ const SETTINGS =
 
 export class MysqlDatabase implements SqlDatabase {
   readonly dialect = "mysql";
+  readonly where: string;
   readonly pool: Pool;
   readonly #options: MysqlOptions;
   readonly #hints: Hints;
@@ -37,6 +38,7 @@ export class MysqlDatabase implements SqlDatabase {
 
   constructor(options: MysqlOptions) {
     this.#options = options;
+    this.where = options.url;
     this.pool = mysql.createPool({
       uri: options.url,
       connectionLimit: options.connections ?? 8,

@@ -78,6 +78,7 @@ interface Known {
 
 export class PostgresDatabase implements SqlDatabase {
   readonly dialect = "postgres";
+  readonly where: string;
   readonly pool: pg.Pool;
   readonly #options: PostgresOptions;
   readonly #notices: Notices;
@@ -89,6 +90,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   constructor(options: PostgresOptions) {
     this.#options = options;
+    this.where = options.url;
     const clock = options.now ? CLOCK_OF_TESTS : CLOCK;
     this.#clocks = { wall: clock, lease: clock };
     this.pool = new pg.Pool({

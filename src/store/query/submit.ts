@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Flow } from "../flow.ts";
-import { flight } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
 import type { NewRun, StepMove } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
@@ -15,15 +15,34 @@ import { insertTasks, putInLine, selectIds, selectKeys, selectPlaced, twinOf } f
 import { insertNewsOfRuns } from "./news.ts";
 
 /** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
-export function* submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
+export function submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
+  return insert(runs, isAgain, [insertGraphs(runs)]);
+}
+
+/**
+ * Graphs are shared by runs, so whoever stores a new one holds up everybody with the same until the commit. Before a
+ * caller's transaction of any length, they are stored in one of our own. If the caller rolls back, a graph without runs
+ * stays behind, which is what the next run of that workflow will use.
+ */
+export function* storeGraphs(runs: readonly NewRun[]): Flow<void> {
+  yield* lastFlight(insertGraphs(runs));
+}
+
+/** The same where the graphs are stored already. */
+export function submitRuns(runs: readonly NewRun[]): Flow<Enqueued[]> {
+  return insert(runs, false, []);
+}
+
+function* insert(runs: readonly NewRun[], isAgain: boolean, before: readonly Sql[]): Flow<Enqueued[]> {
   const keyed = runs.filter(({ key }) => key !== null);
-  const [, , mine = [], known = [], placed = []] = yield* flight(
-    insertGraphs(runs),
+  const answers = yield* flight(
+    ...before,
     insertTasks(runs),
     selectIds(runs),
     selectKeys(keyed),
     ...(isAgain ? [selectPlaced(runs)] : []),
   );
+  const [, mine = [], known = [], placed = []] = answers.slice(before.length);
   const inserted = new Set(mine.map((row) => row.id as string));
   const created = placed.length > 0 ? [] : runs.filter(({ id }) => inserted.has(id));
   if (created.length > 0) yield* flight(...place(created));

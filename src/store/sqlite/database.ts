@@ -30,7 +30,7 @@ const MOST_STATEMENTS = 500;
 
 export class SqliteDatabase implements SqlDatabase {
   readonly dialect = "sqlite";
-  readonly #path: string;
+  readonly where: string;
   readonly #db: DatabaseSyncInstance;
   readonly #time: SqliteTime;
   readonly #prepared = new Map<string, StatementSyncInstance>();
@@ -40,7 +40,7 @@ export class SqliteDatabase implements SqlDatabase {
   #closed = false;
 
   constructor(path: string, time: SqliteTime) {
-    this.#path = path;
+    this.where = path;
     this.#db = new DatabaseSync(path);
     this.#time = time;
     // Waiting happens outside, where the event loop can go on.
@@ -181,7 +181,8 @@ export class SqliteDatabase implements SqlDatabase {
       try {
         return work();
       } catch (error) {
-        if (!isBusy(error) || this.#time.lease() > until) throw error;
+        if (!isBusy(error)) throw error;
+        if (this.#time.lease() > until) throw keptBusy(error);
         this.#neighbours.met();
         await this.#time.sleep(attempt < 20 ? 1 : 5);
       }
@@ -189,7 +190,7 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   ground(): Record<string, string> {
-    const network = networkOf(this.#path);
+    const network = networkOf(this.where);
     return network === undefined ? {} : { filesystem: network };
   }
 
@@ -210,6 +211,11 @@ export class SqliteDatabase implements SqlDatabase {
     this.#db.close();
   }
 }
+
+const keptBusy = (cause: unknown): Error =>
+  Object.assign(new Error(`another process has kept it locked for ${BUSY_FOR_MS / 1_000}s.`, { cause }), {
+    code: "SQLITE_BUSY",
+  });
 
 const FULL = 13;
 

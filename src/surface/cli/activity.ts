@@ -2,6 +2,7 @@
 import type { App } from "../../core/app/app.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
+import type { Death } from "../../executor/process/death.ts";
 import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
 import { localTime } from "./say.ts";
@@ -11,7 +12,7 @@ import { colours, padTo, safe } from "./text.ts";
 interface Run {
   readonly name: string;
   readonly attempt: number;
-  readonly startedAt: number;
+  startedAt: number;
   error?: string;
 }
 
@@ -39,9 +40,13 @@ export class Activity {
   async #run(executor: Executor, job: Job): Promise<Ending> {
     const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
     this.#runs.set(job.id, run);
-    this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
     const ending = await executor.run({
       ...job,
+      begins: () => {
+        run.startedAt = performance.now();
+        this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
+        job.begins?.();
+      },
       log: (message, data) => {
         this.#line(
           job.id,
@@ -68,11 +73,11 @@ export class Activity {
   };
 
   readonly watchProcesses = (event: ProcessEvent): void => {
-    // One that never became ready has failed the start, which says so itself; one that was told to leave ends with 0.
-    if (event.kind !== "died" || event.death.readyMs === undefined || event.death.exitCode === 0) return;
-    const { pid, byUs } = event.death;
-    const how = byUs ? "was ended because its code did not stop when it was told to" : sayDeath(event.death);
-    this.#warn(`Process ${pid} ${how}. Another takes its place.`);
+    if (event.kind !== "died") return;
+    const { death, hasSuccessor } = event;
+    // A first one that never became ready has failed the start, which says so itself; who was told to leave ends with 0.
+    if (!hasSuccessor && (death.readyMs === undefined || death.exitCode === 0)) return;
+    this.#warn(`Process ${death.pid} ${sayEnd(death)}.${hasSuccessor ? " Another takes its place." : ""}`);
   };
 
   #finished(id: string, to: string): void {
@@ -106,8 +111,10 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
-    const isFull = (error as { code?: unknown }).code === "STORE_FULL";
-    this.#warn(isFull ? text : `The store could not be reached, trying again: ${text}`);
+    const { code } = error as { code?: unknown };
+    if (code === "STORE_FULL") this.#warn(text);
+    else if (code === "STORE_UNREACHABLE") this.#warn(`${text.replace(/\.$/, "")}. Trying again.`);
+    else this.#warn(`The store could not be reached, trying again: ${text}`);
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
@@ -119,6 +126,12 @@ export class Activity {
   #warn(text: string): void {
     process.stdout.write(`${localTime()}  ${colours.yellow(safe(text))}\n`);
   }
+}
+
+function sayEnd(death: Death): string {
+  if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`.replace(/\.$/, "");
+  if (death.killedFor === "deaf") return "was ended because its code did not stop when it was told to";
+  return death.killedFor === "silent" ? "was ended because it did not answer" : sayDeath(death);
 }
 
 function took({ startedAt }: Run): string {

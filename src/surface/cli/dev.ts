@@ -1,6 +1,7 @@
 /** `sluice dev app.ts`: store and worker in one command, to try things out; begins anew when a file changes. */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
+import { parseDuration } from "../../core/time.ts";
 import { mostWorkers } from "../../core/workflow/resolve.ts";
 import { FunctionExecutor } from "../../executor/function/function-executor.ts";
 import { PlacedExecutor } from "../../executor/placed.ts";
@@ -35,9 +36,10 @@ export function addDev(program: Command): void {
 async function work(file: string, options: DevOptions): Promise<void> {
   const { app, onDev } = await loadApp(file);
   const processes = Math.min(options.slots, mostWorkers(app, { cpus: availableParallelism() }));
+  const stopGraceMs = parseDuration(options.stopGrace);
   const executor = new PlacedExecutor({
     here: new FunctionExecutor(app.tasks),
-    pool: () => processesOf(file, { processes, concurrency: 1 }),
+    pool: () => processesOf(file, { processes, concurrency: 1, stopGraceMs }),
     isBusy: (task) => app.tasks.get(task)?.cpu === true,
   });
   const activity = new Activity(app.tasks);

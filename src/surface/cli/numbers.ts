@@ -36,6 +36,14 @@ export function list(text: string): string[] {
     .filter((part) => part !== "");
 }
 
+/** One name at least: an option that is there and says nothing is a slip, like a variable that is not set. */
+export function names(text: string): string[] {
+  const all = list(text);
+  if (all.length === 0)
+    throw new InvalidArgumentError("It names nothing. Name one at least, or leave the option out.");
+  return all;
+}
+
 export function timeOf(option: string, text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime()))

@@ -10,7 +10,7 @@ import type { Activity } from "./activity.ts";
 import { banner } from "./banner.ts";
 import { endWith, reportError } from "./failure.ts";
 import type { OnDev } from "./load-app.ts";
-import { list } from "./numbers.ts";
+import { names } from "./numbers.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl } from "./settings.ts";
@@ -22,6 +22,7 @@ export const SERVING = "serving";
 export interface ServeOptions extends GlobalOptions {
   readonly queues?: readonly string[];
   readonly grace: string;
+  readonly stopGrace: string;
   readonly processes?: number;
   readonly concurrency?: number;
   readonly maxClaimBatch?: number;
@@ -42,8 +43,13 @@ export interface Serving {
 export function addServeOptions(command: Command): Command {
   return command
     .argument("<app>", "the app file, TypeScript or JavaScript")
-    .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", list)
-    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s");
+    .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", names)
+    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s")
+    .option(
+      "--stop-grace <duration>",
+      "how long code in a child process may take to end after a cancel or timeout before its process is killed",
+      "5s",
+    );
 }
 
 export async function serve(serving: Serving): Promise<void> {
@@ -81,11 +87,12 @@ async function work(
   { mode, file, app, options, slots, activity, executor, onDev }: Serving,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { queues, grace, maxClaimBatch, maxClaimPerWorker } = options;
+  const { queues, grace, stopGrace, maxClaimBatch, maxClaimPerWorker } = options;
   const limits = await sluice.limits.list();
   const worker = await sluice.worker({
     slots,
     grace,
+    stopGrace,
     ...(queues ? { queues } : {}),
     ...(maxClaimBatch === undefined ? {} : { maxClaimBatch }),
     ...(maxClaimPerWorker === undefined ? {} : { maxClaimPerWorker }),

@@ -1,4 +1,5 @@
 /** Where the state is: flag before environment before default; and how to say so in a command to paste. */
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,7 +45,16 @@ export function toPaste({ store, storagePath }: GlobalOptions, command: string):
     : storagePath
       ? ` --storage-path ${quoted(storagePath)}`
       : "";
-  return `${command.replace(/^sluice\b/, invocation())}${named}`;
+  return `${command.replace(/^sluice\b/, invocation()).replace(/\bapp\.ts\b/, appFile())}${named}`;
+}
+
+const SOURCE = /\.[cm]?[jt]s$/;
+
+/** Hints speak of app.ts. Here is known which file was given, or which one lies here. */
+function appFile(): string {
+  const given = process.argv.slice(2).find((word) => SOURCE.test(word) && existsSync(word));
+  const near = ["app.ts", "app.mts", "app.js", "app.mjs"].find((name) => existsSync(name));
+  return quoted(given ?? near ?? "app.ts");
 }
 
 /** `sluice` is on the path only when it was found there: not under npm, and not when the file was run by name. */

@@ -2,15 +2,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SluiceError } from "../../core/error.ts";
-import type { GlobalOptions } from "./settings.ts";
-import { nameOfUser, sayPath, toPaste } from "./settings.ts";
+import { nameOfUser, sayPath } from "./settings.ts";
 
 /** Looking never creates a store, so there must be one. */
-export function mustBeThere(file: string, options: GlobalOptions): void {
+export function mustBeThere(file: string): void {
   if (!existsSync(file))
     throw new SluiceError(
       "NO_STORE",
-      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, "sluice dev app.ts")}, or say where yours is with --store or --storage-path.`,
+      `There is no store at ${sayPath(file)} yet. Start one with: sluice dev app.ts, or say where yours is with --store or --storage-path.`,
     );
   mustBeUsable(file);
 }

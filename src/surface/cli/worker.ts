@@ -1,6 +1,7 @@
 /** `sluice worker app.ts`: serves a store that is there already, with the app's code in child processes. */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
+import { parseDuration } from "../../core/time.ts";
 import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
@@ -31,6 +32,11 @@ async function work(file: string, options: WorkerOptions): Promise<void> {
   const { app } = await loadApp(file);
   const { processes, concurrency } = options;
   const activity = new Activity(app.tasks);
-  const executor = processesOf(file, { processes, concurrency, watch: activity.watchProcesses });
+  const executor = processesOf(file, {
+    processes,
+    concurrency,
+    stopGraceMs: parseDuration(options.stopGrace),
+    watch: activity.watchProcesses,
+  });
   await serve({ mode: "worker", file, app, options, slots: processes * concurrency, activity, executor });
 }

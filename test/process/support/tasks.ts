@@ -1,6 +1,6 @@
 // What the children of these tests run: well-behaved code, and every kind of bad one.
 
-import { writeSync } from "node:fs";
+import { appendFileSync, writeSync } from "node:fs";
 import type { AnyTask, TaskContext } from "../../../src/core/task/definition.ts";
 import { task } from "../../../src/core/task/definition.ts";
 
@@ -85,6 +85,8 @@ export const tasks: readonly AnyTask[] = [
       return signal.aborted ? signal.reason.code : "held";
     },
   }),
+  // Leaves a mark that its parent cannot overlook: a file is no message.
+  task({ id: "marks", run: (path: string, { id }) => appendFileSync(path, `${id}\n`) }),
   task({ id: "exit", run: (code: number) => process.exit(code) }),
   task({
     id: "killed",

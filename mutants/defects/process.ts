@@ -1,0 +1,102 @@
+/** Child processes, loading an app, and what a store that is away is called. */
+import type { Defect } from "../defect.ts";
+
+export const defects: readonly Defect[] = [
+  {
+    id: "frozen-child-runs-what-was-taken-back",
+    means: "A child that was frozen after it said that it begins runs a task that another child runs, too.",
+    file: "src/executor/process/attempts.ts",
+    from: 'if (machineNow() >= beginBy) this.#tell({ sluice: "missed", job });\n    else',
+    to: "",
+    noticedBy: { file: "src/executor/process/attempts.test.ts", test: "once the word that it begins is out" },
+  },
+  {
+    id: "late-offer-is-run",
+    means: "A child whose loop was blocked runs what was given to another meanwhile.",
+    file: "src/executor/process/attempts.ts",
+    from: 'if (machineNow() >= beginBy) return this.#tell({ sluice: "missed", job });',
+    to: "",
+    noticedBy: { file: "src/executor/process/attempts.test.ts", test: "is not run, and the parent is told" },
+  },
+  {
+    id: "offer-judged-before-the-channel-is-read",
+    means: "A parent that was busy takes back what has begun, and the task runs twice.",
+    file: "src/executor/process/child.ts",
+    from: "      if (!assignment || assignment.hasBegun) return;\n",
+    to: "      if (!assignment) return;\n",
+    noticedBy: {
+      file: "src/executor/process/child.test.ts",
+      test: "is not judged by its word being read late",
+    },
+  },
+  {
+    id: "silent-child-is-given-more",
+    means: "Task after task is handed to a blocked child, and each waits for its turn to be taken back.",
+    file: "src/executor/process/child.ts",
+    from: "return this.#isServing && this.#unanswered.size === 0;",
+    to: "return this.#isServing;",
+    noticedBy: {
+      file: "src/executor/process/child.test.ts",
+      test: "gives the job back, and the child takes nothing",
+    },
+  },
+  {
+    id: "offer-numbers-are-used-again",
+    means: "A late word about an earlier hand-over is taken for the present one.",
+    file: "src/executor/process/child.ts",
+    from: "    this.#offers += 1;\n    const job = this.#offers;",
+    to: "    const job = 1;",
+    noticedBy: { file: "src/executor/process/child.test.ts", test: "has a number of its own" },
+  },
+  {
+    id: "timeout-waits-for-the-code",
+    means: "A task that is out of its time, and deaf, is told as failed only when its process was ended.",
+    file: "src/executor/process/assignment.ts",
+    from: "    this.#settle({ ok: false, error, retryable: true, stopping });\n",
+    to: "",
+    noticedBy: { file: "src/executor/process/child.test.ts", test: "is answered at once and told to stop" },
+  },
+  {
+    id: "timeout-forgets-the-code",
+    means: "Deaf code is said to have stopped as soon as its time is over: its slots are free while it runs.",
+    file: "src/executor/process/assignment.ts",
+    from: "      this.#stopped = stopped;\n",
+    to: "      this.#stopped = stopped;\n      stopped();\n",
+    noticedBy: { file: "src/executor/process/child.test.ts", test: "is answered at once and told to stop" },
+  },
+  {
+    id: "halt-kills-idle-children",
+    means: "Every stop of a worker says of each idle child that its code did not stop.",
+    file: "src/executor/process/seat.ts",
+    from: "if (this.#child.load > 0) this.#child.end();",
+    to: "this.#child.end();",
+    noticedBy: { file: "test/process/overstaying.test.ts", test: "by force of idle children is as clean" },
+  },
+  {
+    id: "unbegun-is-marked-as-started",
+    means: "A claim that waits for a process is shown as started, and its claim lease no longer counts.",
+    file: "src/engine/worker/running.ts",
+    from: "filter(({ marked, begunAt }) => !marked && begunAt !== undefined)",
+    to: "filter(({ marked }) => !marked)",
+    noticedBy: {
+      file: "src/engine/worker/worker.test.ts",
+      test: "told to the store only when its code has begun",
+    },
+  },
+  {
+    id: "callers-transaction-stores-the-graph",
+    means: "Everybody who submits the same workflow waits for one caller's open transaction.",
+    file: "src/store/sql-store.ts",
+    from: "return this.#within(within, () => submitRuns(runs));",
+    to: "return this.#within(within, () => submit(runs));",
+    noticedBy: { file: "test/race/caller-transaction.test.ts", test: "our submit of a new graph" },
+  },
+  {
+    id: "exit-while-loading-is-a-success",
+    means: "An app file that exits while it is loaded ends a worker with 0, and nobody starts it again.",
+    file: "src/executor/process/app-loading.ts",
+    from: "process.exitCode = code || 1;",
+    to: "process.exitCode = code;",
+    noticedBy: { file: "test/cli/loading.test.ts", test: "one that ends the process is named" },
+  },
+];

@@ -1,0 +1,95 @@
+/**
+ * An app file runs our process's own code while it is loaded, so it can hang it, block it or end it. Whichever it does, it
+ * must not be silent: one sentence says which file it was and what it did, and the process does not end as if all were well.
+ *
+ * - It awaits something that never comes: Node would end without a word, or never. The load fails.
+ * - It exits: the sentence is said on the way out, and an exit code of 0 becomes 1.
+ * - It blocks the event loop: only a thread of its own can notice. It says so and ends the process.
+ */
+import { writeSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { SluiceError } from "../../core/error.ts";
+import { formatDuration, parseDuration } from "../../core/time.ts";
+
+const VARIABLE = "SLUICE_LOAD_TIMEOUT";
+const DEFAULT = "60s";
+/** The load fails by itself first, if it can. */
+const BLOCKED_AFTER_MS = 1_000;
+
+export interface LoadWatch {
+  /** Told as the process ends during the load. Without it, stderr is. */
+  readonly exiting?: ((error: SluiceError) => void) | undefined;
+  /** Somebody else ends this process when it is blocked. */
+  readonly isWatched?: boolean | undefined;
+}
+
+/** How long an app file may take to load. */
+export function loadTimeoutMs(): number {
+  const text = process.env[VARIABLE] || DEFAULT;
+  try {
+    return parseDuration(text);
+  } catch (cause) {
+    throw new SluiceError("BAD_DURATION", `${VARIABLE} is no duration: "${text}". Write 30s or 2m.`, {
+      cause,
+    });
+  }
+}
+
+export async function watchLoading<T>(file: string, watch: LoadWatch, load: () => Promise<T>): Promise<T> {
+  const limitMs = loadTimeoutMs();
+  const inTime = `did not finish loading within ${formatDuration(limitMs)}`;
+  const exiting = (code: number): void => {
+    const error = badApp(
+      file,
+      `ended the process with exit code ${code} while it was being loaded. An app file only defines things; what runs and ends belongs into a task or another file.`,
+    );
+    if (watch.exiting) watch.exiting(error);
+    else writeSync(2, `error BAD_APP: ${error.message}\n`);
+    process.exitCode = code || 1;
+  };
+  let hung = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    hung = () =>
+      reject(badApp(file, "never finishes loading: at its top level it awaits something that never comes."));
+    const late = `${inTime}: at its top level it awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
+    timer = setTimeout(() => reject(badApp(file, late)), limitMs);
+    // Where nothing else is left to wait for, the load has failed already.
+    timer.unref();
+  });
+  process.once("exit", exiting).once("beforeExit", hung);
+  const blocked = `error BAD_APP: ${file} ${inTime}: its code keeps the event loop busy, so this process was ended.\n`;
+  const release = watch.isWatched ? () => {} : endIfBlocked(limitMs + BLOCKED_AFTER_MS, blocked);
+  try {
+    return await Promise.race([load(), failed]);
+  } finally {
+    clearTimeout(timer);
+    process.off("exit", exiting).off("beforeExit", hung);
+    release();
+  }
+}
+
+const THREAD = `
+const { workerData: { released, afterMs, text } } = require("node:worker_threads");
+if (Atomics.wait(released, 0, 0, afterMs) === "timed-out") {
+  require("node:fs").writeSync(2, text);
+  process.kill(process.pid, "SIGKILL");
+}
+`;
+
+function endIfBlocked(afterMs: number, text: string): () => void {
+  const released = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(THREAD, {
+    eval: true,
+    execArgv: [],
+    env: {},
+    workerData: { released, afterMs, text },
+  });
+  thread.unref();
+  return () => {
+    Atomics.store(released, 0, 1);
+    Atomics.notify(released, 0);
+  };
+}
+
+const badApp = (file: string, what: string): SluiceError => new SluiceError("BAD_APP", `${file} ${what}`);

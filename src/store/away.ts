@@ -1,0 +1,66 @@
+/** A store that is away: one error with its address for whoever asked, whatever the driver calls it. */
+import { SluiceError } from "../core/error.ts";
+import { isConnectionLoss } from "./retry.ts";
+import type { SqlDatabase } from "./sql-store.ts";
+
+/** Beside lost connections, those that never came to be. */
+const NO_CONNECTION = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  // PostgreSQL: too many clients
+  "53300",
+  "ER_CON_COUNT_ERROR",
+  "ER_TOO_MANY_USER_CONNECTIONS",
+  // SQLite: somebody else did not let go of the file
+  "SQLITE_BUSY",
+]);
+
+/** Both drivers have errors of their own without a code for it. */
+const WITHOUT_CODE =
+  /timeout exceeded when trying to connect|connection terminated|connection is in closed state/i;
+
+export function isAway(error: unknown): boolean {
+  const { code, message = "" } = error as { code?: unknown; message?: string };
+  return isConnectionLoss(error) || NO_CONNECTION.has(String(code ?? "")) || WITHOUT_CODE.test(message);
+}
+
+export function unreachable(where: string, error: unknown): SluiceError {
+  const { message, code, cause } = error as { message?: string; code?: string; cause?: Error };
+  // What a driver says of a lost connection is often less than why it was lost.
+  const why = (code === "CONNECTION_LOST" && cause?.message) || message || String(code ?? error);
+  return new SluiceError("STORE_UNREACHABLE", `The store ${masked(where)} could not be reached: ${why}`, {
+    cause: error,
+  });
+}
+
+/** A URL as it may be shown: without its password, even one that somebody forgot to escape. */
+export function masked(url: string): string {
+  const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;
+  return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
+}
+
+/** The same database, whose errors say so when it is away. A caller's own transaction has errors of the caller's own. */
+export function saysWhenAway(db: SqlDatabase): SqlDatabase {
+  const told = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((error: unknown) => {
+      throw isAway(error) ? unreachable(db.where, error) : error;
+    });
+  const { vital, within, ground, upkeep } = db;
+  return {
+    dialect: db.dialect,
+    where: db.where,
+    migrate: () => told(db.migrate()),
+    verify: () => told(db.verify()),
+    transact: (flow) => told(db.transact(flow)),
+    read: (flow) => told(db.read(flow)),
+    listen: (hear) => told(db.listen(hear)),
+    hint: (hint) => db.hint(hint),
+    close: () => db.close(),
+    ...(vital ? { vital: (flow) => told(vital.call(db, flow)) as never } : {}),
+    ...(within ? { within: within.bind(db) } : {}),
+    ...(ground ? { ground: ground.bind(db) } : {}),
+    ...(upkeep ? { upkeep: upkeep.bind(db) } : {}),
+  };
+}

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { toPaste } from "./settings.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-settings-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const hint = (...args: string[]): string => {
+  const argv = process.argv;
+  process.argv = ["node", "sluice", ...args];
+  try {
+    return toPaste({}, "sluice worker app.ts --queues=mail").replace(/^npx /, "");
+  } finally {
+    process.argv = argv;
+  }
+};
+
+describe("a hint names the app file", () => {
+  test("that was given, if it is one", () => {
+    const file = join(folder, "jobs.mjs");
+    writeFileSync(file, "");
+    expect(hint("tasks", "enqueue", file, "mail")).toBe(`sluice worker ${file} --queues=mail`);
+    expect(hint("tasks", "enqueue", join(folder, "other.mjs"), "mail")).not.toContain("other.mjs");
+  });
+
+  test("of which nothing is known as app.ts", () => {
+    expect(hint("why", "x")).toBe("sluice worker app.ts --queues=mail");
+  });
+});
