@@ -10,8 +10,10 @@ import type { Moves, NewTask, Scope, Store } from "../../src/store/store.ts";
 import type { Aside } from "../conformance/tables.ts";
 import { besideMariadb, besidePostgres, besideSqlite } from "../conformance/tables.ts";
 import {
+  describeWithInstalled,
   describeWithMariadb,
   describeWithPostgres,
+  freshInstalled,
   freshMariadb,
   freshSqlite,
   migratedPostgres,
@@ -64,7 +66,7 @@ export function scopeOf(more: Partial<Scope> = {}): Scope {
 
 /** A database that several stores, and raw connections beside them, meet in. */
 export interface Place {
-  readonly name: "PostgreSQL" | "MariaDB" | "SQLite";
+  readonly name: "PostgreSQL" | "PostgreSQL as installed" | "MariaDB" | "SQLite";
   readonly where: string;
   open(options?: { connections?: number; sleep?: (ms: number) => Promise<void> }): Promise<Store>;
   beside(): Promise<Aside>;
@@ -74,6 +76,11 @@ export interface Place {
 const places = {
   PostgreSQL: {
     fresh: migratedPostgres,
+    open: async (url: string, options: object) => openPostgres({ url, ...options }),
+    beside: besidePostgres,
+  },
+  "PostgreSQL as installed": {
+    fresh: freshInstalled,
     open: async (url: string, options: object) => openPostgres({ url, ...options }),
     beside: besidePostgres,
   },
@@ -111,6 +118,7 @@ export async function placeOf(name: Place["name"]): Promise<Place> {
 
 export function describeOn(name: Place["name"], suite: () => void): void {
   if (name === "PostgreSQL") describeWithPostgres(`on ${name}`, suite);
+  else if (name === "PostgreSQL as installed") describeWithInstalled(`on ${name}`, suite);
   else if (name === "MariaDB") describeWithMariadb(`on ${name}`, suite);
   else describe(`on ${name}`, suite);
 }
@@ -153,7 +161,7 @@ export async function until(isSo: () => Promise<boolean>, everyMs = 5): Promise<
 /** How many of the other connections to this database wait for a lock. */
 export async function waitingForLocks(name: Place["name"], aside: Aside): Promise<number> {
   const question =
-    name === "PostgreSQL"
+    name !== "MariaDB"
       ? "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
       : "SELECT count(*) AS n FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()";
   return Number((await aside.query(question))[0]?.n);
@@ -164,4 +172,4 @@ export async function untilWaiting(name: Place["name"], aside: Aside, count = 1)
 }
 
 /** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */
-const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;
+const LOOK_EVERY_MS = { PostgreSQL: 5, "PostgreSQL as installed": 5, MariaDB: 150, SQLite: 5 } as const;
