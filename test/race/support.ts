@@ -66,7 +66,7 @@ export function scopeOf(more: Partial<Scope> = {}): Scope {
 
 /** A database that several stores, and raw connections beside them, meet in. */
 export interface Place {
-  readonly name: "PostgreSQL" | "PostgreSQL as installed" | "MariaDB" | "SQLite";
+  readonly name: "PostgreSQL" | "MariaDB" | "SQLite";
   readonly where: string;
   open(options?: { connections?: number; sleep?: (ms: number) => Promise<void> }): Promise<Store>;
   beside(): Promise<Aside>;
@@ -92,12 +92,15 @@ const places = {
   SQLite: { fresh: freshSqlite, open: (path: string) => openSqlite(path), beside: besideSqlite },
 } as const;
 
-export async function placeOf(name: Place["name"]): Promise<Place> {
-  const { fresh, open, beside } = places[name];
+/** The other PostgreSQL is for what differs by server. */
+export type Server = keyof typeof places;
+
+export async function placeOf(server: Server): Promise<Place> {
+  const { fresh, open, beside } = places[server];
   const where = await fresh();
   const closing: (() => Promise<void>)[] = [];
   return {
-    name,
+    name: server === "PostgreSQL as installed" ? "PostgreSQL" : server,
     where,
     open: async (options = {}) => {
       const store = await open(where, options);
@@ -116,7 +119,7 @@ export async function placeOf(name: Place["name"]): Promise<Place> {
   };
 }
 
-export function describeOn(name: Place["name"], suite: () => void): void {
+export function describeOn(name: Server, suite: () => void): void {
   if (name === "PostgreSQL") describeWithPostgres(`on ${name}`, suite);
   else if (name === "PostgreSQL as installed") describeWithInstalled(`on ${name}`, suite);
   else if (name === "MariaDB") describeWithMariadb(`on ${name}`, suite);
@@ -161,7 +164,7 @@ export async function until(isSo: () => Promise<boolean>, everyMs = 5): Promise<
 /** How many of the other connections to this database wait for a lock. */
 export async function waitingForLocks(name: Place["name"], aside: Aside): Promise<number> {
   const question =
-    name !== "MariaDB"
+    name === "PostgreSQL"
       ? "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
       : "SELECT count(*) AS n FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()";
   return Number((await aside.query(question))[0]?.n);
@@ -172,4 +175,4 @@ export async function untilWaiting(name: Place["name"], aside: Aside, count = 1)
 }
 
 /** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */
-const LOOK_EVERY_MS = { PostgreSQL: 5, "PostgreSQL as installed": 5, MariaDB: 150, SQLite: 5 } as const;
+const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;

@@ -13,7 +13,8 @@ import { Burst } from "./burst.ts";
 import { gather } from "./gather.ts";
 import { migratePostgres, verifyPostgres } from "./migrate.ts";
 import { Notices } from "./notices.ts";
-import { explainForgotten, findPooler } from "./pooler.ts";
+import { findPooler } from "./pooler.ts";
+import { refusal } from "./refusal.ts";
 import { accessOf, BEGIN } from "./settings.ts";
 
 export interface PostgresOptions {
@@ -153,7 +154,7 @@ export class PostgresDatabase implements SqlDatabase {
     } catch (error) {
       // Let go of the connection altogether: what state it is in is not worth a guess.
       client.release(true);
-      throw explainForgotten(connection.explain(error));
+      throw refusal(connection.explain(error));
     } finally {
       connection.forget();
     }

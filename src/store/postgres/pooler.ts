@@ -3,7 +3,6 @@
  * time: what was set or prepared on it before may be on another one now, and hints never arrive.
  */
 import type pg from "pg";
-import { SluiceError } from "../../core/error.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
@@ -35,17 +34,3 @@ export async function findPooler(pool: pg.Pool): Promise<boolean> {
 /** PgBouncer knows a few settings and turns away whoever comes with others. */
 const refusesSettings = (error: unknown): boolean =>
   (error as { code?: string }).code === "08P01" && /startup parameter/i.test(String(error));
-
-const UNKNOWN_STATEMENT = "26000";
-const KNOWN_STATEMENT = "42P05";
-
-/** A pooler that looked like a server is noticed by what it forgets. */
-export function explainForgotten(error: unknown): unknown {
-  const { code } = error as { code?: string };
-  if (code !== UNKNOWN_STATEMENT && code !== KNOWN_STATEMENT) return error;
-  return new SluiceError(
-    "POOLER_IN_BETWEEN",
-    "The server does not know a statement that was prepared on this connection, so a pooler in transaction mode stands in between. Connect to the server itself, or say so: openPostgres({ url, pooler: true }).",
-    { cause: error },
-  );
-}

@@ -8,7 +8,7 @@ import type { Statement } from "./burst.ts";
  * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over, so no statement needs
  * another end. A plan is made for all values, and kept for a while. The hot tables are short when it is made and full of
  * dead rows when it runs: always by index, which no price can say of a table that is empty at that moment. Nothing here
- * runs long enough to be worth compiling.
+ * runs long enough to be worth compiling. Lists travel as text, and an empty place in one is an empty place.
  */
 export const SETTINGS = {
   idle_in_transaction_session_timeout: "1000",
@@ -17,6 +17,7 @@ export const SETTINGS = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
   jit: "off",
+  array_nulls: "on",
 } as const;
 
 /** A connection that waits for work, or for a hint, is idle for as long as there is none. */
