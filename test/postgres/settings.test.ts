@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { examine } from "../../src/api/doctor/doctor.ts";
 import { connect, defineApp, task } from "../../src/index.ts";
 import { openPostgres } from "../../src/store/postgres/index.ts";
+import { accessOf } from "../../src/store/postgres/settings.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   describeWithInstalled,
@@ -88,6 +89,20 @@ for (const { title, describeWith, fresh } of servers)
       const store = opened({ url });
       expect((await store.inspect()).settings).toMatchObject(OURS);
       expect((await examine(store)).verdict).toBe("ok");
+    });
+
+    test("nothing of ours is compiled, where the server compiles what others ask", async (context) => {
+      for (const [name, value] of Object.entries({ jit: "on", jit_above_cost: "0" }))
+        await setForAll(name, value);
+      const isCompiled = async (config: pg.ClientConfig): Promise<boolean> => {
+        const client = new pg.Client(config);
+        await client.connect();
+        const { rows } = await client.query("EXPLAIN (ANALYZE, FORMAT JSON) SELECT count(*) FROM pg_class");
+        await client.end();
+        return "JIT" in rows[0]["QUERY PLAN"][0];
+      };
+      if (!(await isCompiled({ connectionString: url }))) context.skip("this server is built without LLVM");
+      expect(await isCompiled(accessOf(url))).toBe(false);
     });
 
     test("settings in the URL stand beside ours", async () => {

@@ -19,7 +19,7 @@ export function start(extra: Settings = {}): Promise<StartedServer> {
 /** What to say where the machine has no PostgreSQL of its own. */
 export class InstalledPostgresNotFound extends Error {
   constructor() {
-    super("no PostgreSQL of this machine's distribution found (apt-get install postgresql-15)");
+    super("no PostgreSQL of this machine's distribution found (apt-get install postgresql)");
   }
 }
 
