@@ -46,6 +46,8 @@ const OURS = {
   lock_timeout: "3000",
   idle_in_transaction_session_timeout: "1000",
   transaction_isolation: "read committed",
+  // They came with the connection, and nobody was suspected of dropping them.
+  pooler: "off",
 };
 
 for (const { title, describeWith, fresh } of servers)
