@@ -3,6 +3,8 @@ import type { Row } from "./table.ts";
 /** What every case is given: the one server of this run, and how large to be. */
 export interface Setting {
   readonly postgresUrl: string;
+  /** The PostgreSQL that this machine's distribution brings, with LLVM; null when there is none. */
+  readonly installedUrl: string | null;
   /** Null when there is no redis-server on this machine. */
   readonly redisUrl: string | null;
   /** A count of tasks, divided by 5 under --quick. */

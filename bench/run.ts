@@ -4,7 +4,11 @@
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { start as startPostgres } from "../test/support/postgres.ts";
+import {
+  InstalledPostgresNotFound,
+  startInstalled,
+  start as startPostgres,
+} from "../test/support/postgres.ts";
 import type { Case, Setting } from "./case.ts";
 import { serverVersion } from "./database.ts";
 import { percentile } from "./measure.ts";
@@ -28,6 +32,12 @@ const targets: Target[] = [
     row: "sluice-4x24",
     over: "sluice-4x24-off",
     atLeast: 0.55,
+  },
+  {
+    label: "PostgreSQL 18 over the installed one, 24 slots",
+    row: "sluice-24",
+    over: "sluice-24-installed",
+    atMost: 1.5,
   },
   { label: "soft cap over hard cap, 24 slots", row: "sluice-24-soft", over: "sluice-24" },
   { label: "embedded, tasks/s", row: "embedded", atLeast: 30_000 },
@@ -70,6 +80,10 @@ const rounds = flags.quick ? 1 : 3;
 const cases = chosen([...peerCases, ...ourCases], flags.only);
 
 const postgres = await startPostgres();
+const installed = await startInstalled().catch((error: unknown) => {
+  if (error instanceof InstalledPostgresNotFound) return undefined;
+  throw error;
+});
 try {
   const redis = await startRedis();
   try {
@@ -77,6 +91,7 @@ try {
     console.log(`${machine}\n`);
     const rows = await measured({
       postgresUrl: postgres.url,
+      installedUrl: installed?.url ?? null,
       redisUrl: redis?.url ?? null,
       scaled: (tasks) => (flags.quick ? Math.ceil(tasks / 5) : tasks),
       runs: 1,
@@ -89,6 +104,7 @@ try {
     await redis?.stop();
   }
 } finally {
+  await installed?.stop();
   await postgres.stop();
 }
 

@@ -19,13 +19,13 @@ export interface Options {
   readonly again: string;
 }
 
-const STORES = ["postgres", "mariadb", "sqlite"] as const;
+const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
 /** What CI has time for: every lane, less of each. */
 const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6 };
 const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, outage: 120 };
 
-const USAGE = `npm run chaos -- [--store postgres|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
+const USAGE = `npm run chaos -- [--store postgres|installed|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
                  [--cuts 50] [--terms 30] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
 
 export function optionsOf(args: readonly string[]): Options {

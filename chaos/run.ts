@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MariadbNotFound } from "../test/support/mariadb.ts";
+import { InstalledPostgresNotFound } from "../test/support/postgres.ts";
 import type { Product } from "./crew/product.ts";
 import { productAt } from "./crew/product.ts";
 import type { Verdict } from "./judge.ts";
@@ -30,7 +31,8 @@ async function trials(options: Options, folder: string): Promise<boolean> {
       ok &&= verdict.ok;
     } catch (error) {
       // What this machine cannot have is said and skipped, unless it was asked for by name.
-      if (!(error instanceof MariadbNotFound) || options.stores.length === 1) throw error;
+      const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
+      if (!isMissing || options.stores.length === 1) throw error;
       console.log(`${store}: not run, ${error.message}\n`);
     }
   }

@@ -68,7 +68,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 }
 
 function openPlace(store: StoreName, folder: string): Promise<Place> {
-  if (store === "postgres") return postgresPlace();
+  if (store === "postgres" || store === "installed") return postgresPlace(store);
   return store === "mariadb" ? mariadbPlace() : sqlitePlace(folder);
 }
 

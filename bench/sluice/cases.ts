@@ -1,4 +1,5 @@
 import type { Case, Setting } from "../case.ts";
+import { serverVersion } from "../database.ts";
 import type { Row } from "../table.ts";
 import type { Crowded } from "./crowd.ts";
 import { crowd } from "./crowd.ts";
@@ -7,8 +8,27 @@ import type { Drained } from "./drain.ts";
 import { itemCases } from "./items.ts";
 import { child, inFolder, onPostgres } from "./place.ts";
 
-const drains = [
+interface DrainShape {
+  readonly name: string;
+  readonly slots: number;
+  readonly tasks: number;
+  readonly caps: boolean;
+  readonly prefetch?: number;
+  /** On the server of this machine's distribution. */
+  readonly installed?: boolean;
+  readonly note: string;
+}
+
+const drains: readonly DrainShape[] = [
   { name: "sluice-24", slots: 24, tasks: 40_000, caps: true, note: "cluster cap, queue cap and a pool on" },
+  {
+    name: "sluice-24-installed",
+    slots: 24,
+    tasks: 40_000,
+    caps: true,
+    installed: true,
+    note: "the same on the PostgreSQL that is installed here, with its JIT as it comes",
+  },
   { name: "sluice-50", slots: 50, tasks: 60_000, caps: true, note: "cluster cap, queue cap and a pool on" },
   {
     name: "sluice-500",
@@ -28,15 +48,21 @@ const drains = [
   },
 ];
 
-const drainCases: Case[] = drains.map(({ name, note, ...shape }) => ({
+const drainCases: Case[] = drains.map(({ name, note, installed = false, ...shape }) => ({
   name,
   run: async (setting) => {
+    const server = installed ? setting.installedUrl : setting.postgresUrl;
+    if (server === null) throw new Error("no installed PostgreSQL found");
+    const version = await serverVersion(server);
     const tasks = setting.scaled(shape.tasks);
     const job = { ...shape, tasks, warmUp: setting.scaled(8_000), runs: setting.runs };
-    const { tasksPerSecond: value, all: runs } = await onPostgres(setting, name, (url) =>
-      child<Drained>("drain.ts", { ...job, url }),
+    const { tasksPerSecond: value, all: runs } = await onPostgres(
+      setting,
+      name,
+      (url) => child<Drained>("drain.ts", { ...job, url }),
+      server,
     );
-    return [{ name, slots: shape.slots, tasks, value, unit: "tasks/s", runs, note }];
+    return [{ name, version, slots: shape.slots, tasks, value, unit: "tasks/s", runs, note }];
   },
 }));
 

@@ -13,8 +13,9 @@ export async function onPostgres<Result>(
   setting: Setting,
   name: string,
   work: (url: string) => Promise<Result>,
+  server = setting.postgresUrl,
 ): Promise<Result> {
-  const database = await freshDatabase(setting.postgresUrl, name);
+  const database = await freshDatabase(server, name);
   try {
     return await work(database.url);
   } finally {

@@ -4,7 +4,8 @@
  */
 import type { Watch } from "../proxy/watch.ts";
 
-export type StoreName = "postgres" | "mariadb" | "sqlite";
+/** `installed`: the PostgreSQL that this machine's distribution brings. */
+export type StoreName = "postgres" | "installed" | "mariadb" | "sqlite";
 
 export type Row = Record<string, unknown>;
 

@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { start } from "../../test/support/postgres.ts";
+import { start, startInstalled } from "../../test/support/postgres.ts";
 import { postgresAudit, readPostgresAudit } from "../audit/postgres.ts";
 import { PostgresWatch } from "../proxy/postgres-watch.ts";
 import { patiently } from "./patience.ts";
 import type { Place, Row } from "./place.ts";
 
-export async function postgresPlace(): Promise<Place> {
-  // The server itself then remembers in which order transactions were committed.
-  const server = await start({
-    track_commit_timestamp: "on",
-    log_lock_waits: "on",
-    log_line_prefix: "%m %p ",
-  });
+/** The server itself then remembers in which order transactions were committed. */
+const SETTINGS = { track_commit_timestamp: "on", log_lock_waits: "on", log_line_prefix: "%m %p " };
+
+export async function postgresPlace(store: "postgres" | "installed"): Promise<Place> {
+  const server = await (store === "installed" ? startInstalled(SETTINGS) : start(SETTINGS));
   const url = new URL(server.url);
   await onceWith(server.url, (client) => client.query(`CREATE DATABASE chaos`));
   url.pathname = "/chaos";
@@ -29,7 +27,7 @@ export async function postgresPlace(): Promise<Place> {
     await server.again();
   };
   return {
-    store: "postgres",
+    store,
     url: url.href,
     newWatch: () => new PostgresWatch(),
     sql,

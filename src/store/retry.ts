@@ -23,6 +23,10 @@ const CONNECTION = new Set([
   "57P01",
   "57P02",
   "57P03",
+  // PostgreSQL: idle for too long
+  "57P05",
+  // PostgreSQL: too many connections, for now
+  "53300",
   "08000",
   "08003",
   "08006",

@@ -11,6 +11,7 @@ import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
 import * as session from "./query/session.ts";
+import { settings } from "./query/settings.ts";
 import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
@@ -253,7 +254,9 @@ export class SqlStore implements S.Store {
 
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
-    return { ...seen, settings: { ...seen.settings, ...this.#db.ground?.() } };
+    // As they are where work is moved, which a server can set apart from reading; a file's write lock is not taken for it.
+    const inForce = await (this.kind === "sqlite" ? this.#db.read(settings) : this.#db.transact(settings));
+    return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };
   }
 
   advance(decide: Parameters<S.Store["advance"]>[0]): Promise<S.Advanced> {

@@ -2,12 +2,16 @@
 // are made once per connection, and tables that were empty then may be long by the time they run.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { PostgresDatabase, SETTINGS } from "../../src/store/postgres/database.ts";
+import { PostgresDatabase } from "../../src/store/postgres/database.ts";
+import { SETTINGS } from "../../src/store/postgres/settings.ts";
 import { Sql } from "../../src/store/sql.ts";
 import type { Aside } from "./tables.ts";
 
 interface Plan {
   readonly "Node Type": string;
+  readonly "Total Cost": number;
+  /** Since PostgreSQL 18; before, it shows in the cost. */
+  readonly Disabled?: boolean;
   readonly "Relation Name"?: string;
   readonly "Index Cond"?: string;
   readonly Plans?: readonly Plan[];
@@ -46,20 +50,81 @@ export class Statements {
     this.#undo();
   }
 
-  /** Those that would walk through all of one of these tables, as "table: statement". */
-  async walks(aside: Aside, tables: readonly string[]): Promise<string[]> {
+  /** How the server of `aside` would run all of them. These tables are long. */
+  async look(aside: Aside, tables: readonly string[]): Promise<Looked> {
     const long = new Set(tables.map((name) => `sluice_${name}`));
-    for (const [name, value] of Object.entries(SETTINGS)) await aside.query(`SET ${name} = '${value}'`);
-    const found: string[] = [];
+    const names = await this.#prepare(aside);
+    const ours = await plansOf(aside, names, SETTINGS);
+    const callers = await plansOf(aside, names, {});
+    await aside.query("DEALLOCATE ALL");
+    return {
+      walks: ours.flatMap(({ text, plan }) =>
+        scannedIn(plan)
+          .filter((table) => long.has(table))
+          .map((table) => `${table}: ${text}`),
+      ),
+      forced: ours.filter(({ plan }) => isForced(plan)).map(({ text }) => text),
+      dearest: Math.max(...callers.map(({ plan }) => plan["Total Cost"])),
+    };
+  }
+
+  async #prepare(aside: Aside): Promise<Named[]> {
+    const named: Named[] = [];
     for (const text of this.#texts) {
-      const rows = await aside.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
-      const explained = rows[0]?.["QUERY PLAN"] as readonly { Plan: Plan }[];
-      for (const table of explained.flatMap(({ Plan }) => scannedIn(Plan)))
-        if (long.has(table)) found.push(`${table}: ${text.replace(/\s+/g, " ")}`);
+      const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+      const nulls = Array.from({ length: parameters }, () => "NULL").join(", ");
+      const name = `s${named.length}`;
+      await aside.query(`PREPARE ${name} AS ${text}`);
+      named.push({ text, call: parameters > 0 ? `${name}(${nulls})` : name });
     }
-    return found;
+    return named;
   }
 }
+
+interface Looked {
+  /** Those that would walk through all of a long table, as "table: statement". */
+  readonly walks: readonly string[];
+  /** Those that can only be run in a way that is switched off, which is what absurd costs stand for. */
+  readonly forced: readonly string[];
+  /** What the dearest of them costs on a connection without our settings: a caller's own. */
+  readonly dearest: number;
+}
+
+interface Named {
+  readonly text: string;
+  readonly call: string;
+}
+
+/** As a server of any version makes them for all values. */
+async function plansOf(
+  aside: Aside,
+  named: readonly Named[],
+  settings: Readonly<Record<string, string>>,
+): Promise<Planned[]> {
+  await aside.query("BEGIN");
+  const all = { ...settings, plan_cache_mode: "force_generic_plan" };
+  for (const [name, value] of Object.entries(all)) await aside.query(`SET LOCAL ${name} = '${value}'`);
+  await aside.query("DISCARD PLANS");
+  const planned: Planned[] = [];
+  for (const { text, call } of named) {
+    const rows = await aside.query(`EXPLAIN (FORMAT JSON) EXECUTE ${call}`);
+    const explained = rows[0]?.["QUERY PLAN"] as readonly { Plan: Plan }[];
+    for (const { Plan: plan } of explained) planned.push({ text: text.replace(/\s+/g, " "), plan });
+  }
+  await aside.query("ROLLBACK");
+  return planned;
+}
+
+interface Planned {
+  readonly text: string;
+  readonly plan: Plan;
+}
+
+/** What PostgreSQL before 18 adds to the cost of what is switched off. */
+const SWITCHED_OFF = 1e10;
+
+const isForced = (plan: Plan): boolean =>
+  plan.Disabled === true || plan["Total Cost"] >= SWITCHED_OFF || (plan.Plans ?? []).some(isForced);
 
 /** Tables that are read from one end to the other: no condition says where in an index to look. */
 function scannedIn(plan: Plan): string[] {

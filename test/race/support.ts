@@ -10,8 +10,10 @@ import type { Moves, NewTask, Scope, Store } from "../../src/store/store.ts";
 import type { Aside } from "../conformance/tables.ts";
 import { besideMariadb, besidePostgres, besideSqlite } from "../conformance/tables.ts";
 import {
+  describeWithInstalled,
   describeWithMariadb,
   describeWithPostgres,
+  freshInstalled,
   freshMariadb,
   freshSqlite,
   migratedPostgres,
@@ -77,6 +79,11 @@ const places = {
     open: async (url: string, options: object) => openPostgres({ url, ...options }),
     beside: besidePostgres,
   },
+  "PostgreSQL as installed": {
+    fresh: freshInstalled,
+    open: async (url: string, options: object) => openPostgres({ url, ...options }),
+    beside: besidePostgres,
+  },
   MariaDB: {
     fresh: freshMariadb,
     open: async (url: string, options: object) => openMysql({ url, ...options }),
@@ -85,12 +92,15 @@ const places = {
   SQLite: { fresh: freshSqlite, open: (path: string) => openSqlite(path), beside: besideSqlite },
 } as const;
 
-export async function placeOf(name: Place["name"]): Promise<Place> {
-  const { fresh, open, beside } = places[name];
+/** The other PostgreSQL is for what differs by server. */
+export type Server = keyof typeof places;
+
+export async function placeOf(server: Server): Promise<Place> {
+  const { fresh, open, beside } = places[server];
   const where = await fresh();
   const closing: (() => Promise<void>)[] = [];
   return {
-    name,
+    name: server === "PostgreSQL as installed" ? "PostgreSQL" : server,
     where,
     open: async (options = {}) => {
       const store = await open(where, options);
@@ -109,8 +119,9 @@ export async function placeOf(name: Place["name"]): Promise<Place> {
   };
 }
 
-export function describeOn(name: Place["name"], suite: () => void): void {
+export function describeOn(name: Server, suite: () => void): void {
   if (name === "PostgreSQL") describeWithPostgres(`on ${name}`, suite);
+  else if (name === "PostgreSQL as installed") describeWithInstalled(`on ${name}`, suite);
   else if (name === "MariaDB") describeWithMariadb(`on ${name}`, suite);
   else describe(`on ${name}`, suite);
 }

@@ -11,6 +11,11 @@ export function freshPostgres(): Promise<string> {
   return createPostgres(given(inject("postgresUrl"), "PostgreSQL"), inject("databasePrefix"));
 }
 
+/** The URL of a new, empty database on the PostgreSQL of this machine's distribution. */
+export function freshInstalled(): Promise<string> {
+  return createPostgres(given(inject("installedUrl"), "an installed PostgreSQL"), inject("databasePrefix"));
+}
+
 /** The URL of a new database with our tables in it, which to copy takes half as long as to make. */
 export function migratedPostgres(): Promise<string> {
   return copyPostgres(given(inject("migratedPostgres"), "PostgreSQL"), inject("databasePrefix"));
@@ -31,6 +36,11 @@ export async function freshSqlite(): Promise<string> {
 /** `describe`, or one skipped line that says why. */
 export function describeWithPostgres(name: string, suite: () => void): void {
   describeWith(name, suite, inject("postgresUrl") === null ? inject("postgresMissing") : undefined);
+}
+
+/** `describe`, or one skipped line that says why. */
+export function describeWithInstalled(name: string, suite: () => void): void {
+  describeWith(name, suite, inject("installedUrl") === null ? inject("installedMissing") : undefined);
 }
 
 /** `describe`, or one skipped line that says why. */

@@ -1,5 +1,6 @@
 // Starts the database servers once per test run, side by side, and tells the test files where they are.
-// SLUICE_TEST_POSTGRES and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does without.
+// SLUICE_TEST_POSTGRES, SLUICE_TEST_POSTGRES_INSTALLED and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does
+// without.
 
 import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { openPostgres } from "../../src/store/postgres/index.ts";
 import { top } from "./built-cli.ts";
 import { createPostgres, dropMariadbs, dropPostgreses } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
-import { start as startPostgres } from "./postgres.ts";
+import { startInstalled, start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
 
 declare module "vitest" {
@@ -19,6 +20,9 @@ declare module "vitest" {
     postgresMissing: string;
     /** A database with our tables in it, to be copied. */
     migratedPostgres: string | null;
+    /** The PostgreSQL of this machine's distribution. */
+    installedUrl: string | null;
+    installedMissing: string;
     mariadbUrl: string | null;
     mariadbMissing: string;
     /** Begins the name of every database this run creates, so that it can remove them again. */
@@ -34,8 +38,11 @@ type Server =
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const prefix = `sluice_test_${process.pid}_${Date.now().toString(36)}_`;
-  const [postgres, mariadb] = await Promise.all([
+  const [postgres, installed, mariadb] = await Promise.all([
     open("PostgreSQL", "SLUICE_TEST_POSTGRES", startPostgres, (url) => dropPostgreses(url, prefix)),
+    open("installed PostgreSQL", "SLUICE_TEST_POSTGRES_INSTALLED", startInstalled, (url) =>
+      dropPostgreses(url, prefix),
+    ),
     open("MariaDB", "SLUICE_TEST_MARIADB", startMariadb, (url) => dropMariadbs(url, prefix)),
   ]);
   const plainModules = newModuleFolder();
@@ -44,11 +51,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgresUrl", postgres.url);
   project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
   project.provide("migratedPostgres", postgres.url === null ? null : await migrated(postgres.url, prefix));
+  project.provide("installedUrl", installed.url);
+  project.provide("installedMissing", installed.url === null ? installed.missing : "");
   project.provide("mariadbUrl", mariadb.url);
   project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
   return async () => {
     rmSync(plainModules, { recursive: true, force: true });
-    await Promise.all([postgres, mariadb].map((server) => (server.url === null ? undefined : server.stop())));
+    await Promise.all(
+      [postgres, installed, mariadb].map((server) => (server.url === null ? undefined : server.stop())),
+    );
   };
 }
 

@@ -1,9 +1,10 @@
-// A real PostgreSQL 18 from the binaries of an npm package, so that a clone needs nothing installed.
+// A real PostgreSQL: 18 from the binaries of an npm package, so that a clone needs nothing installed, and beside it the
+// one that this machine's distribution brings, which is built with LLVM and compiles statements as people's servers do.
 // Durability settings stay at their defaults (fsync and synchronous_commit on): what we measure is what people get.
 
-import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, delimiter, dirname, join, relative } from "node:path";
 import pg from "pg";
 import type { Account } from "./account.ts";
 import { canRead, giveTo } from "./account.ts";
@@ -12,27 +13,46 @@ import { startServer } from "./server.ts";
 
 /** `extra`: settings beside ours. */
 export function start(extra: Settings = {}): Promise<StartedServer> {
+  return startFrom(reachableBinaries, extra);
+}
+
+/** What to say where the machine has no PostgreSQL of its own. */
+export class InstalledPostgresNotFound extends Error {
+  constructor() {
+    super("no PostgreSQL of this machine's distribution found (apt-get install postgresql)");
+  }
+}
+
+/** The PostgreSQL that is installed here, as a private server: its service, clusters and settings are not touched. */
+export async function startInstalled(extra: Settings = {}): Promise<StartedServer> {
+  const binaries = installedBinaries();
+  if (!binaries) throw new InstalledPostgresNotFound();
+  return startFrom(() => binaries, extra);
+}
+
+type Settings = Readonly<Record<string, string | number>>;
+/** The folder of the programs, which the account can reach. */
+type Binaries = (folder: string, account: Account | undefined) => string;
+
+function startFrom(binaries: Binaries, extra: Settings): Promise<StartedServer> {
   return startServer({
     name: "postgres",
     user: "postgres",
     stopSignal: "SIGINT",
-    plan: (folder, account) => plan(folder, account, extra),
+    plan: (folder, account) => plan(folder, binaries(folder, account), extra),
   });
 }
 
-type Settings = Readonly<Record<string, string | number>>;
-
-function plan(folder: string, account: Account | undefined, extra: Settings): ServerPlan {
-  const native = reachableBinaries(folder, account);
+function plan(folder: string, binaries: string, extra: Settings): ServerPlan {
   const data = join(folder, "data");
   return {
     prepare: {
-      command: join(native, "bin/initdb"),
+      command: join(binaries, "initdb"),
       // Not synced: losing an empty cluster costs nothing. The server itself does sync.
       args: ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
     },
     serve: (port) => ({
-      command: join(native, "bin/postgres"),
+      command: join(binaries, "postgres"),
       args: ["-D", data, ...settings({ port, socketFolder: folder }, extra)],
     }),
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -61,14 +81,27 @@ function reachableBinaries(folder: string, account: Account | undefined): string
   const native = join(binaryPackage(), "native");
   if (["bin/postgres", "bin/initdb", "lib", "share"].every((part) => canRead(join(native, part), account))) {
     linkLibraries(native);
-    return native;
+    return join(native, "bin");
   }
   // The clone lies where the server's user may not go (/root, a closed home): lend it a copy.
   const copy = join(folder, "native");
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   linkLibraries(copy);
   giveTo(account, copy);
-  return copy;
+  return join(copy, "bin");
+}
+
+/** Debian keeps them off the path, one folder for each version; the newest is taken. */
+function installedBinaries(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  return folders.find((folder) =>
+    ["postgres", "initdb"].every((program) => existsSync(join(folder, program))),
+  );
 }
 
 function binaryPackage(): string {

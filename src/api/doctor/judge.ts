@@ -13,6 +13,8 @@ export interface Judge {
   readonly locks: (is: Settings) => Finding[];
   /** What is said of the locks when all is well. */
   readonly cutOff: string;
+  /** Where it can be lost by a setting. */
+  readonly speed?: { readonly found: (is: Settings) => Finding[]; readonly well: (is: Settings) => string };
 }
 
 /** What to say, and what would cure it, where a promise is broken. */

@@ -38,21 +38,40 @@ export const mysql: Judge = {
       "Stop the workers and convert each: ALTER TABLE … ENGINE = InnoDB",
     ),
     ...where(
+      is.sql_mode !== undefined && !/STRICT_(TRANS|ALL)_TABLES/.test(is.sql_mode),
+      `sql_mode is "${is.sql_mode}" on our connections: a value that does not fit is cut without a word`,
+      REACH_US,
+    ),
+    ...where(
       is.read_only === "ON",
       "this server is read-only: it can be looked at, but nothing can be enqueued or run here",
       "Use the primary with --store",
     ),
   ],
-  locks: (is) =>
-    where(
+  locks: (is) => [
+    ...where(
+      isolationOf(is) !== undefined && isolationOf(is) !== "READ-COMMITTED",
+      `our transactions run in ${isolationOf(is)}, not READ-COMMITTED: what is read after waiting for a lock is old, and limits can be exceeded`,
+      REACH_US,
+    ),
+    ...where(
+      Number(is.innodb_lock_wait_timeout ?? 3) > 10,
+      `innodb_lock_wait_timeout is ${is.innodb_lock_wait_timeout} s on our connections: a pass waits that long for a lock before it starts over`,
+      REACH_US,
+    ),
+    ...where(
       is.idle_transaction_timeout === undefined || is.idle_transaction_timeout === "0",
       is.idle_transaction_timeout === undefined
         ? "MySQL has no idle_transaction_timeout: a process that freezes inside a pass stops the others until it wakes"
         : "idle_transaction_timeout does not reach our connections: a process that freezes inside a pass stops the others until it wakes",
       "Use MariaDB, which has it, or see to it that frozen processes are killed",
     ),
+  ],
   cutOff: "who goes silent inside a transaction is cut off after a second",
 };
 
+const isolationOf = (is: Settings): string | undefined => is.transaction_isolation ?? is.tx_isolation;
+const REACH_US =
+  "We set it when we connect: see what resets it on the way (a proxy that shares connections), and connect to the server itself";
 const isMariadb = (is: Settings): boolean => /mariadb/i.test(is.version ?? "");
 const plain = (is: Settings): string => /^[\d.]+/.exec(is.version ?? "")?.[0] ?? "of an unknown version";

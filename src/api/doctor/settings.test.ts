@@ -11,6 +11,13 @@ const POSTGRES: Settings = {
   synchronous_commit: "on",
   synchronous_standby_names: "",
   idle_in_transaction_session_timeout: "1000",
+  lock_timeout: "3000",
+  transaction_isolation: "read committed",
+  default_transaction_read_only: "off",
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  pooler: "off",
   standby: "off",
 };
 const MARIADB = {
@@ -20,6 +27,9 @@ const MARIADB = {
   log_bin: "OFF",
   sync_binlog: "0",
   idle_transaction_timeout: "1",
+  innodb_lock_wait_timeout: "3",
+  tx_isolation: "READ-COMMITTED",
+  sql_mode: "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
   read_only: "OFF",
 };
 const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
@@ -42,6 +52,14 @@ describe("a database as it should be", () => {
   ] as const)("%s has no finding and says what it is", (kind, settings, title) => {
     expect(found(kind, settings)).toEqual([]);
     expect(settingChecks(kind, settings)[0]?.says).toBe(title);
+  });
+
+  test("a pooler that is known of is no finding, and what it costs is said", () => {
+    expect(found("postgres", { ...POSTGRES, pooler: "on" })).toEqual([]);
+    const speed = settingChecks("postgres", { ...POSTGRES, pooler: "on" }).find(
+      ({ check }) => check === "speed",
+    );
+    expect(speed?.says).toMatch(/^a pooler stands in between/);
   });
 
   test("synchronous_commit = local is enough where no standby is waited for", () => {
@@ -70,6 +88,32 @@ describe("one setting that breaks a promise is one warning", () => {
       /^version: .*13\.14/,
     ],
     ["postgres", { ...POSTGRES, idle_in_transaction_session_timeout: "0" }, /^locks: idle_in_transaction/],
+    ["postgres", { ...POSTGRES, lock_timeout: "0" }, /^locks: lock_timeout does not reach/],
+    [
+      "postgres",
+      { ...POSTGRES, transaction_isolation: "serializable" },
+      /^locks: .* run in serializable, not/,
+    ],
+    [
+      "postgres",
+      { ...POSTGRES, default_transaction_read_only: "on" },
+      /^durability: default_transaction_read_only is on/,
+    ],
+    ["postgres", { ...POSTGRES, jit: "on" }, /^speed: jit is on inside our transactions, not off/],
+    ["postgres", { ...POSTGRES, plan_cache_mode: "auto" }, /^speed: plan_cache_mode is auto inside/],
+    ["postgres", { ...POSTGRES, enable_seqscan: "on" }, /^speed: enable_seqscan is on inside/],
+    [
+      "mysql",
+      { ...MARIADB, tx_isolation: "REPEATABLE-READ" },
+      /^locks: our transactions run in REPEATABLE-READ/,
+    ],
+    [
+      "mysql",
+      { ...MARIADB, transaction_isolation: "REPEATABLE-READ" },
+      /^locks: our transactions run in REPEATABLE-READ/,
+    ],
+    ["mysql", { ...MARIADB, innodb_lock_wait_timeout: "50" }, /^locks: innodb_lock_wait_timeout is 50 s/],
+    ["mysql", { ...MARIADB, sql_mode: "" }, /^durability: sql_mode is "" on our connections/],
     ["mysql", { ...MARIADB, innodb_flush_log_at_trx_commit: "2" }, /^durability: innodb_flush_log_.* is 2/],
     ["mysql", { ...MARIADB, innodb_doublewrite: "OFF" }, /^durability: innodb_doublewrite is off/],
     ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],

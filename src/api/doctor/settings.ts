@@ -1,4 +1,4 @@
-/** What the store stands on: the version, the durability and the locks of its database. */
+/** What the store stands on: the version, the durability, the locks and the speed of its database. */
 import type { Store } from "../../store/store.ts";
 import type { Check } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
@@ -18,10 +18,11 @@ const memory: Judge = {
 const JUDGES: Readonly<Record<Store["kind"], Judge>> = { postgres, mysql, sqlite, memory };
 
 export function settingChecks(kind: Store["kind"], settings: Settings): Check[] {
-  const { title, version, durability, locks, cutOff } = JUDGES[kind];
+  const { title, version, durability, locks, cutOff, speed } = JUDGES[kind];
   return [
     checkOf("version", version(settings), title(settings)),
     checkOf("durability", durability(settings), "what is acknowledged survives a crash"),
     checkOf("locks", locks(settings), cutOff),
+    ...(speed ? [checkOf("speed", speed.found(settings), speed.well(settings))] : []),
   ];
 }

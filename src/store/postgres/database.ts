@@ -1,7 +1,7 @@
 /**
  * PostgreSQL: a flight is one burst (`burst.ts`), READ COMMITTED. The server itself ends a transaction whose client
- * went silent, so a process frozen inside a pass stops the others for a second at most. No session state is used,
- * so a pooler in transaction mode may stand in between.
+ * went silent, so a process frozen inside a pass stops the others for a second at most. A pooler in transaction mode may
+ * stand in between: it is noticed (`pooler.ts`), and nothing is then left on a connection from one transaction to the next.
  */
 import pg from "pg";
 import type { Flight, Flow, Row } from "../flow.ts";
@@ -13,12 +13,18 @@ import { Burst } from "./burst.ts";
 import { gather } from "./gather.ts";
 import { migratePostgres, verifyPostgres } from "./migrate.ts";
 import { Notices } from "./notices.ts";
+import { findPooler } from "./pooler.ts";
+import { refusal } from "./refusal.ts";
+import { accessOf, BEGIN } from "./settings.ts";
 
 export interface PostgresOptions {
   readonly url: string;
   /** Connections kept at most. */
   readonly connections?: number;
-  /** A pooler in transaction mode stands in between: no prepared statements, no LISTEN, settings per transaction. */
+  /**
+   * A pooler in transaction mode stands in between: no prepared statements, no LISTEN, settings per transaction. Found out
+   * at the first connection where it is not said.
+   */
   readonly pooler?: boolean;
   /** For tests only: the instant that the database shall take for now. */
   readonly now?: () => number;
@@ -32,40 +38,12 @@ const CLOCK = `(SELECT ${NOW})`;
 const CLOCK_OF_TESTS = `(SELECT COALESCE(NULLIF(current_setting('sluice.now', true), '')::bigint, ${NOW}))`;
 
 /**
- * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over. The hot tables
- * are full of dead rows before long: always by index. A plan is made for all values, and kept for a while.
- */
-export const SETTINGS = {
-  idle_in_transaction_session_timeout: "1000",
-  lock_timeout: "3000",
-  plan_cache_mode: "force_generic_plan",
-  enable_seqscan: "off",
-};
-const AT_CONNECT = Object.entries(SETTINGS)
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(" ");
-const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) =>
-  plain(`SET LOCAL ${name} = '${value}'`),
-);
-
-const BEGIN: Statement = { text: "BEGIN", values: [], name: "sluice_begin" };
-/**
  * A plan is made for tables as long as they were at that moment. One of a few rows may be long a minute later, and a
  * plan that walks through it all would stay until the next vacuum.
  */
 const PLANS_LAST_MS = 2_000;
 const NEW_PLANS: Statement = { text: "DISCARD PLANS", values: [], name: "sluice_discard" };
 const COMMIT: Statement = { text: "COMMIT", values: [], name: "sluice_commit" };
-/** At one instant, and free to choose its plan: what people ask is not asked often. */
-const READING = [
-  plain("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-  plain("SET LOCAL enable_seqscan = on"),
-  plain("SET LOCAL plan_cache_mode = force_custom_plan"),
-];
-
-function plain(text: string): Statement {
-  return { text, values: [] };
-}
 
 /** So many claims leave their dead rows before they are cleared away. */
 const VACUUM_AFTER = 4_000;
@@ -87,39 +65,54 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #clocks: Clocks;
   #claims = 0;
   #vacuuming = false;
+  /** Undefined until the first connection tells. */
+  #pooled: boolean | undefined;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
     this.where = options.url;
     const clock = options.now ? CLOCK_OF_TESTS : CLOCK;
     this.#clocks = { wall: clock, lease: clock };
+    this.#pooled = options.pooler;
+    const access = accessOf(options.url);
     this.pool = new pg.Pool({
-      connectionString: options.url,
+      ...access,
       max: options.connections ?? 8,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
       types: { getTypeParser },
-      ...(options.pooler ? {} : { options: AT_CONNECT }),
+      ...(options.pooler ? { options: undefined } : {}),
     } as pg.PoolConfig);
     // An idle connection that dies must not take the process with it.
     this.pool.on("error", () => {});
-    this.#notices = new Notices(this.pool, options.url, !options.pooler);
+    this.#notices = new Notices(this.pool, access, () => this.#isPooled());
   }
 
-  migrate(): Promise<void> {
-    return migratePostgres(this.pool);
+  async migrate(): Promise<void> {
+    await this.#isPooled();
+    await migratePostgres(this.pool);
   }
 
-  verify(): Promise<void> {
-    return verifyPostgres(this.pool);
+  async verify(): Promise<void> {
+    await this.#isPooled();
+    await verifyPostgres(this.pool);
   }
 
   transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(this.#options.pooler ? [plain("BEGIN"), ...PER_TRANSACTION] : [BEGIN], flow);
+    return this.#again("writing", flow);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(READING, flow);
+    return this.#again("reading", flow);
+  }
+
+  ground(): Record<string, string> {
+    return { pooler: this.#pooled ? "on" : "off" };
+  }
+
+  async #isPooled(): Promise<boolean> {
+    this.#pooled ??= await findPooler(this.pool);
+    return this.#pooled;
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
@@ -137,11 +130,11 @@ export class PostgresDatabase implements SqlDatabase {
     return step.value;
   }
 
-  async #again<T>(begin: readonly Statement[], flow: () => Flow<T>): Promise<T> {
+  async #again<T>(kind: "writing" | "reading", flow: () => Flow<T>): Promise<T> {
     const { random = Math.random, sleep = pause } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#once(begin, flow());
+        return await this.#once(kind, flow());
       } catch (error) {
         const again = isLostRace(error) || isConnectionLoss(error);
         if (!again || attempt >= ATTEMPTS) throw error;
@@ -150,18 +143,20 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #once<T>(begin: readonly Statement[], flow: Flow<T>): Promise<T> {
+  async #once<T>(kind: "writing" | "reading", flow: Flow<T>): Promise<T> {
+    const pooled = this.#pooled ?? (await this.#isPooled());
     const client = await this.pool.connect();
     const known = this.#knownOf(client);
-    const connection = new Connection(client, known.prepared);
+    const connection = new Connection(client, known.prepared, !pooled);
     try {
+      const begin = BEGIN[pooled ? "pooled" : "ours"][kind];
       const result = await this.#fly(connection, this.#beginWith(begin, known), flow);
       client.release();
       return result;
     } catch (error) {
       // Let go of the connection altogether: what state it is in is not worth a guess.
       client.release(true);
-      throw connection.explain(error);
+      throw refusal(connection.explain(error));
     } finally {
       connection.forget();
     }
@@ -174,10 +169,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   #beginWith(begin: readonly Statement[], known: Known): readonly Statement[] {
-    const { now, pooler } = this.#options;
+    const { now } = this.#options;
     const opening = [...begin];
-    if (now) opening.push(plain(`SET LOCAL sluice.now = '${Math.trunc(now())}'`));
-    if (!pooler && performance.now() - known.plannedAt > PLANS_LAST_MS) {
+    if (now) opening.push({ text: `SET LOCAL sluice.now = '${Math.trunc(now())}'`, values: [] });
+    if (!this.#pooled && performance.now() - known.plannedAt > PLANS_LAST_MS) {
       known.plannedAt = performance.now();
       opening.push(NEW_PLANS);
     }
@@ -203,7 +198,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   #render(statement: Sql): Statement {
     const rendered = statement.render("postgres", this.#clocks);
-    if (this.#options.pooler) return rendered;
+    if (this.#pooled) return rendered;
     let name = this.#names.get(rendered.text);
     if (!name) {
       name = `sluice_${this.#names.size}`;
@@ -245,6 +240,8 @@ export class PostgresDatabase implements SqlDatabase {
 class Connection {
   readonly #client: pg.PoolClient;
   readonly #prepared: Prepared;
+  /** Prepared statements stay on it. */
+  readonly #isOurs: boolean;
   #lost: Error | undefined;
   #committing = false;
   readonly #onError = (error: Error): void => {
@@ -254,9 +251,10 @@ class Connection {
     this.#lost ??= new Error("connection closed");
   };
 
-  constructor(client: pg.PoolClient, prepared: Prepared) {
+  constructor(client: pg.PoolClient, prepared: Prepared, isOurs: boolean) {
     this.#client = client;
     this.#prepared = prepared;
+    this.#isOurs = isOurs;
     client.on("error", this.#onError);
     client.on("end", this.#onEnd);
   }
@@ -269,7 +267,8 @@ class Connection {
   /** The answers of the statements between the begin and the commit. */
   send(begin: readonly Statement[], statements: readonly Statement[], commit: boolean): Promise<Row[][]> {
     if (commit) this.#committing = true;
-    const all = [...begin, ...statements, ...(commit ? [COMMIT] : [])];
+    const end = commit ? [this.#isOurs ? COMMIT : { ...COMMIT, name: undefined }] : [];
+    const all = [...begin, ...statements, ...end];
     return new Promise((resolve, reject) => {
       const done = (error: Error | undefined, answers: Row[][]): void =>
         error ? reject(error) : resolve(answers.slice(begin.length, begin.length + statements.length));

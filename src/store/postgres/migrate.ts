@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** One migrates, the others wait for it: a lock that lives as long as the transaction. */
 const LOCK = 7_305_401;
@@ -7,8 +8,13 @@ const LOCK = 7_305_401;
 export async function migratePostgres(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
-    await client.query("BEGIN");
+    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    // Whoever waits here waits for a whole migration; the tables themselves are not waited for longer than usual.
+    await client.query(
+      "SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)",
+    );
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await client.query(`SET LOCAL lock_timeout = '${SETTINGS.lock_timeout}'`);
     await client.query(versionTable("postgres"));
     const known = await versionOf(client);
     for (const [index, statements] of migrations("postgres").entries()) {

@@ -1,8 +1,10 @@
 /**
  * Wake-ups by NOTIFY: hints only, never facts. They are sent after the commit, from a connection of their own kind,
  * the first at once and then at most one in ten milliseconds, because a notifying commit takes an instance-wide lock.
+ * Behind a pooler in transaction mode nothing can be heard, only told: there the poll finds the work.
  */
 import pg from "pg";
+import type { Access } from "./settings.ts";
 
 const CHANNEL = "sluice";
 const COALESCE_MS = 10;
@@ -10,8 +12,8 @@ const RECONNECT_MS = 1_000;
 
 export class Notices {
   readonly #pool: pg.Pool;
-  readonly #url: string;
-  readonly #enabled: boolean;
+  readonly #access: Access;
+  readonly #isPooled: () => Promise<boolean>;
   readonly #listeners = new Set<(hint: string) => void>();
   readonly #pending = new Set<string>();
   #client: pg.Client | undefined;
@@ -19,15 +21,15 @@ export class Notices {
   #reconnect: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(pool: pg.Pool, url: string, enabled: boolean) {
+  constructor(pool: pg.Pool, access: Access, isPooled: () => Promise<boolean>) {
     this.#pool = pool;
-    this.#url = url;
-    this.#enabled = enabled;
+    this.#access = access;
+    this.#isPooled = isPooled;
   }
 
   async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
     this.#listeners.add(hear);
-    if (this.#enabled && !this.#client) await this.#connect();
+    if (!this.#client) await this.#connect();
     return async () => {
       this.#listeners.delete(hear);
     };
@@ -35,7 +37,7 @@ export class Notices {
 
   tell(hint: string): void {
     for (const hear of this.#listeners) hear(hint);
-    if (!this.#enabled || this.#closed) return;
+    if (this.#closed) return;
     this.#pending.add(hint);
     if (!this.#timer) this.#send();
   }
@@ -51,7 +53,7 @@ export class Notices {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, keepAlive: true });
+    const client = new pg.Client({ ...this.#access, keepAlive: true });
     this.#client = client;
     const lost = (): void => {
       if (this.#client !== client || this.#closed) return;
@@ -65,6 +67,10 @@ export class Notices {
       for (const hint of (payload ?? "").split(",")) for (const hear of this.#listeners) hear(hint);
     });
     try {
+      if ((await this.#isPooled()) || this.#closed) {
+        this.#client = undefined;
+        return;
+      }
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
       // Whatever was said while we were away.

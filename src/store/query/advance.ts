@@ -23,7 +23,7 @@ import type {
 } from "../runs.ts";
 import { isFromNothing, keyOfStep, RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import { by, forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
+import { by, forUpdate, now, oneOf, raw, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
 import { endItems, endRun, endUnitsOf } from "./expire.ts";
@@ -126,12 +126,12 @@ const selectRuns = (ids: readonly string[]): Sql =>
 
 /**
  * Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. The line
- * is looked at from its end: at its front, those claimed long ago may still lie, dead, in PostgreSQL's index.
+ * is looked at from its end: at its front, those claimed long ago may still lie, dead, in PostgreSQL's index. Nothing is asked
+ * by EXISTS, for which PostgreSQL may read the whole table once and remember it.
  */
-const LEFT = raw(
-  `CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
-   WHEN EXISTS (SELECT 1 FROM sluice_running r WHERE r.lane = s.lane) THEN 1 WHEN EXISTS (SELECT 1 FROM sluice_later d WHERE d.lane = s.lane) THEN 1 ELSE 0 END`,
-);
+const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
+   WHEN (SELECT r.id FROM sluice_running r WHERE ${throughKey("r.id")} AND r.lane = s.lane LIMIT 1) IS NOT NULL THEN 1
+   WHEN (SELECT d.id FROM sluice_later d WHERE d.lane = s.lane LIMIT 1) IS NOT NULL THEN 1 ELSE 0 END`;
 
 const selectSteps = (ids: readonly string[]): Sql =>
   sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.lane IS NULL THEN s.body ELSE NULL END AS body, o.state AS ended, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
@@ -236,8 +236,17 @@ export function finished(
   ];
 }
 
-export const deleteTimersOf = (run: string): Sql =>
-  sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run}) OR id IN (SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL)`;
+export const deleteTimersOf = (run: string): Sql => {
+  const steps = sql`SELECT t.id FROM sluice_task t WHERE t.run = ${run}`;
+  const lists = sql`SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL`;
+  const ofAll = sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (${steps}) OR id IN (${lists})`;
+  return by({
+    // An "or" would keep PostgreSQL from the index.
+    postgres: sql`DELETE FROM sluice_timer WHERE id IN (SELECT ${run} UNION ALL ${steps} UNION ALL ${lists})`,
+    sqlite: ofAll,
+    mysql: ofAll,
+  });
+};
 
 const recordSuccess = (run: string): Sql =>
   sql`INSERT INTO sluice_success (workflow, run, at) SELECT u.workflow, u.id, ${now} FROM sluice_run u WHERE u.id = ${run} ${by(
@@ -264,7 +273,7 @@ const insertTimers = (
 function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
     by({
-      postgres: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
+      postgres: sql`DELETE FROM sluice_arrival WHERE seq > 0 AND lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       mysql: sql`DELETE a FROM sluice_arrival a JOIN sluice_task t ON t.lane = a.lane WHERE t.run = ${run}`,
     }),

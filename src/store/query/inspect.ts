@@ -11,7 +11,7 @@ import { sampleOf, selectAsks, selectContradictions, selectTasksAsking } from ".
 import { LOST, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 import { gateInfos, selectGates } from "./read.ts";
-import { lookAfresh, selectForeignEngines, selectSettings, settingsOf } from "./settings.ts";
+import { lookAfresh } from "./settings.ts";
 import { selectStopping, stoppingRow } from "./stopping.ts";
 
 const CLAIMS = raw("sluice_running r LEFT JOIN sluice_session s ON s.id = r.session");
@@ -48,12 +48,10 @@ const LOOKS = {
       " UNION ALL ",
     ),
   ),
-  settings: selectSettings,
-  engines: selectForeignEngines,
   asks: selectAsks,
 } as const;
 
-export function* inspect(): Flow<Inspection> {
+export function* inspect(): Flow<Omit<Inspection, "settings">> {
   const seen = yield* flightOf({ ...LOOKS, ...selectContradictions });
   const unreadable = seen.asks.map((row) => row.asks as string).filter((text) => !isAsks(text));
   const [malformed = []] = unreadable.length > 0 ? yield* flight(selectTasksAsking(unreadable)) : [];
@@ -81,7 +79,6 @@ export function* inspect(): Flow<Inspection> {
     })),
     rows: Object.fromEntries(seen.counts.map((row) => [row.name, Number(row.many)])) as Inspection["rows"],
     broken: { ...Object.fromEntries(samples), malformedTasks: sampleOf(malformed) } as Inspection["broken"],
-    settings: settingsOf(seen.settings, seen.engines),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   raw,
   rows,
   sql,
+  throughKey,
 } from "../sql.ts";
 import type { Scope } from "../store.ts";
 
@@ -122,7 +123,7 @@ const firstOf = (want: Sql, { skipLocked }: Looking): Sql =>
  * from there; in a plain join the planner may turn that round, and walk over all the dead.
  */
 function fromHead(wanted: readonly { lane: string; want: number }[], looking: Looking): Sql {
-  const arrived = sql` LEFT JOIN (SELECT lane, min(precedence) AS precedence, min(at) AS at FROM sluice_arrival GROUP BY lane) AS a ON a.lane = i.lane`;
+  const arrived = sql` LEFT JOIN (SELECT lane, min(precedence) AS precedence, min(at) AS at FROM sluice_arrival WHERE seq > 0 GROUP BY lane) AS a ON a.lane = i.lane`;
   const head = raw("(l.head_precedence, l.head_at, l.head_id)");
   const earliest = raw(
     "(LEAST(l.head_precedence, a.precedence), LEAST(l.head_at, a.at), CASE WHEN a.lane IS NULL THEN l.head_id ELSE '' END)",
@@ -140,15 +141,15 @@ export const selectPrefetched = (session: string, perLane: number): Sql =>
   sql`SELECT p.epoch, p.id, p.lane, p.precedence, p.at, p.good_until FROM (
       SELECT epoch, id, lane, precedence, at, good_until,
         row_number() OVER (PARTITION BY lane ORDER BY precedence, at, id) AS place FROM sluice_running
-      WHERE session = ${session} AND held = 0 AND until_at > ${leaseNow} AND (good_until IS NULL OR good_until > ${now})) AS p
+      WHERE ${throughKey("id")} AND session = ${session} AND held = 0 AND until_at > ${leaseNow} AND (good_until IS NULL OR good_until > ${now})) AS p
     WHERE p.place <= ${perLane} ORDER BY p.precedence, p.at, p.id`;
 
 export const selectSessions = (): Sql =>
-  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE expires_at > ${leaseNow}`;
+  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE ${throughKey("id")} AND expires_at > ${leaseNow}`;
 
 /** The store's time, and who is alive by it, in one answer that is never empty. */
 export const selectClockAndSessions = (): Sql =>
-  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON s.expires_at > ${leaseNow}`;
+  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON ${throughKey("s.id")} AND s.expires_at > ${leaseNow}`;
 
 export const selectLost = (): Sql =>
   sql`SELECT r.epoch, r.id, r.started_at, t.options

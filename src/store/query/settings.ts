@@ -1,5 +1,9 @@
-/** What a database says about itself: only what durability, locks and our own SQL depend on. */
-import type { Row } from "../flow.ts";
+/**
+ * What a database says about itself, as it is in force inside a transaction that writes: only what durability, locks, speed
+ * and our own SQL depend on.
+ */
+import type { Flow, Row } from "../flow.ts";
+import { lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { by } from "../sql.ts";
 
@@ -11,6 +15,12 @@ const POSTGRES = [
   "synchronous_commit",
   "synchronous_standby_names",
   "idle_in_transaction_session_timeout",
+  "lock_timeout",
+  "transaction_isolation",
+  "default_transaction_read_only",
+  "jit",
+  "plan_cache_mode",
+  "enable_seqscan",
 ];
 const MYSQL = [
   "version",
@@ -19,12 +29,17 @@ const MYSQL = [
   "log_bin",
   "sync_binlog",
   "idle_transaction_timeout",
+  "innodb_lock_wait_timeout",
+  // MariaDB before 11.1, and everybody else.
+  "tx_isolation",
+  "transaction_isolation",
+  "sql_mode",
   "read_only",
 ];
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
-export const selectSettings: Sql = by({
+const selectSettings: Sql = by({
   postgres: `SELECT name, setting AS value FROM pg_settings WHERE name IN (${listed(POSTGRES)})
       UNION ALL SELECT 'standby', CASE WHEN pg_is_in_recovery() THEN 'on' ELSE 'off' END`,
   sqlite: `SELECT 'version' AS name, sqlite_version() AS value
@@ -36,14 +51,19 @@ export const selectSettings: Sql = by({
 const NONE = "SELECT 1 AS name, 1 AS engine WHERE 1 = 0";
 
 /** Tables of ours in an engine that keeps no promise; no such thing elsewhere. */
-export const selectForeignEngines: Sql = by({
+const selectForeignEngines: Sql = by({
   postgres: NONE,
   sqlite: NONE,
   mysql: `SELECT table_name AS name, engine AS engine FROM information_schema.tables
       WHERE table_schema = DATABASE() AND table_name LIKE 'sluice\\_%' AND engine <> 'InnoDB' ORDER BY table_name`,
 });
 
-export function settingsOf(rows: readonly Row[], engines: readonly Row[]): Record<string, string> {
+export function* settings(): Flow<Record<string, string>> {
+  const [found = [], engines = []] = yield* lastFlight(selectSettings, selectForeignEngines);
+  return settingsOf(found, engines);
+}
+
+function settingsOf(rows: readonly Row[], engines: readonly Row[]): Record<string, string> {
   const pairs = rows.map((row) => [
     String(row.name ?? row.Variable_name),
     String(row.value ?? row.Value ?? ""),

@@ -137,7 +137,7 @@ function values(way: Exit["to"], { r, f }: Names): Sql {
     const claim = `${r}.session, ${r}.claimed_at, ${r}.claimed_n`;
     return sql`${raw(`${r}.id, ${f("state")}, ${r}.epoch, ${r}.attempt, ${losses}, ${f("body")}, ${claim}`)}, ${now}, ${raw(`${r}.n + 1`)}`;
   }
-  const again = sql`CASE WHEN EXISTS (SELECT 1 FROM sluice_task i WHERE i.id = ${raw(r)}.id AND i.item IS NOT NULL) THEN ${raw(r)}.at ELSE ${now} END`;
+  const again = sql`CASE WHEN (SELECT i.item FROM sluice_task i WHERE i.id = ${raw(r)}.id) IS NOT NULL THEN ${raw(r)}.at ELSE ${now} END`;
   const at = way === "later" ? sql`${now} + ${raw(f("delay"))}` : way === "again" ? again : raw(`${r}.at`);
   const because = way === "later" ? ", 'retry'" : "";
   return sql`${raw(`${r}.id, ${r}.lane, ${r}.precedence`)}, ${at}, ${raw(`${r}.attempt - ${f("unburnt")}, ${losses}, ${r}.good_until, ${r}.n + 1${because}`)}`;

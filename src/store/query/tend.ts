@@ -2,7 +2,7 @@
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import { forUpdateSkipLocked, leaseNow, now, oneOf, sql } from "../sql.ts";
+import { forUpdateSkipLocked, leaseNow, now, oneOf, sql, throughKey } from "../sql.ts";
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";
@@ -53,5 +53,6 @@ const moveDeadlines = (ids: readonly string[]): Sql[] => [
 
 /** Long after their end, and only when recovery has nothing left to find through them. */
 const deleteEndedSessions = (): Sql =>
-  sql`DELETE FROM sluice_session WHERE expires_at < ${leaseNow} - 3600000 AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.session = sluice_session.id)
-    AND NOT EXISTS (SELECT 1 FROM sluice_stopping r WHERE r.session = sluice_session.id)`;
+  sql`DELETE FROM sluice_session WHERE ${throughKey("id")} AND expires_at < ${leaseNow} - 3600000
+    AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE ${throughKey("r.id")} AND r.session = sluice_session.id)
+    AND NOT EXISTS (SELECT 1 FROM sluice_stopping r WHERE ${throughKey("r.id")} AND r.session = sluice_session.id)`;

@@ -1,0 +1,89 @@
+import type { Defect } from "../defect.ts";
+
+const SETTINGS = "test/postgres/settings.test.ts";
+const POOLER = "test/postgres/pooler.test.ts";
+const AS_ALWAYS = "does what it always does";
+
+/** Servers as people run them: their settings, their plans, and who stands before them. */
+export const defects: readonly Defect[] = [
+  {
+    id: "postgres-jit-on",
+    means: "a server with LLVM may compile each statement first, and is a hundred times slower",
+    file: "src/store/postgres/settings.ts",
+    from: 'jit: "off",',
+    to: 'jit: "on",',
+    noticedBy: { file: SETTINGS, test: AS_ALWAYS },
+  },
+  {
+    id: "postgres-no-index-to-use",
+    means: "plans with a cost of 1e10, in which every other choice drowns",
+    file: "src/store/sql.ts",
+    from: "key} >= ''`",
+    to: "key} IS NOT NULL`",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "switched off" },
+  },
+  {
+    id: "postgres-isolation-of-the-admin",
+    means: "under default_transaction_isolation = serializable, passes fail and start over without need",
+    file: "src/store/postgres/settings.ts",
+    from: '"BEGIN ISOLATION LEVEL READ COMMITTED"',
+    to: '"BEGIN"',
+    noticedBy: { file: SETTINGS, test: AS_ALWAYS },
+  },
+  {
+    id: "postgres-url-replaces-settings",
+    means: "a search_path in the URL takes all our settings away",
+    file: "src/store/postgres/settings.ts",
+    from: 'parsed.searchParams.delete("options");',
+    to: "",
+    noticedBy: { file: SETTINGS, test: "settings in the URL" },
+  },
+  {
+    id: "postgres-listener-times-out",
+    means: "under idle_session_timeout, hints are lost again and again",
+    file: "src/store/postgres/settings.ts",
+    from: 'idle_session_timeout: "0"',
+    to: "",
+    noticedBy: { file: SETTINGS, test: "outlives idle_session_timeout" },
+  },
+  {
+    id: "postgres-few-connections-fail",
+    means: "a role with few connections fails whatever comes at the same moment",
+    file: "src/store/retry.ts",
+    from: '  "53300",\n',
+    to: "",
+    noticedBy: { file: SETTINGS, test: "too few connections" },
+  },
+  {
+    id: "doctor-reads-other-settings",
+    means: "a doctor that looks at a kind of transaction in which no work is moved",
+    file: "src/store/sql-store.ts",
+    from: 'this.kind === "sqlite" ? this.#db.read(settings) : this.#db.transact(settings)',
+    to: "this.#db.read(settings)",
+    noticedBy: { file: SETTINGS, test: AS_ALWAYS },
+  },
+  {
+    id: "pooler-not-noticed-by-its-number",
+    means: "behind a pooler whose role has our settings, statements are not found again",
+    file: "src/store/postgres/pooler.ts",
+    from: "rows[0]?.process !== told || ",
+    to: "",
+    noticedBy: { file: "src/store/postgres/pooler.test.ts" },
+  },
+  {
+    id: "pooled-commit-prepared",
+    means: "behind a pooler, a commit that another connection has prepared",
+    file: "src/store/postgres/database.ts",
+    from: "this.#isOurs ? COMMIT : { ...COMMIT, name: undefined }",
+    to: "COMMIT",
+    noticedBy: { file: POOLER, test: "without being told of it" },
+  },
+  {
+    id: "pooled-without-settings",
+    means: "behind a pooler, who freezes inside a pass stops everybody",
+    file: "src/store/postgres/settings.ts",
+    from: "writing: [plain(WRITING), setLocally(SETTINGS)]",
+    to: "writing: [plain(WRITING)]",
+    noticedBy: { file: POOLER, test: "each transaction has our settings" },
+  },
+];
