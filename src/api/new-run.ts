@@ -43,7 +43,7 @@ export async function newRun(
   const parsed = workflow.input
     ? await parseWith(workflow.input, inputOf(text), `workflow "${workflow.id}"`)
     : inputOf(text);
-  return runOf(app, workflow, inputText(parsed), making);
+  return runOf(app, workflow, json(workflow, parsed), making);
 }
 
 /** For an input that was checked before, as a rerun's. */
@@ -103,9 +103,7 @@ function json(workflow: AnyWorkflow, input: unknown): string {
   try {
     return inputText(input);
   } catch (cause) {
-    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": its input cannot be written as JSON.`, {
-      cause,
-    });
+    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": ${(cause as Error).message}.`, { cause });
   }
 }
 

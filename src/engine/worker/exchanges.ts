@@ -4,6 +4,7 @@
  * followed by a pause, and by asking what is ours before anything is believed.
  */
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
+import { asideNotice } from "../claiming/set-aside.ts";
 import type { Env } from "../env.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
@@ -171,6 +172,7 @@ export class Exchanges {
 
   #take(answer: Answer): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
+    for (const lane of answer.aside ?? []) this.#watch.tell({ kind: "error", error: asideNotice(lane) });
     if (answer.ended) {
       this.#watch.sessionEnded();
       return;

@@ -4,6 +4,7 @@ import { asksOf, isAsks } from "../lane.ts";
 import { RUNS } from "../runs.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import type { Contradiction, InspectedGate, Inspection, LostClaim, Sample } from "../store.ts";
+import { asides } from "./aside.ts";
 import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
 import type { LaneRecord, RunningRecord, Tables } from "./tables.ts";
@@ -41,6 +42,7 @@ export function inspect(tables: Tables, now: number): Inspection {
     },
     broken: broken(tables),
     settings: {},
+    aside: asides(tables),
   };
 }
 
@@ -120,7 +122,8 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
 
 function hasLateHead(tables: Tables, lane: LaneRecord): boolean {
   const [first] = tables.waiting.of(lane.id).sort(inLine);
-  if (lane.state === "idle" || !first || inLine(first, headOf(lane)) >= 0) return false;
+  if (lane.state === "idle" || lane.state === "aside" || !first || inLine(first, headOf(lane)) >= 0)
+    return false;
   const announced = tables.arrival.all().filter((arrival) => arrival.lane === lane.id);
   return !announced.some(({ precedence, at, unit }) => inLine({ precedence, at, id: unit }, first) <= 0);
 }

@@ -2,8 +2,9 @@
  * Arrivals: enqueue only inserts, so that a caller's open transaction blocks nobody. It leaves a row per lane
  * here; the next pass takes them in, which is where lanes, queues and gates come into being.
  */
-import { familyOf } from "../../core/gate/key.ts";
+import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
+import { inByteOrder } from "../../core/text.ts";
 import type { Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
 import type { Sql } from "../sql.ts";
@@ -22,7 +23,9 @@ export const insertArrivals = (from: Sql): Sql =>
     SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
 export const selectArrivals = (): Sql =>
-  sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`;
+  sql`SELECT r.seq, r.lane, r.queue, r.task, r.asks, r.precedence, r.at, r.unit,
+      CASE WHEN EXISTS (SELECT 1 FROM sluice_aside x WHERE x.lane = r.lane) THEN 1 ELSE 0 END AS aside
+    FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`;
 
 export const deleteArrivals = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
@@ -52,13 +55,14 @@ export function takeIn(lanes: readonly Row[]): Sql[] {
   const keys = new Set<string>();
   for (const lane of lanes) {
     for (const { gate } of asksOf(lane.asks as string)) {
+      if (gate === unreadableKey) continue;
       keys.add(gate);
       const family = familyOf(gate);
       if (family) keys.add(family);
     }
   }
   return [
-    insertGates([...keys].sort()),
+    insertGates([...keys].sort(inByteOrder)),
     insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]),
     upsertLanes(lanes),
   ];
@@ -89,7 +93,7 @@ function insertQueues(names: readonly string[]): Sql {
   const list = rows(
     "q",
     { name: "text" },
-    [...names].sort().map((name) => ({ name })),
+    [...names].sort(inByteOrder).map((name) => ({ name })),
   );
   return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_queue k WHERE k.name = q.name) ${ignoreKnown("sluice_queue.name")}`;
 }

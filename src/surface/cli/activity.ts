@@ -1,9 +1,12 @@
 /** What a worker does, as one short line each: time, task, id, what happened, how long it took. */
 import type { App } from "../../core/app/app.ts";
+import { readableJson } from "../../core/readable.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
+import { isAboutData } from "../../store/data-error.ts";
+import { isLostRace } from "../../store/retry.ts";
 import { localTime } from "./say.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
@@ -46,7 +49,7 @@ export class Activity {
         this.#line(
           job.id,
           run,
-          `| ${message}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`,
+          `| ${message}${data === undefined ? "" : ` ${readableJson(data)}`}`,
           colours.dim,
         );
         job.log(message, data);
@@ -106,8 +109,8 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
-    const isFull = (error as { code?: unknown }).code === "STORE_FULL";
-    this.#warn(isFull ? text : `The store could not be reached, trying again: ${text}`);
+    // An error of our own says what is wrong; only a connection that was lost is a store that cannot be reached.
+    this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
@@ -119,6 +122,12 @@ export class Activity {
   #warn(text: string): void {
     process.stdout.write(`${localTime()}  ${colours.yellow(safe(text))}\n`);
   }
+}
+
+function isAway(error: unknown): boolean {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (name === "SluiceError") return code === "AMBIGUOUS_COMMIT";
+  return !isLostRace(error) && !isAboutData(error);
 }
 
 function took({ startedAt }: Run): string {
