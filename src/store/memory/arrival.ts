@@ -88,5 +88,7 @@ function open(tables: Tables, arrival: ArrivalRecord): void {
   }
   const comesFirst = lane.state === "idle" || inLine(spot, headOf(lane)) < 0;
   const state = lane.state === "idle" ? "open" : lane.state;
-  tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), state, stamp: lane.stamp + 1 });
+  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  const asks = lane.state === "idle" ? arrival.asks : lane.asks;
+  tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), asks, state, stamp: lane.stamp + 1 });
 }

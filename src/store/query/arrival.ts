@@ -113,7 +113,9 @@ const lower = (fresh: (column: string) => string, old: string): string => {
   const isLower = `(${fresh("head_precedence")} < ${old}head_precedence OR (${fresh("head_precedence")} = ${old}head_precedence AND (${fresh("head_at")} < ${old}head_at OR (${fresh("head_at")} = ${old}head_at AND ${fresh("head_id")} < ${old}head_id))))`;
   const pick = (column: string): string =>
     `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
-  return `head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
+  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  const asks = `asks = CASE WHEN ${old}state = 0 THEN ${fresh("asks")} ELSE ${old}asks END`;
+  return `${asks}, head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
 };
 
 const LOWER = by({
@@ -121,7 +123,7 @@ const LOWER = by({
   sqlite: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
   // MySQL assigns from left to right and sees what it has just assigned: the comparison is kept in a column first.
   mysql: raw(
-    `ON DUPLICATE KEY UPDATE lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
+    `ON DUPLICATE KEY UPDATE asks = IF(sluice_lane.state = 0, VALUES(asks), sluice_lane.asks), lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
       `head_precedence = IF(sluice_lane.lowered, VALUES(head_precedence), sluice_lane.head_precedence), head_at = IF(sluice_lane.lowered, VALUES(head_at), sluice_lane.head_at), head_id = IF(sluice_lane.lowered, VALUES(head_id), sluice_lane.head_id), ` +
       `state = IF(sluice_lane.state = 0, 1, sluice_lane.state), stamp = sluice_lane.stamp + 1`,
   ),
