@@ -113,6 +113,6 @@ function checkedTags(
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   for (const { field, rule, cure } of tagProblems("tags", tags))
-    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field} ${rule}. ${cure}.`);
+    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field.slice(0, 80)} ${rule}. ${cure}.`);
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -58,7 +58,6 @@ function textOf(thrown: object, part: string): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-const saidOf = (thrown: unknown): string =>
-  thrown === undefined ? "undefined" : (JSON.parse(`[${readableJson(thrown)}]`) as unknown[]).join();
+const saidOf = (thrown: unknown): string => (typeof thrown === "function" ? "a function" : String(thrown));
 
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

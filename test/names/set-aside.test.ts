@@ -144,21 +144,22 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("a delayed unit that cannot come due, and a deadline that cannot be kept, stop neither delays nor deadlines", async () => {
     await using it = await scene(place);
     const { sluice, beside } = it;
-    await it.work();
     await sluice.queues.pause("one");
-    const stuck = await sluice.enqueue(bad, undefined, { delay: "1ms", goodUntil: "1h" });
-    await beside
-      .query(
-        `INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, n) SELECT id, 'elsewhere', 0, 0, 0, 0, 1 FROM sluice_task WHERE id = '${stuck.id}'`,
-      )
-      .catch(() => {});
-    const [waits] = await sluice.enqueueMany([
-      { task: good as never, input: undefined as never, options: { goodUntil: "50ms" } },
-    ]);
-    await until(
-      async () => (await sluice.get(waits?.id as string))?.state === "expired",
-      "deadlines are kept",
+    const stuck = await sluice.enqueue(bad, undefined, { delay: "200ms" });
+    // In line already, in a lane that is not there.
+    await beside.query(
+      `INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, n) SELECT id, 'elsewhere', 0, 0, 0, 0, 1 FROM sluice_task WHERE id = '${stuck.id}'`,
     );
+    const over = await sluice.enqueue(good, undefined, { goodUntil: "10ms" });
+    // It has ended already, and is in line all the same.
+    await beside.query(
+      `INSERT INTO sluice_outcome (id, state, attempt, losses, finished_at, n) VALUES ('${over.id}', 'failed', 1, 0, 0, 99)`,
+    );
+    await it.work();
+    await isAside(sluice, "bad");
+    const late = await sluice.enqueue(good, undefined, { goodUntil: "10ms" });
+    await until(async () => (await sluice.get(late.id))?.state === "expired", "deadlines are kept");
+    await beside.query(`DELETE FROM sluice_waiting WHERE id = '${over.id}'`);
     await sluice.queues.resume("one");
     const soon = await sluice.enqueue(good, undefined, { delay: "20ms" });
     await until(async () => (await sluice.get(soon.id))?.state === "succeeded", "delays go on");
