@@ -6,9 +6,10 @@
 
 import { SluiceError } from "../core/error.ts";
 import { UNLIMITED } from "../core/gate/gate.ts";
+import { parseKey } from "../core/gate/key.ts";
 import type { Range } from "../core/number.ts";
 import { checkNumber, INSTANTS, MOST_SLOTS, PRIORITIES, SPANS } from "../core/number.ts";
-import { bytesOf, checkText, LONGEST_LIST } from "../core/text.ts";
+import { bytesOf, checkText, LONGEST_LIST, shortly } from "../core/text.ts";
 import type { NewRun } from "./runs.ts";
 import type { Declaration, LimitChange, NewSession, NewTask, Store, TaskFilter } from "./store.ts";
 import type { NewTrigger } from "./triggers.ts";
@@ -23,6 +24,16 @@ const LISTS: Range = { least: 1, most: MOST_LISTED };
 const LIMITS: Range = { least: UNLIMITED, most: MOST_SLOTS };
 const id = (given: unknown): void => checkText("An id", given);
 const by = (given: unknown): void => checkText("The name of who does it (by)", given);
+/** A kind alone, as "cluster", or a kind and a name, neither of them empty. */
+const gateKey = (given: unknown): void => {
+  checkText("The key of a gate", given);
+  const { name, value } = parseKey(given as string);
+  if ((name === "" && (given as string).includes(":")) || value === "")
+    throw new SluiceError(
+      "BAD_TEXT",
+      `The key of a gate must name one, but ${shortly(given)} ends too early.`,
+    );
+};
 const optional = (what: string, given: unknown): void => {
   if (given !== undefined && given !== null) checkText(what, given);
 };
@@ -64,9 +75,9 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
   },
   find: (prefix) => checkText("The beginning of an id", prefix),
   events: (subject) => checkText("What to list the events of", subject),
-  holders: (gate) => checkText("The key of a gate", gate),
+  holders: (gate) => gateKey(gate),
   limits: (keys) => {
-    for (const key of keys) checkText("The key of a gate", key);
+    for (const key of keys) gateKey(key);
   },
   tasks: checkFilter,
   runs: ({ limit, ...texts }) => {
@@ -133,7 +144,7 @@ function checkRun(run: NewRun): void {
 
 function checkDeclaration({ gates, queues }: Declaration): void {
   for (const { key, limit, leaseMs } of gates) {
-    checkText("The key of a gate", key);
+    gateKey(key);
     checkNumber("BAD_LIMIT", `${key}: the limit`, limit, LIMITS);
     if (leaseMs !== undefined) checkNumber("BAD_LEASE", `${key}: the lease`, leaseMs, SPANS);
   }
@@ -156,7 +167,7 @@ function checkSession({ id: session, name, slots, leaseMs }: NewSession): void {
 }
 
 function checkChange(change: LimitChange): void {
-  checkText("The key of a gate", change.key);
+  gateKey(change.key);
   by(change.by);
   if (change.to !== "value") return;
   checkNumber("BAD_LIMIT", `${change.key}: the limit`, change.limit, LIMITS);
