@@ -10,11 +10,11 @@ export {
   type Sluice,
   type WorkerSettings,
 } from "./api/sluice.ts";
+export type { StoppingView } from "./api/stopping.ts";
 export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export { describe, remedy } from "./core/gate/describe.ts";
-export type { StoppingView } from "./api/stopping.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
 export {
   type AutomationDefinition,

@@ -105,6 +105,7 @@ const view = (more: Partial<WaitView> = {}): WaitView => ({
   now: NOW,
   task: task(),
   rank: 100,
+  aside: null,
   gates: [gate("cluster", -1), gate("queue:q", -1)],
   usage: [],
   lanes: [lane("mine")],

@@ -43,7 +43,7 @@ export async function newRun(
   const parsed = workflow.input
     ? await parseWith(workflow.input, inputOf(text), `workflow "${workflow.id}"`)
     : inputOf(text);
-  return runOf(app, workflow, inputText(parsed), making);
+  return runOf(app, workflow, json(workflow, parsed), making);
 }
 
 /** For an input that was checked before, as a rerun's. */
@@ -103,9 +103,7 @@ function json(workflow: AnyWorkflow, input: unknown): string {
   try {
     return inputText(input);
   } catch (cause) {
-    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": its input cannot be written as JSON.`, {
-      cause,
-    });
+    throw new SluiceError("BAD_INPUT", `workflow "${workflow.id}": ${(cause as Error).message}.`, { cause });
   }
 }
 
@@ -115,6 +113,6 @@ function checkedTags(
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   for (const { field, rule, cure } of tagProblems("tags", tags))
-    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field} ${rule}. ${cure}.`);
+    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field.slice(0, 80)} ${rule}. ${cure}.`);
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

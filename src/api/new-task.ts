@@ -99,11 +99,7 @@ function inputJson(task: AnyTask, input: unknown): string {
   try {
     return inputText(input);
   } catch (cause) {
-    throw new SluiceError(
-      "BAD_INPUT",
-      `task "${task.id}": the input cannot be stored as JSON: ${(cause as Error).message}`,
-      { cause },
-    );
+    throw new SluiceError("BAD_INPUT", `task "${task.id}": ${(cause as Error).message}.`, { cause });
   }
 }
 

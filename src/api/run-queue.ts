@@ -6,7 +6,7 @@ import { inOrder } from "../core/gate/order.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
 import { planOf } from "../engine/claiming/line.ts";
-import { withCauses } from "../engine/claiming/wait.ts";
+import { asideReason, withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { unknownRun } from "./unknown.ts";
@@ -46,7 +46,10 @@ export class RunQueue {
     const isServed = this.#isServed(view);
     const inLine = inOrder(view.heads.map((head) => ({ ...head, rank: 100 })));
     const standing = inLine.map((head, index): QueuedRun => {
-      const reasons = waiting.get(head.id) ?? (isServed ? [] : [nobody(lanes.get(head.lane)?.task ?? "")]);
+      const reasons =
+        asideOf(view, head.lane) ??
+        waiting.get(head.id) ??
+        (isServed ? [] : [nobody(lanes.get(head.lane)?.task ?? "")]);
       return {
         id: head.id,
         workflow: lanes.get(head.lane)?.task ?? "",
@@ -119,6 +122,11 @@ export class RunQueue {
   async #notQueued(id: string): Promise<SluiceError> {
     return notQueued(id, (await this.#store.run(id))?.run.state);
   }
+}
+
+function asideOf(view: LineView, lane: string): readonly Reason[] | undefined {
+  const found = view.aside.find(({ id }) => id === lane);
+  return found && [asideReason(found)];
 }
 
 const nobody = (workflow: string): Reason => ({ kind: "noWorker", queue: RUNS, name: workflow });

@@ -11,8 +11,9 @@ import { storedOptions } from "../engine/claiming/recovery.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
+import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
-import type { EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
+import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { declarationOf } from "./declaration.ts";
 import { untilEnded } from "./ended.ts";
@@ -56,7 +57,7 @@ export interface Enqueuing<Task extends AnyTask = AnyTask> {
 
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
   const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = options;
-  const opened = typeof store === "string" ? await openStore(store, { migrate }) : store;
+  const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   if (app) await opened.declare(declarationOf(app));
   return new Sluice(opened, app, env);
 }
@@ -258,6 +259,17 @@ export class Sluice implements AsyncDisposable {
     }
     this.store.hint("work");
     return retried;
+  }
+
+  /**
+   * Puts back what was set aside because it could not be processed: by the id of a task or a run, or of its lane. All of
+   * its kind come back with it.
+   */
+  async restore(id: string, by = "code"): Promise<AsideRow> {
+    const restored = await this.store.restore(id, by);
+    if (!restored) throw new SluiceError("NOT_ASIDE", `${id} was not set aside. See what was: sluice doctor`);
+    for (const hint of ["work", "runs", "later"]) this.store.hint(hint);
+    return restored;
   }
 
   /** Tells workers to look: for work that came in through your own transaction. */

@@ -31,6 +31,10 @@ export interface StoredError {
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
+  /** What led to it. */
+  readonly cause?: StoredError;
+  /** The first ten of those it gathers. */
+  readonly errors?: readonly StoredError[];
 }
 
 export type Ending = { readonly ok: true /** JSON text. */; readonly result: string } | Failed;

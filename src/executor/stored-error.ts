@@ -1,22 +1,63 @@
-/** An error as it is kept: texts only, whatever was thrown. */
+/**
+ * An error as it is kept: texts only, whatever was thrown. Anything can be thrown: a text, nothing at all, an object
+ * whose properties throw themselves. What led to an error is kept with it.
+ */
+import { readableJson } from "../core/readable.ts";
 import type { StoredError } from "./executor.ts";
 
-export function storedError(error: unknown): StoredError {
-  if (!(error instanceof Error)) return { name: "Error", message: textOf(error) };
-  const code = (error as { code?: unknown }).code;
+const DEEPEST = 4;
+const MOST_ERRORS = 10;
+/** Beyond this nobody reads on, and every attempt keeps its own. */
+const LONGEST = 20_000;
+
+export function storedError(thrown: unknown): StoredError {
+  return stored(thrown, 0);
+}
+
+function stored(thrown: unknown, depth: number): StoredError {
+  if (typeof thrown === "string") return { name: "Error", message: cut(thrown) };
+  if (typeof thrown !== "object" || thrown === null)
+    return { name: "Error", message: `${saidOf(thrown)} was thrown` };
+  const name = textOf(thrown, "name");
+  const message = textOf(thrown, "message");
+  const code = textOf(thrown, "code");
+  const stack = textOf(thrown, "stack");
+  if (message === undefined)
+    return { name: name ?? "Error", message: cut(readableJson(thrown)), ...(code ? { code } : {}) };
   return {
-    name: error.name,
-    message: error.message,
-    ...(typeof code === "string" ? { code } : {}),
-    ...(error.stack ? { stack: error.stack } : {}),
+    name: name ?? "Error",
+    message: cut(message),
+    ...(code === undefined ? {} : { code }),
+    ...(stack ? { stack: cut(stack) } : {}),
+    ...(depth < DEEPEST ? ledBy(thrown, depth) : {}),
   };
 }
 
-/** Anything can be thrown, even what has no text. */
-function textOf(thrown: unknown): string {
+/** Its cause, and the errors that it gathers. */
+function ledBy(thrown: object, depth: number): Pick<StoredError, "cause" | "errors"> {
+  const cause = partOf(thrown, "cause");
+  const errors = partOf(thrown, "errors");
+  return {
+    ...(cause === undefined ? {} : { cause: stored(cause, depth + 1) }),
+    ...(Array.isArray(errors) && errors.length > 0
+      ? { errors: errors.slice(0, MOST_ERRORS).map((each) => stored(each, depth + 1)) }
+      : {}),
+  };
+}
+
+function partOf(thrown: object, part: string): unknown {
   try {
-    return String(thrown);
+    return (thrown as Record<string, unknown>)[part];
   } catch {
-    return "Something without a text was thrown.";
+    return undefined;
   }
 }
+
+function textOf(thrown: object, part: string): string | undefined {
+  const text = partOf(thrown, part);
+  return typeof text === "string" ? text : undefined;
+}
+
+const saidOf = (thrown: unknown): string => (typeof thrown === "function" ? "a function" : String(thrown));
+
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

@@ -1,5 +1,6 @@
-/** A store that is away: one error with its address for whoever asked, whatever the driver calls it. */
+/** Errors of drivers as errors of ours: a store that is away is told with its address, whatever the driver calls it. */
 import { SluiceError } from "../core/error.ts";
+import { asDataError } from "./data-error.ts";
 import { isConnectionLoss } from "./retry.ts";
 import type { SqlDatabase } from "./sql-store.ts";
 
@@ -41,11 +42,18 @@ export function masked(url: string): string {
   return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
 }
 
-/** The same database, whose errors say so when it is away. A caller's own transaction has errors of the caller's own. */
-export function saysWhenAway(db: SqlDatabase): SqlDatabase {
+/**
+ * The same database, whose errors say what they are about: a store that is away, or data that it cannot process. Whether a
+ * caller's own transaction has lost its connection is the caller's own business.
+ */
+export function inPlainWords(db: SqlDatabase): SqlDatabase {
   const told = <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((error: unknown) => {
-      throw isAway(error) ? unreachable(db.where, error) : error;
+      throw isAway(error) ? unreachable(db.where, error) : asDataError(error);
+    });
+  const ofData = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((error: unknown) => {
+      throw asDataError(error);
     });
   const { vital, within, ground, upkeep } = db;
   return {
@@ -59,7 +67,7 @@ export function saysWhenAway(db: SqlDatabase): SqlDatabase {
     hint: (hint) => db.hint(hint),
     close: () => db.close(),
     ...(vital ? { vital: (flow) => told(vital.call(db, flow)) as never } : {}),
-    ...(within ? { within: within.bind(db) } : {}),
+    ...(within ? { within: (transaction, flow) => ofData(within.call(db, transaction, flow)) as never } : {}),
     ...(ground ? { ground: ground.bind(db) } : {}),
     ...(upkeep ? { upkeep: upkeep.bind(db) } : {}),
   };

@@ -1,6 +1,6 @@
 /** What a doctor asks of a store: what can never be, and what its promises rest on, all at one instant. */
 import type { Limit } from "../core/gate/gate.ts";
-import type { GateInfo, SessionRow, StoppingRow } from "./store.ts";
+import type { AsideRow, GateInfo, SessionRow, StoppingRow } from "./store.ts";
 
 /** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
 export type Contradiction =
@@ -63,6 +63,8 @@ export interface Inspection {
   readonly waiting: readonly { readonly queue: string; readonly task: string; readonly units: number }[];
   readonly rows: Readonly<Record<CountedTable, number>>;
   readonly broken: Readonly<Record<Contradiction, Sample>>;
+  /** Lanes that were set aside, the first 200. */
+  readonly aside: readonly AsideRow[];
   /** What the database says about itself, in its own words. */
   readonly settings: Readonly<Record<string, string>>;
 }

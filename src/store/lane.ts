@@ -1,7 +1,10 @@
 /** A lane: all units of one task with the same asks. Its id is made of its content, so that an enqueue need not look. */
 import { createHash } from "node:crypto";
+import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import { unreadableKey } from "../core/gate/key.ts";
+import { MOST_SLOTS } from "../core/number.ts";
+import { bytesOf, checkText, inByteOrder, isStorable, LONGEST_LIST } from "../core/text.ts";
 
 export interface LaneSpec {
   readonly id: string;
@@ -12,14 +15,24 @@ export interface LaneSpec {
 }
 
 export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneSpec {
-  const sorted = [...asks].sort((a, b) => (a.gate < b.gate ? -1 : 1)).map(({ gate, slots }) => [gate, slots]);
+  for (const { gate } of asks) checkText(`task "${task}": the key of a gate it asks for`, gate);
+  const sorted = [...asks]
+    .sort((a, b) => inByteOrder(a.gate, b.gate))
+    .map(({ gate, slots }) => [gate, slots]);
   const text = JSON.stringify(sorted);
+  if (text.length * 3 > LONGEST_LIST && bytesOf(text) > LONGEST_LIST) throw asksTooLong(task, text);
   const id = createHash("sha256")
     .update(JSON.stringify([queue, task, text]))
     .digest("base64url")
     .slice(0, 16);
   return { id, queue, task, asks: text };
 }
+
+const asksTooLong = (task: string, text: string): SluiceError =>
+  new SluiceError(
+    "ASKS_TOO_MUCH",
+    `task "${task}": what it asks for is too long to be kept: ${bytesOf(text)} bytes, and ${LONGEST_LIST} are allowed. Ask fewer gates, or give them shorter names.`,
+  );
 
 const parsed = new Map<string, readonly Ask[]>();
 
@@ -38,6 +51,9 @@ export function asksOf(text: string): readonly Ask[] {
   return asks;
 }
 
+/** Whether they could not be read. */
+export const isUnreadable = (text: string): boolean => asksOf(text) === UNREADABLE;
+
 /** Whether it is what `laneOf` writes; what somebody else wrote may be anything. */
 export function isAsks(text: string): boolean {
   try {
@@ -50,5 +66,5 @@ export function isAsks(text: string): boolean {
 
 function isAsk(pair: unknown): boolean {
   if (!Array.isArray(pair) || pair.length !== 2) return false;
-  return typeof pair[0] === "string" && Number.isSafeInteger(pair[1]) && pair[1] > 0;
+  return isStorable(pair[0]) && Number.isSafeInteger(pair[1]) && pair[1] > 0 && pair[1] <= MOST_SLOTS;
 }

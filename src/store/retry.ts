@@ -61,7 +61,16 @@ export class AmbiguousCommit extends SluiceError {
 
 export const isAmbiguous = (error: unknown): boolean => error instanceof AmbiguousCommit;
 
-export const ATTEMPTS = 12;
+const ATTEMPTS = 12;
+/** A row that somebody else has just inserted is seen at the next try; one that is always there is no race. */
+const DUPLICATE_ATTEMPTS = 3;
+const DUPLICATE = new Set(["23505", "ER_DUP_ENTRY"]);
+
+/** Whether the whole transaction is worth another try. */
+export function isWorthAnother(error: unknown, attempt: number): boolean {
+  if (DUPLICATE.has(codeOf(error))) return attempt < DUPLICATE_ATTEMPTS;
+  return (isLostRace(error) || isConnectionLoss(error)) && attempt < ATTEMPTS;
+}
 
 /** Full jitter, growing from a few milliseconds to a quarter of a second. */
 export function pauseMs(attempt: number, random: number): number {

@@ -16,6 +16,7 @@
  */
 import type { LaneSpec } from "./lane.ts";
 import type {
+  AsideRow,
   Enqueued,
   FinalState,
   GateInfo,
@@ -307,6 +308,8 @@ export interface LineView {
   readonly sessions: readonly SessionRow[];
   /** There are more units in this line. */
   readonly cut: boolean;
+  /** Those of its lanes that were set aside. */
+  readonly aside: readonly AsideRow[];
 }
 
 /** Who holds slots of a gate. */

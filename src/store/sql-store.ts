@@ -1,8 +1,12 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
-import { saysWhenAway } from "./away.ts";
+import { inPlainWords } from "./away.ts";
+import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
+import { isDataError } from "./data-error.ts";
 import type { Database, Flow } from "./flow.ts";
+import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
+import * as aside from "./query/aside.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
@@ -43,7 +47,7 @@ export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
 
   constructor(db: SqlDatabase) {
-    this.#db = saysWhenAway(db);
+    this.#db = inPlainWords(db);
   }
 
   get kind(): Dialect {
@@ -123,8 +127,33 @@ export class SqlStore implements S.Store {
     return passed;
   }
 
-  tend(parkedAfter = ""): Promise<S.Tended> {
-    return this.#db.transact(() => tend(parkedAfter, this.#db.dialect));
+  probe(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<void> {
+    return probe(this.#db, () => pass(scope, decide, this.#db.dialect));
+  }
+
+  takeIn(): Promise<S.AsideRow[]> {
+    return takeInCarefully(this.#db);
+  }
+
+  setAside(lane: LaneSpec, error: string): Promise<void> {
+    return this.#db.transact(() => aside.setAside(lane, error));
+  }
+
+  restore(id: string, by: string): Promise<S.AsideRow | undefined> {
+    return this.#db.transact(() => aside.restore(id, by));
+  }
+
+  asides(): Promise<S.AsideRow[]> {
+    return this.#db.read(() => aside.asides());
+  }
+
+  async tend(parkedAfter = ""): Promise<S.Tended> {
+    const all = (): Promise<S.Tended> => this.#db.transact(() => tend(parkedAfter, this.#db.dialect));
+    return all().catch(async (error: unknown) => {
+      if (!isDataError(error)) throw error;
+      await tendCarefully(this.#db, this.#db.dialect);
+      return all();
+    });
   }
 
   cancel(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
@@ -260,7 +289,12 @@ export class SqlStore implements S.Store {
   }
 
   advance(decide: Parameters<S.Store["advance"]>[0]): Promise<S.Advanced> {
-    return this.#db.transact(() => advance(decide, this.#db.dialect));
+    return this.#db
+      .transact(() => advance(decide, this.#db.dialect))
+      .catch((error: unknown) => {
+        if (!isDataError(error)) throw error;
+        return advanceCarefully(this.#db, decide, this.#db.dialect);
+      });
   }
 
   cancelRun(id: string, by: string, only?: "queued"): ReturnType<S.Store["cancelRun"]> {

@@ -195,7 +195,15 @@ export interface LaneRow {
   readonly blocked: string;
 }
 
-export type LaneState = "idle" | "open" | "parked";
+/** `aside`: it could not be processed, and nobody looks at it until it is put back. */
+export type LaneState = "idle" | "open" | "parked" | "aside";
+
+/** A lane that was set aside, why, and how many of its units wait there. */
+export interface AsideRow extends LaneSpec {
+  readonly error: string;
+  readonly at: number;
+  readonly units: number;
+}
 
 export interface HeadRow {
   readonly id: string;
@@ -406,6 +414,8 @@ export interface WaitView {
   readonly heads: readonly HeadRow[];
   readonly sessions: readonly SessionRow[];
   readonly holders: readonly HolderRow[];
+  /** Its lane was set aside. */
+  readonly aside: { readonly id: string; readonly error: string; readonly at: number } | null;
   /** Waiting units ahead of it, per lane that shares one of its gates. */
   readonly ahead: readonly { readonly lane: string; readonly asks: string; readonly units: number }[];
 }
@@ -454,6 +464,16 @@ export interface Store extends RunVerbs, TriggerVerbs {
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
   /** The one locking verb: complete, look, decide, claim; all in one transaction. `decide` is synchronous. */
   pass(scope: Scope, decide: (view: View) => Moves): Promise<Passed>;
+  /** A pass that is undone at its end: whether it would fail. */
+  probe(scope: Scope, decide: (view: View) => Moves): Promise<void>;
+  /** Takes in what has arrived without a pass; lanes that cannot be taken in are set aside, and answered. */
+  takeIn(): Promise<AsideRow[]>;
+  /** From now on nobody looks at this lane. Its units keep their places. */
+  setAside(lane: LaneSpec, error: string): Promise<void>;
+  /** Puts a lane back that was set aside: itself, or that of a unit. Undefined when it was not. */
+  restore(id: string, by: string): Promise<AsideRow | undefined>;
+  /** Lanes that were set aside, the first 200. */
+  asides(): Promise<AsideRow[]>;
   /** Moves what became due, expires what is past its deadline; tells of parked gates whose name comes after this one. */
   tend(parkedAfter?: string): Promise<Tended>;
   cancel(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;

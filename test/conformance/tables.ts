@@ -33,6 +33,7 @@ export const TABLES = [
   "timer",
   "success",
   "trigger",
+  "aside",
 ] as const;
 
 export async function besidePostgres(url: string): Promise<Aside> {

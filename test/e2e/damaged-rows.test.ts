@@ -33,14 +33,21 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     );
     for (const other of others)
       await until(async () => (await sluice.get(other.id))?.state === "succeeded", "the others run");
-    const why = await sluice.explain(id);
+    const why = await until(async () => {
+      const told = await sluice.explain(id);
+      return told.reasons[0]?.kind === "aside" && told;
+    }, "it is set aside");
     expect(why.state).toBe("waiting");
-    expect(why.reasons.map((reason) => "gate" in reason && reason.gate)).toEqual(["unreadable"]);
+    expect(why.sentences[0]).toMatchObject({
+      text: expect.stringContaining("what it asks for cannot be read"),
+      remedy: expect.stringMatching(/^sluice tasks restore /),
+    });
 
     await aside.query(`UPDATE sluice_lane SET asks = '${lane?.asks}' WHERE task = 'broken'`);
     await aside.query(`UPDATE sluice_task SET asks = '${lane?.asks}' WHERE name = 'broken'`);
     await aside.close();
-    await until(async () => (await sluice.get(id))?.state === "succeeded", "it runs once it is mended");
+    expect(await sluice.restore(id, "test")).toMatchObject({ task: "broken", units: 1 });
+    await until(async () => (await sluice.get(id))?.state === "succeeded", "it runs once it is put back");
   });
 
   test("an input that cannot be read fails its own task, and a line that is not known is strict", async () => {

@@ -1,5 +1,6 @@
 /** `sluice doctor`: whether what the store remembers is what it promises, and whether what it stands on lets it. */
 import type { Inspection, Store } from "../../store/store.ts";
+import { asideCheck } from "./aside.ts";
 import type { Check, Verdict } from "./check.ts";
 import { checkOf } from "./check.ts";
 import { clockCheck } from "./clock.ts";
@@ -34,6 +35,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
     recoveryCheck(seen),
     stoppingCheck(seen),
     workersCheck(seen),
+    asideCheck(seen),
     ...settingChecks(store.kind, seen.settings),
     clock,
     checkOf("schema", [], `version ${seen.schema}`),

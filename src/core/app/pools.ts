@@ -1,7 +1,9 @@
 /** What must be true of pools and of what tasks ask from them. */
 import { obstacle } from "../gate/gate.ts";
-import { ANY } from "../gate/key.ts";
+import { ANY, poolKey } from "../gate/key.ts";
+import { MOST_SLOTS } from "../number.ts";
 import type { AppDefinition, PoolOptions } from "../task/definition.ts";
+import { textProblem } from "../text.ts";
 import { mustKnowFields, POOL_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";
@@ -55,7 +57,7 @@ function* oneAsk(
   pools: Readonly<Record<string, PoolOptions>>,
   who: string,
 ): Problems {
-  yield* mustBeWhole(field, slots ?? null, 1, "Ask for 1 slot or more, or leave the pool out");
+  yield* mustBeWhole(field, slots ?? null, 1, "Ask for 1 slot or more, or leave the pool out", MOST_SLOTS);
   const [name = ""] = ask.split("=", 1);
   const pool = Object.hasOwn(pools, name) ? pools[name] : undefined;
   if (!pool) {
@@ -64,6 +66,8 @@ function* oneAsk(
     return;
   }
   yield* mustFitShape(field, ask, name, pool.perValue === true);
+  const unfit = textProblem(poolKey(ask));
+  if (unfit) yield { field, rule: `the key of a pool's value ${unfit}`, cure: "Ask for another value" };
   if (neverFits(slots as number, pool.limit))
     yield {
       field,

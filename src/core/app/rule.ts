@@ -4,6 +4,8 @@
  */
 import type { Problem } from "../error.ts";
 import { SluiceError } from "../error.ts";
+import { isWithin, MOST_PRIORITY, MOST_SLOTS } from "../number.ts";
+import { shortly } from "../text.ts";
 import { parseDuration } from "../time.ts";
 
 export type Problems = Iterable<Problem>;
@@ -23,15 +25,36 @@ export function* mustBeRecord(field: string, value: unknown, like: string): Prob
   yield { field, rule: `must be an object, but is ${shown(value)}`, cure: `Write it like ${like}` };
 }
 
-export function* mustBeWhole(field: string, value: unknown, min: number, cure: string): Problems {
-  if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= min)) return;
-  const bound = min === Number.NEGATIVE_INFINITY ? "" : ` of at least ${min}`;
+/** Not larger than what every store can keep and add up: a billion, or for any whole number a thousand times that. */
+export function* mustBeWhole(
+  field: string,
+  value: unknown,
+  min: number,
+  cure: string,
+  max = min === Number.NEGATIVE_INFINITY ? MOST_PRIORITY : MOST_SLOTS,
+): Problems {
+  const least = Math.max(min, -max);
+  if (value === undefined || isWithin(value, { least, most: max })) return;
+  const isLarge = typeof value === "number" && Math.abs(value) > max;
+  const bound = isLarge
+    ? ` from ${least} to ${max}`
+    : min === Number.NEGATIVE_INFINITY
+      ? ""
+      : ` of at least ${min}`;
   yield { field, rule: `must be a whole number${bound}, but is ${shown(value)}`, cure };
 }
 
+/** A step's name is part of a gate's key, beside its run's id; a sensor's id of the keys of its runs. */
+const LONGEST_NAME = 120;
+
 /** Letters and digits of ASCII, and . _ - / because names end up in keys, commands and addresses. */
 export function* mustBeName(field: string, name: unknown, what: string): Problems {
-  if (typeof name === "string" && /^[A-Za-z0-9._/-]+$/.test(name)) return;
+  const fits = typeof name === "string" && name.length <= LONGEST_NAME;
+  if (fits && /^[A-Za-z0-9._/-]+$/.test(name)) return;
+  if (typeof name === "string" && !fits) {
+    yield { field, rule: `${what} is too long: ${name.length} letters`, cure: `Use ${LONGEST_NAME} at most` };
+    return;
+  }
   const rule = name === "" ? `${what} must not be empty` : `${shown(name)} cannot be ${what}`;
   yield { field, rule, cure: "Use letters, digits and . _ - / only" };
 }
@@ -90,7 +113,7 @@ export function millis(value: unknown, fallback: string): number | undefined {
 }
 
 export function shown(value: unknown): string {
-  if (typeof value === "string") return `"${value}"`;
+  if (typeof value === "string") return shortly(value);
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";
   return isRecord(value) ? "an object" : String(value);

@@ -12,7 +12,7 @@ import {
   mustBeWhole,
   shown,
 } from "./rule.ts";
-import { mustBeTagKey, mustBeTagValue, tagLimitKey } from "./tags.ts";
+import { mustBeTagKey, mustBeTagValue, mustFitKey, tagLimitKey } from "./tags.ts";
 
 const LIKE = '{ key: "tenant", perValue: true, limit: 1 }';
 const MAX = `Set it to 1 or more, or to ${UNLIMITED} for no cap (to pause, use sluice limits set)`;
@@ -58,6 +58,7 @@ function* oneTagLimit(field: string, tag: Readonly<Record<string, unknown>>): Pr
   yield* mustKnowFields(`${field}.`, tag, TAG_FIELDS);
   yield* mustBeTagKey(`${field}.key`, tag.key);
   if (tag.value !== undefined) yield* mustBeTagValue(`${field}.value`, tag.value);
+  yield* mustFitKey(field, tag.key, tag.value);
   yield* mustBeBoolean(`${field}.perValue`, tag.perValue, "Write true for one limit per value");
   const cure = "Set it to 1 or more (to pause, use sluice limits set)";
   yield* mustBeWhole(`${field}.limit`, tag.limit ?? null, 1, cure);

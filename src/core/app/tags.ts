@@ -1,5 +1,6 @@
 /** What must be true of the tags of a run, wherever they come from. */
-import { ANY, LONGEST_KEY, tagKey } from "../gate/key.ts";
+import { ANY, tagKey } from "../gate/key.ts";
+import { textProblem } from "../text.ts";
 import type { AppTagLimit } from "./app.ts";
 import type { Problems } from "./rule.ts";
 import { entriesOf, mustBeRecord, shown } from "./rule.ts";
@@ -10,13 +11,15 @@ export function* tagProblems(field: string, tags: unknown): Problems {
   for (const [key, value] of entriesOf(tags)) {
     yield* mustBeTagKey(`${field}.${key}`, key);
     yield* mustBeTagValue(`${field}.${key}`, value);
-    if (tagKey(key, String(value)).length > LONGEST_KEY)
-      yield {
-        field: `${field}.${key}`,
-        rule: `is too long: "${key}=…" may have ${LONGEST_KEY - tagKey("").length} letters`,
-        cure: "Shorten it, or make it part of the run's input",
-      };
+    yield* mustFitKey(`${field}.${key}`, key, value);
   }
+}
+
+/** Key and value together are the key of a gate. */
+export function* mustFitKey(field: string, key: unknown, value: unknown): Problems {
+  if (typeof key !== "string" || (value !== undefined && typeof value !== "string")) return;
+  const rule = textProblem(tagKey(key, value));
+  if (rule) yield { field, rule, cure: "Change it, or make it part of the run's input" };
 }
 
 export function* mustBeTagKey(field: string, key: unknown): Problems {

@@ -140,7 +140,7 @@ describe("a wrong workflow is refused, with exactly this problem:", () => {
     ["workflows.w.tags.a=b", "cannot be a tag's key", wrong({ tags: { "a=b": "c" } })],
     [
       "workflows.w.tags.a",
-      'is too long: "a=…" may have 187 letters',
+      "is too long: it has 192 bytes, and 191 are allowed",
       wrong({ tags: { a: "b".repeat(186) } }),
     ],
     ["workflows.w.priority", "but is 0.5", wrong({ priority: 0.5 })],

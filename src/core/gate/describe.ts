@@ -81,6 +81,8 @@ function sentence(reason: Reason, telling: Telling): string {
     case "noWorker":
       if (reason.queue.startsWith("@")) return "no worker is running, so nobody lets runs in";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"`;
+    case "aside":
+      return `it could not be processed and was set aside at ${isoTime(reason.at)}, with all of its kind: ${reason.error}`;
   }
 }
 
@@ -109,6 +111,8 @@ function command(reason: Reason): string | undefined {
     case "noWorker":
       if (reason.queue.startsWith("@")) return "sluice worker app.ts";
       return `sluice worker app.ts${reason.queue && ` --queues=${quoted(reason.queue)}`}`;
+    case "aside":
+      return `sluice tasks restore ${reason.lane}`;
     default:
       return undefined;
   }

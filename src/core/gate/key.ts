@@ -38,9 +38,6 @@ export function runGateKey(run: string, name: string): string {
   return `run:${run}/${name}`;
 }
 
-/** What every store can keep. */
-export const LONGEST_KEY = 191;
-
 export interface KeyParts {
   readonly kind: string;
   /** Empty where there is only one gate of the kind, as with the cluster. */

@@ -45,7 +45,9 @@ export type Reason =
   | { readonly kind: "needs"; readonly units: readonly string[] }
   /** `ahead` are units in front that are refused as busy too and could run on one of its workers. */
   | { readonly kind: "busy"; readonly workers: number; readonly slots: number; readonly ahead: number }
-  | { readonly kind: "noWorker"; readonly queue: string; readonly name: string };
+  | { readonly kind: "noWorker"; readonly queue: string; readonly name: string }
+  /** Its lane could not be processed and was set aside, then; nobody looks at it until it is put back. */
+  | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };
 
 export type GateReason = Extract<Reason, { gate: string }>;
 

@@ -2,7 +2,7 @@
  * What a worker needs from wherever the work is: one port, so that a worker on the store and a worker far away are
  * the same worker.
  */
-import type { Claimed, Ended, Finished, Stopped } from "../../store/store.ts";
+import type { AsideRow, Claimed, Ended, Finished, Stopped } from "../../store/store.ts";
 
 export type { Claimed, Ended, Finished, Stopped };
 
@@ -51,6 +51,8 @@ export interface Answer {
   readonly yielded: boolean;
   /** This session has ended: nothing it holds is its own any more. */
   readonly ended: boolean;
+  /** Lanes that could not be processed, and were set aside by this exchange. */
+  readonly aside?: readonly AsideRow[];
 }
 
 export interface Claims {

@@ -33,7 +33,8 @@ export interface Decision {
   readonly unread: readonly LaneRow[];
 }
 
-export function decide(view: View, scope: Scope, seat: Seat, report: Report, rehead = false): Decision {
+export function decide(seen: View, scope: Scope, seat: Seat, report: Report, rehead = false): Decision {
+  const view = withoutAside(seen);
   const me = view.sessions.findIndex(({ id }) => id === scope.session);
   const gates = new Map(view.gates.map((gate) => [gate.key, gate]));
   const unread = view.lanes.filter((lane) => lane.state !== "idle" && !isReadable(lane, gates));
@@ -118,6 +119,14 @@ export function decide(view: View, scope: Scope, seat: Seat, report: Report, reh
     ended: me < 0,
     unread,
   };
+}
+
+/** A lane that somebody has set aside while we had it in sight. */
+function withoutAside(view: View): View {
+  if (view.lanes.every(({ state }) => state !== "aside")) return view;
+  const lanes = view.lanes.filter(({ state }) => state !== "aside");
+  const ids = new Set(lanes.map(({ id }) => id));
+  return { ...view, lanes, heads: view.heads.filter(({ lane }) => ids.has(lane)) };
 }
 
 /** The units of each lane, without those whose time is over. */

@@ -12,7 +12,8 @@ import { gatesOf, waitersOf, workersOf } from "./snapshot.ts";
 export type Supposed = ReadonlyMap<string, Limit>;
 
 export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
-  const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
+  const aside = new Set(view.aside.map(({ id }) => id));
+  const lanes = new Map(view.lanes.flatMap((lane) => (aside.has(lane.id) ? [] : [[lane.id, lane]])));
   const standing = [...lanes.values()].map((lane) => ({
     lane,
     units: view.heads.filter((head) => head.lane === lane.id),

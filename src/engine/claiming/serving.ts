@@ -18,11 +18,20 @@ const parsed = new Map<string, Serves>();
 function servesOf(text: string): Serves {
   const known = parsed.get(text);
   if (known) return known;
-  const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
-  const serves = { queues: new Set(queues), tasks: new Set(tasks) };
+  const serves = read(text);
   if (parsed.size > 1_000) parsed.clear();
   parsed.set(text, serves);
   return serves;
+}
+
+/** A damaged row serves nothing, and stops nobody. */
+function read(text: string): Serves {
+  try {
+    const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
+    return { queues: new Set(queues), tasks: new Set(tasks) };
+  } catch {
+    return { queues: new Set(), tasks: new Set() };
+  }
 }
 
 export function doesServe(serves: string, lane: { readonly queue: string; readonly task: string }): boolean {

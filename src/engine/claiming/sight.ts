@@ -8,6 +8,7 @@ import { familyOf } from "../../core/gate/key.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
+import { inByteOrder } from "../../core/text.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { GateRow, LaneRow, Scope, View } from "../../store/store.ts";
@@ -57,6 +58,17 @@ export class Sight {
       this.#aside.delete(spec.id);
       if (!this.#lanes.has(spec.id)) this.#lanes.set(spec.id, { ...spec, place: UNKNOWN_PLACE, flows: true });
     }
+  }
+
+  /** Those of these lanes that are in sight. */
+  known(lanes: readonly { readonly id: string }[]): LaneSpec[] {
+    return lanes.flatMap(({ id }) => this.#lanes.get(id) ?? []);
+  }
+
+  /** Nobody looks at it any more. */
+  forget(id: string): void {
+    this.#lanes.delete(id);
+    this.#aside.delete(id);
   }
 
   /** Gates that lanes are parked on, as far as the store told: the next look includes them. */
@@ -122,7 +134,7 @@ export class Sight {
       const family = familyOf(key);
       if (family && !keys.has(family)) shared.add(family);
     }
-    return { exclusive: exclusive.sort(), shared: [...shared].sort() };
+    return { exclusive: exclusive.sort(inByteOrder), shared: [...shared].sort(inByteOrder) };
   }
 
   /** After a pass: what was seen replaces what was believed. True when a lane came into sight, or its place did. */

@@ -1,11 +1,14 @@
 /** Claiming on a store: each exchange is one pass, decided here and written there. */
+import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
-import type { Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import { isUnreadable } from "../../store/lane.ts";
+import type { AsideRow, LaneRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
 import { isStopped, RUNS } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
 import { doesServe, servesText } from "./serving.ts";
+import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
 import { Sight } from "./sight.ts";
 
 /** Between two of these, PostgreSQL may walk over some hundred dead index entries; that costs little. */
@@ -18,6 +21,14 @@ const HALVES_FROM = 100;
 const INTAKE_EVERY = 16;
 const FEW_ARRIVALS = 32;
 
+const UNREADABLE = "what it asks for cannot be read";
+
+/** What a pass was shown, and what it made of it. */
+interface Seeing {
+  view?: View;
+  decision?: Decision;
+}
+
 export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
@@ -29,6 +40,7 @@ export class StoreClaims implements Claims {
   #session = "";
   #offered: ReadonlySet<string> = new Set();
   #unread = "";
+  readonly #unreadable = new Map<string, LaneRow>();
   #lookBeyond = false;
   #passes = 0;
 
@@ -69,20 +81,54 @@ export class StoreClaims implements Claims {
 
   async exchange(report: Report): Promise<Answer> {
     const scope = this.#scopeFor(report);
-    let seen: { view: View; decision: Decision } | undefined;
-    const look = (view: View): Moves => {
-      const decision = decide(
+    const seeing: Seeing = {};
+    try {
+      return await this.#pass(report, scope, seeing);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      return this.#passCarefully(report, scope, seeing, error);
+    }
+  }
+
+  async #pass(report: Report, scope: Scope, seeing: Seeing): Promise<Answer> {
+    const passed = await this.#store.pass(scope, this.#look(report, scope, seeing));
+    const answer = this.#settle(report, scope, passed, seeing as Required<Seeing>);
+    return this.#unreadable.size === 0 ? answer : { ...answer, aside: await this.#setAsideUnreadable() };
+  }
+
+  #look(report: Report, scope: Scope, seeing: Seeing): (view: View) => Moves {
+    return deciding((view) => {
+      seeing.view = view;
+      seeing.decision = decide(
         view,
         scope,
         this.#seat,
         report,
         this.#passes % REHEAD_EVERY === 0 || scope.lanes.some(({ want }) => want > LONG),
       );
-      seen = { view, decision };
-      return decision.moves;
-    };
-    const passed = await this.#store.pass(scope, look);
-    return this.#settle(report, scope, passed, seen as { view: View; decision: Decision });
+      return seeing.decision.moves;
+    });
+  }
+
+  /** What is to blame is got out of the way, and the pass is made without it. What has not been found is thrown again. */
+  async #passCarefully(report: Report, scope: Scope, { view }: Seeing, error: unknown): Promise<Answer> {
+    const { accepted, spoiled } = await reportCarefully(this.#store, scope);
+    const refused = report.finished.filter(({ id }) => !accepted.has(id)).map(({ id }) => id);
+    const unkept = spoiled.flatMap((each) => (each.kept ? [] : (this.#laneOf.get(each.report.epoch) ?? [])));
+    for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
+    const rest: Report = { ...report, finished: [], ownTurn: true };
+    const probing = this.#look(rest, scope, {});
+    const lanes = [...this.#sight.known(scope.lanes), ...(view?.lanes ?? [])];
+    const distinct = [...new Map(lanes.map((lane) => [lane.id, lane])).values()];
+    const aside = [
+      ...(await this.#store.takeIn()),
+      ...(await Promise.all(unkept.map((lane) => setAside(this.#store, lane, sayCause(error))))),
+      ...(await setAsideLost(this.#store, scope, probing)),
+      ...(await setAsideLanes(this.#store, distinct, scope, probing)),
+    ];
+    for (const { id } of aside) this.#sight.forget(id);
+    const answer = await this.#pass({ ...rest, started: [] }, this.#scopeFor(rest), {});
+    return { ...answer, refused, more: true, aside: [...aside, ...(answer.aside ?? [])] };
   }
 
   #scopeFor(report: Report): Scope {
@@ -122,6 +168,7 @@ export class StoreClaims implements Claims {
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
+    for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     const parked = decision.moves.lanes.some((move) => move.parked !== null);
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
@@ -137,6 +184,14 @@ export class StoreClaims implements Claims {
       yielded: decision.yielded,
       ended: decision.ended,
     };
+  }
+
+  /** Lanes of which it cannot be read what they ask for. */
+  async #setAsideUnreadable(): Promise<AsideRow[]> {
+    const lanes = [...this.#unreadable.values()].filter(({ state }) => state !== "aside");
+    this.#unreadable.clear();
+    for (const { id } of lanes) this.#sight.forget(id);
+    return Promise.all(lanes.map((lane) => setAside(this.#store, lane, UNREADABLE)));
   }
 
   /** A pass that changed nothing is not repeated at once, however much it could not see. */

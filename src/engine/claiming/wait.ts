@@ -19,6 +19,7 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   if (task.state === "later")
     return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
   if (task.state !== "waiting" && task.state !== "claimed") return [];
+  if (view.aside && task.state === "waiting") return [asideReason(view.aside)];
   const me = unitOf(view);
   const others = waitersOf(standingOf(view), view.sessions).filter(({ id }) => id !== me.id);
   const plan = admit({
@@ -32,6 +33,13 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
     reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, plan) } : withCause(reason, view),
   );
 }
+
+export const asideReason = ({ id, error, at }: NonNullable<WaitView["aside"]>): Reason => ({
+  kind: "aside",
+  lane: id,
+  error,
+  at,
+});
 
 function unitOf(view: WaitView): Waiter {
   const { id, lane, priority, at, asks, queue, name } = view.task;
@@ -108,11 +116,21 @@ function withCause(reason: Reason, view: WaitView): Reason {
   return { ...reason, holders };
 }
 
+/** What somebody damaged tells nothing. */
+function gatesIn(data: string | null): string[] {
+  try {
+    const gates: unknown = JSON.parse(data ?? "[]");
+    return Array.isArray(gates) ? gates.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** A unit's own history is the part of its lane's that falls into its wait. */
 export function waitsOf(laneEvents: readonly EventRow[], from: number, until: number): Wait[] {
   const changes = laneEvents.filter(({ kind }) => kind === "LaneWaiting");
   return changes.flatMap((event, index): Wait[] => {
-    const gates = JSON.parse(event.data ?? "[]") as string[];
+    const gates = gatesIn(event.data);
     const start = Math.max(from, event.at);
     const end = Math.min(until, changes[index + 1]?.at ?? until);
     return gates.length > 0 && end > start ? [{ gates, fromMs: start, forMs: end - start }] : [];

@@ -10,6 +10,7 @@
 
 import type { Store } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
+import { asideNotice } from "../claiming/set-aside.ts";
 import { StoreClaims } from "../claiming/store-claims.ts";
 import type { Env } from "../env.ts";
 import type { Polling } from "../loop.ts";
@@ -55,7 +56,7 @@ export class Coordinator implements Service {
     this.#claims.speakFor(RUNS);
     this.#letIn = new Loop(env, options, () => this.#admit());
     this.#moveOn = new Loop(env, options, () => this.#advance());
-    this.#timers = new Loop(env, options, () => lookAtTimers(store, options.claimTimeoutMs));
+    this.#timers = new Loop(env, options, () => lookAtTimers(store, options.claimTimeoutMs, options.failed));
   }
 
   async start(): Promise<void> {
@@ -105,6 +106,7 @@ export class Coordinator implements Service {
         ownTurn: true,
       });
       this.#claims.forget(answer.claimed);
+      for (const lane of answer.aside ?? []) this.#options.failed?.(asideNotice(lane));
       if (answer.claimed.length > 0) this.#moveOn.wake();
       more = answer.more;
     }
@@ -120,8 +122,8 @@ export class Coordinator implements Service {
       const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
         const answer = advanceRuns(runs, results, settings);
         const moves = "moves" in answer ? answer.moves : [];
-        timed = moves.some(({ start }) => start && start.timeoutMs !== null);
-        aborted = moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
+        timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
+        aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
         return answer;
       });
       // Its time may be over before the next poll.

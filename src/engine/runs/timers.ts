@@ -13,6 +13,7 @@ import { eachFrontOnce } from "../../core/gate/reason.ts";
 import type { GateChange } from "../../core/run/claim-clock.ts";
 import { countedWait } from "../../core/run/claim-clock.ts";
 import { sayDuration } from "../../core/time.ts";
+import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
 import { storedOptions } from "../claiming/recovery.ts";
 import { reasonsOf, waitsOf } from "../claiming/wait.ts";
@@ -22,10 +23,26 @@ const SOON_MS = 1_000;
 /** To find out when a list last moved takes a look at all of its items. */
 const SOON_FOR_LISTS_MS = 5_000;
 
+const PUT_OFF_MS = 60_000;
+
 /** Answers in how long to look again. */
-export async function lookAtTimers(store: Store, claimTimeoutMs: number): Promise<number | undefined> {
+export async function lookAtTimers(
+  store: Store,
+  claimTimeoutMs: number,
+  failed?: (error: unknown) => void,
+): Promise<number | undefined> {
   const { due, nextAt, now } = await store.timers();
-  for (const timer of due) await ring(store, timer, claimTimeoutMs);
+  for (const timer of due) {
+    try {
+      await ring(store, timer, claimTimeoutMs);
+    } catch (error) {
+      // One that cannot be rung must not keep the others from it: it is tried again in a while.
+      const typed = asDataError(error);
+      if (!isDataError(typed)) throw error;
+      failed?.(typed);
+      await store.resetTimer(timer, PUT_OFF_MS);
+    }
+  }
   if (due.length > 0) return 0;
   return nextAt === null ? undefined : Math.max(0, nextAt - now);
 }

@@ -3,10 +3,12 @@
  * an error its cursor stays, and it looks again after its interval.
  */
 import { SluiceError } from "../../core/error.ts";
+import { jsonText } from "../../core/json.ts";
 import type { SensorAnswer, SensorSubmission } from "../../core/schedule/definition.ts";
 import { workflowId } from "../../core/schedule/definition.ts";
 import type { SensorState } from "../../core/schedule/state.ts";
 import type { AppSensor, SensorSpec } from "../../core/schedule/trigger.ts";
+import { LONGEST_TEXT, shortly, textProblem } from "../../core/text.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { NewRun } from "../../store/runs.ts";
 import type { Env } from "../env.ts";
@@ -15,8 +17,6 @@ import { messageOf, optionsOf } from "./decision.ts";
 
 /** More than this belongs into several looks. */
 const MOST_AT_ONCE = 1_000;
-/** Keys are kept in columns of this length. */
-const LONGEST_KEY = 191;
 
 /** Undefined when it was told to stop. */
 export async function lookThroughSensor(
@@ -37,6 +37,7 @@ export async function lookThroughSensor(
     const { cursor = state.cursor } = answer;
     const { error: _, ...before } = state;
     const last = submit.length > 0 ? { lastRun: submit.at(-1)?.id, lastRunAt: now } : {};
+    jsonText(cursor, "cursor");
     return { state: JSON.stringify({ ...before, ...last, cursor, lookedAt: now }), nextAt, submit };
   } catch (error) {
     if (stop.aborted) return undefined;
@@ -71,10 +72,11 @@ function runOf({ toRun }: Look, sensor: AppSensor, submission: SensorSubmission)
     );
   const { key, tags, priority } = submission;
   const options = optionsOf(sensor, key);
-  if (typeof key !== "string" || key === "" || options.key.length > LONGEST_KEY)
+  const problem = typeof key === "string" && key !== "" ? textProblem(options.key) : textProblem(key);
+  if (problem)
     throw new SluiceError(
       "BAD_KEY",
-      `Each submission of a sensor needs a key, a text of 1 to ${LONGEST_KEY - `sensor:${sensor.id}:`.length} characters that says which run it is; got ${JSON.stringify(key)}.`,
+      `Each submission of a sensor needs a key, a text of 1 to ${LONGEST_TEXT - `sensor:${sensor.id}:`.length} bytes that says which run it is. This one ${problem}: ${shortly(key)}.`,
     );
   return toRun(workflow, submission.input, {
     ...options,

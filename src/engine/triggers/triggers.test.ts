@@ -251,7 +251,7 @@ describe("a sensor", () => {
   test.each<[string, unknown, string]>([
     ["no object", 7, "A sensor answers"],
     ["no key", { submit: [{ input: 1 }] }, "needs a key"],
-    ["a key that is too long", { submit: [{ key: "x".repeat(200) }] }, "1 to 178 characters"],
+    ["a key that is too long", { submit: [{ key: "x".repeat(200) }] }, "1 to 178 bytes"],
     ["too much", { submit: Array.from({ length: 1_001 }, (_, i) => ({ key: `${i}` })) }, "1000 runs at once"],
     ["a cursor that is no JSON", { cursor: 1n }, "BigInt"],
   ])("that answers %s is told, and nothing of it is taken", async (_, answer, message) => {

@@ -5,6 +5,7 @@
  */
 import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
+import { asideNotice } from "../claiming/set-aside.ts";
 import type { Env } from "../env.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
@@ -185,6 +186,7 @@ export class Exchanges {
 
   #take(answer: Answer, finished: readonly Finished[], askedAt: number): void {
     for (const id of answer.refused) this.#watch.tell({ kind: "refused", id });
+    for (const lane of answer.aside ?? []) this.#watch.tell({ kind: "error", error: asideNotice(lane) });
     if (answer.ended) {
       this.#watch.sessionEnded();
       return;

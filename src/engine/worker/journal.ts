@@ -1,4 +1,5 @@
 /** What running tasks say about themselves, gathered for a moment and written together. */
+import { readableJson } from "../../core/readable.ts";
 import type { Claims } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
 
@@ -19,9 +20,9 @@ export class Journal {
     this.#env = env;
   }
 
-  /** Only the newest value counts. */
+  /** Only the newest value counts. Odd values are told in words: what is only looked at never fails a task. */
   progress(id: string, epoch: number, value: unknown): void {
-    this.#progress.set(epoch, { id, epoch, value: JSON.stringify(value) ?? "null" });
+    this.#progress.set(epoch, { id, epoch, value: readableJson(value) });
     this.#plan();
   }
 
@@ -30,7 +31,7 @@ export class Journal {
       id,
       epoch,
       kind: "TaskLog",
-      data: JSON.stringify(data === undefined ? { message } : { message, data }),
+      data: readableJson(data === undefined ? { message } : { message, data }),
     });
     this.#plan();
   }

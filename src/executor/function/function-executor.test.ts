@@ -141,11 +141,12 @@ describe("code that throws", () => {
   test("may throw anything at all", async () => {
     for (const [thrown, message] of [
       ["text", "text"],
-      [undefined, "undefined"],
-      [null, "null"],
-      [42, "42"],
-      [Symbol("s"), "Symbol(s)"],
-      [Object.create(null), "Something without a text was thrown."],
+      [undefined, "undefined was thrown"],
+      [null, "null was thrown"],
+      [42, "42 was thrown"],
+      [Symbol("s"), "Symbol(s) was thrown"],
+      [Object.create(null), "{}"],
+      [{ status: 502, body: { reason: "busy" } }, '{"status":502,"body":{"reason":"busy"}}'],
     ] as const) {
       expect(await run(throwing(thrown))).toEqual({
         ok: false,

@@ -1,6 +1,7 @@
 /** Runs a task's function in this process. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
+import { jsonText } from "../../core/json.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
@@ -103,14 +104,10 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
 
 function toJson(task: string, value: unknown): string {
   try {
-    return JSON.stringify(value) ?? "null";
+    return jsonText(value, "result") ?? "null";
   } catch (cause) {
     throw Object.assign(
-      new SluiceError(
-        "RESULT_NOT_JSON",
-        `task "${task}": its result cannot be stored as JSON: ${(cause as Error).message}`,
-        { cause },
-      ),
+      new SluiceError("RESULT_NOT_JSON", `task "${task}": ${(cause as Error).message}.`, { cause }),
       { retryable: false },
     );
   }

@@ -7,6 +7,7 @@
  *
  * The last `ended` counts. Every other line is the program's own, and is kept as a log line.
  */
+import { readableJson } from "../../core/readable.ts";
 import type { Ending } from "../executor.ts";
 
 export type Said =
@@ -21,10 +22,10 @@ type Kind = "log" | "progress" | "ended";
 const mark = (fence: number, kind: Kind): string => `::sluice:${fence}:${kind}::`;
 
 export const sayLog = (fence: number, message: string, data?: unknown): string =>
-  mark(fence, "log") + JSON.stringify({ message, data });
+  mark(fence, "log") + readableJson({ message, data });
 
 export const sayProgress = (fence: number, value: unknown): string =>
-  mark(fence, "progress") + (JSON.stringify(value) ?? "null");
+  mark(fence, "progress") + readableJson(value);
 
 export const sayEnded = (fence: number, ending: Ending): string =>
   mark(fence, "ended") + JSON.stringify(ending);

@@ -1,5 +1,6 @@
 /** In the child: one attempt as its executor sees it. What it says goes to the parent. */
 import type { SluiceError } from "../../core/error.ts";
+import { readableJson } from "../../core/readable.ts";
 import type { Job } from "../executor.ts";
 import type { Run, ToParent } from "./message.ts";
 
@@ -39,12 +40,12 @@ export class Attempt implements Job {
     this.#controller?.abort(this.#reason);
   }
 
-  /** Made JSON here: what JSON cannot say throws in the code that said it. */
+  /** Made JSON here, whatever it is: what is only looked at never fails the code that said it. */
   progress(value: unknown): void {
-    this.#tell({ sluice: "progress", job: this.#number, value: JSON.stringify(value) });
+    this.#tell({ sluice: "progress", job: this.#number, value: readableJson(value) });
   }
 
   log(message: string, data?: unknown): void {
-    this.#tell({ sluice: "log", job: this.#number, line: JSON.stringify({ message, data }) });
+    this.#tell({ sluice: "log", job: this.#number, line: readableJson({ message, data }) });
   }
 }

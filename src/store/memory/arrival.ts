@@ -1,5 +1,5 @@
 /** Arrivals: what was put in line since the last pass; taking them in is where lanes, queues and gates begin. */
-import { familyOf } from "../../core/gate/key.ts";
+import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { LaneSpec } from "../lane.ts";
 import { asksOf } from "../lane.ts";
@@ -29,9 +29,11 @@ export function arrivals(tables: Tables): ArrivalRecord[] {
 /** Lanes that came in, in the order of their ids. */
 export function takeIn(tables: Tables, arrived: readonly ArrivalRecord[]): LaneSpec[] {
   for (const { seq } of arrived) tables.arrival.delete(seq);
-  const best = [...bestPerLane(arrived).values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
+  // What arrives in a lane that was set aside waits there with the others.
+  const welcome = arrived.filter(({ lane }) => !tables.aside.has(lane));
+  const best = [...bestPerLane(welcome).values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
   for (const arrival of best) {
-    for (const { gate } of asksOf(arrival.asks)) beget(tables, gate);
+    for (const { gate } of asksOf(arrival.asks)) if (gate !== unreadableKey) beget(tables, gate);
     if (!tables.queue.has(arrival.queue)) tables.queue.insert({ name: arrival.queue, queueRank: 100 });
     open(tables, arrival);
   }
@@ -86,5 +88,7 @@ function open(tables: Tables, arrival: ArrivalRecord): void {
   }
   const comesFirst = lane.state === "idle" || inLine(spot, headOf(lane)) < 0;
   const state = lane.state === "idle" ? "open" : lane.state;
-  tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), state, stamp: lane.stamp + 1 });
+  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  const asks = lane.state === "idle" ? arrival.asks : lane.asks;
+  tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), asks, state, stamp: lane.stamp + 1 });
 }

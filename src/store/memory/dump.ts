@@ -28,11 +28,12 @@ const NAMES = [
   "timer",
   "success",
   "trigger",
+  "aside",
 ] as const;
 
 type TableName = (typeof NAMES)[number];
 
-const STATES: readonly LaneState[] = ["idle", "open", "parked"];
+const STATES: readonly LaneState[] = ["idle", "open", "parked", "aside"];
 
 export function dump(tables: Tables): Dump {
   const all = NAMES.map((name) => [name, tables[name].all().map((row) => columns(name, row))]);

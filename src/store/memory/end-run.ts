@@ -68,4 +68,5 @@ export function clearAway(tables: Tables, run: string): void {
   for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);
   for (const { name } of gatesOfRun(tables, run)) tables.gate.delete(name);
   for (const lane of lanes) tables.lane.delete(lane);
+  for (const lane of lanes) tables.aside.delete(lane);
 }

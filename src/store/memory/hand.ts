@@ -5,6 +5,7 @@ import { bornAs } from "../../core/gate/kind.ts";
 import type { RunState } from "../runs.ts";
 import type { Declaration, DeclaredGate, LimitChange, TaskState } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { forgetEmptied } from "./aside.ts";
 import { cancelRun } from "./end-run.ts";
 import { leaveNewsOf } from "./news.ts";
 import type { GateRecord, Tables } from "./tables.ts";
@@ -18,6 +19,7 @@ export function cancel(tables: Tables, now: number, id: string, by: string): Was
   if (run) return { was: OF_RUN[run.was] };
   const was = withdraw(tables, now, id, cancelledBy(by));
   if (was) leaveNewsOf(tables, [id]);
+  if (was) forgetEmptied(tables, id);
   const outcome = was ?? tables.outcome.get(id)?.state;
   return outcome && { was: outcome };
 }

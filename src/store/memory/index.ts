@@ -5,6 +5,7 @@
 import { SluiceError } from "../../core/error.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
+import * as aside from "./aside.ts";
 import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { cancelRun, failRun } from "./end-run.ts";
@@ -62,6 +63,11 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     },
     advance: (decide) => write((at) => advance(tables, at, decide)),
     pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
+    probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),
+    takeIn: () => write(() => aside.takeInAll(tables)),
+    setAside: (lane, error) => write((at) => aside.setAside(tables, at, lane, error)),
+    restore: (id, by) => write((at) => aside.restore(tables, at, id, by)),
+    asides: () => look(() => aside.asides(tables)),
     tend: (parkedAfter = "") => write((at) => tend(tables, at, parkedAfter)),
     cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),

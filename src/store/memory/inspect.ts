@@ -4,6 +4,7 @@ import { asksOf, isAsks } from "../lane.ts";
 import { RUNS } from "../runs.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import type { Contradiction, InspectedGate, Inspection, LostClaim, Sample } from "../store.ts";
+import { asides } from "./aside.ts";
 import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
 import { isStillStopping, stopping } from "./stopping.ts";
@@ -43,6 +44,7 @@ export function inspect(tables: Tables, now: number): Inspection {
     },
     broken: broken(tables),
     settings: {},
+    aside: asides(tables),
   };
 }
 
@@ -133,7 +135,8 @@ const isUnreleased = (tables: Tables, { id, session }: StoppingRecord): boolean 
 
 function hasLateHead(tables: Tables, lane: LaneRecord): boolean {
   const [first] = tables.waiting.of(lane.id).sort(inLine);
-  if (lane.state === "idle" || !first || inLine(first, headOf(lane)) >= 0) return false;
+  if (lane.state === "idle" || lane.state === "aside" || !first || inLine(first, headOf(lane)) >= 0)
+    return false;
   const announced = tables.arrival.all().filter((arrival) => arrival.lane === lane.id);
   return !announced.some(({ precedence, at, unit }) => inLine({ precedence, at, id: unit }, first) <= 0);
 }

@@ -3,6 +3,7 @@ import { asksOf } from "../lane.ts";
 import type { GateHolder, LineView } from "../runs.ts";
 import type { LaneRow } from "../store.ts";
 import { bestPerLane, laneFrom } from "./arrival.ts";
+import { asideRow } from "./aside.ts";
 import * as look from "./look.ts";
 import { gateInfos } from "./read.ts";
 import { holding } from "./stopping.ts";
@@ -24,6 +25,10 @@ export function line(tables: Tables, now: number, queue: string, limit: number):
     heads,
     sessions: look.alive(tables, now),
     cut: waiting.length > heads.length,
+    aside: [...new Set(heads.map(({ lane }) => lane))].flatMap((lane) => {
+      const found = tables.aside.get(lane);
+      return found ? [{ ...asideRow(tables, found), units: 0 }] : [];
+    }),
   };
 }
 

@@ -34,7 +34,9 @@ export function usage(tables: Tables, now: number, taken?: readonly { readonly e
 }
 
 export function lost(tables: Tables, now: number): LostRow[] {
-  const claims = tables.running.all().filter((claim) => isLost(tables, now, claim));
+  const claims = tables.running
+    .all()
+    .filter((claim) => isLost(tables, now, claim) && !tables.aside.has(claim.lane));
   const first = claims.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, LOST_AT_ONCE);
   return first.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
     // A claim with its slots may have begun even if nobody has said so yet.

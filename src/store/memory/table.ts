@@ -1,5 +1,11 @@
 /** A table of records that are replaced and never changed, and the journal that can take back what was written. */
+import { inByteOrder } from "../../core/text.ts";
+import { DataError } from "../data-error.ts";
+
 export type Key = string | number;
+
+const inOrder = (a: Key, b: Key): number =>
+  typeof a === "string" && typeof b === "string" ? inByteOrder(a, b) : a < b ? -1 : 1;
 
 /** All or nothing: what a verb wrote before it failed is undone in reverse. */
 export class Journal {
@@ -53,7 +59,7 @@ export class Table<R extends object> {
 
   /** In the order of their keys: the order of insertion must never show, or an undo would. */
   all(): R[] {
-    return [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    return [...this.#rows].sort(([a], [b]) => inOrder(a, b)).map(([, row]) => row);
   }
 
   of(group: string): R[] {
@@ -62,7 +68,8 @@ export class Table<R extends object> {
 
   insert(row: R): void {
     const key = this.#shape.key(row);
-    if (this.#rows.has(key)) throw new Error(`${this.#shape.name} has a row ${String(key)} already`);
+    if (this.#rows.has(key))
+      throw new DataError(new Error(`${this.#shape.name} has a row ${String(key)} already`));
     this.put(row);
   }
 

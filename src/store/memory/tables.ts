@@ -73,6 +73,15 @@ export interface TaskRecord {
   readonly item: number | null;
 }
 
+export interface AsideRecord {
+  readonly lane: string;
+  readonly queue: string;
+  readonly task: string;
+  readonly asks: string;
+  readonly error: string;
+  readonly at: number;
+}
+
 /** Where a unit stands, smaller first: its priority turned round, its time, its id. */
 export interface Spot {
   readonly precedence: number;
@@ -253,6 +262,7 @@ export class Tables {
     group: byId,
   });
   readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
+  readonly aside = new Table<AsideRecord>(this.#journal, { name: "aside", key: ({ lane }) => lane });
   readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;

@@ -1,4 +1,5 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
+import { inByteOrder } from "../../core/text.ts";
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
 import type { Ending } from "./settle.ts";
@@ -11,7 +12,10 @@ const AGAIN_MS = 60_000;
 const REMEMBERED_MS = 3_600_000;
 
 export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
-  const due = dueBy(tables.later.all(), now);
+  const due = dueBy(
+    tables.later.all().filter(({ lane }) => !tables.aside.has(lane)),
+    now,
+  );
   const over = dueBy(tables.deadline.all(), now);
   const ahead = tables.later.all().flatMap(({ at }) => (at > now ? [at] : []));
   const parkedOn = new Set(tables.lane.all().flatMap(({ parked }) => parked ?? []));
@@ -24,8 +28,8 @@ export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
     expired: over.length,
     nextDueAt: ahead.length > 0 ? ahead.reduce((a, b) => Math.min(a, b)) : null,
     parkedOn: [...parkedOn]
-      .filter((key) => key > parkedAfter)
-      .sort()
+      .filter((key) => inByteOrder(key, parkedAfter) > 0)
+      .sort(inByteOrder)
       .slice(0, GATES_AT_ONCE),
   };
 }

@@ -1,6 +1,7 @@
 /** Everything that one wait depends on, seen at one instant. */
 import { asksOf } from "../lane.ts";
 import type { HolderRow, WaitView } from "../store.ts";
+import { asideRow } from "./aside.ts";
 import * as look from "./look.ts";
 import { gateInfos, task as taskOf } from "./read.ts";
 import { holding } from "./stopping.ts";
@@ -17,7 +18,7 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
   const keys = new Set(asksOf(task.asks).map(({ gate }) => gate));
   const shares = ({ asks }: { readonly asks: string }): boolean =>
     asksOf(asks).some(({ gate }) => keys.has(gate));
-  const busy = tables.lane.all().filter(({ state }) => state !== "idle");
+  const busy = tables.lane.all().filter(({ state }) => state === "open" || state === "parked");
   const nearby = busy.sort(look.byHead).slice(0, LANES_NEAR).filter(shares);
   const near = [...new Set([task.lane, ...nearby.map((lane) => lane.id)])];
   const usage = look.usage(tables, now);
@@ -25,6 +26,7 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
     now,
     task,
     rank: look.rankOf(tables, task.queue),
+    aside: asideOf(tables, task.lane),
     gates: gateInfos(tables),
     usage,
     lanes: look.lanesNamed(tables, near),
@@ -36,6 +38,11 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
     holders: holders(tables, new Set(usage.filter(shares).map(({ lane }) => lane))),
     ahead: ahead(tables, id, near),
   };
+}
+
+function asideOf(tables: Tables, lane: string): WaitView["aside"] {
+  const found = tables.aside.get(lane);
+  return found ? ({ ...asideRow(tables, found), units: 0 } as WaitView["aside"]) : null;
 }
 
 function holders(tables: Tables, lanes: ReadonlySet<string>): HolderRow[] {

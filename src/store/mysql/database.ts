@@ -7,7 +7,8 @@
 import type { Pool, PoolConnection } from "mysql2/promise";
 import mysql from "mysql2/promise";
 import type { Flow, Row } from "../flow.ts";
-import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
+import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
+import { BY_BYTES } from "../schema.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import { Hints } from "./hints.ts";
@@ -25,8 +26,7 @@ export interface MysqlOptions {
 const CLOCK = "COALESCE(@sluice_now, CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED))";
 const CLOCKS: Clocks = { wall: CLOCK, lease: CLOCK };
 
-const SETTINGS =
-  "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', SESSION innodb_lock_wait_timeout = 3; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const SETTINGS = `SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', SESSION innodb_lock_wait_timeout = 3; SET NAMES utf8mb4 ${BY_BYTES}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 
 export class MysqlDatabase implements SqlDatabase {
   readonly dialect = "mysql";
@@ -82,8 +82,7 @@ export class MysqlDatabase implements SqlDatabase {
       try {
         return await this.#once(opening, flow());
       } catch (error) {
-        const again = isLostRace(error) || isConnectionLoss(error);
-        if (!again || attempt >= ATTEMPTS) throw error;
+        if (!isWorthAnother(error, attempt)) throw error;
         await sleep(pauseMs(attempt, random()));
       }
     }

@@ -5,7 +5,7 @@
  */
 import pg from "pg";
 import type { Flight, Flow, Row } from "../flow.ts";
-import { AmbiguousCommit, ATTEMPTS, isConnectionLoss, isLostRace, pauseMs } from "../retry.ts";
+import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import type { Prepared, Statement } from "./burst.ts";
@@ -136,8 +136,7 @@ export class PostgresDatabase implements SqlDatabase {
       try {
         return await this.#once(kind, flow());
       } catch (error) {
-        const again = isLostRace(error) || isConnectionLoss(error);
-        if (!again || attempt >= ATTEMPTS) throw error;
+        if (!isWorthAnother(error, attempt)) throw error;
         await sleep(pauseMs(attempt, random()));
       }
     }

@@ -7,6 +7,7 @@
  * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone and their code has
  * stopped.
  */
+import { inByteOrder } from "../../core/text.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -33,8 +34,9 @@ import { insertSteps } from "./submit.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
-export function* advance(decide: Decide, dialect: Dialect): Flow<Advanced> {
-  const [news = []] = yield* flight(selectNews());
+/** `only`: news of these runs. */
+export function* advance(decide: Decide, dialect: Dialect, only?: readonly string[]): Flow<Advanced> {
+  const [news = []] = yield* flight(selectNews(only));
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map((row) => row.run as string))].sort();
   yield* flight(lockRuns(ids), lockClaimsOf(ids));
@@ -214,7 +216,7 @@ function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<Run
 
 /** A run's own gates are paused as it is. */
 function insertGates(run: string, gates: RunMove["gates"]): Sql {
-  const born = [...gates].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const born = [...gates].sort((a, b) => inByteOrder(a.key, b.key));
   return sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(
     "g",
     { name: "text", capacity: "int" },
@@ -277,6 +279,7 @@ function sweep(runs: readonly string[]): Sql[] {
       sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       mysql: sql`DELETE a FROM sluice_arrival a JOIN sluice_task t ON t.lane = a.lane WHERE t.run = ${run}`,
     }),
+    sql`DELETE FROM sluice_aside WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
     sql`DELETE FROM sluice_gate WHERE name >= ${`run:${run}/`} AND name < ${`run:${run}0`}`,
     by({
       postgres: sql`DELETE FROM sluice_lane WHERE id IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,

@@ -2,8 +2,9 @@
  * Arrivals: enqueue only inserts, so that a caller's open transaction blocks nobody. It leaves a row per lane
  * here; the next pass takes them in, which is where lanes, queues and gates come into being.
  */
-import { familyOf } from "../../core/gate/key.ts";
+import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
+import { inByteOrder } from "../../core/text.ts";
 import type { Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
 import type { Sql } from "../sql.ts";
@@ -22,7 +23,9 @@ export const insertArrivals = (from: Sql): Sql =>
     SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
 export const selectArrivals = (): Sql =>
-  sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`;
+  sql`SELECT r.seq, r.lane, r.queue, r.task, r.asks, r.precedence, r.at, r.unit,
+      CASE WHEN EXISTS (SELECT 1 FROM sluice_aside x WHERE x.lane = r.lane) THEN 1 ELSE 0 END AS aside
+    FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`;
 
 export const deleteArrivals = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
@@ -52,13 +55,14 @@ export function takeIn(lanes: readonly Row[]): Sql[] {
   const keys = new Set<string>();
   for (const lane of lanes) {
     for (const { gate } of asksOf(lane.asks as string)) {
+      if (gate === unreadableKey) continue;
       keys.add(gate);
       const family = familyOf(gate);
       if (family) keys.add(family);
     }
   }
   return [
-    insertGates([...keys].sort()),
+    insertGates([...keys].sort(inByteOrder)),
     insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]),
     upsertLanes(lanes),
   ];
@@ -89,7 +93,7 @@ function insertQueues(names: readonly string[]): Sql {
   const list = rows(
     "q",
     { name: "text" },
-    [...names].sort().map((name) => ({ name })),
+    [...names].sort(inByteOrder).map((name) => ({ name })),
   );
   return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_queue k WHERE k.name = q.name) ${ignoreKnown("sluice_queue.name")}`;
 }
@@ -109,7 +113,9 @@ const lower = (fresh: (column: string) => string, old: string): string => {
   const isLower = `(${fresh("head_precedence")} < ${old}head_precedence OR (${fresh("head_precedence")} = ${old}head_precedence AND (${fresh("head_at")} < ${old}head_at OR (${fresh("head_at")} = ${old}head_at AND ${fresh("head_id")} < ${old}head_id))))`;
   const pick = (column: string): string =>
     `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
-  return `head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
+  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  const asks = `asks = CASE WHEN ${old}state = 0 THEN ${fresh("asks")} ELSE ${old}asks END`;
+  return `${asks}, head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
 };
 
 const LOWER = by({
@@ -117,7 +123,7 @@ const LOWER = by({
   sqlite: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
   // MySQL assigns from left to right and sees what it has just assigned: the comparison is kept in a column first.
   mysql: raw(
-    `ON DUPLICATE KEY UPDATE lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
+    `ON DUPLICATE KEY UPDATE asks = IF(sluice_lane.state = 0, VALUES(asks), sluice_lane.asks), lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
       `head_precedence = IF(sluice_lane.lowered, VALUES(head_precedence), sluice_lane.head_precedence), head_at = IF(sluice_lane.lowered, VALUES(head_at), sluice_lane.head_at), head_id = IF(sluice_lane.lowered, VALUES(head_id), sluice_lane.head_id), ` +
       `state = IF(sluice_lane.state = 0, 1, sluice_lane.state), stamp = sluice_lane.stamp + 1`,
   ),

@@ -70,10 +70,10 @@ const LAST_EPOCH = by({
 const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION ALL SELECT id, epoch FROM sluice_stopping UNION ALL SELECT id, epoch FROM sluice_outcome) AS u
   WHERE u.epoch > (${LAST_EPOCH})`;
 
-/** What an arrival announces will lower the head; an idle lane has none. The first unit tells for all behind it. */
+/** What an arrival announces will lower the head; an idle lane has none, and at one set aside nobody looks. The first unit tells for all behind it. */
 const lateHeads = sql`SELECT l.id FROM sluice_lane l JOIN sluice_waiting w
     ON w.id = (SELECT f.id FROM sluice_waiting f WHERE f.lane = l.id ORDER BY f.precedence, f.at, f.id LIMIT 1)
-  WHERE l.state <> 0 AND (w.precedence, w.at, w.id) < (l.head_precedence, l.head_at, l.head_id)
+  WHERE l.state IN (1, 2) AND (w.precedence, w.at, w.id) < (l.head_precedence, l.head_at, l.head_id)
     AND NOT EXISTS (SELECT 1 FROM sluice_arrival a WHERE a.lane = l.id AND (a.precedence, a.at, a.unit) <= (w.precedence, w.at, w.id))`;
 
 const unfindable = sql`SELECT w.id FROM sluice_waiting w LEFT JOIN sluice_lane l ON l.id = w.lane

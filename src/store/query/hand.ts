@@ -3,6 +3,7 @@
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
+import { inByteOrder } from "../../core/text.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { RunState } from "../runs.ts";
@@ -11,6 +12,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { forgetEmptied } from "./aside.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
@@ -44,6 +46,7 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
         remove(place, id),
         cancelled(row, who),
         insertNewsOf([id]),
+        ...forgetEmptied(id),
       );
       return {
         was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
@@ -210,8 +213,8 @@ const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: stri
 
 /** An app's limits: the value in force follows them until an operator, or a plain UPDATE, has set another one. */
 export function* declare(declaration: Declaration): Flow<void> {
-  const gates = [...declaration.gates].sort((a, b) => (a.key < b.key ? -1 : 1));
-  const queues = [...declaration.queues].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const gates = [...declaration.gates].sort((a, b) => inByteOrder(a.key, b.key));
+  const queues = [...declaration.queues].sort((a, b) => inByteOrder(a.name, b.name));
   const list = rows(
     "g",
     { name: "text", capacity: "int", line: "text", lease_ms: "int" },

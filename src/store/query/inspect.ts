@@ -7,6 +7,7 @@ import { RUNS } from "../runs.ts";
 import { leaseNow, now, raw, sql } from "../sql.ts";
 import type { Inspection, LostClaim } from "../store.ts";
 import { heldPerGate, newestPerGate } from "../usage.ts";
+import { asideRow, selectAside } from "./aside.ts";
 import { sampleOf, selectAsks, selectContradictions, selectTasksAsking } from "./contradictions.ts";
 import { LOST, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
@@ -49,6 +50,7 @@ const LOOKS = {
     ),
   ),
   asks: selectAsks,
+  aside: selectAside(),
 } as const;
 
 export function* inspect(): Flow<Omit<Inspection, "settings">> {
@@ -79,6 +81,7 @@ export function* inspect(): Flow<Omit<Inspection, "settings">> {
     })),
     rows: Object.fromEntries(seen.counts.map((row) => [row.name, Number(row.many)])) as Inspection["rows"],
     broken: { ...Object.fromEntries(samples), malformedTasks: sampleOf(malformed) } as Inspection["broken"],
+    aside: seen.aside.map(asideRow),
   };
 }
 
@@ -100,10 +103,12 @@ function gatesOf({ gates, usage, newest, changes }: Seen): Inspection["gates"] {
 }
 
 function changeOf({ at, data }: Row): { at: number; limit: Limit } {
-  return {
-    at: Number(at),
-    limit: (JSON.parse((data as string | null) ?? "{}") as { to?: Limit }).to ?? null,
-  };
+  try {
+    const { to = null } = JSON.parse((data as string | null) ?? "{}") as { to?: Limit };
+    return { at: Number(at), limit: to };
+  } catch {
+    return { at: Number(at), limit: null };
+  }
 }
 
 function lostOf(row: Row): LostClaim {

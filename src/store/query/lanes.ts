@@ -5,7 +5,7 @@ import type { Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
 import type { LaneMove, LaneRow, LaneState } from "../store.ts";
 
-const STATES: readonly LaneState[] = ["idle", "open", "parked"];
+const STATES: readonly LaneState[] = ["idle", "open", "parked", "aside"];
 
 export function laneRow(row: Row): LaneRow {
   return {

@@ -3,6 +3,7 @@
  * lock still sees the rows as they were before (READ COMMITTED takes its snapshot when a statement begins).
  */
 
+import { inByteOrder } from "../../core/text.ts";
 import type { Sql } from "../sql.ts";
 import {
   by,
@@ -35,7 +36,7 @@ export interface GateLocks {
 export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "shared">): GateLocks[] {
   const alone = new Set(exclusive);
   const runs: { mode: GateLocks["mode"]; keys: string[] }[] = [];
-  for (const key of [...new Set([...exclusive, ...shared])].sort()) {
+  for (const key of [...new Set([...exclusive, ...shared])].sort(inByteOrder)) {
     const mode = alone.has(key) ? "exclusive" : "shared";
     const last = runs.at(-1);
     if (last?.mode === mode) last.keys.push(key);
@@ -154,4 +155,4 @@ export const selectClockAndSessions = (): Sql =>
 export const selectLost = (): Sql =>
   sql`SELECT r.epoch, r.id, r.started_at, t.options
     FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
-    WHERE ${LOST} ORDER BY r.id LIMIT 200`;
+    WHERE ${LOST} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane) ORDER BY r.id LIMIT 200`;

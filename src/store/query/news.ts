@@ -55,8 +55,13 @@ export const insertNewsOf = (units: readonly string[]): Sql =>
 const BATCH = raw("200");
 
 /** What another process has in hand is its to read. */
-export const selectNews = (): Sql =>
-  sql`SELECT seq, run, failed FROM sluice_news ORDER BY seq LIMIT ${BATCH}${forUpdateSkipLocked}`;
+export const selectNews = (only?: readonly string[]): Sql =>
+  sql`SELECT seq, run, failed FROM sluice_news${only ? sql` WHERE run ${oneOf(only)}` : raw("")} ORDER BY seq LIMIT ${BATCH}${forUpdateSkipLocked}`;
+
+export const selectRunsInTheNews = (): Sql =>
+  sql`SELECT DISTINCT n.run FROM (SELECT run FROM sluice_news ORDER BY seq LIMIT ${BATCH}) AS n`;
+
+export const deleteNewsOf = (run: string): Sql => sql`DELETE FROM sluice_news WHERE run = ${run}`;
 
 export const deleteNews = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_news WHERE seq ${oneOf(seqs)}`;

@@ -96,7 +96,8 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   second.settle(settle(moves.recover.map(exitOfLost), dialect));
   if (more.lapsed.length > 0) second.addAll(release(more.lapsed.map(claimOf)));
   const arrived = seen[arrivals] ?? [];
-  const opened = bestPerLane(arrived);
+  // What arrives in a lane that was set aside waits there with the others.
+  const opened = bestPerLane(arrived.filter((row) => Number(row.aside) === 0));
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
   if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
   const accepted = acceptedOf(
@@ -118,7 +119,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   if (touched.length > 1) second.add(lockLanes(touched));
   // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
   if (moves.lanes.length > 0) second.addAll(moveLanes(moves.lanes));
-  if (arrived.length > 0) second.addAll(takeIn(opened));
+  if (opened.length > 0) second.addAll(takeIn(opened));
   const written = yield* lastFlight(...second.list);
   return {
     now: view.now,

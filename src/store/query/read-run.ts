@@ -18,6 +18,7 @@ import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
+import { asideRow, selectAsideAmong } from "./aside.ts";
 import { laneRow } from "./lanes.ts";
 import { LOST, selectNow, selectSessions, selectUsage } from "./look.ts";
 import { headRow, usageRow } from "./pass.ts";
@@ -226,7 +227,11 @@ export function* line(queue: string, limit: number): Flow<LineView> {
   );
   const shown = units.slice(0, most);
   const ids = [...new Set(shown.map((row) => row.lane as string))];
-  const [lanes = [], arrivals = []] = yield* flight(selectLanesOf(ids), selectArrived(ids));
+  const [lanes = [], arrivals = [], aside = []] = yield* flight(
+    selectLanesOf(ids),
+    selectArrived(ids),
+    selectAsideAmong(ids),
+  );
   const known = new Set(lanes.map((row) => row.id));
   return {
     now: Number(clock[0]?.now),
@@ -242,6 +247,7 @@ export function* line(queue: string, limit: number): Flow<LineView> {
       serves: row.serves as string,
     })),
     cut: units.length > most,
+    aside: aside.map(asideRow),
   };
 }
 

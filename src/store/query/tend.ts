@@ -1,6 +1,7 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
+import type { LaneSpec } from "../lane.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { forUpdateSkipLocked, leaseNow, now, oneOf, sql, throughKey } from "../sql.ts";
 import type { Tended } from "../store.ts";
@@ -13,7 +14,7 @@ const BATCH = sql`500`;
 export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
   const [clock = [], due = [], over = [], next = [], parked = []] = yield* flight(
     selectNow(),
-    sql`SELECT id FROM sluice_later WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
+    sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`,
     sql`SELECT DISTINCT parked FROM sluice_lane WHERE parked > ${parkedAfter} ORDER BY parked LIMIT 200`,
@@ -32,6 +33,38 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
     nextDueAt: next[0]?.at == null ? null : Number(next[0].at),
     parkedOn: parked.map((row) => row.parked as string),
   };
+}
+
+/** What is due, with its lane, and whose deadline has passed. */
+export function* selectDue(): Flow<{ due: { unit: string; lane: LaneSpec }[]; over: string[] }> {
+  const [due = [], over = []] = yield* flight(
+    sql`SELECT d.id, d.lane, t.queue, t.name, t.asks FROM sluice_later d JOIN sluice_task t ON t.id = d.id
+      WHERE d.at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = d.lane) ORDER BY d.at LIMIT ${BATCH}`,
+    sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}`,
+  );
+  return {
+    due: due.map((row) => ({
+      unit: row.id as string,
+      lane: { id: row.lane, queue: row.queue, task: row.name, asks: row.asks } as unknown as LaneSpec,
+    })),
+    over: over.map((row) => row.id as string),
+  };
+}
+
+export function* promoteOnly(ids: readonly string[]): Flow<void> {
+  const [held = []] = yield* flight(
+    sql`SELECT id FROM sluice_later WHERE id ${oneOf(ids)} AND at <= ${now}${forUpdateSkipLocked}`,
+  );
+  if (held.length > 0) yield* lastFlight(...promote(held.map((row) => row.id as string)));
+}
+
+export function* expireOnly(ids: readonly string[], dialect: Dialect): Flow<void> {
+  yield* lastFlight(...expireAnywhere(ids, dialect), ...moveDeadlines(ids));
+}
+
+/** Nobody can end it in time; it is tried again later, and keeps nobody up meanwhile. */
+export function* putOff(id: string): Flow<void> {
+  yield* lastFlight(sql`UPDATE sluice_deadline SET at = ${now} + 3600000 WHERE id = ${id}`);
 }
 
 /** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */

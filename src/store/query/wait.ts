@@ -5,6 +5,7 @@ import { asksOf } from "../lane.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
 import type { WaitView } from "../store.ts";
+import { asideRow, selectAsideAmong } from "./aside.ts";
 import { laneRow } from "./lanes.ts";
 import { selectHeads, selectLanes, selectNow, selectSessions, selectUsage } from "./look.ts";
 import { headRow, usageRow } from "./pass.ts";
@@ -18,7 +19,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     selectGates(),
     selectUsage(),
     selectSessions(),
-    sql`SELECT id, asks FROM sluice_lane WHERE state <> 0 ORDER BY head_precedence, head_at, head_id LIMIT ${NEAR}`,
+    sql`SELECT id, asks FROM sluice_lane WHERE state IN (1, 2) ORDER BY head_precedence, head_at, head_id LIMIT ${NEAR}`,
   );
   if (!found[0]) return undefined;
   const task = taskRow(found[0]);
@@ -30,7 +31,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
       ...lanes.filter((lane) => shares(lane.asks as string)).map((lane) => lane.id as string),
     ]),
   ];
-  const [laneRows = [], heads = [], ahead = [], holders = [], rank = []] = yield* flight(
+  const [laneRows = [], heads = [], ahead = [], holders = [], rank = [], aside = []] = yield* flight(
     selectLanes(near),
     selectHeads(
       near.map((lane) => ({ id: lane, want: 2 })),
@@ -39,6 +40,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     countAhead(id, near),
     selectHolders(usage.filter((row) => shares(row.asks as string)).map((row) => row.lane as string)),
     sql`SELECT queue_rank FROM sluice_queue WHERE name = ${task.queue}`,
+    selectAsideAmong([task.lane]),
   );
   const known = laneRows.map(laneRow);
   const asks = new Map(known.map((lane) => [lane.id, lane.asks]));
@@ -46,6 +48,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     now: Number(clock[0]?.now),
     task,
     rank: Number(rank[0]?.queue_rank ?? 100),
+    aside: aside[0] ? asideRow(aside[0]) : null,
     gates: gateInfos(gates),
     usage: usage.map(usageRow),
     lanes: known,

@@ -1,10 +1,13 @@
 /** What a worker does, as one short line each: time, task, id, what happened, how long it took. */
 import type { App } from "../../core/app/app.ts";
+import { readableJson } from "../../core/readable.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import type { Death } from "../../executor/process/death.ts";
 import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
+import { isAboutData } from "../../store/data-error.ts";
+import { isLostRace } from "../../store/retry.ts";
 import { localTime } from "./say.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
@@ -51,7 +54,7 @@ export class Activity {
         this.#line(
           job.id,
           run,
-          `| ${message}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`,
+          `| ${message}${data === undefined ? "" : ` ${readableJson(data)}`}`,
           colours.dim,
         );
         job.log(message, data);
@@ -111,10 +114,10 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
+    // An error of our own says what is wrong; only a connection that was lost is a store that cannot be reached.
     const { code } = error as { code?: unknown };
-    if (code === "STORE_FULL") this.#warn(text);
-    else if (code === "STORE_UNREACHABLE") this.#warn(`${text.replace(/\.$/, "")}. Trying again.`);
-    else this.#warn(`The store could not be reached, trying again: ${text}`);
+    if (code === "STORE_UNREACHABLE") this.#warn(`${text.replace(/\.$/, "")}. Trying again.`);
+    else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
@@ -132,6 +135,12 @@ function sayEnd(death: Death): string {
   if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`.replace(/\.$/, "");
   if (death.killedFor === "deaf") return "was ended because its code did not stop when it was told to";
   return death.killedFor === "silent" ? "was ended because it did not answer" : sayDeath(death);
+}
+
+function isAway(error: unknown): boolean {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (name === "SluiceError") return code === "AMBIGUOUS_COMMIT";
+  return !isLostRace(error) && !isAboutData(error);
 }
 
 function took({ startedAt }: Run): string {

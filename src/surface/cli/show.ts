@@ -1,5 +1,6 @@
 /** `sluice tasks show ID`: everything that is stored about one task. */
 import type { Command } from "commander";
+import { readable } from "../../api/readable.ts";
 import type { StoppingView } from "../../api/stopping.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { isoTime } from "../../core/time.ts";
@@ -34,7 +35,7 @@ function show(given: string, options: GlobalOptions): Promise<void> {
       n,
       kind,
       at,
-      data: data === null ? null : JSON.parse(data),
+      data: data === null ? null : readable(data),
     }));
     print(
       options,

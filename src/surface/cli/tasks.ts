@@ -1,4 +1,4 @@
-/** `sluice tasks list|show|enqueue|cancel|retry` */
+/** `sluice tasks list|show|enqueue|cancel|retry|restore` */
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { Sluice } from "../../api/sluice.ts";
@@ -11,7 +11,7 @@ import { addEnqueue } from "./enqueue.ts";
 import { findTask } from "./find.ts";
 import { atLeastOne } from "./numbers.ts";
 import { print } from "./output.ts";
-import { ago, stateCell } from "./say.ts";
+import { ago, count, stateCell } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
 import { addShow } from "./show.ts";
@@ -59,6 +59,10 @@ export function addTasks(program: Command): void {
     .description("put a finished task back in line, with all its attempts")
     .option("--force", "even one that has succeeded: its effects happen again")
     .action((id: string, _, command: Command) => retry(id, command.optsWithGlobals()));
+  withBy(tasks.command("restore"), "puts it back")
+    .argument("<id>", "the id of a task or a run that was set aside, or of its lane")
+    .description("put back what could not be processed and was set aside, with all of its kind")
+    .action((id: string, _, command: Command) => restore(id, command.optsWithGlobals()));
 }
 
 function listTasks({ state, queue, name, before, limit, ...options }: Filter): Promise<void> {
@@ -112,6 +116,14 @@ function retry(given: string, options: By & { readonly force?: boolean }): Promi
     const { was } = await sluice.retry(id, whoever(options.by));
     const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `sluice why ${id}`)}`;
     return { data: { id, was, state: "waiting" }, text };
+  });
+}
+
+function restore(given: string, options: By): Promise<void> {
+  return withStore(options, async (sluice) => {
+    const { id, task, units } = await sluice.restore(given, whoever(options.by));
+    const data = { lane: id, task, units };
+    print(options, data, () => `lane ${id} of "${task}" is back, with ${count(units, "task")} in line.`);
   });
 }
 

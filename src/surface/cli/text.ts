@@ -3,14 +3,29 @@ import pc from "picocolors";
 
 const UNSAFE = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{2028}\u{2029}]/gu;
 
-/** One line, without anything a terminal would obey. */
+/** Nobody reads a longer one, and a terminal would be busy with it for a while. */
+const MOST_SHOWN = 2_000;
+
+/** One line, without anything a terminal would obey; what is long is cut. */
 export function safe(text: string): string {
-  return text.replace(/[\r\n\t]+/g, " ").replace(UNSAFE, "");
+  return shorten(text)
+    .replace(/[\r\n\t]+/g, " ")
+    .replace(UNSAFE, "");
+}
+
+/** A stack, or a list of problems, has many lines. */
+const shortenAll = (text: string): string => (text.length > 20 * MOST_SHOWN ? shorten(text) : text);
+
+function shorten(text: string): string {
+  if (text.length <= MOST_SHOWN) return text;
+  // Not in the middle of a pair.
+  const end = /[\ud800-\udbff]$/.test(text.slice(0, MOST_SHOWN)) ? MOST_SHOWN - 1 : MOST_SHOWN;
+  return `${text.slice(0, end)}… (${text.length} characters in all; --json gives it whole)`;
 }
 
 /** The same with its line breaks kept. */
 export function safeLines(text: string): string {
-  return text.split(/\r?\n/).map(safe).join("\n");
+  return shortenAll(text).split(/\r?\n/).map(safe).join("\n");
 }
 
 const WIDE =
@@ -39,11 +54,16 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
+/** One sign may be made of many characters, but of no more than this. */
+const LONGEST_SIGN = 20;
+
 /** Cut to so many columns, with a sign that something is missing. */
 export function cutTo(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  const most = (width + 1) * LONGEST_SIGN;
+  const begin = text.length > most ? text.slice(0, most) : text;
+  if (begin === text && widthOf(text) <= width) return text;
   let kept = "";
-  for (const { segment } of graphemes(text)) {
+  for (const { segment } of graphemes(begin)) {
     if (widthOf(kept + segment) > width - 1) break;
     kept += segment;
   }

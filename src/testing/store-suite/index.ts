@@ -4,6 +4,7 @@ import type { Success } from "../../core/schedule/automation.ts";
 import type { Store } from "../../store/store.ts";
 import { FakeClock } from "../clock.ts";
 import { advanceSuite } from "./advance.ts";
+import { asideSuite } from "./aside.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
@@ -57,6 +58,7 @@ export function describeStore(
     describe("by hand", () => byHandSuite(fresh));
     describe("a limit", () => limitSuite(fresh, options));
     describe("a lane", () => laneSuite(fresh));
+    describe("a lane set aside", () => asideSuite(fresh));
     describe("tending", () => tendSuite(fresh));
     describe("a session", () => sessionSuite(fresh));
     describe("a trigger", () => triggerSuite(fresh, options));

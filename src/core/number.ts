@@ -1,0 +1,38 @@
+/** The one rule for numbers that reach a store: whole, and small enough that sums of them stay exact everywhere. */
+import { SluiceError } from "./error.ts";
+
+/** Slots and limits: a million units with a billion slots each can still be added up. */
+export const MOST_SLOTS = 1_000_000_000;
+/** Priorities, both ways. */
+export const MOST_PRIORITY = 1_000_000_000_000;
+/** The end of the year 9999: what people and databases can write as a date. */
+export const LAST_INSTANT = 253_402_300_799_999;
+/** A hundred years: from any now, the end of it is still an instant. */
+export const LONGEST_SPAN_MS = 3_155_760_000_000;
+
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+export const PRIORITIES: Range = { least: -MOST_PRIORITY, most: MOST_PRIORITY };
+export const INSTANTS: Range = { least: 0, most: LAST_INSTANT };
+export const SPANS: Range = { least: 0, most: LONGEST_SPAN_MS };
+
+export const isWithin = (value: unknown, { least, most }: Range): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+
+/** Refuses a number that is not whole, or beyond what every store keeps. `what` begins the sentence. */
+export function checkNumber(code: string, what: string, value: unknown, range: Range): void {
+  if (isWithin(value, range)) return;
+  throw new SluiceError(
+    code,
+    `${what} must be a whole number from ${range.least} to ${range.most}, but is ${said(value)}.`,
+  );
+}
+
+/** A text in place of a number may be anything, of any length. */
+const said = (value: unknown): string => {
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value as number);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+};

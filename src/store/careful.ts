@@ -1,0 +1,95 @@
+/**
+ * What a store does when many were to be moved at once and one of them cannot be: it looks for that one, gets it out of
+ * the way, and the others go on. Each step is a transaction of its own.
+ */
+import { culprits } from "./culprits.ts";
+import { isDataError, sayCause } from "./data-error.ts";
+import type { Database, Flow } from "./flow.ts";
+import { flight, lastFlight } from "./flow.ts";
+import type { LaneSpec } from "./lane.ts";
+import { advance } from "./query/advance.ts";
+import { arrivedLanes, setAside, takeInOnly } from "./query/aside.ts";
+import { failRun } from "./query/hand-run.ts";
+import { deleteNewsOf, selectRunsInTheNews } from "./query/news.ts";
+import { expireOnly, promoteOnly, putOff, selectDue } from "./query/tend.ts";
+import type { Advanced, RunVerbs } from "./runs.ts";
+import type { Dialect } from "./sql.ts";
+import type { AsideRow } from "./store.ts";
+
+/** Everything that a flow writes, undone. */
+class Undone extends Error {}
+
+export async function probe<T>(db: Database, flow: () => Flow<T>): Promise<void> {
+  try {
+    await db.transact(() => undoing(flow()));
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error;
+  }
+}
+
+/** The last flight does not take the commit along, and at the end there is none. */
+function* undoing<T>(flow: Flow<T>): Flow<never> {
+  let step = flow.next();
+  while (!step.done) step = flow.next(yield { statements: step.value.statements });
+  throw new Undone("A probe is undone.");
+}
+
+/** Lane by lane where it cannot be all at once. */
+export async function takeInCarefully(db: Database): Promise<AsideRow[]> {
+  const lanes = await db.read(() => arrivedLanes());
+  const bad = await culprits(lanes, (part) => db.transact(() => takeInOnly(part.map(({ id }) => id))));
+  const aside: AsideRow[] = [];
+  for (const { one, error } of bad) aside.push(await putAside(db, one, error));
+  return aside;
+}
+
+async function putAside(db: Database, lane: LaneSpec, error: unknown): Promise<AsideRow> {
+  await db.transact(() => setAside(lane, sayCause(error)));
+  return { ...lane, error: sayCause(error), at: 0, units: 0 };
+}
+
+/** What is due is promoted in parts; the lane of what cannot be is set aside, and a deadline that cannot be kept is put off. */
+export async function tendCarefully(db: Database, dialect: Dialect): Promise<void> {
+  const { due, over } = await db.read(() => selectDue());
+  const stuck = await culprits(due, (part) => db.transact(() => promoteOnly(part.map(({ unit }) => unit))));
+  for (const { one, error } of stuck) await putAside(db, one.lane, error);
+  const late = await culprits(over, (part) => db.transact(() => expireOnly(part, dialect)));
+  for (const { one } of late) await db.transact(() => putOff(one));
+}
+
+/** Run by run: one that cannot be moved on has failed, and says why. */
+export async function advanceCarefully(
+  db: Database,
+  decide: Parameters<RunVerbs["advance"]>[0],
+  dialect: Dialect,
+): Promise<Advanced> {
+  const runs = await db.read(runsInTheNews);
+  let all: Advanced = { news: 0, enqueued: 0, freed: [] };
+  const bad = await culprits(runs, async (part) => {
+    const { news, enqueued, freed } = await db.transact(() => advance(decide, dialect, part));
+    all = { news: all.news + news, enqueued: all.enqueued + enqueued, freed: [...all.freed, ...freed] };
+  });
+  for (const { one, error } of bad) await giveUp(db, one, error, dialect);
+  return { ...all, news: all.news + bad.length };
+}
+
+async function giveUp(db: Database, run: string, error: unknown, dialect: Dialect): Promise<void> {
+  const message = `The run could not be moved on: ${sayCause(error)}`;
+  const body = JSON.stringify({ name: "Error", code: "MALFORMED_RUN", message });
+  await db.transact(() => forget(run));
+  await db
+    .transact(() => failRun(run, body, dialect))
+    .catch((failure: unknown) => {
+      // Not even that: it stays as it is, in nobody's way.
+      if (!isDataError(failure)) throw failure;
+    });
+}
+
+function* runsInTheNews(): Flow<string[]> {
+  const [found = []] = yield* flight(selectRunsInTheNews());
+  return found.map((row) => row.run as string);
+}
+
+function* forget(run: string): Flow<void> {
+  yield* lastFlight(deleteNewsOf(run));
+}

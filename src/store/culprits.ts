@@ -1,0 +1,25 @@
+/** Finds those among many that cannot be processed, by trying ever smaller parts: a few tries for one in hundreds. */
+import type { DataError } from "./data-error.ts";
+import { isDataError } from "./data-error.ts";
+
+export interface Culprit<T> {
+  readonly one: T;
+  readonly error: DataError;
+}
+
+/** `attempt` fails for a part with a data error exactly where one of the part would. What fails otherwise ends the search. */
+export async function culprits<T>(
+  all: readonly T[],
+  attempt: (part: readonly T[]) => Promise<unknown>,
+): Promise<Culprit<T>[]> {
+  if (all.length === 0) return [];
+  try {
+    await attempt(all);
+    return [];
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    if (all.length === 1) return [{ one: all[0] as T, error }];
+  }
+  const half = Math.ceil(all.length / 2);
+  return [...(await culprits(all.slice(0, half), attempt)), ...(await culprits(all.slice(half), attempt))];
+}

@@ -1,0 +1,125 @@
+// An app with honest work and with work that is given odd things, a worker, and a count of what honest work came to.
+
+import type { Sluice, Store } from "../../src/index.ts";
+import { connect, defineApp, task, workflow } from "../../src/index.ts";
+
+const honest = task({ id: "honest", queue: "default", run: (_: number) => "done" });
+const echo = task({ id: "echo", run: (input: unknown) => input });
+const tenant = task({
+  id: "tenant",
+  pools: ({ of }: { of: string }) => ({ [`tenant=${of}`]: 1 }),
+  run: (_: { of: string }) => "done",
+});
+const slots = task({
+  id: "slots",
+  pools: ({ of }: { of: number }) => ({ wide: of }),
+  run: (_: { of: number }) => "done",
+});
+
+/** What is no JSON cannot be enqueued: it is kept here, and named by its number. */
+const given: unknown[] = [];
+const give = task({ id: "give", run: (at: number) => given[at] });
+const fail = task({
+  id: "fail",
+  run: (at: number): string => {
+    throw given[at];
+  },
+});
+const say = task({
+  id: "say",
+  run: (at: number, { log, progress }) => {
+    log("odd", given[at]);
+    progress(given[at]);
+    return "said";
+  },
+});
+// biome-ignore lint/suspicious/noExplicitAny: whatever it is given.
+const flow = workflow({ id: "flow", steps: (s, input: any) => s.step("only", echo, input) }) as any;
+
+const app = defineApp({
+  tasks: [honest, echo, tenant, slots, give, fail, say],
+  workflows: [flow],
+  pools: { tenant: { limit: 2, perValue: true }, wide: { limit: 100 } },
+  runs: { max: 50, tags: [{ key: "tenant", perValue: true, limit: 2 }] },
+});
+
+export class Crew implements AsyncDisposable {
+  readonly sluice: Sluice;
+  readonly errors: unknown[] = [];
+  /** The longest that nothing honest ended. */
+  longestMs = 0;
+  done = 0;
+  #last = performance.now();
+  #stopped = false;
+  #waiting: { from: number; resolve: () => void }[] = [];
+  readonly echo = echo;
+  readonly tenant = tenant;
+  readonly slots = slots;
+  readonly give = give;
+  readonly fail = fail;
+  readonly say = say;
+  readonly flow = flow;
+
+  private constructor(sluice: Sluice) {
+    this.sluice = sluice;
+  }
+
+  static async start(store: string | Store): Promise<Crew> {
+    const sluice = await connect({ store, app, migrate: true });
+    const crew = new Crew(sluice);
+    await sluice.worker({
+      slots: 8,
+      poll: "1s",
+      watch: (event) => {
+        if (event.kind === "error") crew.errors.push(event.error);
+      },
+    });
+    crew.#last = performance.now();
+    for (let load = 0; load < 2; load += 1) void crew.#load();
+    return crew;
+  }
+
+  giving<T>(odd: unknown, act: (at: number) => T): T {
+    return act(given.push(odd) - 1);
+  }
+
+  /** One honest task after the other, until it is over. */
+  async #load(): Promise<void> {
+    while (!this.#stopped) {
+      const began = this.done;
+      try {
+        const { id } = await this.sluice.enqueue(honest, began);
+        await this.sluice.ended(id);
+      } catch (error) {
+        if (!this.#stopped) this.errors.push(error);
+        return;
+      }
+      this.#ended();
+    }
+  }
+
+  #ended(): void {
+    const now = performance.now();
+    this.longestMs = Math.max(this.longestMs, now - this.#last);
+    this.#last = now;
+    this.done += 1;
+    const ready = this.#waiting.filter(({ from }) => this.done > from + 1);
+    this.#waiting = this.#waiting.filter((each) => !ready.includes(each));
+    for (const { resolve } of ready) resolve();
+  }
+
+  /** Honest work that began after this moment has ended. */
+  async honest(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("honest work has come to a stop")), 20_000);
+    });
+    const ended = new Promise<void>((resolve) => this.#waiting.push({ from: this.done + 1, resolve }));
+    await Promise.race([ended, late]).finally(() => clearTimeout(timer));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    await this.sluice.close({ graceMs: 2_000 });
+  }
+}

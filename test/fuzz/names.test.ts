@@ -1,0 +1,51 @@
+// Whatever names and values somebody comes up with: they are kept, or refused in clear words, and honest work goes on.
+// SLUICE_FUZZ_RUNS=2000 looks for longer.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { describeOn } from "../e2e/support/places.ts";
+import { Crew } from "./crew.ts";
+import { deeds, isClear } from "./odd.ts";
+
+const unclear = (deed: string, error: unknown): Error =>
+  new Error(`${deed}: not refused clearly: ${String(error).slice(0, 500)}`, { cause: error });
+
+const RUNS = Number(process.env.SLUICE_FUZZ_RUNS ?? 40);
+/** How long the whole of it may take; each run is a few round trips. */
+const PATIENCE_MS = 60_000 + RUNS * 1_000;
+
+describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
+  test("odd names and values are kept or refused clearly, explained and cancelled, while honest work goes on", {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    await using crew = await Crew.start(await place.open());
+    const { sluice } = crew;
+    const made = new Set<string>();
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(deeds, fc.boolean(), async (deed, cancels) => {
+        const done = await deed.do(sluice, crew).catch((error: unknown) => {
+          if (!isClear(error)) throw unclear(deed.name, error);
+          refused += 1;
+          return undefined;
+        });
+        if (done) {
+          made.add(done.id);
+          await sluice.explain(done.id);
+          await sluice.get(done.id);
+          if (cancels) await sluice.cancel(done.id, "the fuzzer");
+        }
+        await crew.honest();
+      }),
+      { numRuns: RUNS, interruptAfterTimeLimit: PATIENCE_MS - 30_000, endOnFailure: true },
+    );
+    // Delayed for a thousand years is delayed; everything else comes to an end.
+    for (const id of made) if ((await sluice.get(id))?.state !== "later") await sluice.ended(id);
+    expect(await sluice.store.asides()).toEqual([]);
+    expect(crew.errors).toEqual([]);
+    if (process.env.SLUICE_FUZZ_RUNS)
+      console.log(
+        `${place.name}: ${RUNS} runs, ${made.size} made, ${refused} refused, ${crew.done} honest tasks, longest gap ${Math.round(crew.longestMs)}ms`,
+      );
+  });
+});

@@ -1,0 +1,183 @@
+// Texts, numbers and values that nobody expects, and what may be done with each of them.
+
+import fc from "fast-check";
+import type { Sluice } from "../../src/index.ts";
+import { defineApp, task } from "../../src/index.ts";
+import type { Crew } from "./crew.ts";
+
+/** Any code units, halves of surrogate pairs included. */
+const halves = fc
+  .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 60 })
+  .map((codes) => String.fromCharCode(...codes));
+
+const long = fc
+  .tuple(fc.constantFrom("x", "ж", "😀", "\0", "\ud800", "a "), fc.integer({ min: 100, max: 100_000 }))
+  .map(([unit, length]) => unit.repeat(Math.ceil(length / unit.length)));
+
+const known = fc.constantFrom(
+  ..."| |  |*|a=b|=|acme|acme |ACME|\0|\ud800|\udc00x|'|\"|\\|{}|[]|%s|null|undefined|NaN|-1|1e999|__proto__|constructor|toString|@runs|run:x/async|queue:|pool:|tag:|:|cluster|\u2028|\u202e|\ufeff|\uffff|\u{1f600}|e\u0301|é|ı|İ|ß".split(
+    "|",
+  ),
+);
+
+export const text = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ unit: "binary", maxLength: 80 }) },
+  { weight: 2, arbitrary: fc.string({ unit: "grapheme", maxLength: 40 }) },
+  { weight: 2, arbitrary: halves },
+  { weight: 3, arbitrary: known },
+  { weight: 1, arbitrary: long },
+);
+
+const number = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(
+    Number.NaN,
+    -0,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    2 ** 53,
+    1.5,
+    -1,
+    0,
+    "7",
+    null,
+  ),
+);
+
+const value = fc.oneof(
+  fc.anything({
+    withBigInt: true,
+    withMap: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    withDate: true,
+  }),
+  text,
+  fc.dictionary(text, text, { maxKeys: 3 }),
+);
+
+/** Something that somebody does with odd things. A task or run that it made is answered by its id. */
+export interface Deed {
+  readonly name: string;
+  readonly odd: unknown;
+  do(sluice: Sluice, crew: Crew): Promise<{ readonly id: string } | undefined>;
+}
+
+const deed = <T>(
+  name: string,
+  odd: fc.Arbitrary<T>,
+  act: (given: T, sluice: Sluice, crew: Crew) => Promise<unknown>,
+): fc.Arbitrary<Deed> =>
+  odd.map((given) => ({
+    name,
+    odd: given,
+    // What it was given may be long.
+    [fc.toStringMethod]: () => `${name} ${fc.stringify(given).slice(0, 300)}`,
+    do: async (sluice, crew) => {
+      const done = await act(given, sluice, crew);
+      const id = (done as { id?: unknown } | undefined)?.id;
+      return typeof id === "string" && name.includes("made") ? { id } : undefined;
+    },
+  }));
+
+/** As if nobody had checked types. */
+// biome-ignore lint/suspicious/noExplicitAny: that is what it is about.
+type Any = any;
+
+export const deeds: fc.Arbitrary<Deed> = fc.oneof(
+  deed("made: a pool's value", text, (odd, sluice, { tenant }) => sluice.enqueue(tenant, { of: odd })),
+  deed("made: an idempotency key", text, (odd, sluice, { echo }) =>
+    sluice.enqueue(echo, 1, { idempotencyKey: odd }),
+  ),
+  deed("made: an input", value, (odd, sluice, { echo }) => sluice.enqueue(echo, odd as Any)),
+  deed("made: a priority", number, (odd, sluice, { echo }) =>
+    sluice.enqueue(echo, 1, { priority: odd as Any }),
+  ),
+  deed(
+    "made: a delay",
+    fc.oneof(text, fc.constantFrom("1ms", "99999999d", "0.001ms")),
+    (odd, sluice, { echo }) => sluice.enqueue(echo, 1, { delay: odd }),
+  ),
+  deed("made: a deadline", fc.oneof(number, text), (odd, sluice, { echo }) =>
+    sluice.enqueue(echo, 1, { goodUntil: new Date(odd as Any) }),
+  ),
+  deed("made: slots", number, (odd, sluice, { slots }) => sluice.enqueue(slots, { of: odd as Any })),
+  deed("made: a queue", text, (odd, sluice, { echo }) => sluice.enqueue(echo, 1, { queue: odd })),
+  deed("made: a result", value, (odd, sluice, crew) =>
+    crew.giving(odd, (at) => sluice.enqueue(crew.give, at)),
+  ),
+  deed("made: an error", value, (odd, sluice, crew) =>
+    crew.giving(odd, (at) => sluice.enqueue(crew.fail, at)),
+  ),
+  deed("made: a log", value, (odd, sluice, crew) => crew.giving(odd, (at) => sluice.enqueue(crew.say, at))),
+  deed("made: a tag's value", text, (odd, sluice, { flow }) =>
+    sluice.submit(flow, 1, { tags: { tenant: odd } }),
+  ),
+  deed("made: a tag's key", text, (odd, sluice, { flow }) =>
+    sluice.submit(flow, 1, { tags: { [odd]: "x" } }),
+  ),
+  deed("made: many tags", fc.dictionary(text, text), (odd, sluice, { flow }) =>
+    sluice.submit(flow, 1, { tags: odd }),
+  ),
+  deed("made: a source", text, (odd, sluice, { flow }) => sluice.submit(flow, 1, { source: odd })),
+  deed("made: a run's input", value, (odd, sluice, { flow }) => sluice.submit(flow, odd as Any)),
+  deed("made: a run's key", text, (odd, sluice, { flow }) => sluice.submit(flow, 1, { idempotencyKey: odd })),
+  deed("a limit's key", text, (odd, sluice) => sluice.limits.set(`pool:odd-${odd}`, 3)),
+  deed(
+    "a bare limit's key",
+    text.filter((odd) => !/^(cluster|runs|queue|tag|pool)/.test(odd)),
+    (odd, sluice) => sluice.limits.reset(odd),
+  ),
+  deed("a limit", number, (odd, sluice) => sluice.limits.set("pool:other", odd as Any)),
+  deed("a pool's name", text, (odd, sluice) => sluice.pools.set(`odd${odd}`, 3)),
+  deed("no pool's name", fc.constant(""), (odd, sluice) => sluice.pools.set(odd, 3)),
+  deed(
+    "a queue's name",
+    text.filter((odd) => odd !== "default"),
+    (odd, sluice) => sluice.queues.pause(odd),
+  ),
+  deed("who", text, async (odd, sluice, { echo }) => {
+    const { id } = await sluice.enqueue(echo, 1);
+    return sluice.cancel(id, odd);
+  }),
+  deed("an id", text, async (odd, sluice) => {
+    const verbs = ["get", "explain", "cancel", "retry", "events", "restore"] as const;
+    for (const verb of verbs) await refusing(() => sluice[verb](odd) as Promise<unknown>);
+    await refusing(() => sluice.runs.get(odd));
+    await refusing(() => sluice.runs.cancel(odd));
+    await refusing(() => sluice.queue.why(odd));
+    await refusing(() => sluice.schedules.pause(odd));
+    await sluice.store.find(odd);
+  }),
+  deed(
+    "a list",
+    fc.record({ queue: text, name: text, before: text, limit: number }, { requiredKeys: [] }),
+    (odd, sluice) => sluice.list(odd as Any),
+  ),
+  deed("a declaration", text, async (odd) => {
+    defineApp({
+      tasks: [task({ id: odd, run: () => 1 })],
+      queues: { [odd]: {} },
+      pools: { [odd]: { limit: 1 } },
+    });
+  }),
+);
+
+/** Those that are clear are no concern; the first that is not is. */
+async function refusing(verb: () => Promise<unknown>): Promise<void> {
+  try {
+    await verb();
+  } catch (error) {
+    if (!isClear(error)) throw error;
+  }
+}
+
+/** A refusal that says what is wrong, with a code, and is not the size of what it refuses. */
+export function isClear(error: unknown): boolean {
+  const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
+  const ours = name === "SluiceError" || name === "ConfigError";
+  return ours && typeof code === "string" && code !== "BAD_DATA" && String(message).length < 4_000;
+}
