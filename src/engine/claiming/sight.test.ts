@@ -47,6 +47,7 @@ interface Pass {
   readonly beyond?: readonly LaneRow[];
   readonly moves?: readonly Partial<LaneMove>[];
   readonly unread?: readonly LaneRow[];
+  readonly next?: readonly LaneRow[];
   /** Lanes in which somebody waits, and lanes of which somebody was admitted. */
   readonly waiting?: readonly string[];
   readonly admitted?: readonly string[];
@@ -75,8 +76,10 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
     moves: { lanes: pass.moves ?? [] },
     plan: { admitted: (pass.admitted ?? []).map((lane) => ({ lane })), left: [] },
     unread: pass.unread ?? [],
+    next: pass.next ?? [],
   } as unknown as Decision;
-  return sight.learn(view, look as Scope, decision);
+  sight.learn(view, look as Scope, decision);
+  return sight.hasNews;
 }
 
 const all = (): Sight => new Sight(["q"], () => true);

@@ -27,8 +27,7 @@ export class StoreClaims implements Claims {
   readonly #serves: string;
   readonly atOnce: number;
   #session = "";
-  #offered: ReadonlySet<string> = new Set();
-  #unread = "";
+  readonly #offered = new Set<string>();
   #lookBeyond = false;
   #passes = 0;
 
@@ -87,6 +86,7 @@ export class StoreClaims implements Claims {
 
   #scopeFor(report: Report): Scope {
     this.#passes += 1;
+    if (report.hinted || report.finished.length > 0) this.#sight.stir();
     const finished = report.finished.flatMap(({ id }) => this.#laneOf.get(id) ?? []);
     // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
@@ -114,7 +114,7 @@ export class StoreClaims implements Claims {
     passed: Passed,
     { view, decision }: { view: View; decision: Decision },
   ): Answer {
-    const fresh = this.#sight.learn(view, scope, decision);
+    this.#sight.learn(view, scope, decision);
     // Few newcomers are looked at right away; of many, the store tells which come first.
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
     // And where it told of as many as it was asked for, there may be more of them.
@@ -122,33 +122,34 @@ export class StoreClaims implements Claims {
     for (const { id } of report.finished) this.#laneOf.delete(id);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id, lane } of passed.claimed) this.#laneOf.set(id, lanes.get(lane) as LaneSpec);
-    const parked = decision.moves.lanes.some((move) => move.parked !== null);
+    const parked = decision.moves.lanes.some(
+      (move) => move.parked !== null && move.parked !== lanes.get(move.lane)?.parked,
+    );
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
+    if (passed.claimed.length + report.finished.length > 0) this.#offered.clear();
     this.#hintOthers(decision.forOthers, passed.arrived);
     return {
       now: passed.now,
       claimed: passed.claimed,
       started: passed.started,
       refused: report.finished.filter(({ id }) => !passed.accepted.has(id)).map(({ id }) => id),
-      more: (decision.more && this.#moved(passed, view, decision)) || fresh || passed.arrived.length > 0,
+      more:
+        (decision.more && this.#moved(passed, view, decision)) ||
+        this.#sight.hasNews ||
+        passed.arrived.length > 0,
       yielded: decision.yielded,
       ended: decision.ended,
     };
   }
 
   /** A pass that changed nothing is not repeated at once, however much it could not see. */
-  #moved(passed: Passed, view: View, { moves, unread }: Decision): boolean {
-    const unreadBefore = this.#unread;
-    this.#unread = unread.map(({ id }) => id).join();
-    const readable = this.#unread !== unreadBefore;
+  #moved(passed: Passed, view: View, { moves }: Decision): boolean {
     const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
-    // A head that was too early may have hidden everybody behind it.
-    const lanes = moves.lanes.some(
-      ({ lane, state, head }) => state !== "open" || (head !== null && head.id !== heads.get(lane)),
-    );
+    // A head that was too early may have hidden everybody behind it. Marks, and who is parked where, are no progress.
+    const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
     const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
-    return units > 0 || lanes || readable;
+    return units > 0 || lanes;
   }
 
   /**
@@ -157,7 +158,7 @@ export class StoreClaims implements Claims {
    */
   #hintOthers(units: readonly string[], arrived: readonly LaneSpec[]): void {
     const fresh = units.some((id) => !this.#offered.has(id));
-    this.#offered = new Set(units);
+    for (const id of units) this.#offered.add(id);
     if (fresh || arrived.length > 0) this.#store.hint("work");
     if (arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }

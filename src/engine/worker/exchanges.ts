@@ -5,6 +5,7 @@
  */
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
+import { turn } from "../turn.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
 import type { Tell } from "./worker-event.ts";
@@ -86,7 +87,7 @@ export class Exchanges {
     this.#stopped = false;
     for (;;) {
       await this.#wake.wait();
-      await immediate();
+      await turn();
       await this.#mayFly();
       if (this.#stopped && this.#finished.length === 0) {
         // What is on its way may bring claims that must be given back; its end wakes us.
@@ -221,5 +222,3 @@ export class Exchanges {
     this.#watch.taken();
   }
 }
-
-const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
