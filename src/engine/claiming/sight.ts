@@ -188,9 +188,18 @@ export class Sight {
     // Once more, now that it is known what they need.
     for (const { id } of decision.unread) if (!this.#unread.has(id)) this.#looked.delete(id);
     this.#unread = new Set(decision.unread.map(({ id }) => id));
-    this.#next = new Map(decision.next.slice(0, MOST_NEXT).map((lane) => [lane.id, known(lane, true)]));
+    this.#takeNext(decision.next);
     this.#setAside();
     this.#forgetTheLast();
+  }
+
+  /** Those first that were not looked at yet; for whom there is no room now, their gates are looked at once more. */
+  #takeNext(lanes: readonly LaneRow[]): void {
+    const fresh = lanes.filter(({ id }) => !this.#looked.has(id));
+    const inTurn = [...fresh, ...lanes.filter(({ id }) => this.#looked.has(id))].slice(0, MOST_NEXT);
+    this.#next = new Map(inTurn.map((lane) => [lane.id, known(lane, true)]));
+    for (const { parked } of fresh.slice(MOST_NEXT))
+      if (parked !== null && !this.#told.includes(parked)) this.#told.push(parked);
   }
 
   /** What stands far back is found again through the store when its turn comes. */
