@@ -4,6 +4,7 @@
  */
 import type { Env } from "./env.ts";
 import type { Service } from "./service.ts";
+import { turn } from "./turn.ts";
 
 /** How often a loop looks by itself, and whom it tells of errors. */
 export interface Polling {
@@ -12,7 +13,7 @@ export interface Polling {
   readonly failed?: ((error: unknown) => void) | undefined;
 }
 
-/** Answers in how many milliseconds to look again at the latest; the poll when it says nothing. */
+/** Answers in how many milliseconds to look again at the latest, 0 for at once; the poll when it says nothing. */
 export type LookOnce = () => Promise<number | undefined>;
 
 export class Loop implements Service {
@@ -44,11 +45,8 @@ export class Loop implements Service {
       this.#again = true;
       return;
     }
-    this.#looking = this.#look().finally(() => {
+    this.#looking = this.#lookAll().finally(() => {
       this.#looking = undefined;
-      if (!this.#again) return;
-      this.#again = false;
-      this.wake();
     });
   }
 
@@ -56,6 +54,16 @@ export class Loop implements Service {
     this.#stopped = true;
     this.#cancel?.();
     await this.#looking;
+  }
+
+  /** As often as it was told to meanwhile, and with a turn for everybody else in between. */
+  async #lookAll(): Promise<void> {
+    for (;;) {
+      this.#again = false;
+      await this.#look();
+      if (!this.#again || this.#stopped) return;
+      await turn();
+    }
   }
 
   async #look(): Promise<void> {
@@ -69,6 +77,7 @@ export class Loop implements Service {
     }
     if (this.#stopped) return;
     this.#cancel?.();
-    this.#cancel = this.#env.after(Math.max(0, Math.ceil(next)), () => this.wake());
+    if (next <= 0) this.#again = true;
+    else this.#cancel = this.#env.after(Math.ceil(next), () => this.wake());
   }
 }

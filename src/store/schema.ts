@@ -21,6 +21,8 @@ interface Words {
   readonly clustered: string;
   /** Only rows of runs, where an index can leave out the others. */
   readonly ofRuns: string;
+  /** Whose index it is, where that must be said. */
+  readonly ofLanes: string;
 }
 
 /**
@@ -43,6 +45,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: "",
     clustered: "",
     ofRuns: " WHERE run IS NOT NULL",
+    ofLanes: "",
   },
   sqlite: {
     name: "TEXT",
@@ -55,6 +58,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: "",
     clustered: " WITHOUT ROWID",
     ofRuns: " WHERE run IS NOT NULL",
+    ofLanes: "",
   },
   mysql: {
     name: "VARCHAR(191)",
@@ -67,6 +71,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 ${BY_BYTES}`,
     clustered: "",
     ofRuns: "",
+    ofLanes: " ON sluice_lane",
   },
 };
 
@@ -173,8 +178,13 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
 }
 
 /** Slots that follow the code, limits that belong to the app that declares them, lanes that no pass can process. */
-function trust({ name, text, short, hot, cold, clustered }: Words): string[] {
+function trust({ name, text, short, hot, cold, clustered, ofLanes }: Words): string[] {
   return [
+    // How many slots a parked lane asks of its gate. Lanes parked by earlier versions are looked at anew.
+    `ALTER TABLE sluice_lane ADD COLUMN parked_slots BIGINT NOT NULL DEFAULT 1`,
+    `UPDATE sluice_lane SET state = 1, parked = NULL, stamp = stamp + 1 WHERE state = 2`,
+    `DROP INDEX sluice_lane_parked${ofLanes}`,
+    `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, queue, head_precedence, head_at, head_id)`,
     // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They hold what they held.
     // run: the run that the unit is a step of.
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,

@@ -149,7 +149,7 @@ export interface Scope {
   /** The queues to look for further open lanes in, and how many of them to report for each. */
   readonly queues: readonly string[];
   readonly lookahead: number;
-  /** Gates whose parked lanes may move now; a subset of `exclusive`. */
+  /** Gates whose parked lanes are wanted where there is room for them; locked by this pass, too. */
   readonly unpark: readonly string[];
   /** Pass over units that another claimer has in hand: right where no gate serializes the claimers. */
   readonly skipLocked: boolean;
@@ -241,7 +241,7 @@ export interface View {
   readonly now: number;
   readonly gates: readonly GateRow[];
   readonly usage: readonly Usage[];
-  /** The lanes of the scope, and the best lanes parked on each gate of `unpark`. */
+  /** The lanes of the scope. */
   readonly lanes: readonly LaneRow[];
   /** Under skipLocked, few units or none do not prove that a lane is empty. */
   readonly heads: readonly HeadRow[];
@@ -250,6 +250,13 @@ export interface View {
   readonly lost: readonly LostRow[];
   /** Open lanes outside the scope, best first. */
   readonly beyond: readonly LaneRow[];
+  /**
+   * Lanes outside the scope that are parked on a gate of `unpark` that has room: of each queue the best of those it has
+   * room for, no more than slots are free, and the first of those that ask for more, where a line keeps slots for them.
+   */
+  readonly parked?: readonly LaneRow[];
+  /** The first of each such list that is not shown any more. */
+  readonly hidden?: readonly LaneRow[];
 }
 
 export interface LaneMove {
@@ -258,6 +265,8 @@ export interface LaneMove {
   readonly stamp: number;
   readonly state: LaneState;
   readonly parked: string | null;
+  /** What it asks of the gate that it is parked on; 1 unless said. */
+  readonly slots?: number;
   readonly mark: LaneRow["mark"];
   readonly blocked: string;
   /** Its new first place, where it is known for sure; null leaves the old one. */

@@ -25,7 +25,7 @@ interface Decided {
 
 type Standing = Pick<Decided, "stands" | "inLine" | "counts" | "gathers">;
 
-export function naiveAdmit(snapshot: Snapshot): Plan {
+export function naiveAdmit(snapshot: Snapshot): Omit<Plan, "free" | "unseen"> {
   const gates = [...snapshot.gates];
   const known = (key: string): Gate | undefined => gates.find((gate) => gate.key === key);
   const decided: Decided[] = [];

@@ -222,7 +222,12 @@ describe("whatever the line and the gates", () => {
   it("decision, reasons and marks are those of the slow and obvious walk", () => {
     const kinds = new Map<string, number>();
     const reserved = always(everything, (snapshot) => {
-      const plan = admit(snapshot);
+      const { free, unseen, ...plan } = admit(snapshot);
+      expect(unseen.size).toBe(0);
+      for (const { key, limit, paused } of snapshot.gates) {
+        if (limit === null || paused || limit < 0) continue;
+        expect(free.get(key)).toBeLessThanOrEqual(Math.max(0, limit - (plan.held.get(key) ?? 0)));
+      }
       const expected = naiveAdmit(snapshot);
       if (!isDeepStrictEqual(plan, expected)) assert.deepEqual(plan, expected);
       const all = [...plan.waiting.values()].flat();

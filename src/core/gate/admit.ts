@@ -71,6 +71,10 @@ export interface Plan {
   readonly marks: ReadonlyMap<string, Mark>;
   /** Slots held per gate once the plan is carried out, without what was left to others. */
   readonly held: ReadonlyMap<string, number>;
+  /** Slots that are neither held then nor reserved; some may be left to others. */
+  readonly free: ReadonlyMap<string, number>;
+  /** Gates at which somebody was not decided because others, who are not shown, may be before him. */
+  readonly unseen: ReadonlySet<string>;
   /** There may be more to admit than this snapshot could show, or the claimer may take at once. */
   readonly more: boolean;
   /** Some were left to others only because the claimer took its part of this pass: it may look again in a moment. */
@@ -97,6 +101,7 @@ class Walk {
   readonly #left: Waiter[] = [];
   readonly #waiting = new Map<string, readonly Reason[]>();
   readonly #reserved: Reservation[] = [];
+  readonly #unseen = new Set<string>();
   #more = false;
 
   constructor(snapshot: Snapshot) {
@@ -121,6 +126,8 @@ class Walk {
       waiting: this.#waiting,
       marks: this.#overtakes.marks(),
       held: this.#doors.taken(),
+      free: this.#doors.free(),
+      unseen: this.#unseen,
       more:
         this.#more || this.#isOutdated() || (this.#slots?.postponed === "own" && this.#admitted.length > 0),
       postponed: this.#slots?.postponed === "others",
@@ -146,6 +153,12 @@ class Walk {
       this.#more = true;
       return false;
     }
+    const hidden = entries.filter(({ door }) => door.gate.hidden && compare(unit, door.gate.hidden) >= 0);
+    if (hidden.length > 0) {
+      for (const { ask } of hidden) this.#unseen.add(ask.gate);
+      this.#keep(entries);
+      return true;
+    }
     this.#take(unit, entries, taker);
     return true;
   }
@@ -157,6 +170,12 @@ class Walk {
       else door.left += ask.slots;
       this.#overtakes.count(unit.id, door);
     }
+  }
+
+  /** Somebody who is not shown may be before it. That is for the next pass to see; nobody behind it comes first now. */
+  #keep(entries: readonly Entry[]): void {
+    this.#more = true;
+    for (const { ask, door } of entries) door.kept += ask.slots;
   }
 
   #standInLine(unit: Waiter, entries: readonly Entry[], hurdles: readonly Entry[]): void {

@@ -2,13 +2,15 @@
 import type { Waiter } from "./admit.ts";
 import type { Watch } from "./bypass.ts";
 import type { Ask, Gate, Obstacle } from "./gate.ts";
-import { obstacle } from "./gate.ts";
+import { obstacle, room } from "./gate.ts";
 
 export interface Door {
   readonly gate: Gate;
   /** Slots held, with what this walk gave to the claimer; `left` is what it left to other workers. */
   taken: number;
   left: number;
+  /** Slots for those who are not decided: nobody behind them takes these, whoever may be before them does. */
+  kept: number;
   /** Slots reserved by those in front, and the first of them. */
   ahead: number;
   front: Waiter | undefined;
@@ -40,7 +42,7 @@ export class Doors {
   of(unit: Waiter): Entry[] {
     return unit.asks.map((ask) => {
       const door = this.#get(ask.gate);
-      const what = obstacle(door.gate, door.taken + door.left, door.ahead, ask.slots);
+      const what = obstacle(door.gate, door.taken + door.left + door.kept, door.ahead, ask.slots);
       if (what === "behind") door.holdsBack = true;
       return { ask, door, what };
     });
@@ -61,6 +63,12 @@ export class Doors {
     for (const [key, door] of this.#doors) taken.set(key, door.taken);
     return taken;
   }
+
+  free(): Map<string, number> {
+    const free = new Map<string, number>();
+    for (const [key, { gate, taken, ahead }] of this.#doors) free.set(key, room(gate, taken + ahead));
+    return free;
+  }
 }
 
 function open(gate: Gate): Door {
@@ -68,6 +76,7 @@ function open(gate: Gate): Door {
     gate,
     taken: gate.held,
     left: 0,
+    kept: 0,
     ahead: 0,
     front: undefined,
     holdsBack: false,

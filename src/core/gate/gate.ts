@@ -2,6 +2,7 @@
  * A gate: anything with a limit. The kind of a limit lives in the key ("queue:stripe", "pool:gpu") and in how
  * it is described to people; nothing in this folder ever branches on it.
  */
+import type { Place } from "./order.ts";
 
 /**
  * How a line of waiting units is served.
@@ -30,6 +31,8 @@ export interface Gate {
   readonly paused: boolean;
   readonly line: Line;
   readonly held: number;
+  /** From this place on the snapshot does not show everybody who waits for it. */
+  readonly hidden?: Place | undefined;
 }
 
 /** What a unit wants from one gate. */
@@ -55,6 +58,12 @@ export function obstacle(gate: Gate, held: number, ahead: number, slots: number)
 /** Lowering a limit never evicts: a gate above its limit says so until it has drained. */
 export function draining(gate: Pick<Gate, "held" | "limit">): boolean {
   return gate.limit !== null && gate.limit !== UNLIMITED && gate.held > gate.limit;
+}
+
+/** How many slots are free; none where it is paused or not set. */
+export function room(gate: Pick<Gate, "limit" | "paused">, held: number): number {
+  if (gate.limit === null || gate.paused) return 0;
+  return gate.limit === UNLIMITED ? Number.POSITIVE_INFINITY : Math.max(0, gate.limit - held);
 }
 
 /** Whether the gate can ever bind: an unlimited one needs no exclusive lock to be decided. */

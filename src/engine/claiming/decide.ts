@@ -15,9 +15,12 @@ import type { HeadRow, LaneRow, Moves, Scope, Usage, View } from "../../store/st
 import { RUNS } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import { laneMoves } from "./lane-moves.ts";
+import { nextOf } from "./next.ts";
 import { newsOf, recoveries } from "./recovery.ts";
+import { doesServe } from "./serving.ts";
+import { MOST_FOREIGN } from "./sight.ts";
 import type { Standing } from "./snapshot.ts";
-import { gatesOf, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
+import { gatesOf, hiddenFrom, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
 
 export interface Decision {
   readonly moves: Moves;
@@ -31,13 +34,16 @@ export interface Decision {
   readonly ended: boolean;
   /** Lanes that could not be decided because their gates were not locked. */
   readonly unread: readonly LaneRow[];
+  /** Lanes parked on a gate that still has room for them: the next pass locks what they need. */
+  readonly next: readonly LaneRow[];
 }
 
 export function decide(seen: View, scope: Scope, seat: Seat, report: Report, rehead = false): Decision {
   const view = withoutAside(seen);
   const me = view.sessions.findIndex(({ id }) => id === scope.session);
   const gates = new Map(view.gates.map((gate) => [gate.key, gate]));
-  const unread = view.lanes.filter((lane) => lane.state !== "idle" && !isReadable(lane, gates));
+  const locked = new Set([...scope.exclusive, ...scope.shared]);
+  const unread = view.lanes.filter((lane) => lane.state !== "idle" && !isReadable(lane, gates, locked));
   const { standing, expire } = stand(view, scope, new Set(unread.map(({ id }) => id)));
   const workers = workersOf(view.sessions, view.usage).map((worker, index) =>
     index === me
@@ -51,7 +57,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
       : worker,
   );
   const line = [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)];
-  const doors = gatesOf(view.gates, view.usage);
+  const doors = withHidden(gatesOf(view.gates, view.usage), view);
   const plan = admit({
     now: view.now,
     gates: doors,
@@ -61,7 +67,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     // What lies beyond is served in its turn; lanes that nobody waits in hold nobody up.
     horizon: horizonOf([
       ...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)),
-      ...view.beyond,
+      ...beyondOf(view, me),
     ]),
   });
   const scarce = isScarce(plan, line, doors);
@@ -80,6 +86,8 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
   const ahead = me < 0 || report.draining ? [] : aheadOfTime(plan, line, new Set(now), further, budget, me);
   const leases = leasesOf(view, line);
   const recover = recoveries(view);
+  const settled = { ...plan, free: freeAfter(plan, take) };
+  const gone = new Set([...claimNow.map(({ id }) => id), ...ahead, ...expire]);
   const moves: Moves = {
     claim: [
       ...claimNow.map(({ id }) => ({ id, held: true, leaseMs: leases.get(id) ?? null })),
@@ -96,11 +104,10 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     lanes: laneMoves({
       view,
       scope,
-      plan,
+      plan: settled,
       standing,
-      unread,
       rehead,
-      gone: new Set([...claimNow.map(({ id }) => id), ...ahead, ...expire]),
+      gone,
     }),
   };
   return {
@@ -118,6 +125,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
     unread,
+    next: nextOf({ view, standing, plan: settled, gone, moves: moves.lanes, hasRoom }),
   };
 }
 
@@ -127,6 +135,26 @@ function withoutAside(view: View): View {
   const lanes = view.lanes.filter(({ state }) => state !== "aside");
   const ids = new Set(lanes.map(({ id }) => id));
   return { ...view, lanes, heads: view.heads.filter(({ lane }) => ids.has(lane)) };
+}
+
+/** What the claimer leaves to others is not taken yet, and may never be. */
+function freeAfter(plan: Plan, take: number): Map<string, number> {
+  const free = new Map(plan.free);
+  for (const { asks } of plan.admitted.slice(take))
+    for (const { gate, slots } of asks) free.set(gate, (free.get(gate) ?? 0) + slots);
+  return free;
+}
+
+function withHidden(gates: readonly Gate[], view: View): Gate[] {
+  const hidden = hiddenFrom(view, gates);
+  return gates.map((gate) => ({ ...gate, hidden: hidden.get(gate.key) }));
+}
+
+/** Where very many lanes of others are about, the first of them speak for all: they must not keep us from our own. */
+function beyondOf({ lanes, beyond, sessions }: View, me: number): readonly LaneRow[] {
+  const isOurs = (lane: LaneRow): boolean => doesServe(sessions[me]?.serves ?? "{}", lane);
+  if (me < 0 || lanes.filter((lane) => !isOurs(lane)).length < MOST_FOREIGN) return beyond;
+  return beyond.filter(isOurs);
 }
 
 /** The units of each lane, without those whose time is over. */

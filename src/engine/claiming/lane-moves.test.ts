@@ -53,7 +53,10 @@ interface Seen {
   readonly waiting?: Record<string, readonly Reason[]>;
   readonly marks?: Plan["marks"];
   readonly gone?: readonly string[];
-  readonly unread?: readonly LaneRow[];
+  /** Units that another worker may start. */
+  readonly left?: readonly string[];
+  /** What is free of the lane's own gate. */
+  readonly free?: number;
   readonly rehead?: boolean;
   readonly scope?: Partial<Scope>;
 }
@@ -80,15 +83,16 @@ function moves(seen: Seen): LaneMove[] {
     scope: { ...scope, ...seen.scope },
     plan: {
       admitted: nobody,
-      left: nobody,
+      left: (seen.left ?? []).map((id) => ({ id }) as Waiter),
       waiting: new Map(Object.entries(seen.waiting ?? {})),
       marks: seen.marks ?? new Map(),
       held: new Map(),
+      free: new Map([[KEYED, seen.free ?? 0]]),
+      unseen: new Set(),
       more: false,
       postponed: false,
     },
-    standing: seen.unread ? [] : [{ lane: row, units: seen.units ?? [], cut: seen.cut ?? false }],
-    unread: seen.unread ?? [],
+    standing: [{ lane: row, units: seen.units ?? [], cut: seen.cut ?? false }],
     gone: new Set(seen.gone),
     rehead: seen.rehead ?? false,
   });
@@ -151,11 +155,24 @@ describe("a lane that waits", () => {
 describe("a parked lane", () => {
   const parked = lane({ state: "parked", parked: KEYED, blocked: JSON.stringify([KEYED]) });
 
-  test("is opened when it may move", () => {
-    expect(moves({ lane: parked, units: [unit("a")] })).toMatchObject([{ state: "open", parked: null }]);
-    expect(moves({ lane: parked, units: [unit("a")], gone: ["a"] })).toMatchObject([
+  test("is opened when another worker may start it, and goes idle when its last unit has gone", () => {
+    expect(moves({ lane: parked, units: [unit("a")], left: ["a"] })).toMatchObject([
       { state: "open", parked: null },
     ]);
+    expect(moves({ lane: parked, units: [unit("a")], gone: ["a"] })).toMatchObject([
+      { state: "idle", parked: null },
+    ]);
+  });
+
+  test("stays parked when it was not decided: to look at it leaves no trace", () => {
+    expect(moves({ lane: parked, units: [unit("a")] })).toEqual([]);
+    expect(moves({ lane: parked, units: [unit("a")], free: 1 })).toEqual([]);
+  });
+
+  test("that begins to move is opened while its gate has room for more, and stays parked when it is full", () => {
+    const begun = { lane: parked, units: [unit("a"), unit("b", 2)], gone: ["a"] };
+    expect(moves({ ...begun, free: 1 })).toMatchObject([{ state: "open", parked: null }]);
+    expect(moves({ ...begun, free: 0, crowd })).toMatchObject([{ state: "parked", parked: KEYED }]);
   });
 
   test("stays where it is while its gate is in its way, even when there is room to look at it", () => {
@@ -171,14 +188,6 @@ describe("a parked lane", () => {
   test("is opened when only the whole line's gates are in its way", () => {
     expect(moves({ lane: parked, ...blockedAt("queue:q") })).toMatchObject([{ state: "open", parked: null }]);
   });
-
-  test("is opened, and otherwise kept, when it could not be read", () => {
-    const mark = { unit: "a", passed: 3, since: 10 };
-    const seen = lane({ state: "parked", parked: KEYED, blocked: JSON.stringify([KEYED]), mark });
-    expect(moves({ unread: [seen, lane({ id: "open" })] })).toEqual([
-      { lane: "lane", stamp: 7, state: "open", parked: null, mark, blocked: seen.blocked, head: null },
-    ]);
-  });
 });
 
 describe("an empty lane", () => {
@@ -191,7 +200,8 @@ describe("an empty lane", () => {
 
   test("does not stay parked", () => {
     const parked = lane({ state: "parked", parked: KEYED });
-    expect(moves({ lane: parked })).toMatchObject([{ state: "open", parked: null }]);
+    expect(moves({ lane: parked })).toMatchObject([{ state: "idle", parked: null }]);
+    expect(moves({ lane: parked, cut: true })).toMatchObject([{ state: "open", parked: null }]);
   });
 
   test("that is idle already is left alone, and opened when somebody stands in it after all", () => {
@@ -208,7 +218,7 @@ describe("the head of a lane", () => {
     expect(moves({ ...next, crowd })).toMatchObject([{ head: corrected }]);
     expect(moves({ ...next, rehead: true })).toMatchObject([{ head: corrected }]);
     const parked = lane({ state: "parked", parked: KEYED });
-    expect(moves({ ...next, lane: parked })).toMatchObject([{ state: "open", head: corrected }]);
+    expect(moves({ ...next, lane: parked, free: 1 })).toMatchObject([{ state: "open", head: corrected }]);
   });
 
   test("is left alone otherwise: it may be early", () => {

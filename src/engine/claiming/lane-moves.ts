@@ -3,20 +3,26 @@
  * sight. A lane parks only when there are so many that the blocked ones would hide those that could move.
  */
 import type { Plan } from "../../core/gate/admit.ts";
+import { bounded } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
-import type { Reason } from "../../core/gate/reason.ts";
-import type { LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
+import { compare } from "../../core/gate/order.ts";
+import type { GateReason, Reason } from "../../core/gate/reason.ts";
+import { asksOf } from "../../store/lane.ts";
+import { slotsAt } from "../../store/parked.ts";
+import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Standing } from "./snapshot.ts";
+import { placeOf } from "./snapshot.ts";
 
 /** Up to so many lanes are simply looked at in every pass. */
 export const CROWDED = 48;
+/** Lanes that keep places at several gates stay in sight, the first of them. */
+const MOST_FRONTS = 16;
 
 interface Outcome {
   readonly view: View;
   readonly scope: Scope;
   readonly plan: Plan;
   readonly standing: readonly Standing[];
-  readonly unread: readonly LaneRow[];
   /** Units that left the line in this pass. */
   readonly gone: ReadonlySet<string>;
   /** Correct the heads of lanes that flow, too. */
@@ -24,38 +30,36 @@ interface Outcome {
 }
 
 export function laneMoves(outcome: Outcome): LaneMove[] {
-  const { view, standing, unread } = outcome;
-  const crowded = view.beyond.length + view.lanes.length > CROWDED;
-  const moves = standing.flatMap((each) => moveOf(each, outcome, crowded));
-  // A parked lane that could not be read is opened, so that the next pass locks what it needs.
-  const reopened = unread
-    .filter(({ state }) => state === "parked")
-    .map((lane): LaneMove => ({ ...kept(lane), state: "open", parked: null }));
-  return [...moves, ...reopened];
+  const parking = new Parking(outcome);
+  const inOrder = [...outcome.standing].sort((a, b) => compare(placeOf(a.lane), placeOf(b.lane)));
+  return inOrder.flatMap((each) => moveOf(each, outcome, parking));
 }
 
 function moveOf(
   { lane, units, cut }: Standing,
   { plan, gone, scope, rehead }: Outcome,
-  crowded: boolean,
+  parking: Parking,
 ): LaneMove[] {
   const first = units.find(({ id }) => !gone.has(id));
   const reasons = first && plan.waiting.get(first.id);
-  const blocking = keysOf(reasons ?? []);
   const undecided = first !== undefined && reasons === undefined;
-  const parkOn = crowded || lane.state === "parked" ? blocking.find((key) => !isWholeLine(key)) : undefined;
-  const blocked = undecided ? lane.blocked : JSON.stringify(blocking);
-  const empty = crowded && !cut && !scope.skipLocked ? "idle" : lane.state === "parked" ? "open" : lane.state;
+  const parkOn =
+    first &&
+    (undecided ? parking.stays(lane, first === units[0], first.id) : parking.gateFor(lane, reasons ?? []));
+  const blocked = undecided ? lane.blocked : JSON.stringify(keysOf(reasons ?? []));
+  const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.skipLocked;
+  const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
   const mark =
     (first && (plan.marks.get(lane.id) ?? (lane.mark?.unit === first.id ? lane.mark : null))) ?? null;
-  const known = first && !scope.skipLocked && (crowded || rehead || state !== lane.state);
+  const known = first && !scope.skipLocked && (parking.isCrowded || rehead || state !== lane.state);
   const head = known ? { priority: first.priority, at: first.at, id: first.id } : null;
   const next: LaneMove = {
     lane: lane.id,
     stamp: lane.stamp,
     state,
     parked: parkOn ?? null,
+    ...(parkOn ? { slots: slotsAt(lane, parkOn) } : {}),
     mark,
     blocked,
     head,
@@ -63,15 +67,79 @@ function moveOf(
   return isSame(lane, next) ? [] : [next];
 }
 
-const kept = (lane: LaneRow): LaneMove => ({
-  lane: lane.id,
-  stamp: lane.stamp,
-  state: lane.state,
-  parked: lane.parked,
-  mark: lane.mark,
-  blocked: lane.blocked,
-  head: null,
-});
+/** Where lanes park. Who parks is shown only where that gate has room, so nobody parks whose place elsewhere matters. */
+class Parking {
+  readonly isCrowded: boolean;
+  readonly #plan: Plan;
+  readonly #gates: ReadonlyMap<string, GateRow>;
+  readonly #hasSeveralQueues: boolean;
+  readonly #mayStart: ReadonlySet<string>;
+  #fronts = 0;
+
+  constructor({ view, plan }: Outcome) {
+    this.isCrowded = view.beyond.length + view.lanes.length > CROWDED;
+    this.#plan = plan;
+    this.#mayStart = new Set([...plan.admitted, ...plan.left].map(({ id }) => id));
+    this.#gates = new Map(view.gates.map((gate) => [gate.key, gate]));
+    this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
+  }
+
+  /** The gate it waits at from now on, or none where it stays in sight. */
+  gateFor(lane: LaneRow, reasons: readonly Reason[]): string | undefined {
+    if (!this.isCrowded && lane.state !== "parked") return undefined;
+    const at = reasons.filter(
+      (reason) => "gate" in reason && this.#parksOn(reason.gate) && this.#isReal(lane, reason),
+    ) as GateReason[];
+    const isNear = reasons.some((reason) => "gate" in reason && this.#parksOn(reason.gate));
+    if (at.length === 0 && isNear) return lane.parked ?? undefined;
+    const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#gates.get(gate)?.line === "skip");
+    // Who waits at a cap stands in no line of a lock, and is missed by nobody there.
+    if (out.length > 0) return keep(lane, out);
+    if (at.length === 0 || this.#isFront(lane)) return undefined;
+    const full = at.filter(({ kind }) => kind === "full");
+    return keep(lane, full.length > 0 ? full : at);
+  }
+
+  /** Nobody parks on a gate that is only spoken for: whoever it is left to may not come. */
+  #isReal(lane: LaneRow, { kind, gate }: GateReason): boolean {
+    return kind !== "full" || (this.#plan.free.get(gate) ?? 0) < slotsAt(lane, gate);
+  }
+
+  /**
+   * It does not wait, or was not decided: where it was parked it stays, unless it may start elsewhere now, or has begun to
+   * move and its gate has room for more.
+   */
+  stays(lane: LaneRow, isUntouched: boolean, unit: string): string | undefined {
+    if (lane.state !== "parked" || lane.parked === null || this.#mayStart.has(unit)) return undefined;
+    const isFull = (this.#plan.free.get(lane.parked) ?? 0) < slotsAt(lane, lane.parked);
+    return isUntouched || isFull ? lane.parked : undefined;
+  }
+
+  /** All units of a line wait for some gates alike; to park on them helps only those of other queues. */
+  #parksOn(key: string): boolean {
+    return !isWholeLine(key) || (this.#hasSeveralQueues && key.startsWith("queue:"));
+  }
+
+  /** It keeps a place at more than one gate, and is among the first who do. */
+  #isFront({ asks }: LaneRow): boolean {
+    const lines = asksOf(asks).filter(({ gate }) => {
+      const row = this.#gates.get(gate);
+      return row !== undefined && row.line === "strict" && bounded(row);
+    });
+    if (lines.length < 2) return false;
+    this.#fronts += 1;
+    return this.#fronts <= MOST_FRONTS;
+  }
+}
+
+/** Who waits for these keeps a place in the lines of locks and pools. */
+const STANDING: ReadonlySet<Reason["kind"]> = new Set(["full", "behind"]);
+
+/** The gate it is parked on already, or the first by name. */
+function keep({ parked }: LaneRow, hurdles: readonly GateReason[]): string | undefined {
+  const keys = keysOf(hurdles);
+  return parked !== null && keys.includes(parked) ? parked : keys[0];
+}
 
 function isSame(lane: LaneRow, move: LaneMove): boolean {
   const sameMark = lane.mark?.unit === move.mark?.unit && lane.mark?.passed === move.mark?.passed;

@@ -47,6 +47,7 @@ interface Pass {
   readonly beyond?: readonly LaneRow[];
   readonly moves?: readonly Partial<LaneMove>[];
   readonly unread?: readonly LaneRow[];
+  readonly next?: readonly LaneRow[];
   /** Lanes in which somebody waits, and lanes of which somebody was admitted. */
   readonly waiting?: readonly string[];
   readonly admitted?: readonly string[];
@@ -75,8 +76,10 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
     moves: { lanes: pass.moves ?? [] },
     plan: { admitted: (pass.admitted ?? []).map((lane) => ({ lane })), left: [] },
     unread: pass.unread ?? [],
+    next: pass.next ?? [],
   } as unknown as Decision;
-  return sight.learn(view, look as Scope, decision);
+  sight.learn(view, look as Scope, decision);
+  return sight.hasNews;
 }
 
 const all = (): Sight => new Sight(["q"], () => true);
@@ -210,7 +213,10 @@ describe("lanes in sight", () => {
       beyond: rows.filter(({ id }) => !seen.has(id)).slice(0, 32),
     };
     expect(learn(sight, look, pass)).toBe(true);
-    expect(learn(sight, look, pass)).toBe(false);
+    const again = sight.scope(NONE, 1);
+    learn(sight, again, { lanes: rows.filter(({ id }) => ids(again).includes(id)) });
+    const last = sight.scope(NONE, 1);
+    expect(learn(sight, last, { lanes: rows.filter(({ id }) => ids(last).includes(id)) })).toBe(false);
   });
 
   test("bring their queues along, so that more of them are looked for there", () => {
@@ -325,7 +331,7 @@ describe("gates that lanes are parked on", () => {
     expect(sight.scope(NONE, 1).exclusive).toEqual([]);
   });
 
-  test("are looked at whenever we lock them for other reasons, but never those of the whole line", () => {
+  test("are looked at whenever we lock them for other reasons, too", () => {
     const sight = all();
     sight.notice([spec("a", { cluster: 1, "queue:q": 1, "pool:x": 1 })]);
     expect(sight.scope(NONE, 1).unpark).toEqual([]);
@@ -333,7 +339,7 @@ describe("gates that lanes are parked on", () => {
     sight.scope(NONE, 1);
     const look = sight.scope(NONE, 1);
     expect(look.exclusive).toEqual(["cluster", "pool:x", "queue:q"]);
-    expect(look.unpark).toEqual(["pool:x"]);
+    expect(look.unpark).toEqual(["cluster", "pool:x", "queue:q"]);
   });
 
   test("are known from our own moves, too", () => {

@@ -3,9 +3,9 @@
  * lane that is missing here is found again through the store, so nothing is lost when it is wrong.
  */
 
+import type { Ask } from "../../core/gate/gate.ts";
 import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import { isWholeLine } from "../../core/gate/kind.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
 import { inByteOrder } from "../../core/text.ts";
@@ -22,8 +22,15 @@ const LOOKAHEAD = 32;
 const FEW_LANES = 4;
 /** Lanes of what finished, beside those; a union in SQLite has at most 500 parts. */
 const MOST_FINISHED = 200;
+/** Parked lanes that are looked at beside those, and gates that the poll has told of. */
+const MOST_NEXT = 32;
+const MOST_TOLD = 64;
+/** Of lanes that others serve, so that they never keep our own out of sight. */
+export const MOST_FOREIGN = 16;
+const MOST_QUEUED = 64;
 /** What is forgotten here is only read again. */
 const MOST_GATES = 10_000;
+const MOST_ASIDE = 1_000;
 const ANY = { limit: UNLIMITED, paused: false } as const;
 
 interface Known extends LaneSpec {
@@ -42,9 +49,14 @@ export class Sight {
   readonly #queues: Set<string>;
   /** Gates as last seen: those that could not bind are shared, all others are locked alone. */
   readonly #gates = new Map<string, GateRow>();
-  /** Gates that lanes are parked on. */
+  /** Parked lanes that their gate has room for. */
+  #next = new Map<string, Known>();
+  /** What was looked at since something happened: to look again would show the same. */
+  readonly #looked = new Set<string>();
+  #unread: ReadonlySet<string> = new Set();
+  /** Gates that lanes are parked on, and those of them that are still to be looked at. */
   readonly #parkedOn = new Set<string>();
-  #lookAtParked = false;
+  #told: string[] = [];
 
   constructor(queues: readonly string[], serves: (lane: LaneSpec) => boolean) {
     this.#queues = new Set(queues);
@@ -56,6 +68,7 @@ export class Sight {
     for (const spec of specs) {
       this.#queues.add(spec.queue);
       this.#aside.delete(spec.id);
+      this.#looked.delete(spec.id);
       if (!this.#lanes.has(spec.id)) this.#lanes.set(spec.id, { ...spec, place: UNKNOWN_PLACE, flows: true });
     }
   }
@@ -75,7 +88,18 @@ export class Sight {
   parkedOn(keys: readonly string[]): void {
     this.#parkedOn.clear();
     for (const key of keys) this.#parkedOn.add(key);
-    this.#lookAtParked = keys.length > 0;
+    this.#told = [...keys];
+    this.stir();
+  }
+
+  /** Something has happened: whatever was looked at may be different now. */
+  stir(): void {
+    this.#looked.clear();
+  }
+
+  /** There is something to look at that was not looked at since. */
+  get hasNews(): boolean {
+    return this.#told.length > 0 || this.#choose(NOBODY).some(({ id }) => !this.#looked.has(id));
   }
 
   /** More lanes wait than one look shows. */
@@ -92,7 +116,8 @@ export class Sight {
     "lanes" | "aside" | "exclusive" | "shared" | "queues" | "lookahead" | "unpark" | "skipLocked"
   > {
     const chosen = this.#choose(always);
-    const { exclusive, shared } = this.#locks(chosen);
+    const told = this.#told.splice(0, MOST_TOLD);
+    const { exclusive, shared, keys } = this.#locks(chosen, told);
     const bounds = new Set(exclusive);
     return {
       lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget) })),
@@ -101,31 +126,47 @@ export class Sight {
       shared,
       queues: [...this.#queues],
       lookahead: LOOKAHEAD,
-      unpark: this.#parkedOn.size > 0 ? exclusive.filter((key) => !isWholeLine(key)) : [],
+      unpark: this.#parkedOn.size > 0 ? keys : [],
       skipLocked: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
 
   /** What has just finished is always looked at: it freed the gates that others may be parked on. */
   #choose(always: ReadonlySet<string>): Known[] {
-    const all = [...this.#lanes.values()];
-    if (all.length <= MOST_LANES) return all;
+    const next = [...this.#next.values()];
+    const all = [...this.#lanes.values()].filter(({ id }) => !this.#next.has(id));
+    if (all.length <= MOST_LANES) return [...next, ...all];
     const first = all.filter(({ id }) => always.has(id)).slice(0, MOST_FINISHED);
     const rest = all.filter(({ id }) => !always.has(id)).sort((a, b) => compare(a.place, b.place));
-    return [...first, ...rest.slice(0, MOST_LANES)];
+    let foreign = 0;
+    const best: Known[] = [];
+    for (const lane of rest) {
+      if (best.length === MOST_LANES) break;
+      if (!this.#serves(lane)) foreign += 1;
+      if (foreign <= MOST_FOREIGN || this.#serves(lane)) best.push(lane);
+    }
+    return [...next, ...first, ...best];
   }
 
   /** As many units as could start, and one more to know that the lane goes on. */
   #want(lane: Known, lanes: number, budget: number): number {
-    if (!lane.flows && lanes > FEW_LANES) return 2;
+    const queued = Math.max(2, ...asksOf(lane.asks).map((ask) => this.#queuedAt(ask)));
+    if (!lane.flows && lanes > FEW_LANES) return queued;
     const bound = asksOf(lane.asks).map(({ gate, slots }) => most(this.#gates.get(gate) ?? ANY, slots));
-    return Math.max(1, Math.min(budget, ...bound)) + 1;
+    return Math.max(queued, Math.min(budget, ...bound) + 1);
   }
 
-  #locks(lanes: readonly Known[]): { exclusive: string[]; shared: string[] } {
-    const keys = new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)));
-    if (this.#lookAtParked) for (const key of this.#parkedOn) keys.add(key);
-    this.#lookAtParked = false;
+  /** In a strict line every unit keeps its place: enough of them to fill the gate, or those behind would wait for nothing. */
+  #queuedAt({ gate, slots }: Ask): number {
+    const row = this.#gates.get(gate);
+    return row?.line === "strict" && bounded(row) ? Math.min(MOST_QUEUED, most(row, slots)) + 1 : 0;
+  }
+
+  #locks(
+    lanes: readonly Known[],
+    told: readonly string[],
+  ): { exclusive: string[]; shared: string[]; keys: string[] } {
+    const keys = new Set([...told, ...lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate))]);
     const exclusive: string[] = [];
     const shared = new Set<string>();
     for (const key of keys) {
@@ -134,15 +175,22 @@ export class Sight {
       const family = familyOf(key);
       if (family && !keys.has(family)) shared.add(family);
     }
-    return { exclusive: exclusive.sort(inByteOrder), shared: [...shared].sort(inByteOrder) };
+    return {
+      exclusive: exclusive.sort(inByteOrder),
+      shared: [...shared].sort(inByteOrder),
+      keys: [...keys].sort(inByteOrder),
+    };
   }
 
-  /** After a pass: what was seen replaces what was believed. True when a lane came into sight, or its place did. */
-  learn(view: View, scope: Scope, decision: Decision): boolean {
+  /** After a pass: what was seen replaces what was believed. */
+  learn(view: View, scope: Scope, decision: Decision): void {
     if (this.#gates.size > MOST_GATES) this.#gates.clear();
     for (const gate of view.gates) this.#gates.set(gate.key, gate);
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
-    for (const { id } of scope.lanes) if (!seen.has(id)) this.#lanes.delete(id);
+    for (const { id } of scope.lanes) {
+      this.#looked.add(id);
+      if (!seen.has(id)) this.#lanes.delete(id);
+    }
     const moved = new Map(decision.moves.lanes.map((move) => [move.lane, move.state]));
     for (const { parked } of decision.moves.lanes) if (parked) this.#parkedOn.add(parked);
     const flowing = new Set([...decision.plan.admitted, ...decision.plan.left].map(({ lane }) => lane));
@@ -152,13 +200,22 @@ export class Sight {
       if (state !== "open") this.#lanes.delete(lane.id);
       else this.#remember(lane, flowing.has(lane.id) || !waiting.has(lane.id));
     }
-    const fresh = view.beyond.some(
-      ({ id }) => (this.#lanes.get(id)?.place ?? UNKNOWN_PLACE) === UNKNOWN_PLACE,
-    );
     for (const lane of [...view.beyond, ...decision.unread]) this.#remember(lane, true);
+    // Once more, now that it is known what they need.
+    for (const { id } of decision.unread) if (!this.#unread.has(id)) this.#looked.delete(id);
+    this.#unread = new Set(decision.unread.map(({ id }) => id));
+    this.#takeNext(decision.next);
     this.#setAside();
     this.#forgetTheLast();
-    return fresh;
+  }
+
+  /** Those first that were not looked at yet; for whom there is no room now, their gates are looked at once more. */
+  #takeNext(lanes: readonly LaneRow[]): void {
+    const fresh = lanes.filter(({ id }) => !this.#looked.has(id));
+    const inTurn = [...fresh, ...lanes.filter(({ id }) => this.#looked.has(id))].slice(0, MOST_NEXT);
+    this.#next = new Map(inTurn.map((lane) => [lane.id, known(lane, true)]));
+    for (const { parked } of fresh.slice(MOST_NEXT))
+      if (parked !== null && !this.#told.includes(parked)) this.#told.push(parked);
   }
 
   /** What stands far back is found again through the store when its turn comes. */
@@ -174,8 +231,7 @@ export class Sight {
   }
 
   #remember(lane: LaneRow, flows: boolean): void {
-    const { id, queue, task, asks } = lane;
-    this.#lanes.set(id, { id, queue, task, asks, place: placeOf(lane), flows });
+    this.#lanes.set(lane.id, known(lane, flows));
   }
 
   /** Lanes that we neither serve nor compete with at any gate that can bind. */
@@ -193,5 +249,13 @@ export class Sight {
       this.#aside.set(lane.id, lane);
       this.#lanes.delete(lane.id);
     }
+    for (const id of [...this.#aside.keys()].slice(0, -MOST_ASIDE)) this.#aside.delete(id);
   }
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+const known = (lane: LaneRow, flows: boolean): Known => {
+  const { id, queue, task, asks } = lane;
+  return { id, queue, task, asks, place: placeOf(lane), flows };
+};

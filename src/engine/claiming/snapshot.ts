@@ -1,13 +1,14 @@
 /** From what the store saw to what `admit` decides on. Shared by the claim pass and by the explanation. */
 import type { Mark, Waiter } from "../../core/gate/admit.ts";
-import type { Gate } from "../../core/gate/gate.ts";
-import { bounded } from "../../core/gate/gate.ts";
+import type { Ask, Gate } from "../../core/gate/gate.ts";
+import { bounded, room } from "../../core/gate/gate.ts";
 import { unreadableKey } from "../../core/gate/key.ts";
+import { isWholeLine } from "../../core/gate/kind.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Worker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
-import type { GateRow, HeadRow, LaneRow, SessionRow, Usage } from "../../store/store.ts";
+import type { GateRow, HeadRow, LaneRow, SessionRow, Usage, View } from "../../store/store.ts";
 import { heldPerGate } from "../../store/usage.ts";
 import { serving } from "./serving.ts";
 
@@ -24,13 +25,43 @@ export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage
   return sessions.map(({ id, slots }) => ({ id, slots, used: used.get(id) ?? 0 }));
 }
 
-/** A lane can be decided on only when each of its gates was locked by this pass, or cannot bind. */
-export function isReadable(lane: LaneRow, gates: ReadonlyMap<string, GateRow>): boolean {
+/**
+ * A lane can be decided on only when each of its gates was locked by this pass, or cannot bind. One that the pass wanted to
+ * lock and that is not there is not set: its units wait for it, and nobody else waits for them.
+ */
+export function isReadable(
+  lane: LaneRow,
+  gates: ReadonlyMap<string, GateRow>,
+  locked: ReadonlySet<string>,
+): boolean {
   return asksOf(lane.asks).every(({ gate }) => {
     if (gate === unreadableKey) return true;
     const row = gates.get(gate);
-    return row !== undefined && (row.locked || !bounded(row));
+    return row === undefined ? locked.has(gate) : row.locked || !bounded(row);
   });
+}
+
+/**
+ * From where on a gate's line is not shown: the first lane that is parked there and not part of this decision. Those that the
+ * whole line holds up cannot come first now, wherever they stand.
+ */
+export function hiddenFrom(
+  { parked = [], hidden = [] }: Pick<View, "parked" | "hidden">,
+  gates: readonly Gate[],
+): Map<string, Place> {
+  const first = new Map<string, Place>();
+  const rows = new Map(gates.map((gate) => [gate.key, gate]));
+  const isHeldUp = ({ gate, slots }: Ask): boolean => {
+    const row = rows.get(gate);
+    return isWholeLine(gate) && row !== undefined && room(row, row.held) < slots;
+  };
+  for (const lane of [...parked, ...hidden]) {
+    if (asksOf(lane.asks).some(isHeldUp)) continue;
+    const place = placeOf(lane);
+    const known = first.get(lane.parked ?? "");
+    if (!known || compare(place, known) < 0) first.set(lane.parked ?? "", place);
+  }
+  return first;
 }
 
 export const placeOf = (lane: LaneRow): Place => ({ rank: lane.rank, ...lane.head });

@@ -249,7 +249,7 @@ describe("an exchange", () => {
       const named = new Set(scope.lanes.map(({ id }) => id));
       const { claim } = decide({
         now: 1,
-        gates: [open],
+        gates: [open, { ...open, key: "pool:shared", limit: 1, locked: false }],
         usage: [],
         lanes: lanes.filter(({ id }) => named.has(id)),
         heads: heads.filter(({ lane }) => named.has(lane)),
@@ -274,7 +274,7 @@ describe("an exchange", () => {
   const exact = heads.map(({ lane, priority, at, id }) => row(lane, { priority, at, id }));
 
   test("is worth repeating when something moved and not all could be read, but not when others were faster", async () => {
-    const unread = { ...row("unread", { priority: 0, at: 9, id: "x" }), asks: '[["pool:never shown",1]]' };
+    const unread = { ...row("unread", { priority: 0, at: 9, id: "x" }), asks: '[["pool:shared",1]]' };
     const lanes = [...exact.slice(0, 1), unread];
     expect(await settled(showing(lanes, heads, true))).toMatchObject({ claimed: [{ id: "u0" }], more: true });
     expect(await settled(showing(lanes, heads, false))).toMatchObject({ claimed: [], more: false });

@@ -38,8 +38,7 @@ export class StoreClaims implements Claims {
   readonly #serves: string;
   readonly atOnce: number;
   #session = "";
-  #offered: ReadonlySet<string> = new Set();
-  #unread = "";
+  readonly #offered = new Set<string>();
   readonly #unreadable = new Map<string, LaneRow>();
   #lookBeyond = false;
   #passes = 0;
@@ -133,6 +132,7 @@ export class StoreClaims implements Claims {
 
   #scopeFor(report: Report): Scope {
     this.#passes += 1;
+    if (report.hinted || report.finished.length > 0) this.#sight.stir();
     const finished = report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? []);
     // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
@@ -160,7 +160,7 @@ export class StoreClaims implements Claims {
     passed: Passed,
     { view, decision }: { view: View; decision: Decision },
   ): Answer {
-    const fresh = this.#sight.learn(view, scope, decision);
+    this.#sight.learn(view, scope, decision);
     // Few newcomers are looked at right away; of many, the store tells which come first.
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
     // And where it told of as many as it was asked for, there may be more of them.
@@ -169,9 +169,12 @@ export class StoreClaims implements Claims {
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
-    const parked = decision.moves.lanes.some((move) => move.parked !== null);
+    const parked = decision.moves.lanes.some(
+      (move) => move.parked !== null && move.parked !== lanes.get(move.lane)?.parked,
+    );
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
+    if (passed.claimed.length + report.finished.length > 0) this.#offered.clear();
     this.#hintOthers(decision.forOthers, passed.arrived);
     return {
       now: passed.now,
@@ -180,7 +183,10 @@ export class StoreClaims implements Claims {
       refused: report.finished
         .filter((one) => !isStopped(one) && !passed.accepted.has(one.id))
         .map(({ id }) => id),
-      more: (decision.more && this.#moved(passed, view, decision)) || fresh || passed.arrived.length > 0,
+      more:
+        (decision.more && this.#moved(passed, view, decision)) ||
+        this.#sight.hasNews ||
+        passed.arrived.length > 0,
       yielded: decision.yielded,
       ended: decision.ended,
     };
@@ -195,17 +201,12 @@ export class StoreClaims implements Claims {
   }
 
   /** A pass that changed nothing is not repeated at once, however much it could not see. */
-  #moved(passed: Passed, view: View, { moves, unread }: Decision): boolean {
-    const unreadBefore = this.#unread;
-    this.#unread = unread.map(({ id }) => id).join();
-    const readable = this.#unread !== unreadBefore;
+  #moved(passed: Passed, view: View, { moves }: Decision): boolean {
     const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
-    // A head that was too early may have hidden everybody behind it.
-    const lanes = moves.lanes.some(
-      ({ lane, state, head }) => state !== "open" || (head !== null && head.id !== heads.get(lane)),
-    );
+    // A head that was too early may have hidden everybody behind it. Marks, and who is parked where, are no progress.
+    const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
     const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
-    return units > 0 || lanes || readable;
+    return units > 0 || lanes;
   }
 
   /**
@@ -214,7 +215,7 @@ export class StoreClaims implements Claims {
    */
   #hintOthers(units: readonly string[], arrived: readonly LaneSpec[]): void {
     const fresh = units.some((id) => !this.#offered.has(id));
-    this.#offered = new Set(units);
+    for (const id of units) this.#offered.add(id);
     if (fresh || arrived.length > 0) this.#store.hint("work");
     if (arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }

@@ -39,6 +39,8 @@ export class Coordinator implements Service {
   readonly #moveOn: Loop;
   readonly #timers: Loop;
   #asking = false;
+  /** The last pass said that there is more: nobody need have told us of anything new. */
+  #goesOn = false;
   #unlisten: (() => Promise<void>) | undefined;
 
   constructor(store: Store, env: Env, options: CoordinatorOptions) {
@@ -94,48 +96,48 @@ export class Coordinator implements Service {
     if (stirring?.queued) this.#letIn.wake();
   }
 
-  async #admit(): Promise<undefined> {
-    for (let more = true; more; ) {
-      const answer = await this.#claims.exchange({
-        finished: [],
-        started: [],
-        active: 0,
-        appetite: A_PASS,
-        draining: false,
-        hinted: true,
-        ownTurn: true,
-      });
-      this.#claims.forget(answer.claimed);
-      for (const lane of answer.aside ?? []) this.#options.failed?.(asideNotice(lane));
-      if (answer.claimed.length > 0) this.#moveOn.wake();
-      more = answer.more;
-    }
-    return undefined;
+  /** One pass; another one at once where that may bring more. */
+  async #admit(): Promise<number | undefined> {
+    const hinted = !this.#goesOn;
+    this.#goesOn = false;
+    const answer = await this.#claims.exchange({
+      finished: [],
+      started: [],
+      active: 0,
+      appetite: A_PASS,
+      draining: false,
+      hinted,
+      ownTurn: true,
+    });
+    this.#claims.forget(answer.claimed);
+    for (const lane of answer.aside ?? []) this.#options.failed?.(asideNotice(lane));
+    if (answer.claimed.length > 0) this.#moveOn.wake();
+    this.#goesOn = answer.more;
+    return answer.more ? 0 : undefined;
   }
 
-  async #advance(): Promise<undefined> {
+  /** Until there is no news. */
+  async #advance(): Promise<number | undefined> {
     const { claimTimeoutMs } = this.#options;
     const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
-    for (;;) {
-      let timed = false;
-      let aborted = false;
-      const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
-        const answer = advanceRuns(runs, results, settings);
-        const moves = "moves" in answer ? answer.moves : [];
-        timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
-        aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
-        return answer;
-      });
-      // Its time may be over before the next poll.
-      if (timed) this.#timers.wake();
-      if (aborted) this.#store.hint("cancel");
-      if (enqueued > 0 || aborted) this.#store.hint("work");
-      if (freed.length > 0) {
-        this.#claims.notice(freed);
-        this.#letIn.wake();
-        this.#store.hint("runs");
-      }
-      if (news === 0) return undefined;
+    let timed = false;
+    let aborted = false;
+    const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
+      const answer = advanceRuns(runs, results, settings);
+      const moves = "moves" in answer ? answer.moves : [];
+      timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
+      aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
+      return answer;
+    });
+    // Its time may be over before the next poll.
+    if (timed) this.#timers.wake();
+    if (aborted) this.#store.hint("cancel");
+    if (enqueued > 0 || aborted) this.#store.hint("work");
+    if (freed.length > 0) {
+      this.#claims.notice(freed);
+      this.#letIn.wake();
+      this.#store.hint("runs");
     }
+    return news === 0 ? undefined : 0;
   }
 }

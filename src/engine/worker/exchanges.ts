@@ -7,6 +7,7 @@ import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
 import { asideNotice } from "../claiming/set-aside.ts";
 import type { Env } from "../env.ts";
+import { turn } from "../turn.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
 import { stopped } from "./verdict.ts";
@@ -91,7 +92,7 @@ export class Exchanges {
     this.#stopped = false;
     for (;;) {
       await this.#wake.wait();
-      await immediate();
+      await turn();
       await this.#mayFly();
       if (this.#stopped && this.#finished.length === 0) {
         // What is on its way may bring claims that must be given back; its end wakes us.
@@ -257,5 +258,3 @@ export class Exchanges {
     for (const claim of claims) if (!this.#running.knows(claim)) this.report(stopped(claim));
   }
 }
-
-const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -57,6 +57,7 @@ export const laneFrom = (arrival: ArrivalRecord): LaneRecord => ({
   asks: arrival.asks,
   state: "open",
   parked: null,
+  parkedSlots: 1,
   ...headAt(spotOf(arrival)),
   stamp: 0,
   markUnit: null,

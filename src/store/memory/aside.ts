@@ -36,6 +36,7 @@ export function setAside(tables: Tables, now: number, lane: LaneSpec, error: str
           ...lane,
           state: "aside",
           parked: null,
+          parkedSlots: 1,
           headPrecedence: 0,
           headAt: 0,
           headId: "",

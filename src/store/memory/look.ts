@@ -1,9 +1,9 @@
 /** What a pass and an explanation see: usage, lanes, heads, sessions, and the claims of those who are gone. */
+import type { ParkedList } from "../parked.ts";
 import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
 import type { LaneRecord, RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { headOf, inLine, negated } from "./tables.ts";
 
-const PARKED_PER_GATE = 16;
 const LOST_AT_ONCE = 200;
 
 /** A claim counts nowhere once its session has ended, its claim lease ran out before it was started, or its own lease did. */
@@ -66,13 +66,24 @@ export function lanesNamed(tables: Tables, ids: readonly string[]): LaneRow[] {
   });
 }
 
-/** The best lanes parked on each of these gates. */
-export function parkedOn(tables: Tables, gates: readonly string[]): LaneRow[] {
-  const lanes = tables.lane.all().sort(byHead);
-  return gates.flatMap((gate) =>
-    lanes
-      .filter(({ parked }) => parked === gate)
-      .slice(0, PARKED_PER_GATE)
+/** The queues of which lanes are parked on a gate. */
+export function parkedQueues(tables: Tables, gate: string): { gate: string; queue: string }[] {
+  const queues = new Set(tables.lane.of(gate).map(({ queue }) => queue));
+  return [...queues].sort().map((queue) => ({ gate, queue }));
+}
+
+/** The best lanes of each list: of one queue, parked on one gate, and asking it for no more than so much. */
+export function parkedOn(
+  tables: Tables,
+  lists: readonly ParkedList[],
+  without: ReadonlySet<string>,
+): LaneRow[] {
+  return lists.flatMap(({ gate, queue, most, take }) =>
+    tables.lane
+      .of(gate)
+      .filter((lane) => lane.queue === queue && lane.parkedSlots <= most && !without.has(lane.id))
+      .sort(byHead)
+      .slice(0, take)
       .map((lane) => laneRow(tables, lane)),
   );
 }

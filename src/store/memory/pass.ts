@@ -1,6 +1,7 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
-import type { Finished, GateRow, LaneMove, LaneRow, Moves, Passed, Scope, Stopped, View } from "../store.ts";
+import { parkedLists, parkedView } from "../parked.ts";
+import type { Finished, GateRow, LaneMove, Moves, Passed, Scope, Stopped, View } from "../store.ts";
 import { isStopped } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
@@ -12,8 +13,6 @@ import { exitOf, exitOfLost, expire, settle } from "./settle.ts";
 import { lapsed, release } from "./stopping.ts";
 import type { StoppingRecord, Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
-
-const HEADS_OF_PARKED = 2;
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
   const endings = scope.finished.filter((one) => !isStopped(one)) as Exclude<Finished, Stopped>[];
@@ -50,22 +49,29 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
 
 function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly StoppingRecord[]): View {
   const named = scope.lanes.map(({ id }) => id);
-  const parked = look.parkedOn(tables, scope.unpark);
-  const fresh = parked.filter(({ id }) => !named.includes(id));
-  const lanes = new Map<string, LaneRow>();
-  for (const lane of [...look.lanesNamed(tables, named), ...parked]) lanes.set(lane.id, lane);
+  const gates = gatesOf(tables, scope);
+  const parkedAt = scope.unpark.flatMap((gate) => look.parkedQueues(tables, gate).slice(0, 1));
+  const lists = parkedLists(parkedAt, scope.queues, gates, look.usage(tables, now, []));
   const known = new Set([...named, ...scope.aside]);
   const lost = look.lost(tables, now);
   return {
     now,
-    gates: gatesOf(tables, scope),
+    gates,
     usage: look.usage(tables, now, [...lost, ...gone]),
-    lanes: [...lanes.values()],
-    heads: look.heads(tables, [...scope.lanes, ...fresh.map(({ id }) => ({ id, want: HEADS_OF_PARKED }))]),
+    lanes: look.lanesNamed(tables, named),
+    heads: look.heads(tables, scope.lanes),
     prefetched: look.prefetched(tables, now, scope.session, scope.prefetching),
     sessions: look.alive(tables, now),
     lost,
     beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.lookahead),
+    ...parkedView(
+      lists,
+      {
+        fitting: look.parkedOn(tables, lists.fitting, new Set(named)),
+        fronts: look.parkedOn(tables, lists.fronts, new Set()),
+      },
+      named,
+    ),
   };
 }
 
@@ -93,12 +99,13 @@ function dropExpired(tables: Tables, now: number, ids: readonly string[]): void 
 function moveLane(tables: Tables, now: number, move: LaneMove): void {
   const lane = tables.lane.get(move.lane);
   if (!lane || lane.stamp !== move.stamp) return;
-  const { state, parked, mark, blocked, head } = move;
+  const { state, parked, slots = 1, mark, blocked, head } = move;
   const n = blocked === lane.blocked ? lane.n : lane.n + 1;
   tables.lane.put({
     ...lane,
     state,
     parked,
+    parkedSlots: slots,
     blocked,
     n,
     markUnit: mark?.unit ?? null,

@@ -32,6 +32,7 @@ export interface LaneRecord {
   readonly asks: string;
   readonly state: LaneState;
   readonly parked: string | null;
+  readonly parkedSlots: number;
   readonly headPrecedence: number;
   readonly headAt: number;
   readonly headId: string;
@@ -212,7 +213,11 @@ export class Tables {
   readonly #journal = new Journal();
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
-  readonly lane = new Table<LaneRecord>(this.#journal, { name: "lane", key: byId });
+  readonly lane = new Table<LaneRecord>(this.#journal, {
+    name: "lane",
+    key: byId,
+    group: ({ parked }) => parked,
+  });
   readonly arrival = new Table<ArrivalRecord>(this.#journal, { name: "arrival", key: ({ seq }) => seq });
   readonly task = new Table<TaskRecord>(this.#journal, {
     name: "task",

@@ -31,6 +31,7 @@ const COLUMNS = {
   seen: "int",
   to_state: "int",
   to_parked: "text",
+  to_slots: "int",
   to_unit: "text",
   to_passed: "int",
   to_since: "int",
@@ -59,7 +60,7 @@ export function moveLanes(moves: readonly LaneMove[]): Sql[] {
 
 /** n grows only when what the lane waits for has changed: each such change is one event. */
 const ASSIGN = sql`n = l.n + CASE WHEN l.blocked = m.to_blocked THEN 0 ELSE 1 END,
-  state = m.to_state, parked = m.to_parked, mark_unit = m.to_unit, mark_passed = m.to_passed, mark_since = m.to_since, blocked = m.to_blocked,
+  state = m.to_state, parked = m.to_parked, parked_slots = m.to_slots, mark_unit = m.to_unit, mark_passed = m.to_passed, mark_since = m.to_since, blocked = m.to_blocked,
   head_precedence = COALESCE(m.to_precedence, l.head_precedence), head_at = COALESCE(m.to_at, l.head_at), head_id = COALESCE(m.to_head, l.head_id), stamp = l.stamp + 1`;
 
 /** What a lane waited for and since when: a unit's own history is the part that falls into its wait. */
@@ -79,11 +80,12 @@ function recordWaits(moves: readonly LaneMove[]): Sql {
     )}`;
 }
 
-const recordOf = ({ lane, stamp, state, parked, mark, blocked, head }: LaneMove) => ({
+const recordOf = ({ lane, stamp, state, parked, slots = 1, mark, blocked, head }: LaneMove) => ({
   lane,
   seen: stamp,
   to_state: STATES.indexOf(state),
   to_parked: parked,
+  to_slots: slots,
   to_unit: mark?.unit ?? null,
   to_passed: mark?.passed ?? 0,
   to_since: mark?.since ?? 0,

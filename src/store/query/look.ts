@@ -4,6 +4,7 @@
  */
 
 import { inByteOrder } from "../../core/text.ts";
+import type { ParkedList } from "../parked.ts";
 import type { Sql } from "../sql.ts";
 import {
   by,
@@ -79,12 +80,21 @@ const BY_HEAD = raw("l.head_precedence, l.head_at, l.head_id");
 export const selectLanes = (ids: readonly string[]): Sql =>
   sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.id ${oneOf(ids)}`;
 
-/** The best lanes parked on each of these gates. */
-export const selectParked = (gates: readonly string[]): Sql =>
-  each(
+/** A queue of which lanes are parked there, for each of these gates; null where none are. */
+export const selectParkedQueues = (gates: readonly string[]): Sql =>
+  sql`SELECT g.gate, (SELECT l.queue FROM sluice_lane l WHERE l.parked = g.gate ORDER BY l.queue LIMIT 1) AS queue FROM ${rows(
+    "g",
     { gate: "text" },
     gates.map((gate) => ({ gate })),
-    (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} ORDER BY ${BY_HEAD} LIMIT 16`,
+  )}`;
+
+/** The best lanes of a queue that are parked on a gate, and ask it for no more than so much. */
+export const selectParked = (lists: readonly ParkedList[], without: readonly string[]): Sql =>
+  each(
+    { gate: "text", queue: "text", most: "int", take: "int" },
+    lists.map(({ gate, queue, most, take }) => ({ gate, queue, most, take })),
+    (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} AND l.queue = ${of("queue")}
+      AND l.parked_slots <= ${of("most")} AND l.id ${noneOf(without)} ORDER BY ${BY_HEAD} LIMIT ${of("take")}`,
   );
 
 /** Open lanes that the scope does not name, the best of each queue first. */

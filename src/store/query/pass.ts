@@ -13,6 +13,8 @@ import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
+import type { ParkedLists } from "../parked.ts";
+import { parkedLists, parkedView } from "../parked.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { read } from "../sql.ts";
 import type {
@@ -63,7 +65,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   // A long line is better off as rows than gathered into a text.
   const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.skipLocked;
   const heads = first.add(laneIds.length > 0 && (short ? read(line) : line));
-  const parked = first.add(scope.unpark.length > 0 && read(look.selectParked(scope.unpark)));
+  const parked = first.add(scope.unpark.length > 0 && read(look.selectParkedQueues(scope.unpark)));
   const beyond = first.add(scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)));
   const prefetched = first.add(
     scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),
@@ -72,23 +74,23 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const seen = yield* flight(...first.list);
 
   const usageRows = seen[usage]?.map(usageRow) ?? [];
-  const more = yield* lookFurther(
-    usageRows,
-    (seen[parked] ?? []).map((row) => row.id as string),
-    laneIds,
+  const gates = gateRows(
+    locks.map(({ mode, answer }) => ({ locked: mode === "exclusive", rows: seen[answer] ?? [] })),
   );
+  const parkedAt = (seen[parked] ?? []).filter(({ queue }) => queue !== null);
+  const lists = parkedLists(parkedAt as never, scope.queues, gates, unlessInHand(usageRows, []));
+  const more = yield* lookFurther(usageRows, lists, laneIds);
   const view: View = {
     now: Number(seen[sessions]?.[0]?.now),
-    gates: gateRows(
-      locks.map(({ mode, answer }) => ({ locked: mode === "exclusive", rows: seen[answer] ?? [] })),
-    ),
+    gates,
     usage: unlessInHand(usageRows, [...more.lost, ...more.lapsed].map(inHand)),
-    lanes: dedupe([...(seen[lanes] ?? []), ...(seen[parked] ?? [])]).map(laneRow),
-    heads: [...(seen[heads] ?? []), ...more.heads].map(headRow),
+    lanes: (seen[lanes] ?? []).map(laneRow),
+    heads: (seen[heads] ?? []).map(headRow),
     prefetched: (seen[prefetched] ?? []).map((row) => ({ ...headRow(row), epoch: Number(row.epoch) })),
     sessions: (seen[sessions] ?? []).flatMap(sessionRow).sort(byId),
     lost: more.lost.map(lostRow),
     beyond: (seen[beyond] ?? []).map(laneRow),
+    ...parkedView(lists, { fitting: more.parked.map(laneRow), fronts: more.fronts.map(laneRow) }, laneIds),
   };
   const moves = decide(view);
 
@@ -132,22 +134,20 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   };
 }
 
-/** Only where there is something to see: claims of lost holders, and the heads of lanes that were parked. */
-function* lookFurther(usage: readonly Usage[], parked: readonly string[], known: readonly string[]) {
+/** Only where there is something to see: claims of lost holders, and lanes parked where there is room now. */
+function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readonly string[]) {
   const statements = new Statements();
   const someLost = usage.some((row) => row.lost);
   const lost = statements.add(someLost && look.selectLost());
   const lapsed = statements.add(someLost && selectLapsed());
-  const fresh = parked.filter((id) => !known.includes(id)).map((id) => ({ id, want: 2 }));
-  const heads = statements.add(
-    fresh.length > 0 && look.selectHeads(fresh, { skipLocked: false, arriving: true }),
-  );
-  if (statements.list.length === 0) return { lost: [] as Row[], lapsed: [] as Row[], heads: [] as Row[] };
-  const seen: Row[][] = yield* flight(...statements.list);
+  const parked = statements.add(lists.fitting.length > 0 && look.selectParked(lists.fitting, known));
+  const fronts = statements.add(lists.fronts.length > 0 && look.selectParked(lists.fronts, []));
+  const seen: Row[][] = statements.list.length > 0 ? yield* flight(...statements.list) : [];
   return {
     lost: yield* holdLost(seen[lost] ?? []),
     lapsed: yield* holdLapsed(seen[lapsed] ?? []),
-    heads: seen[heads] ?? [],
+    parked: seen[parked] ?? [],
+    fronts: seen[fronts] ?? [],
   };
 }
 
@@ -264,8 +264,6 @@ const claimedRow = (row: Row): Claimed => ({
   goodUntil: row.good_until === null ? null : Number(row.good_until),
   leaseMs: row.lease_ms === null ? null : Number(row.lease_ms),
 });
-
-const dedupe = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];
 
 /** Collects the statements of a flight and remembers where each answer will stand. */
 class Statements {

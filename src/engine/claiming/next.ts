@@ -1,0 +1,90 @@
+/**
+ * Which parked lanes the next pass looks at, with all their gates locked. A lane is not opened for that: it stays parked
+ * until it is decided, so a look that comes to nothing leaves no trace.
+ */
+import type { Plan } from "../../core/gate/admit.ts";
+import type { Ask } from "../../core/gate/gate.ts";
+import { room } from "../../core/gate/gate.ts";
+import { isWholeLine } from "../../core/gate/kind.ts";
+import { compare } from "../../core/gate/order.ts";
+import type { Reason } from "../../core/gate/reason.ts";
+import { asksOf } from "../../store/lane.ts";
+import { slotsAt } from "../../store/parked.ts";
+import type { LaneMove, LaneRow, View } from "../../store/store.ts";
+import { heldPerGate } from "../../store/usage.ts";
+import type { Standing } from "./snapshot.ts";
+import { placeOf } from "./snapshot.ts";
+
+interface Outcome {
+  readonly view: View;
+  readonly standing: readonly Standing[];
+  readonly plan: Plan;
+  /** Units that left the line in this pass. */
+  readonly gone: ReadonlySet<string>;
+  readonly moves: readonly LaneMove[];
+  /** The claimer has free slots. */
+  readonly hasRoom: boolean;
+}
+
+/**
+ * In their order, no more than slots are left at the gate; and those for whom a line keeps slots, before somebody overtakes
+ * them unseen. Who would only wait for something else is not looked at while others in sight could take the slots first.
+ */
+export function nextOf(outcome: Outcome): LaneRow[] {
+  const { view, plan, hasRoom } = outcome;
+  const free = new Map(plan.free);
+  const ready = inSight(outcome);
+  const front = frontAt(view);
+  const isHeldBack = (asks: readonly Ask[]): boolean => !hasRoom || asks.some((ask) => isFullLine(plan, ask));
+  const line = [...undecided(outcome), ...(view.parked ?? [])].sort((a, b) =>
+    compare(placeOf(a), placeOf(b)),
+  );
+  return line.filter((lane) => {
+    const gate = lane.parked ?? "";
+    const slots = slotsAt(lane, gate);
+    const left = free.get(gate) ?? 0;
+    // Whoever was passed over for its sake is waiting for it to be looked at.
+    if (plan.unseen.has(gate)) return true;
+    if (left < slots) return left > 0 && front(gate, slots);
+    if (isHeldBack(asksOf(lane.asks)) && (ready.get(gate) ?? 0) >= (plan.free.get(gate) ?? 0)) return false;
+    free.set(gate, left - slots);
+    ready.set(gate, (ready.get(gate) ?? 0) + slots);
+    return true;
+  });
+}
+
+/** Parked lanes that were named, and stay parked where there is room: somebody is to come before them, but has not yet. */
+const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
+  const moved = new Map(moves.map((move) => [move.lane, move]));
+  return standing.flatMap(({ lane }) =>
+    lane.state === "parked" && (moved.get(lane.id)?.parked ?? lane.parked) === lane.parked ? [lane] : [],
+  );
+};
+
+/** Slots that lanes in sight would take if only the whole line moved, or a worker were free. */
+function inSight({ standing, plan, gone }: Outcome): Map<string, number> {
+  const ready = new Map<string, number>();
+  for (const { lane, units } of standing) {
+    const first = units.find(({ id }) => !gone.has(id));
+    const reasons = first && plan.waiting.get(first.id);
+    if (!reasons?.every(isOfAll)) continue;
+    for (const { gate, slots } of asksOf(lane.asks)) ready.set(gate, (ready.get(gate) ?? 0) + slots);
+  }
+  return ready;
+}
+
+const isOfAll = (reason: Reason): boolean =>
+  reason.kind === "busy" || ("gate" in reason && isWholeLine(reason.gate));
+
+const isFullLine = ({ free }: Plan, { gate, slots }: Ask): boolean =>
+  isWholeLine(gate) && (free.get(gate) ?? Number.POSITIVE_INFINITY) < slots;
+
+/** Whether a line keeps slots for somebody who waits for more than are free. */
+function frontAt(view: View): (gate: string, slots: number) => boolean {
+  const held = heldPerGate(view.usage);
+  const rows = new Map(view.gates.map((row) => [row.key, row]));
+  return (gate, slots) => {
+    const row = rows.get(gate);
+    return row !== undefined && row.line !== "skip" && room(row, held.get(gate) ?? 0) < slots;
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * Which parked lanes a pass is shown. Only those of gates with room, and of them no more than could start: whoever waits at a
+ * full gate costs nothing, however many they are.
+ */
+import { room, UNLIMITED } from "../core/gate/gate.ts";
+import { asksOf } from "./lane.ts";
+import type { GateRow, LaneRow, Usage } from "./store.ts";
+import { heldPerGate } from "./usage.ts";
+
+export interface ParkedList {
+  readonly gate: string;
+  readonly queue: string;
+  /** Lanes that ask the gate for more than this are left out. */
+  readonly most: number;
+  readonly take: number;
+}
+
+export interface ParkedLists {
+  /** Those for whom there is room, and one more to know whether there are. */
+  readonly fitting: readonly ParkedList[];
+  /** The first of all who could ever go, where a line may keep slots for them. */
+  readonly fronts: readonly ParkedList[];
+}
+
+/** Of one gate and queue in one pass; the rest follows in the next. */
+const MOST_AT_ONCE = 16;
+const FRONT = 2;
+/** Lists of one pass: a union in SQLite has at most 500 parts. */
+const MOST_LISTS = 200;
+const ANY_NUMBER = 2 ** 31 - 1;
+
+export function parkedLists(
+  parkedAt: readonly { readonly gate: string; readonly queue: string }[],
+  queues: readonly string[],
+  gates: readonly GateRow[],
+  usage: readonly Usage[],
+): ParkedLists {
+  const held = heldPerGate(usage);
+  const rows = new Map(gates.map((gate) => [gate.key, gate]));
+  const fitting: ParkedList[] = [];
+  const fronts: ParkedList[] = [];
+  for (const { gate, queue: first } of parkedAt) {
+    const row = rows.get(gate);
+    const free = row ? Math.min(ANY_NUMBER, room(row, held.get(gate) ?? 0)) : 0;
+    if (!row || free === 0 || fitting.length >= MOST_LISTS) continue;
+    for (const queue of new Set([first, ...queues])) {
+      fitting.push({ gate, queue, most: free, take: Math.min(free, MOST_AT_ONCE) + 1 });
+      if (row.line !== "skip" && row.limit !== UNLIMITED && row.limit !== null)
+        fronts.push({ gate, queue, most: row.limit, take: FRONT });
+    }
+  }
+  return { fitting, fronts };
+}
+
+/** From the answers to these lists: who is shown beside the lanes that are named, and where each list was cut. */
+export function parkedView(
+  { fitting }: ParkedLists,
+  found: { readonly fitting: readonly LaneRow[]; readonly fronts: readonly LaneRow[] },
+  named: readonly string[],
+): { parked: LaneRow[]; hidden: LaneRow[] } {
+  const parked = new Map<string, LaneRow>();
+  const hidden: LaneRow[] = [];
+  const lists = new Map<string, LaneRow[]>();
+  for (const lane of [...found.fitting].sort(byHead)) {
+    const list = lists.get(listOf(lane.parked ?? "", lane.queue));
+    if (list) list.push(lane);
+    else lists.set(listOf(lane.parked ?? "", lane.queue), [lane]);
+  }
+  const free = new Map<string, number>();
+  for (const { gate, queue, most, take } of fitting) {
+    free.set(gate, most);
+    const list = lists.get(listOf(gate, queue)) ?? [];
+    for (const lane of list.slice(0, take - 1)) parked.set(lane.id, lane);
+    hidden.push(...list.slice(take - 1, take));
+  }
+  for (const lane of found.fronts) {
+    const isLarge = slotsAt(lane, lane.parked ?? "") > (free.get(lane.parked ?? "") ?? 0);
+    if (isLarge && !named.includes(lane.id)) parked.set(lane.id, lane);
+  }
+  return { parked: [...parked.values()], hidden };
+}
+
+const listOf = (gate: string, queue: string): string => JSON.stringify([gate, queue]);
+
+export const slotsAt = ({ asks }: Pick<LaneRow, "asks">, gate: string): number =>
+  asksOf(asks).find((ask) => ask.gate === gate)?.slots ?? 1;
+
+const byHead = ({ head: a }: LaneRow, { head: b }: LaneRow): number =>
+  b.priority - a.priority || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

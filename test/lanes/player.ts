@@ -1,0 +1,230 @@
+// Claimers without code on a store with very many lanes. Every pass is counted, so that one which spins is found out,
+// and whenever all of them rest, the whole line is decided at once beside them: nobody who could start may be left.
+
+import { expect } from "vitest";
+import type { Claimed, Finished } from "../../src/engine/claiming/claims.ts";
+import { planOf } from "../../src/engine/claiming/line.ts";
+import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import { laneOf } from "../../src/store/lane.ts";
+import type { LineView, NewTask, Store } from "../../src/store/store.ts";
+
+export interface Gated {
+  readonly key: string;
+  readonly limit: number;
+}
+
+/** Units that ask the same, in one queue. */
+export interface Laned {
+  readonly asks: Readonly<Record<string, number>>;
+  readonly queue: number;
+  readonly priority: number;
+  readonly units: number;
+}
+
+export const QUEUES = ["q0", "q1"] as const;
+const SPIN = 2_000;
+
+export interface Seated {
+  readonly slots: number;
+  /** Both queues, or the first one, or the second. */
+  readonly serves: "both" | "first" | "second";
+}
+
+class Claimer {
+  readonly claims: StoreClaims;
+  readonly held = new Map<string, Claimed>();
+  finished: Finished[] = [];
+  awake = true;
+
+  constructor(store: Store, { slots, serves }: Seated) {
+    const queues = QUEUES.filter(
+      (_, index) => serves === "both" || (serves === "first" ? index === 0 : index === 1),
+    );
+    this.claims = new StoreClaims(store, {
+      name: "w",
+      slots,
+      prefetch: 0,
+      claimLeaseMs: 600_000,
+      queues,
+      tasks: ["t"],
+    });
+  }
+}
+
+export class Player {
+  readonly #store: Store;
+  readonly #claimers: Claimer[] = [];
+  readonly #hints = new Set<string>();
+  #enqueued = 0;
+  passes = 0;
+  claimed = 0;
+  succeeded = 0;
+
+  constructor(store: Store) {
+    this.#store = watched(store, {
+      pass: () => {
+        this.passes += 1;
+      },
+      hint: (hint) => this.#hints.add(hint),
+    });
+  }
+
+  async sit(seats: readonly Seated[]): Promise<void> {
+    for (const [index, seat] of seats.entries()) {
+      const claimer = new Claimer(this.#store, seat);
+      await claimer.claims.open(`s${index}`, 1_000_000);
+      this.#claimers.push(claimer);
+    }
+  }
+
+  async enqueue(lanes: readonly Laned[]): Promise<void> {
+    const tasks = lanes.flatMap((lane) => Array.from({ length: lane.units }, () => this.#task(lane)));
+    this.#enqueued += tasks.length;
+    await this.#store.enqueue(tasks);
+    this.wake();
+  }
+
+  #task({ asks, queue, priority }: Laned): NewTask {
+    this.#ids += 1;
+    const name = QUEUES[queue] as string;
+    const all = Object.entries({ cluster: 1, [`queue:${name}`]: 1, ...asks });
+    const lane = laneOf(
+      name,
+      "t",
+      all.map(([gate, slots]) => ({ gate, slots })),
+    );
+    const id = `u${String(this.#ids).padStart(6, "0")}`;
+    const never = { key: null, runAt: null, delayMs: null, goodUntil: null, goodForMs: null };
+    return { id, name: "t", priority, lane, input: "{}", options: "{}", ...never };
+  }
+  #ids = 0;
+
+  wake(): void {
+    for (const claimer of this.#claimers) claimer.awake = true;
+  }
+
+  /** As the poll does: what changed without a word is found by it. */
+  async poll(): Promise<void> {
+    for (let after = "", full = true; full; ) {
+      const { parkedOn } = await this.#store.tend(after);
+      for (const { claims } of this.#claimers) claims.lookAt(parkedOn);
+      this.wake();
+      full = parkedOn.length >= 200;
+      after = parkedOn.at(-1) ?? "";
+      if (full) await this.#rest();
+    }
+  }
+
+  /** Until nobody has anything to do: hints are heard, and who left something to others looks once more. */
+  async rest(): Promise<void> {
+    await this.#rest();
+    for (const claimer of this.#claimers) await this.#exhaust(claimer, true);
+    await this.#rest();
+  }
+
+  async #rest(): Promise<void> {
+    for (let before = this.passes; ; ) {
+      const next = this.#claimers.find(({ awake }) => awake);
+      if (!next) return;
+      const moved = this.claimed;
+      next.awake = false;
+      await this.#exhaust(next, false);
+      await this.#hear();
+      if (this.claimed > moved) before = this.passes;
+      if (this.passes - before > SPIN) throw new Error(`${SPIN} passes, and nothing was claimed`);
+    }
+  }
+
+  async #exhaust(claimer: Claimer, ownTurn: boolean): Promise<void> {
+    for (let round = 0; ; round += 1) {
+      const { finished } = claimer;
+      claimer.finished = [];
+      const answer = await claimer.claims.exchange({
+        finished,
+        started: [],
+        active: claimer.held.size,
+        appetite: 1_000,
+        draining: false,
+        hinted: round === 0,
+        ownTurn,
+      });
+      expect(answer.refused).toEqual([]);
+      for (const claim of answer.claimed) claimer.held.set(claim.id, claim);
+      this.claimed += answer.claimed.length;
+      if (!answer.more) return;
+      if (round > SPIN) throw new Error(`asked ${SPIN} times, and there is still more`);
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const hints = new Set(this.#hints);
+    this.#hints.clear();
+    if (hints.has("work")) this.wake();
+    if (!hints.has("parked")) return;
+    const { parkedOn } = await this.#store.tend();
+    for (const { claims } of this.#claimers) claims.lookAt(parkedOn);
+    this.wake();
+  }
+
+  /** Some of what is held ends: `part` of it, and one at least. */
+  finish(part: number): void {
+    const all = this.#claimers.flatMap((claimer) =>
+      [...claimer.held.values()].map((claim) => ({ claimer, claim })),
+    );
+    const count = Math.min(all.length, Math.max(1, Math.floor(all.length * part)));
+    for (const { claimer, claim } of all.slice(0, count)) {
+      const { id, epoch } = claim;
+      claimer.held.delete(id);
+      claimer.finished.push({ id, epoch, to: "succeeded", body: null, delayMs: 0 });
+      claimer.awake = true;
+      this.succeeded += 1;
+    }
+  }
+
+  get left(): number {
+    return this.#enqueued - this.succeeded;
+  }
+
+  /** Nobody who could start waits, by the whole line at once; and no limit is exceeded. */
+  async check(): Promise<void> {
+    const views: LineView[] = [];
+    for (const queue of QUEUES) views.push(await this.#store.line(queue, 100_000));
+    const [first] = views as [LineView];
+    const plan = planOf({
+      ...first,
+      lanes: views.flatMap(({ lanes }) => lanes),
+      heads: views.flatMap(({ heads }) => heads),
+      gates: [...new Map(views.flatMap(({ gates }) => gates).map((gate) => [gate.key, gate])).values()],
+    });
+    const gates = await this.#store.gates();
+    const left = plan.admitted.map(({ id, lane, asks, queue }) => {
+      const row = views.flatMap(({ lanes }) => lanes).find((each) => each.id === lane);
+      const at = asks.map(({ gate, slots }) => {
+        const { held, limit } = gates.find(({ key }) => key === gate) ?? {};
+        return `${slots} of ${gate} ${held}/${limit}`;
+      });
+      return { id, queue, at: at.join(", "), state: row?.state, parked: row?.parked, blocked: row?.blocked };
+    });
+    expect(left).toEqual([]);
+    for (const { key, held, limit } of gates)
+      if (limit !== null && limit >= 0) expect([key, held <= limit]).toEqual([key, true]);
+  }
+
+  /** Who holds what, by the unit's id. */
+  get running(): string[] {
+    return this.#claimers.flatMap(({ held }) => [...held.keys()]).sort();
+  }
+}
+
+/** The same store, and somebody who counts. */
+function watched(store: Store, watch: { pass: () => void; hint: (hint: string) => void }): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === "hint") return watch.hint;
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name === "pass") watch.pass();
+      return value.bind(target);
+    },
+  });
+}
