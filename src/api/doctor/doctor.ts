@@ -3,6 +3,7 @@ import type { Inspection, Store } from "../../store/store.ts";
 import type { Check, Verdict } from "./check.ts";
 import { checkOf } from "./check.ts";
 import { clockCheck } from "./clock.ts";
+import { appsCheck } from "./declared.ts";
 import { invariantChecks } from "./invariants.ts";
 import { limitsCheck } from "./over.ts";
 import { settingChecks } from "./settings.ts";
@@ -30,6 +31,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
   const seen = await settled(store, await store.inspect(), sleep);
   const checks = [
     limitsCheck(seen),
+    appsCheck(seen),
     ...invariantChecks(seen),
     recoveryCheck(seen),
     workersCheck(seen),

@@ -25,6 +25,8 @@ export type Reason =
       readonly asked: number;
       readonly ahead: number;
       readonly holders?: readonly Holder[];
+      /** The limit is the one that its family has for each value, stricter than any of the gate's own. */
+      readonly perValue?: boolean;
     }
   | {
       readonly kind: "behind";

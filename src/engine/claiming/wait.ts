@@ -6,7 +6,7 @@ import { asksOf } from "../../store/lane.ts";
 import type { EventRow, LaneRow, WaitView } from "../../store/store.ts";
 import { serving } from "./serving.ts";
 import type { Standing } from "./snapshot.ts";
-import { gatesOf, waitersOf, workersOf } from "./snapshot.ts";
+import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 
 export interface Wait {
   readonly gates: readonly string[];
@@ -23,7 +23,7 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   const others = waitersOf(standingOf(view), view.sessions).filter(({ id }) => id !== me.id);
   const plan = admit({
     now: view.now,
-    gates: gatesOf(view.gates, view.usage),
+    gates: everyGate(view, [task.asks, ...view.lanes.map(({ asks }) => asks)]),
     line: [...others, me],
     workers: workersOf(view.sessions, view.usage),
   });
@@ -105,7 +105,9 @@ function withCause(reason: Reason, view: WaitView): Reason {
       ? [{ unit: row.id, name: row.name, slots: taken, session: row.session, since: row.since }]
       : [];
   });
-  return { ...reason, holders };
+  const { perValue, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
+  // Worth a word only where the gate has a limit of its own beside it.
+  return { ...reason, holders, ...(perValue && declared != null ? { perValue } : {}) };
 }
 
 /** A unit's own history is the part of its lane's that falls into its wait. */

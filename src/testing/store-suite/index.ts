@@ -4,6 +4,7 @@ import type { Success } from "../../core/schedule/automation.ts";
 import type { Store } from "../../store/store.ts";
 import { FakeClock } from "../clock.ts";
 import { advanceSuite } from "./advance.ts";
+import { appSuite } from "./apps.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
@@ -55,6 +56,7 @@ export function describeStore(
     describe("recovery", () => recoverySuite(fresh));
     describe("by hand", () => byHandSuite(fresh));
     describe("a limit", () => limitSuite(fresh, options));
+    describe("an app", () => appSuite(fresh, options));
     describe("a lane", () => laneSuite(fresh));
     describe("tending", () => tendSuite(fresh));
     describe("a session", () => sessionSuite(fresh));
