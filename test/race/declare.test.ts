@@ -23,7 +23,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
     test("apps that start at once all have their word, and the strictest of them is in force", async () => {
       const place = await placeOf(name);
       try {
-        const stores = await Promise.all([1, 2, 3].map(() => place.open({ connections: 1 })));
+        const stores = [await place.open(), await place.open(), await place.open()];
         const [first, second, third] = stores as [Store, Store, Store];
         await first.declare(of("before", 9));
         const [holder, observer] = await Promise.all([place.beside(), place.beside()]);
@@ -53,7 +53,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
     test("versions of one app that start at once leave one whole declaration, and the others stay away", async () => {
       const place = await placeOf(name);
       try {
-        const stores = await Promise.all([1, 2, 3].map(() => place.open({ connections: 1 })));
+        const stores = [await place.open(), await place.open(), await place.open()];
         const [first] = stores as [Store];
         await first.declare(of("shop", 9));
         const [holder, observer] = await Promise.all([place.beside(), place.beside()]);

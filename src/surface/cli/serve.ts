@@ -94,11 +94,10 @@ async function work(
     watch: activity.watch,
     executor: activity.around(executor),
   });
-  const limits = await sluice.limits.list();
-  process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  const [limits, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
   const { deployed } = worker;
-  if (!deployed.inForce)
-    process.stderr.write(laterDeploy(deployed, { file, options, now: await sluice.store.now() }));
+  if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
+  process.stdout.write(banner({ mode, file, app, limits, options, slots }));
   process.send?.(SERVING);
   stopping.addEventListener("abort", () => {
     const { running } = worker;
