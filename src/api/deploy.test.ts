@@ -55,7 +55,6 @@ describe("whoever connects to enqueue or to look", () => {
     const asking = await connect({ store, app });
     await expect(asking.enqueue(many, undefined as never)).rejects.toMatchObject({ code: "ASKS_TOO_MUCH" });
     // Once there is one, that one counts.
-    await sluice.deploy();
     await sluice.limits.set("pool:gpu", 6);
     await expect(asking.enqueue(many, undefined as never)).resolves.toMatchObject({ created: true });
   });

@@ -23,9 +23,12 @@ export interface SetOptions {
 
 export class Limits {
   readonly #store: Store;
+  /** Gates that the app at hand declares, whether or not that has reached the store yet. */
+  readonly #toCome: Iterable<string>;
 
-  constructor(store: Store) {
+  constructor(store: Store, toCome: Iterable<string> = []) {
     this.#store = store;
+    this.#toCome = [...toCome];
   }
 
   async list(): Promise<LimitView[]> {
@@ -79,7 +82,7 @@ export class Limits {
   async #known(): Promise<Set<string>> {
     const [gates, waiting] = await Promise.all([this.#store.gates(), this.#store.waiting()]);
     const asked = waiting.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate));
-    return new Set([...gates.map(({ key }) => key), ...asked]);
+    return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
   }
 
   async #change(change: LimitChange): Promise<{ from: Limit; limit: Limit }> {

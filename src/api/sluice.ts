@@ -80,7 +80,7 @@ export class Sluice implements AsyncDisposable {
     this.store = store;
     this.#app = app;
     this.#env = env;
-    this.limits = new Limits(store);
+    this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
     this.runs = new Runs(store, app, env);

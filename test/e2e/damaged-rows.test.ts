@@ -16,6 +16,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       pools: { gpu: { limit: 1 } },
     });
     await using sluice = await connect({ store, app, migrate: true });
+    await sluice.deploy();
     // The damaged one is first in line.
     await sluice.queues.pause("one", "test");
     const { id } = await sluice.enqueue(broken, undefined, { priority: 9 });
@@ -48,6 +49,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const one = task({ id: "one", queue: "one", run: () => "done" });
     const app = defineApp({ tasks: [one], queues: { one: { maxConcurrency: 2 } } });
     await using sluice = await connect({ store, app, migrate: true });
+    await sluice.deploy();
     const [bad, good] = await sluice.enqueueMany([
       { task: one as never, input: undefined as never },
       { task: one as never, input: undefined as never },
