@@ -38,7 +38,7 @@ async function worked(folder: string, file: string): Promise<string> {
       said += text;
     });
   // What it has to say of its limits comes before it reports that it is ready to stop.
-  await until(() => said.includes("Concurrency config"), "the worker serves");
+  await until(() => said.includes("Concurrency config"), "the worker serves", 60_000);
   const gone = once(worker, "exit");
   worker.kill("SIGTERM");
   await gone;

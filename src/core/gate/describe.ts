@@ -69,7 +69,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason.gate)}`;
+      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -115,8 +115,8 @@ function command(reason: Reason): string | undefined {
 }
 
 /** The limit of a pool comes with the app that declares it. */
-const toDeclare = (gate: string): string =>
-  parseKey(gate).kind === "pool"
+const toDeclare = ({ gate, undeclared }: Of<"unset">): string =>
+  undeclared && parseKey(gate).kind === "pool"
     ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
     : "";
 

@@ -39,7 +39,8 @@ export type Reason =
     }
   /** `zero`: it is its limit of 0 that pauses it. */
   | { readonly kind: "paused"; readonly gate: string; readonly ahead: number; readonly zero?: boolean }
-  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number }
+  /** `undeclared`: no app that is deployed declares it. */
+  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number; readonly undeclared?: boolean }
   | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }

@@ -18,7 +18,10 @@ export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   }));
   return admit({
     now: view.now,
-    gates: everyGate(view, view.lanes.map(({ asks }) => asks)).map((gate) => suppose(gate, supposed)),
+    gates: everyGate(
+      view,
+      view.lanes.map(({ asks }) => asks),
+    ).map((gate) => suppose(gate, supposed)),
     line: waitersOf(standing, view.sessions),
     workers: workersOf(view.sessions, view.usage),
   });

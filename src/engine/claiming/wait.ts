@@ -1,6 +1,7 @@
 /** Why a unit waits now, and what it waited for before: the same `admit` as in the pass, on what the store shows. */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { EventRow, LaneRow, WaitView } from "../../store/store.ts";
@@ -91,6 +92,11 @@ function withCause(reason: Reason, view: WaitView): Reason {
   if (reason.kind === "paused") {
     const { limit, paused, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
     return limit === 0 && !paused && declared ? { ...reason, zero: true } : reason;
+  }
+  if (reason.kind === "unset") {
+    const { declared = null } =
+      view.gates.find(({ key }) => key === (familyOf(reason.gate) ?? reason.gate)) ?? {};
+    return declared === null ? { ...reason, undeclared: true } : reason;
   }
   if (reason.kind !== "full") return reason;
   const slots = new Map(
