@@ -8,14 +8,13 @@ import { declarationOf } from "./declaration.ts";
 
 const tasks = [task({ id: "t", queue: "mail", run: () => 1 })];
 
-test("an app without limits declares its cluster and its queue as unlimited", () => {
+test("an app without limits declares none, and no rank of its queue", () => {
   const app = defineApp({ tasks: [task({ id: "t", run: () => 1 })] });
-  expect(declarationOf(app)).toEqual({
-    queues: [{ name: "default", rank: 100 }],
-    gates: [
-      { key: "cluster", limit: -1, line: "skip", leaseMs: undefined },
-      { key: "queue:default", limit: -1, line: "skip", leaseMs: undefined },
-    ],
+  expect(declarationOf(app, "shop")).toEqual({
+    app: "shop",
+    queues: [{ name: "default", rank: null }],
+    gates: [],
+    triggers: [],
   });
 });
 
@@ -26,15 +25,14 @@ test("limits of cluster, queues and pools become gates, each with the line of it
     queues: { mail: { rank: 1, maxConcurrency: 3 }, bulk: {} },
     pools: { gpu: { limit: 4, lease: "2m" }, tenant: { limit: 1, perValue: true } },
   });
-  expect(declarationOf(app)).toEqual({
+  expect(declarationOf(app, "shop")).toMatchObject({
     queues: [
       { name: "mail", rank: 1 },
-      { name: "bulk", rank: 100 },
+      { name: "bulk", rank: null },
     ],
     gates: [
       { key: "cluster", limit: 20, line: "skip", leaseMs: undefined },
       { key: "queue:mail", limit: 3, line: "skip", leaseMs: undefined },
-      { key: "queue:bulk", limit: -1, line: "skip", leaseMs: undefined },
       { key: "pool:gpu", limit: 4, line: "bypass", leaseMs: 120_000 },
       { key: "pool:tenant=*", limit: 1, line: "bypass", leaseMs: 300_000 },
     ],
@@ -54,7 +52,7 @@ test("the limits on runs become gates; an app that says nothing of runs leaves t
     },
   });
   const ofRuns = ({ key }: { key: string }) => /^(runs|tag:)/.test(key);
-  expect(declarationOf(app).gates.filter(ofRuns)).toEqual([
+  expect(declarationOf(app, "shop").gates.filter(ofRuns)).toEqual([
     { key: "runs", limit: 4, line: "skip", leaseMs: undefined },
     { key: "tag:env", limit: 3, line: "skip", leaseMs: undefined },
     { key: "tag:env=prod", limit: 2, line: "skip", leaseMs: undefined },
@@ -62,14 +60,14 @@ test("the limits on runs become gates; an app that says nothing of runs leaves t
   ]);
   const nightly = workflow({ id: "nightly", steps: (s) => void s.step("a", tasks[0] as AnyTask) });
   const plain = defineApp({ tasks, workflows: [nightly], queues: { mail: {} } });
-  expect(declarationOf(plain).gates.filter(ofRuns)).toMatchObject([{ key: "runs", limit: 10 }]);
-  expect(declarationOf(defineApp({ tasks: [] })).gates.filter(ofRuns)).toEqual([]);
+  expect(declarationOf(plain, "shop").gates.filter(ofRuns)).toEqual([]);
+  expect(declarationOf(defineApp({ tasks: [] }), "shop").gates.filter(ofRuns)).toEqual([]);
 });
 
 test("a new declaration replaces the old one, but not what an operator has set", async () => {
   const store = openMemory();
   const capped = (clusterCap: number, maxConcurrency: number) =>
-    declarationOf(defineApp({ tasks, clusterCap, queues: { mail: { maxConcurrency } } }));
+    declarationOf(defineApp({ tasks, clusterCap, queues: { mail: { maxConcurrency } } }), "shop");
   await store.declare(capped(5, 2));
   await store.changeLimit({ key: "queue:mail", to: "value", limit: 9, by: "ann" });
   await store.declare(capped(6, 3));

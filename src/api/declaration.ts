@@ -1,28 +1,39 @@
 /** What an app's limits are as gates. */
 import type { App } from "../core/app/app.ts";
 import { tagLimitKey } from "../core/app/tags.ts";
-import { UNLIMITED } from "../core/gate/gate.ts";
 import { ANY, clusterKey, poolKey, queueKey, runsKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
 import type { Declaration, DeclaredGate } from "../store/store.ts";
 
-export function declarationOf(app: App): Declaration {
-  const gate = (key: string, limit: number, leaseMs?: number): DeclaredGate => ({
-    key,
-    limit,
-    line: bornAs(key).line,
-    leaseMs,
-  });
+/** Only what it says: where it names no cap, it leaves the gate to others. */
+export function declarationOf(app: App, name: string): Declaration {
+  const gate = (key: string, limit: number | null, leaseMs?: number): DeclaredGate[] =>
+    limit === null ? [] : [{ key, limit, line: bornAs(key).line, leaseMs }];
   return {
-    queues: app.queues.map(({ name, rank }) => ({ name, rank })),
+    app: name,
+    queues: app.queues.map(({ name, rank, ranked }) => ({ name, rank: ranked ? rank : null })),
     gates: [
-      gate(clusterKey, app.clusterCap ?? UNLIMITED),
-      ...app.queues.map(({ name, maxConcurrency }) => gate(queueKey(name), maxConcurrency ?? UNLIMITED)),
-      ...app.pools.map(({ name, limit, leaseMs, perValue }) =>
+      ...gate(clusterKey, app.clusterCap),
+      ...app.queues.flatMap(({ name, maxConcurrency }) => gate(queueKey(name), maxConcurrency)),
+      ...app.pools.flatMap(({ name, limit, leaseMs, perValue }) =>
         gate(poolKey(perValue ? `${name}=${ANY}` : name), limit, leaseMs),
       ),
-      ...(app.runs.declared ? [gate(runsKey, app.runs.max)] : []),
-      ...app.runs.tags.map((limit) => gate(tagLimitKey(limit), limit.limit)),
+      ...gate(runsKey, app.runs.declared ? app.runs.max : null),
+      ...app.runs.tags.flatMap((limit) => gate(tagLimitKey(limit), limit.limit)),
     ],
+    triggers: [...app.schedules, ...app.sensors, ...app.automations].map(
+      ({ name, kind, workflow, spec, paused }) => ({
+        name,
+        kind,
+        workflow,
+        spec: JSON.stringify(spec),
+        paused,
+      }),
+    ),
   };
+}
+
+/** The limits that an app would bring, by gate. */
+export function limitsOf(app: App): ReadonlyMap<string, number> {
+  return new Map(declarationOf(app, "").gates.map(({ key, limit }) => [key, limit]));
 }

@@ -27,6 +27,7 @@ test.each([alone, heavy])(
   "a workflow that holds something itself cannot be executed past it: $id",
   async (w) => {
     await using sluice = await connect({ store: openMemory(), app });
+    await sluice.deploy();
     await expect(sluice.execute(w, undefined)).rejects.toMatchObject({ code: "NOT_DIRECT" });
     expect(await sluice.runs.list()).toEqual([]);
   },
@@ -34,6 +35,7 @@ test.each([alone, heavy])(
 
 test("direct runs above the run cap are no broken invariant, and a run behind them is served by any worker", async () => {
   await using sluice = await connect({ store: openMemory(), app });
+  await sluice.deploy();
   await sluice.execute(plain, undefined);
   await sluice.execute(plain, undefined);
   await sluice.submit(plain, undefined);

@@ -23,6 +23,7 @@ const gate = (key: string, limit: number | null, more: Partial<GateInfo> = {}): 
   key,
   limit,
   declared: limit,
+  perValue: false,
   paused: false,
   line: bornAs(key).line,
   leaseMs: null,

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { SluiceError } from "../core/error.ts";
 import { laneOf } from "../store/lane.ts";
 import type { MemoryStore } from "../store/memory/index.ts";
 import { openMemory } from "../store/memory/index.ts";
 import type { NewTask, Scope } from "../store/store.ts";
 import { FakeClock } from "../testing/clock.ts";
+import { defineApp } from "./app.ts";
 import { Limits, Queues } from "./limits.ts";
 
 interface World {
@@ -91,10 +93,70 @@ describe("a limit", () => {
     expect(made.hints).toEqual(["work", "runs"]);
   });
 
-  test("may be set before anybody has asked for it", async () => {
+  test("of a gate that nobody knows is refused with what was meant, and leaves nothing behind", async () => {
     const made = await world();
-    expect(await made.limits.set("pool:gpu", 4)).toEqual({ from: null, limit: 4 });
+    const refused = (key: string) => made.limits.set(key, 4).catch((error: SluiceError) => error.message);
+    expect(await refused("queue:mial")).toMatch(/Did you mean queue:mail\?.*limits set queue:mial 4 --new/);
+    expect(await refused("mail")).toMatch(/Did you mean queue:mail\?/);
+    expect(await refused("pool:gpu")).toMatch(
+      /^There is no gate "pool:gpu" in this store: no app declares it/,
+    );
+    expect(await refused("run:01m7/workers")).toMatch(/its run has ended, or there is no such run/);
+    expect((await made.limits.list()).map(({ key }) => key)).toEqual(["cluster", "queue:mail"]);
+  });
+
+  test.each(["pool:", "pool: ", "", ":x", "plain", `pool:${"x".repeat(191)}`, "run:01m7/workers"])(
+    'cannot be set at "%s", new or not',
+    async (key) => {
+      const made = await world();
+      for (const isNew of [true, false])
+        await expect(made.limits.set(key, 4, "ann", { isNew })).rejects.toThrow(/gate/);
+      expect(await made.store.gates()).toHaveLength(2);
+    },
+  );
+
+  test("may be set before anybody has asked for it, where that is said", async () => {
+    const made = await world();
+    expect(await made.limits.set("pool:gpu", 4, "code", { isNew: true })).toEqual({ from: null, limit: 4 });
     expect(await gate(made, "pool:gpu")).toMatchObject({ limit: 4, source: "operator", setBy: "code" });
+    expect(await made.limits.set("cluster", 4)).toMatchObject({ limit: 4 });
+    expect(await made.limits.set("runs", 4)).toMatchObject({ limit: 4 });
+  });
+
+  test("may be set for what waits in line, and for one value where there is a limit for each", async () => {
+    const made = await world();
+    const lane = laneOf("mail", "send", [{ gate: "pool:smtp", slots: 1 }]);
+    const none = { key: null, runAt: null, delayMs: null, goodUntil: null, goodForMs: null };
+    await made.store.enqueue([
+      { id: "a", name: "send", priority: 0, lane, input: "{}", options: "{}", ...none },
+    ]);
+    expect(await made.limits.set("pool:smtp", 2)).toMatchObject({ limit: 2 });
+    const family = { key: "pool:tenant=*", limit: 2, line: "bypass" } as const;
+    await made.store.declare({ app: "web", queues: [], gates: [family] });
+    expect(await made.limits.set("pool:tenant=acme", 5)).toMatchObject({ limit: 5 });
+  });
+
+  test("has a lease of a second or more, as in an app", async () => {
+    const made = await world();
+    const set = (leaseMs: number) => made.limits.set("queue:mail", 4, "ann", { leaseMs });
+    await expect(set(999)).rejects.toMatchObject({ code: "BAD_LEASE" });
+    await set(1_000);
+    const app = (lease: "999ms" | "1s") => () =>
+      defineApp({ tasks: [], pools: { gpu: { limit: 1, lease } } });
+    expect(app("999ms")).toThrow(/pools\.gpu\.lease: must be 1s or more, but is 999ms/);
+    expect(app("1s")).not.toThrow();
+  });
+
+  test("goes out of the store once nobody declares it, asks for it or holds it", async () => {
+    const made = await world();
+    await made.limits.set("pool:gpu", 4, "ann", { isNew: true });
+    await made.limits.delete("pool:gpu");
+    expect(await gate(made, "pool:gpu")).toBeUndefined();
+    await expect(made.limits.delete("pool:gpu")).rejects.toMatchObject({ code: "UNKNOWN_GATE" });
+    await expect(made.limits.delete("queue:mail")).rejects.toMatchObject({
+      code: "GATE_IN_USE",
+      message: expect.stringContaining('app "default" declares it'),
+    });
   });
 
   test("may be none, or 0 to pause", async () => {
@@ -137,8 +199,8 @@ describe("the source of a limit", () => {
 
   test("is the app where it declares one, and a default where it does not", async () => {
     expect(await source({})).toBe("app");
-    expect(await source({ limit: -1, declared: -1 })).toBe("default");
-    expect(await source({ limit: null, declared: null })).toBe("default");
+    expect(await source({ limit: -1, declared: -1, said: [] })).toBe("default");
+    expect(await source({ limit: null, declared: null, said: [] })).toBe("default");
   });
 
   test("is whoever set it, or SQL when nobody has said so", async () => {

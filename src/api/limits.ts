@@ -1,28 +1,39 @@
 /** Limits as people see and change them. */
+import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
-import { draining, UNLIMITED } from "../core/gate/gate.ts";
-import { queueKey } from "../core/gate/key.ts";
-import type { GateInfo, LimitChange, Store } from "../store/store.ts";
+import { draining } from "../core/gate/gate.ts";
+import { clusterKey, familyOf, kindOf, parseKey, queueKey, runsKey } from "../core/gate/key.ts";
+import { isLimit, leaseProblem } from "../core/gate/range.ts";
+import { isStorable } from "../core/text.ts";
+import { asksOf } from "../store/lane.ts";
+import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 
-export interface LimitView extends Omit<GateInfo, "setBy" | "setAt"> {
-  readonly held: number;
+export interface LimitView extends GateState {
   readonly draining: boolean;
   /** Where the value in force comes from. */
   readonly source: "app" | "operator" | "sql" | "default";
-  readonly setBy: string | null;
-  readonly setAt: number | null;
   /** Those of its holders whose code should have ended. */
   readonly stopping: readonly StoppingView[];
 }
 
+export interface SetOptions {
+  /** How long a claim on it lasts; as it was when absent. */
+  readonly leaseMs?: number | undefined;
+  /** Make the gate where nobody has declared it or asked for it yet. */
+  readonly isNew?: boolean;
+}
+
 export class Limits {
   readonly #store: Store;
+  /** Gates that the app at hand declares, whether or not that has reached the store yet. */
+  readonly #toCome: Iterable<string>;
 
-  constructor(store: Store) {
+  constructor(store: Store, toCome: Iterable<string> = []) {
     this.#store = store;
+    this.#toCome = [...toCome];
   }
 
   async list(): Promise<LimitView[]> {
@@ -40,24 +51,53 @@ export class Limits {
     key: string,
     limit: number,
     by = "code",
-    leaseMs?: number,
+    { leaseMs, isNew = false }: SetOptions = {},
   ): Promise<{ from: Limit; limit: Limit }> {
-    if (!Number.isSafeInteger(limit) || limit < UNLIMITED)
+    if (!isLimit(limit))
       throw new SluiceError(
         "BAD_LIMIT",
         `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
       );
+    const problem = leaseMs === undefined ? undefined : leaseProblem(leaseMs);
+    if (problem) throw new SluiceError("BAD_LEASE", `${key}: its lease ${problem}.`);
+    if (isNew) mustBeKey(key);
+    else await this.#mustBeKnown(key, limit);
     return this.#change({ key, to: "value", limit, leaseMs, by });
   }
 
-  /** Back to what the app declares. */
+  /** Back to what the apps declare: the strictest of it. */
   reset(key: string, by = "code"): Promise<{ from: Limit; limit: Limit }> {
     return this.#change({ key, to: "declared", by });
   }
 
+  /** Takes a gate out of the store that nobody declares, asks for or holds. */
+  async delete(key: string): Promise<void> {
+    const kept = await this.#store.deleteGate(key);
+    if (kept === undefined) throw unknownGate(key, "");
+    if (kept) throw gateKept(key, kept);
+  }
+
+  /** A slip of the fingers would be a limit that binds nothing. What one run has for itself comes and goes with it. */
+  async #mustBeKnown(key: string, limit: number): Promise<void> {
+    const known = await this.#known();
+    const family = familyOf(key);
+    if (known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family))) return;
+    if (kindOf(key) === "run") throw goneWithItsRun(key);
+    const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
+    const all = `${meant ? ` Did you mean ${meant}?` : ""} To set it before anything asks for it: sluice limits set ${key} ${limit} --new.`;
+    throw unknownGate(key, all);
+  }
+
+  /** Every gate that is there, and those that units in line ask for but no pass has seen yet. */
+  async #known(): Promise<Set<string>> {
+    const [gates, waiting] = await Promise.all([this.#store.gates(), this.#store.waiting()]);
+    const asked = waiting.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate));
+    return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
+  }
+
   async #change(change: LimitChange): Promise<{ from: Limit; limit: Limit }> {
     const changed = await this.#store.changeLimit(change);
-    if (!changed) throw unknownGate(change.key);
+    if (!changed) throw unknownGate(change.key, "");
     this.#store.hint("work");
     this.#store.hint("runs");
     return changed;
@@ -94,11 +134,37 @@ export class Queues {
   }
 }
 
-function sourceOf(gate: GateInfo): LimitView["source"] {
-  if (gate.setBy !== null) return "operator";
-  if (gate.limit !== gate.declared && gate.declared !== null) return "sql";
-  return gate.declared === null || gate.declared === UNLIMITED ? "default" : "app";
+function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitView["source"] {
+  if (setBy !== null) return "operator";
+  if (!perValue && limit !== declared && declared !== null) return "sql";
+  return said.some((each) => each.limit !== null) ? "app" : "default";
 }
 
-const unknownGate = (key: string): SluiceError =>
-  new SluiceError("UNKNOWN_GATE", `There is no gate "${key}" in this store. See: sluice limits list`);
+/** Everybody asks for these, sooner or later. */
+const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
+
+function mustBeKey(key: string): void {
+  const { kind, name } = parseKey(key);
+  if (kind === "run") throw goneWithItsRun(key);
+  const isRight = ALWAYS.has(key) || (kind !== "" && name.trim() !== "" && isStorable(key));
+  if (isRight) return;
+  throw new SluiceError("BAD_GATE", `"${key}" cannot be a gate: it is a kind and a name, like pool:gpu.`);
+}
+
+const goneWithItsRun = (key: string): SluiceError =>
+  new SluiceError("UNKNOWN_GATE", `There is no gate "${key}": its run has ended, or there is no such run.`);
+
+const unknownGate = (key: string, hint: string): SluiceError =>
+  new SluiceError(
+    "UNKNOWN_GATE",
+    `There is no gate "${key}" in this store: no app declares it and nothing asks for it.${hint} See: sluice limits list`,
+  );
+
+function gateKept(key: string, { apps, isAsked }: GateKept): SluiceError {
+  const who = apps.map((app) => `"${app}"`).join(", ");
+  const why =
+    apps.length > 0
+      ? `app ${who} declares it. Take it out of the app and deploy that, or: sluice limits reset ${key}`
+      : "units wait for it or hold it. To go back to what it was born with: sluice limits reset ".concat(key);
+  return new SluiceError("GATE_IN_USE", `The gate "${key}" stays: ${why}`, { details: { apps, isAsked } });
+}

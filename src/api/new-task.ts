@@ -4,6 +4,7 @@ import { APP_DEFAULTS } from "../core/app/app.ts";
 import { askProblems } from "../core/app/pools.ts";
 import { SluiceError } from "../core/error.ts";
 import { asksFor, asksOfEveryTask } from "../core/gate/asks.ts";
+import { stricter } from "../core/gate/declared.ts";
 import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
@@ -115,10 +116,17 @@ export function largeAsks(asks: readonly Ask[]): Ask[] {
   return asks.filter(({ slots }) => slots > 1);
 }
 
-/** Refuses what could never start; a gate without a limit yet is waited for. */
-export function refuseNever(asks: readonly Ask[], limits: ReadonlyMap<string, Limit>): void {
+/** Refuses what could never start; a gate without a limit, in the store or to come with the app, is waited for. */
+export function refuseNever(
+  asks: readonly Ask[],
+  limits: ReadonlyMap<string, Limit>,
+  toCome: ReadonlyMap<string, Limit> = new Map(),
+): void {
+  const limitOf = (key: string): Limit => limits.get(key) ?? toCome.get(key) ?? null;
   for (const { gate, slots } of asks) {
-    const limit = limits.get(gate) ?? limits.get(familyOf(gate) ?? "") ?? null;
+    const family = familyOf(gate);
+    // What the store says of one value counts its family in.
+    const limit = limits.get(gate) ?? stricter(limitOf(gate), family === null ? null : limitOf(family));
     const what = obstacle({ key: gate, limit, paused: false, line: "skip", held: 0 }, 0, 0, slots);
     if (what !== "never") continue;
     throw new SluiceError(

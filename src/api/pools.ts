@@ -55,20 +55,16 @@ export class Pools {
     return { ...pool, holders };
   }
 
-  /** Its limit, and its lease where one is given; both hold until `limits reset`. */
+  /** Its limit, and its lease where one is given; both hold until `limits reset`. A new pool is made. */
   set(
     name: string,
     limit: number,
     { lease, by = "code" }: { readonly lease?: Duration; readonly by?: string } = {},
   ): Promise<{ from: Limit; limit: Limit }> {
     const leaseMs = lease === undefined ? undefined : parseDuration(lease);
-    if (leaseMs !== undefined && leaseMs < SHORTEST_LEASE_MS)
-      throw new SluiceError("BAD_LEASE", `A pool's lease is 1s or more, got ${lease}.`);
-    return this.#limits.set(poolKey(name), limit, by, leaseMs);
+    return this.#limits.set(poolKey(name), limit, by, { leaseMs, isNew: true });
   }
 }
-
-const SHORTEST_LEASE_MS = 1_000;
 
 function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {
   const { key, limit, held, leaseMs, paused } = gate;

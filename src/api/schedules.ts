@@ -12,6 +12,8 @@ import { readable } from "./readable.ts";
 export interface TriggerView {
   readonly id: string;
   readonly kind: TriggerKind;
+  /** Whose it is; null where no app declares it any more, so nobody looks at it. */
+  readonly app: string | null;
   readonly workflow: string | null;
   readonly paused: boolean;
   /** When it is looked at next; null: with every poll. */
@@ -99,10 +101,11 @@ export class Schedules {
   }
 }
 
-function triggerView({ name, kind, workflow, paused, nextAt, spec, state }: TriggerRow): TriggerView {
+function triggerView({ name, kind, app, workflow, paused, nextAt, spec, state }: TriggerRow): TriggerView {
   return {
     id: name.slice(kind.length + 1),
     kind,
+    app,
     workflow,
     paused,
     nextAt,

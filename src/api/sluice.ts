@@ -5,6 +5,7 @@
 import type { App } from "../core/app/app.ts";
 import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { storedOptions } from "../engine/claiming/recovery.ts";
@@ -15,7 +16,9 @@ import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
-import { declarationOf } from "./declaration.ts";
+import { limitsOf } from "./declaration.ts";
+import type { Deployed } from "./deploy.ts";
+import { declareApp } from "./deploy.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait } from "./explain.ts";
@@ -36,7 +39,7 @@ import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
 
-export type { RunningWorker, WorkerSettings };
+export type { Deployed, RunningWorker, WorkerSettings };
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */
@@ -55,10 +58,10 @@ export interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly options?: EnqueueOptions;
 }
 
+/** Opens a store to enqueue and to look. It changes no limit: workers declare them when they start, and `deploy`. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
   const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = options;
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
-  if (app) await opened.declare(declarationOf(app));
   return new Sluice(opened, app, env);
 }
 
@@ -80,7 +83,7 @@ export class Sluice implements AsyncDisposable {
     this.store = store;
     this.#app = app;
     this.#env = env;
-    this.limits = new Limits(store);
+    this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
     this.runs = new Runs(store, app, env);
@@ -129,7 +132,14 @@ export class Sluice implements AsyncDisposable {
 
   async #refuseNever(tasks: readonly NewTask[]): Promise<void> {
     const large = [...new Set(tasks.map(({ lane }) => lane.asks))].flatMap((asks) => largeAsks(asksOf(asks)));
-    if (large.length > 0) refuseNever(large, await this.store.limits(large.map(({ gate }) => gate)));
+    await this.#refuseAsks(large);
+  }
+
+  /** Where a gate has no limit yet, the one counts that the app will bring. */
+  async #refuseAsks(large: readonly Ask[]): Promise<void> {
+    if (large.length === 0) return;
+    const limits = await this.store.limits(large.map(({ gate }) => gate));
+    refuseNever(large, limits, this.#app && limitsOf(this.#app));
   }
 
   /** A task by its definition, or by its id where only the app knows it. */
@@ -178,8 +188,7 @@ export class Sluice implements AsyncDisposable {
   ): Promise<{ id: string; created: boolean }> {
     const { app, known } = this.#knownWorkflow(workflow);
     const run = await newRun(app, known, input, { ...options, id: this.#env.newId() });
-    const large = largeAsks(asksOf(run.lane.asks));
-    if (large.length > 0) refuseNever(large, await this.store.limits(large.map(({ gate }) => gate)));
+    await this.#refuseAsks(largeAsks(asksOf(run.lane.asks)));
     const [submitted] = await this.store.submit([run], within);
     if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
     return submitted as { id: string; created: boolean };
@@ -277,7 +286,16 @@ export class Sluice implements AsyncDisposable {
     this.store.hint("work");
   }
 
-  /** Runs tasks in this process until it is stopped. */
+  /**
+   * Makes the app's limits, ranks and triggers those in force, whatever was deployed before; what an operator has set
+   * stays. `file`: the app's own file, whose package gives an app its name that has none.
+   */
+  async deploy({ file }: { readonly file?: string | URL } = {}): Promise<Deployed> {
+    if (!this.#app) throw new SluiceError("NO_APP", "A deploy needs an app: connect({ app }).");
+    return declareApp(this.store, this.#app, { occasion: "deploy", file });
+  }
+
+  /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */
   async worker(settings: WorkerSettings = {}): Promise<RunningWorker> {
     const app = this.#app;
     if (!app) throw new SluiceError("NO_APP", "A worker needs an app: connect({ app }).");

@@ -1,6 +1,5 @@
 /** Starts a worker on a store: its seat, its claims, its poll. */
 import { availableParallelism, hostname } from "node:os";
-import { fileURLToPath } from "node:url";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
@@ -19,6 +18,9 @@ import type { Startable } from "../executor/placed.ts";
 import { PlacedExecutor } from "../executor/placed.ts";
 import { processesOf } from "../executor/process/of-app.ts";
 import type { Store } from "../store/store.ts";
+import { pathOf } from "./app-name.ts";
+import type { Deployed } from "./deploy.ts";
+import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
 import type { ClusterOptions } from "./pods.ts";
 import { Pods } from "./pods.ts";
@@ -48,8 +50,10 @@ export interface WorkerSettings {
   readonly executor?: Startable;
   /** How to reach the cluster, for steps in pods. */
   readonly cluster?: ClusterOptions;
-  /** The app's own file: tasks with `cpu: true` then run in processes that load it. */
+  /** The app's own file: tasks with `cpu: true` then run in processes that load it, and its package may name the app. */
   readonly file?: string | URL;
+  /** Make the app's limits those in force even where a later deploy has replaced them. */
+  readonly deploy?: boolean;
   /** How many such processes; when not said, as many as a run has workers, and as there are CPUs, but no more than slots. */
   readonly processes?: number;
 }
@@ -58,6 +62,8 @@ const SLOTS = 10;
 const SHORTEST_POLL_MS = 10;
 
 export interface RunningWorker extends AsyncDisposable {
+  /** What became of the app's limits when it started. */
+  readonly deployed: Deployed;
   readonly session: string | undefined;
   readonly running: number;
   wake(): void;
@@ -93,6 +99,8 @@ export async function startWorker(
   const failed = (error: unknown): void => settings.watch?.({ kind: "error", error });
   const pods = new Pods(store, app, env, settings.cluster ?? {}, failed);
   const executor = executorOf(app, settings, pods);
+  const occasion = settings.deploy ? "deploy" : "start";
+  const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const graceMs = parseDuration(settings.grace ?? "30s");
   const worker = new Worker(claims, executor, env, {
     slots,
@@ -122,7 +130,13 @@ export async function startWorker(
     startTimeoutMs: app.runs.startTimeoutMs,
     failed,
   });
-  const triggers = new Triggers(store, env, { app, toRun: toRunOf(app, env), ...polling, failed });
+  const triggers = new Triggers(store, env, {
+    app,
+    owner: deployed.app,
+    toRun: toRunOf(app, env),
+    ...polling,
+    failed,
+  });
   // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
   const unlisten = await store.listen((hint) => {
     if (hint === "parked" || hint === "later") tender.wake();
@@ -152,6 +166,7 @@ export async function startWorker(
     throw error;
   }
   return {
+    deployed,
     get session() {
       return worker.session;
     },
@@ -200,9 +215,6 @@ function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecu
 }
 
 const stopGraceOf = (text: Duration = "5s"): number => parseDuration(text);
-
-const pathOf = (file: string | URL): string =>
-  file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
 
 /** Said in code, or in the environment, or the defaults. */
 function pollingOf({ poll, pollJitter, claimTimeout }: WorkerSettings) {

@@ -47,7 +47,7 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
   enqueue: (tasks) => tasks.forEach(checkUnit),
   submit: (runs) => runs.forEach(checkRun),
   declare: checkDeclaration,
-  declareTriggers: (triggers) => triggers.forEach(checkTrigger),
+  deleteGate: gateKey,
   fire: ({ submit }) => submit.forEach(checkRun),
   pauseTrigger: (name, _, who) => {
     checkText("The name of a schedule, sensor or automation", name);
@@ -142,7 +142,9 @@ function checkRun(run: NewRun): void {
   );
 }
 
-function checkDeclaration({ gates, queues }: Declaration): void {
+function checkDeclaration({ app, gates, queues, triggers = [] }: Declaration): void {
+  optional("The name of an app", app);
+  triggers.forEach(checkTrigger);
   for (const { key, limit, leaseMs } of gates) {
     gateKey(key);
     checkNumber("BAD_LIMIT", `${key}: the limit`, limit, LIMITS);
@@ -150,7 +152,7 @@ function checkDeclaration({ gates, queues }: Declaration): void {
   }
   for (const { name, rank } of queues) {
     checkText("The name of a queue", name);
-    checkNumber("BAD_RANK", `queue "${name}": rank`, rank, { least: 0, most: MOST_SLOTS });
+    if (rank !== null) checkNumber("BAD_RANK", `queue "${name}": rank`, rank, { least: 0, most: MOST_SLOTS });
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a doctor asks of a store: what can never be, and what its promises rest on, all at one instant. */
 import type { Limit } from "../core/gate/gate.ts";
-import type { AsideRow, GateInfo, SessionRow, StoppingRow } from "./store.ts";
+import type { AsideRow, GateState, SessionRow, StoppingRow } from "./store.ts";
 
 /** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
 export type Contradiction =
@@ -32,8 +32,7 @@ export interface Sample {
   readonly more: boolean;
 }
 
-export interface InspectedGate extends GateInfo {
-  readonly held: number;
+export interface InspectedGate extends GateState {
   /** When the newest of its grants was made; null when nobody holds it. */
   readonly grantedAt: number | null;
   /** The last change that is on record: when, and the limit as it was then. */

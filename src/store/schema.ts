@@ -23,6 +23,8 @@ interface Words {
   readonly ofRuns: string;
   /** Whose index it is, where that must be said. */
   readonly ofLanes: string;
+  /** The gate of the queue `q`. */
+  readonly queueGate: string;
 }
 
 /**
@@ -46,6 +48,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     clustered: "",
     ofRuns: " WHERE run IS NOT NULL",
     ofLanes: "",
+    queueGate: "'queue:' || q.name",
   },
   sqlite: {
     name: "TEXT",
@@ -59,6 +62,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     clustered: " WITHOUT ROWID",
     ofRuns: " WHERE run IS NOT NULL",
     ofLanes: "",
+    queueGate: "'queue:' || q.name",
   },
   mysql: {
     name: "VARCHAR(191)",
@@ -72,6 +76,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     clustered: "",
     ofRuns: "",
     ofLanes: " ON sluice_lane",
+    queueGate: "CONCAT('queue:', q.name)",
   },
 };
 
@@ -178,7 +183,7 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
 }
 
 /** Slots that follow the code, limits that belong to the app that declares them, lanes that no pass can process. */
-function trust({ name, text, short, hot, cold, clustered, ofLanes }: Words): string[] {
+function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: Words): string[] {
   return [
     // How many slots a parked lane asks of its gate. Lanes parked by earlier versions are looked at anew.
     `ALTER TABLE sluice_lane ADD COLUMN parked_slots BIGINT NOT NULL DEFAULT 1`,
@@ -190,10 +195,18 @@ function trust({ name, text, short, hot, cold, clustered, ofLanes }: Words): str
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
     `CREATE INDEX sluice_stopping_session ON sluice_stopping (session)`,
-    // What each app says of a gate; the strictest of them is sluice_gate.declared.
-    `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
+    // What each app says of a gate; the strictest of them is sluice_gate.declared. A capacity of NULL says nothing of it.
+    // The rank is a queue's. The app '' stands for what was declared before apps had names.
+    `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, queue_rank BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
     // Every declaration an app has ever made, by its content: one that a later one has replaced does not come back by itself.
+    // The highest n of an app is the one in force. The row of the app '' is what declarations lock, one after the other.
     `CREATE TABLE sluice_deploy (app ${name} NOT NULL, hash ${name} NOT NULL, n BIGINT NOT NULL, at BIGINT NOT NULL, body ${text} NOT NULL, PRIMARY KEY (app, hash))${cold}${clustered}`,
+    `INSERT INTO sluice_deploy (app, hash, n, at, body) VALUES ('', '', 0, 0, '')`,
+    // Limits of which nobody knows the app stay in force until an app that names the gate is deployed.
+    `INSERT INTO sluice_declared (gate, app, capacity, line, lease_ms, queue_rank, at) SELECT name, '', declared, line, lease_declared, NULL, 0 FROM sluice_gate WHERE declared IS NOT NULL AND declared <> -1 AND name NOT LIKE 'run:%' AND name NOT LIKE 'queue:%' AND name NOT LIKE 'mutex:%' AND NOT (name = 'runs' AND declared = 10)`,
+    `INSERT INTO sluice_declared (gate, app, capacity, line, lease_ms, queue_rank, at) SELECT g.name, '', CASE WHEN g.declared = -1 THEN NULL ELSE g.declared END, g.line, g.lease_declared, CASE WHEN q.queue_rank = 100 THEN NULL ELSE q.queue_rank END, 0 FROM sluice_gate g JOIN sluice_queue q ON g.name = ${queueGate} WHERE COALESCE(g.declared, -1) <> -1 OR q.queue_rank <> 100`,
+    // Whose trigger it is: only that app changes it and looks at it. NULL where no app declares it any more.
+    `ALTER TABLE sluice_trigger ADD COLUMN app ${name}`,
     // Lanes that a pass could not process, and why. Nobody looks at them until somebody puts them back.
     `CREATE TABLE sluice_aside (lane ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, error ${text} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
   ];

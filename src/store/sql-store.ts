@@ -7,6 +7,8 @@ import type { Database, Flow } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
+import { declare } from "./query/declare.ts";
+import { deleteGate } from "./query/delete-gate.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
@@ -67,12 +69,12 @@ export class SqlStore implements S.Store {
   }
 
   /** To declare twice is to declare once, so a lost answer needs no looking. */
-  async declare(declaration: S.Declaration): Promise<void> {
-    const again = (error: unknown): Promise<void> => {
+  declare(declaration: S.Declaration, occasion: S.Occasion = "deploy"): Promise<S.Declared> {
+    const once = (): Promise<S.Declared> => this.#db.transact(() => declare(declaration, occasion));
+    return once().catch((error) => {
       if (!isAmbiguous(error)) throw error;
-      return this.#db.transact(() => hand.declare(declaration));
-    };
-    await this.#db.transact(() => hand.declare(declaration)).catch(again);
+      return once();
+    });
   }
 
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
@@ -168,14 +170,8 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => hand.changeLimit(change));
   }
 
-  /** To declare twice is to declare once, so a lost answer needs no looking. */
-  async declareTriggers(list: readonly T.NewTrigger[]): Promise<void> {
-    if (list.length === 0) return;
-    const again = (error: unknown): Promise<void> => {
-      if (!isAmbiguous(error)) throw error;
-      return this.#db.transact(() => trigger.declareTriggers(list));
-    };
-    await this.#db.transact(() => trigger.declareTriggers(list)).catch(again);
+  deleteGate(key: string): ReturnType<S.Store["deleteGate"]> {
+    return this.#db.transact(() => deleteGate(key));
   }
 
   triggers(): ReturnType<T.TriggerVerbs["triggers"]> {
@@ -261,7 +257,7 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => read.events(subject));
   }
 
-  gates(): Promise<(S.GateInfo & { held: number })[]> {
+  gates(): Promise<S.GateState[]> {
     return this.#db.read(() => read.gates());
   }
 

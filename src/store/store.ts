@@ -6,11 +6,12 @@
  * transaction, so a unit is in exactly one of them. Every write by a holder names its epoch and changes nothing
  * when another epoch is current.
  */
+import type { Said } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
 import type { Inspection } from "./inspection.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { News, RunVerbs } from "./runs.ts";
-import type { TriggerVerbs } from "./triggers.ts";
+import type { NewTrigger, TriggerVerbs } from "./triggers.ts";
 
 export type {
   Contradiction,
@@ -49,10 +50,42 @@ export type { TriggerRow } from "./triggers.ts";
 
 // ── what goes in ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What an app says about its limits. Declared values are initial ones: what an operator set stays. */
+/**
+ * All that an app says: it replaces what the same app said before, and touches nothing of other apps. Declared values
+ * are initial ones: what an operator set stays.
+ */
 export interface Declaration {
-  readonly queues: readonly { readonly name: string; readonly rank: number }[];
+  /** Whose it is; "default" when not said. */
+  readonly app?: string;
+  /** A rank of null says nothing of it. */
+  readonly queues: readonly { readonly name: string; readonly rank: number | null }[];
   readonly gates: readonly DeclaredGate[];
+  readonly triggers?: readonly NewTrigger[];
+}
+
+/**
+ * `deploy` makes a declaration the one in force in any case. `start`, with which every worker begins, does not bring back
+ * one that a later declaration of its app has replaced.
+ */
+export type Occasion = "deploy" | "start";
+
+export interface Declared {
+  /** False when a later declaration of this app holds, and nothing was changed. */
+  readonly inForce: boolean;
+  /** When the declaration in force became it. */
+  readonly at: number;
+}
+
+/** What an app says of one gate. */
+export interface Saying extends Said {
+  /** Of a queue. */
+  readonly rank: number | null;
+}
+
+/** One app's word on a gate: since when it says so. The app "" stands for what was declared before apps had names. */
+export interface AppSaying extends Omit<Saying, "line"> {
+  readonly app: string;
+  readonly at: number;
 }
 
 export interface DeclaredGate {
@@ -376,9 +409,18 @@ export interface EventRow {
 }
 
 export interface GateInfo extends Omit<GateRow, "locked"> {
+  /** What it goes back to: the strictest of what apps declare for it, or what its kind is born with. */
   readonly declared: Limit;
+  /** The limit in force is the one that its family has for each value. */
+  readonly perValue: boolean;
   readonly setBy: string | null;
   readonly setAt: number | null;
+}
+
+/** A gate with what is held there, and with what each app says of it. */
+export interface GateState extends GateInfo {
+  readonly held: number;
+  readonly said: readonly AppSaying[];
 }
 
 export interface HolderRow {
@@ -431,7 +473,9 @@ export interface WaitView {
 
 export interface QueueRow {
   readonly name: string;
+  /** The first that an app says, or 100. */
   readonly rank: number;
+  readonly ranks: readonly { readonly app: string; readonly rank: number }[];
   readonly waiting: number;
   readonly running: number;
   readonly later: number;
@@ -448,6 +492,12 @@ export type LimitChange =
     }
   | { readonly key: string; readonly to: "declared"; readonly by: string }
   | { readonly key: string; readonly to: "paused" | "resumed"; readonly by: string };
+
+/** Why a gate cannot be taken out of the store: apps that declare it, or units that wait for it or hold it. */
+export interface GateKept {
+  readonly apps: readonly string[];
+  readonly isAsked: boolean;
+}
 
 export interface Tended {
   readonly now: number;
@@ -467,7 +517,7 @@ export interface Store extends RunVerbs, TriggerVerbs {
   /** Fails with SCHEMA_MISSING or SCHEMA_NEWER when the schema is not the one this code was written for. */
   verify(): Promise<void>;
   now(): Promise<number>;
-  declare(declaration: Declaration): Promise<void>;
+  declare(declaration: Declaration, occasion?: Occasion): Promise<Declared>;
 
   /** Only inserts. `within` is the caller's own transaction where the store supports that. */
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
@@ -489,6 +539,11 @@ export interface Store extends RunVerbs, TriggerVerbs {
   /** Puts a finished task back in line. Undefined when there is none that is finished. */
   retry(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
   changeLimit(change: LimitChange): Promise<{ readonly from: Limit; readonly limit: Limit } | undefined>;
+  /**
+   * Takes a gate that nobody declares, asks for or holds out of the store, with its history: null when it is gone, or
+   * who keeps it there. Undefined when there is no such gate.
+   */
+  deleteGate(key: string): Promise<GateKept | null | undefined>;
 
   openSession(session: NewSession): Promise<void>;
   /** False when the session is gone: its claims may be somebody else's by now. */
@@ -512,7 +567,7 @@ export interface Store extends RunVerbs, TriggerVerbs {
   find(prefix: string): Promise<string[]>;
   wait(id: string): Promise<WaitView | undefined>;
   events(subject: string): Promise<EventRow[]>;
-  gates(): Promise<(GateInfo & { readonly held: number })[]>;
+  gates(): Promise<GateState[]>;
   /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
   waiting(): Promise<
     { readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]

@@ -5,6 +5,7 @@
  * together or not at all.
  */
 
+import { SluiceError } from "../core/error.ts";
 import type { Success } from "../core/schedule/automation.ts";
 import type { Active } from "../core/schedule/overlap.ts";
 import type { TriggerKind } from "../core/schedule/trigger.ts";
@@ -23,8 +24,14 @@ export interface NewTrigger {
   readonly paused: boolean;
 }
 
+/**
+ * They come with a declaration, which adds what is new and takes over what has changed: then it is looked at again at
+ * once. State, pause and what is due stay. What its app no longer declares stays with its state, but nobody looks at it.
+ */
 export interface TriggerRow {
   readonly name: string;
+  /** Whose it is; null where no app declares it. */
+  readonly app: string | null;
   readonly kind: TriggerKind;
   readonly workflow: string | null;
   readonly spec: string;
@@ -51,11 +58,6 @@ export interface Firing {
 export type RunsOf = { readonly workflow: string } | { readonly source: string };
 
 export interface TriggerVerbs {
-  /**
-   * Adds what is new, and takes over what has changed; then it is looked at again at once. State, pause and what is due
-   * stay. What is not in the list stays, too: other apps may share this store.
-   */
-  declareTriggers(triggers: readonly NewTrigger[]): Promise<void>;
   /** All of them, by name, and the store's now. */
   triggers(): Promise<{ readonly now: number; readonly triggers: readonly TriggerRow[] }>;
   /** Resumed, it begins anew: what was missed while it was paused is not due. Undefined when there is no such trigger. */
@@ -67,4 +69,11 @@ export interface TriggerVerbs {
   /** The last success of each of these workflows; of those that never succeeded there is none. */
   lastSuccesses(workflows: readonly string[]): Promise<Success[]>;
   activeRuns(of: RunsOf): Promise<Active>;
+}
+
+export function triggerTaken(name: string, owner: string, app: string): SluiceError {
+  return new SluiceError(
+    "TRIGGER_TAKEN",
+    `The ${name} belongs to app "${owner}" in this store, so app "${app}" cannot declare one of that name. Give it another id, or deploy "${owner}" without it first.`,
+  );
 }

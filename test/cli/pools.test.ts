@@ -88,7 +88,7 @@ describe("pools set", () => {
 
   test("makes a pool that is not there, and doubts the name", async () => {
     expect(await shop.table("pools", "set", "gpu", "2")).toMatch(
-      /^pool gpu: unset → 2\.\nNo app declared this pool .*: npx sluice pools list\n$/,
+      /^pool gpu: unset → 2\.\nNo app declares this gate .*: npx sluice limits delete pool:gpu\n$/,
     );
     expect(await shop.table("pools", "list")).toMatch(/^gpu +2 +0 +0 +-$/m);
     expect(await shop.table("pools", "set", "gpu", "0")).toMatch(
@@ -104,7 +104,12 @@ describe("pools set", () => {
       1,
       /^error BAD_DURATION: duration "5" has no unit: write "5s" or "5ms"\n$/,
     ],
-    [["gpu", "2", "--lease", "10ms"], 1, /^error BAD_LEASE: A pool's lease is 1s or more, got 10ms\.\n$/],
+    [
+      ["gpu", "2", "--lease", "10ms"],
+      1,
+      /^error BAD_LEASE: pool:gpu: its lease must be 1s or more, but is 10ms\.\n$/,
+    ],
+    [["", "5"], 1, /^error BAD_GATE: "pool:" cannot be a gate: it is a kind and a name, like pool:gpu\.\n$/],
   ])("refuses %j", async (args, code, sentence) => {
     expect(await shop.ends(["pools", "set", ...args])).toEqual({
       code,

@@ -91,6 +91,7 @@ async function shop({ clusterCap, cap = 9, workers, paused }: Shop) {
   });
   const store = `file:${await freshSqlite()}`;
   const sluice = await connect({ store, app, migrate: true });
+  await sluice.deploy();
   onTestFinished(async () => {
     over.resolve();
     await sluice.close();

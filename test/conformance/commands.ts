@@ -145,9 +145,12 @@ export type Command =
   | { readonly kind: "gate"; readonly gate: number; readonly to: "declared" | "paused" | "resumed" }
   | {
       readonly kind: "declare";
+      readonly app: string;
+      readonly occasion: "deploy" | "start";
       readonly gates: readonly { readonly gate: number; readonly limit: number }[];
-      readonly rank: number;
+      readonly rank: number | null;
     }
+  | { readonly kind: "deleteGate"; readonly gate: number }
   | { readonly kind: "tend" }
   | { readonly kind: "advance"; readonly ms: number }
   | { readonly kind: "open"; readonly leaseMs: number; readonly slots: number; readonly prefetch: number }
@@ -321,6 +324,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant("declare" as const),
+      app: oneOfList(["shop", "web"]),
+      occasion: oneOfList(["deploy", "start"] as const),
       gates: fc.uniqueArray(
         fc.record({ gate: fc.nat(GATES.length - 1), limit: fc.integer({ min: 1, max: 6 }) }),
         {
@@ -328,7 +333,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
           selector: ({ gate }) => gate,
         },
       ),
-      rank: fc.integer({ min: 1, max: 3 }),
+      rank: seldom(4, fc.integer({ min: 1, max: 3 })),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("deleteGate" as const),
+      gate: fc.nat(GATES.length - 1),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("tend" as const) }) },

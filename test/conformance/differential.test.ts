@@ -113,6 +113,8 @@ const EFFECTS = [
   "paused",
   "resumed",
   "declare",
+  "deleted gate",
+  "kept gate",
   "tend",
   "promoted",
   "expired by tending",

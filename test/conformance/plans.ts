@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PostgresDatabase } from "../../src/store/postgres/database.ts";
 import { SETTINGS } from "../../src/store/postgres/settings.ts";
 import { Sql } from "../../src/store/sql.ts";
+import { SqlStore } from "../../src/store/sql-store.ts";
 import type { Aside } from "./tables.ts";
 
 interface Plan {
@@ -17,7 +18,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Every statement that is written or looked up while work is moved; what people ask is planned each time anew. */
+/** Every statement that is written or looked up while work is moved; what people ask or take out is planned each time anew. */
 export class Statements {
   readonly #texts = new Set<string>();
   readonly #asking = new AsyncLocalStorage<true>();
@@ -28,6 +29,7 @@ export class Statements {
     const asking = this.#asking;
     const { render } = Sql.prototype;
     const { read } = PostgresDatabase.prototype;
+    const { deleteGate } = SqlStore.prototype;
     Sql.prototype.render = function (dialect, clock) {
       const rendered = render.call(this, dialect, clock);
       if (dialect === "postgres" && !asking.getStore()) texts.add(rendered.text);
@@ -36,7 +38,11 @@ export class Statements {
     PostgresDatabase.prototype.read = function (flow) {
       return asking.run(true, () => read.call(this, flow)) as never;
     };
+    SqlStore.prototype.deleteGate = function (key) {
+      return asking.run(true, () => deleteGate.call(this, key));
+    };
     this.#undo = () => {
+      SqlStore.prototype.deleteGate = deleteGate;
       Sql.prototype.render = render;
       PostgresDatabase.prototype.read = read;
     };

@@ -138,6 +138,8 @@ export class Player {
         );
       case "declare":
         return this.#declare(command);
+      case "deleteGate":
+        return this.#deleteGate(command);
       case "tend":
         return this.#tend();
       case "advance":
@@ -515,17 +517,27 @@ export class Player {
 
   // ── the rest ───────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #declare({ gates, rank }: Extract<Command, { kind: "declare" }>): Promise<void> {
-    await this.#store.declare({
+  async #declare(command: Extract<Command, { kind: "declare" }>): Promise<unknown> {
+    const { app, occasion, gates, rank } = command;
+    const declaration = {
+      app,
       queues: [{ name: "money", rank }],
       gates: gates.map(({ gate, limit }) => ({
         key: gateAt(gate),
         limit,
-        line: limit % 2 === 0 ? "skip" : "bypass",
+        line: limit % 2 === 0 ? ("skip" as const) : ("bypass" as const),
         leaseMs: 1_000 * limit,
       })),
-    });
+    };
+    const declared = await this.#store.declare(declaration, occasion);
     this.#tick("declare");
+    return declared;
+  }
+
+  async #deleteGate({ gate }: Extract<Command, { kind: "deleteGate" }>): Promise<unknown> {
+    const kept = await this.#store.deleteGate(gateAt(gate));
+    this.#tick(kept === null ? "deleted gate" : "kept gate");
+    return kept ?? String(kept);
   }
 
   async #tend(): Promise<unknown> {

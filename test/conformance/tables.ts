@@ -15,6 +15,8 @@ export interface Aside {
 export const TABLES = [
   "gate",
   "queue",
+  "declared",
+  "deploy",
   "lane",
   "arrival",
   "task",
@@ -63,8 +65,12 @@ export async function besideSqlite(path: string): Promise<Aside> {
 }
 
 export async function emptyTables(aside: Aside): Promise<void> {
-  // The session of runs came with the schema.
-  const kept = (table: string): string => (table === "session" ? ` WHERE id <> '@runs'` : "");
+  // The session of runs came with the schema, and so did what declarations lock.
+  const came: Readonly<Record<string, string>> = {
+    session: " WHERE id <> '@runs'",
+    deploy: " WHERE app <> ''",
+  };
+  const kept = (table: string): string => came[table] ?? "";
   // A commit is what takes time.
   await aside.query("BEGIN");
   for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);

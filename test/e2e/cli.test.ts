@@ -105,7 +105,7 @@ describe("while a worker runs", () => {
       "pool:database: 3 → 1, draining: 3 held. What runs goes on; nothing new starts until enough of it has ended.\n",
     );
     expect((await sluice(project, "limits", "list")).stdout).toMatch(
-      /^pool:database +3\/1 draining +bypass +operator ann \d+m?s ago \(app: 3\)$/m,
+      /^pool:database +3\/1 draining +bypass +operator ann \d+m?s ago \(app default: 3\)$/m,
     );
     const waiting = await enqueue(project, "report", { until: "r4" });
     expect((await sluice(project, "why", waiting)).stdout).toContain(
@@ -140,7 +140,7 @@ describe("while a worker runs", () => {
     // A poll is a second and at most half a second of jitter.
     expect(performance.now() - changed).toBeLessThan(1_500 + 500);
     expect((await sluice(project, "limits", "list")).stdout).toMatch(
-      /^pool:database +6\/6 +bypass +sql \(app: 3\)$/m,
+      /^pool:database +6\/6 +bypass +sql \(app default: 3\)$/m,
     );
   });
 
@@ -334,8 +334,8 @@ describe("limits and queues", () => {
     });
     bySql(project, "UPDATE sluice_gate SET capacity = NULL WHERE name = 'pool:database'");
     const list = (await sluice(project, "limits", "list")).stdout;
-    expect(list).toMatch(/^cluster +0\/∞ +skip +operator \S+ \d+m?s ago \(app: 15\)$/m);
-    expect(list).toMatch(/^pool:database +-\/unset +bypass +sql \(app: 3\)$/m);
+    expect(list).toMatch(/^cluster +0\/∞ +skip +operator \S+ \d+m?s ago \(app default: 15\)$/m);
+    expect(list).toMatch(/^pool:database +-\/unset +bypass +sql \(app default: 3\)$/m);
     expect(await gate(project, "cluster")).toMatchObject({
       limit: -1,
       declared: 15,
@@ -353,12 +353,20 @@ describe("limits and queues", () => {
   test("a gate that nobody knows is not set by a slip", async () => {
     const project = newProject();
     await enqueue(project, "echo", 1);
-    expect(await sluice(project, "limits", "set", "stripe", "3")).toMatchObject({
-      code: 1,
-      stderr: 'error UNKNOWN_GATE: There is no gate "stripe" in this store. Did you mean queue:stripe?\n',
-    });
-    const ahead = await sluice(project, "limits", "set", "semaphore:gpu", "3");
-    expect(ahead.stdout).toMatch(/^semaphore:gpu: unset → 3\nNo app declared this gate/);
+    for (const slip of ["stripe", "queue:stirpe"])
+      expect(await sluice(project, "limits", "set", slip, "3")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^error UNKNOWN_GATE: There is no gate ".*Did you mean queue:stripe\?/),
+      });
+    expect((await sluice(project, "limits", "set", "semaphore:gpu", "3")).code).toBe(1);
+    const ahead = await sluice(project, "limits", "set", "semaphore:gpu", "3", "--new");
+    expect(ahead.stdout).toMatch(
+      /^semaphore:gpu: unset → 3\nNo app declares this gate .*: npx sluice limits delete semaphore:gpu\n$/,
+    );
+    expect((await sluice(project, "limits", "delete", "semaphore:gpu")).stdout).toBe(
+      "semaphore:gpu is no longer in the store.\n",
+    );
+    expect((await sluice(project, "limits", "list")).stdout).not.toContain("semaphore");
     expect((await sluice(project, "limits", "reset", "pool:nope")).stderr).toMatch(/^error UNKNOWN_GATE: /);
     expect((await sluice(project, "queues", "pause", "nope")).stderr).toMatch(/^error UNKNOWN_QUEUE: /);
   });

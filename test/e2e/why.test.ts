@@ -293,6 +293,7 @@ async function open(place: Place): Promise<Opened> {
   const visitor = await Visitor.connect(witness.port, "here");
   const where = await place.open();
   const sluice = await connect({ store: where, app: appNamed("why", visitor), migrate: true });
+  await sluice.deploy();
   onTestFinished(async () => {
     witness.letGo();
     await sluice.close();

@@ -207,8 +207,12 @@ describeOn(["memory", "postgres"], (place) => {
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("what a person set a pool to survives a restart and another declaration, until it is reset", async () => {
     const store = await storeOn(place);
-    const declared = (limit: number, lease: "30s" | "40s") =>
-      connect({ store, app: defineApp({ tasks: [idle], pools: { lic: { limit, lease } } }) });
+    const declared = async (limit: number, lease: "30s" | "40s") => {
+      const app = defineApp({ tasks: [idle], pools: { lic: { limit, lease } } });
+      const sluice = await connect({ store, app });
+      await sluice.deploy();
+      return sluice;
+    };
     const shown = async (sluice: Sluice) =>
       (await sluice.pools.list()).map(({ name, limit, leaseMs }) => ({ name, limit, leaseMs }));
     const before = await declared(5, "30s");
@@ -338,6 +342,7 @@ const idle = task({ id: "idle", run: async () => {} });
 async function open(place: Place, definition: AppDefinition, url?: string): Promise<Sluice> {
   const store = url === undefined ? await storeOn(place) : url;
   const sluice = await connect({ store, app: defineApp(definition), migrate: true });
+  await sluice.deploy();
   onTestFinished(() => sluice.close({ graceMs: 1_000 }));
   return sluice;
 }

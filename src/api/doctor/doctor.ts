@@ -4,6 +4,7 @@ import { asideCheck } from "./aside.ts";
 import type { Check, Verdict } from "./check.ts";
 import { checkOf } from "./check.ts";
 import { clockCheck } from "./clock.ts";
+import { appsCheck } from "./declared.ts";
 import { invariantChecks } from "./invariants.ts";
 import { limitsCheck } from "./over.ts";
 import { settingChecks } from "./settings.ts";
@@ -31,6 +32,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
   const seen = await settled(store, await store.inspect(), sleep);
   const checks = [
     limitsCheck(seen),
+    appsCheck(seen),
     ...invariantChecks(seen),
     recoveryCheck(seen),
     stoppingCheck(seen),

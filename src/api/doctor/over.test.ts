@@ -12,6 +12,8 @@ const gate = (more: Partial<InspectedGate> = {}): InspectedGate => ({
   setBy: null,
   setAt: null,
   held: 0,
+  perValue: false,
+  said: [],
   grantedAt: null,
   changed: null,
   ...more,
@@ -37,9 +39,11 @@ describe("since when a limit is in force", () => {
   test("a gate of one value has its family's, unless it has one of its own", () => {
     const family = gate({ key: "pool:tenant=*", setAt: 7 });
     const acme = (more: Partial<InspectedGate>) => gate({ key: "pool:tenant=acme", declared: null, ...more });
-    expect(inForceSince(acme({}), family)).toBe(7);
+    expect(inForceSince(acme({ perValue: true }), family)).toBe(7);
     // Set, and reset at 9: the family's holds again from then on.
-    expect(inForceSince(acme({ changed: { at: 9, limit: null } }), family)).toBe(9);
+    expect(inForceSince(acme({ perValue: true, changed: { at: 9, limit: null } }), family)).toBe(9);
+    // What apps declare for this value is stricter.
+    expect(inForceSince(acme({ limit: 1, declared: 1, setAt: 8 }), family)).toBe(8);
     expect(inForceSince(acme({ limit: 1 }), family)).toBeNull();
     expect(inForceSince(acme({ limit: 1, setBy: "ann", changed: { at: 8, limit: 1 } }), family)).toBe(8);
   });

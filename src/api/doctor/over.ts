@@ -54,8 +54,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
 export function inForceSince(gate: InspectedGate, family?: InspectedGate): number | null {
   const { limit, declared, setBy, setAt, changed } = gate;
   if (setBy !== null) return changed?.limit === limit ? changed.at : null;
-  if (family) {
-    if (limit !== family.limit) return null;
+  if (family && gate.perValue) {
     const since = inForceSince(family);
     return since === null ? null : Math.max(since, changed?.at ?? since);
   }

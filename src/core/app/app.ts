@@ -13,6 +13,8 @@ import { parallel } from "../workflow/executor.ts";
 export interface AppQueue {
   readonly name: string;
   readonly rank: number;
+  /** False where the rank is the default one: then the app says nothing of it. */
+  readonly ranked: boolean;
   readonly maxConcurrency: number | null;
 }
 
@@ -31,7 +33,7 @@ export interface AppTagLimit {
 }
 
 export interface AppRuns {
-  /** False when the app has no workflows and says nothing of runs: then their limits are left to others. */
+  /** False when the app does not say how many may be in progress: then that is left to others. */
   readonly declared: boolean;
   readonly max: number;
   readonly tags: readonly AppTagLimit[];
@@ -40,6 +42,8 @@ export interface AppRuns {
 }
 
 export interface App extends AppTriggers {
+  /** Whose limits, ranks and triggers these are; null where it does not say, and its package does. */
+  readonly name: string | null;
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
   readonly executor: ExecutorChoice;
@@ -75,6 +79,7 @@ export function queueModeOf({ queueMode, queues }: AppDefinition): QueueMode {
 export function resolveApp(definition: AppDefinition): App {
   const { tasks, workflows = [], clusterCap, prefetch, claimLease, session } = definition;
   return Object.freeze({
+    name: definition.name ?? null,
     tasks: new Map(tasks.map((task) => [task.id, task])),
     workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
     executor: definition.executor ?? parallel(),
@@ -95,7 +100,12 @@ export function resolveApp(definition: AppDefinition): App {
 
 function queuesOf({ queues }: AppDefinition): AppQueue[] {
   return Object.entries(queues ?? { [APP_DEFAULTS.queue]: {} }).map(([name, { rank, maxConcurrency }]) =>
-    Object.freeze({ name, rank: rank ?? APP_DEFAULTS.rank, maxConcurrency: maxConcurrency ?? null }),
+    Object.freeze({
+      name,
+      rank: rank ?? APP_DEFAULTS.rank,
+      ranked: rank !== undefined,
+      maxConcurrency: maxConcurrency ?? null,
+    }),
   );
 }
 
@@ -110,10 +120,10 @@ function poolsOf({ pools }: AppDefinition): AppPool[] {
   );
 }
 
-function runsOf({ workflows = [], runs }: AppDefinition): AppRuns {
+function runsOf({ runs }: AppDefinition): AppRuns {
   const tags = runs?.tags ?? [];
   return {
-    declared: workflows.length > 0 || runs !== undefined,
+    declared: runs?.max !== undefined,
     max: runs?.max ?? APP_DEFAULTS.runs,
     tags: Object.freeze(
       tags.map(({ key, value = null, perValue = false, limit }) =>

@@ -27,12 +27,13 @@ describe("the example configurations of Horsies", () => {
   it("single worker, simple: one queue, no caps, a claim lease of 60s", () => {
     const app = checkApp(simple);
     expect(app).toEqual({
+      name: null,
       tasks: new Map([["greet", greet]]),
       workflows: new Map(),
       executor: { kind: "parallel", maxWorkers: null, maxAsyncConcurrent: null },
       runs: { declared: false, max: 10, tags: [], startTimeoutMs: 180_000, onStartTimeout: "requeue" },
       queueMode: "default",
-      queues: [{ name: "default", rank: 100, maxConcurrency: null }],
+      queues: [{ name: "default", rank: 100, ranked: false, maxConcurrency: null }],
       clusterCap: null,
       prefetch: 0,
       claimLeaseMs: 60_000,
@@ -99,8 +100,8 @@ describe("an app", () => {
       session: { heartbeat: "2s" },
     });
     expect(app.queues).toEqual([
-      { name: "default", rank: 100, maxConcurrency: 4 },
-      { name: "late", rank: 200, maxConcurrency: null },
+      { name: "default", rank: 100, ranked: false, maxConcurrency: 4 },
+      { name: "late", rank: 200, ranked: true, maxConcurrency: null },
     ]);
     expect(app.pools).toEqual([
       { name: "database", limit: 5, leaseMs: 300_000, perValue: false },

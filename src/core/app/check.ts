@@ -1,6 +1,6 @@
 /**
  * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
- * The rules stand in queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
+ * The rules stand in name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
  * triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
@@ -10,6 +10,7 @@ import { resolveApp } from "./app.ts";
 import { executorProblems } from "./executors.ts";
 import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
+import { nameProblems } from "./name.ts";
 import { poolProblems } from "./pools.ts";
 import { queueProblems } from "./queues.ts";
 import type { Problems } from "./rule.ts";
@@ -38,6 +39,7 @@ function* problemsOf(definition: AppDefinition): Problems {
     return;
   }
   yield* mustKnowFields("", definition, APP_FIELDS);
+  yield* nameProblems(definition);
   yield* queueProblems(definition);
   yield* leaseProblems(definition);
   yield* poolProblems(definition);

@@ -25,6 +25,7 @@ import { isRecord } from "./rule.ts";
 type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
+  name: true,
   tasks: true,
   workflows: true,
   executor: true,

@@ -1,15 +1,18 @@
 /** What must be true of pools and of what tasks ask from them. */
 import { obstacle } from "../gate/gate.ts";
 import { ANY, poolKey } from "../gate/key.ts";
+import { leaseProblem } from "../gate/range.ts";
 import { MOST_SLOTS } from "../number.ts";
 import type { AppDefinition, PoolOptions } from "../task/definition.ts";
 import { textProblem } from "../text.ts";
+import { APP_DEFAULTS } from "./app.ts";
 import { mustKnowFields, POOL_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import {
   entriesOf,
   isRecord,
+  millis,
   mustBeBoolean,
   mustBeDuration,
   mustBeName,
@@ -34,6 +37,10 @@ function* onePool(field: string, name: string, options: unknown): Problems {
   const cure = "Set it to 1 or more (to pause, use sluice limits set)";
   yield* mustBeWhole(`${field}.limit`, options.limit ?? null, 1, cure);
   yield* mustBeDuration(`${field}.lease`, options.lease);
+  const leaseMs = millis(options.lease, APP_DEFAULTS.poolLease);
+  const rule = leaseMs ? leaseProblem(leaseMs) : undefined;
+  if (rule)
+    yield { field: `${field}.lease`, rule, cure: "Set a longer one, or leave it out for the default" };
   yield* mustBeBoolean(`${field}.perValue`, options.perValue, "Write true for one limit per value");
 }
 

@@ -50,7 +50,7 @@ describe("an app with workflows", () => {
     expect(app.workflows.get("nightly")).toBe(nightly);
     expect(app.executor).toEqual(parallel());
     expect(app.runs).toEqual({
-      declared: true,
+      declared: false,
       max: 10,
       tags: [],
       startTimeoutMs: 180_000,

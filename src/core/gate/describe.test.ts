@@ -113,8 +113,12 @@ about("a gate that admits nobody", () => {
   });
 
   it("has no limit yet", () => {
-    const reason: Reason = { kind: "unset", gate: "pool:gpu", ahead: 0 };
-    expect(say(reason)).toBe('pool "gpu" has no limit yet, so it admits nobody');
+    const taken: Reason = { kind: "unset", gate: "pool:gpu", ahead: 0 };
+    expect(say(taken)).toBe('pool "gpu" has no limit yet, so it admits nobody');
+    const reason: Reason = { kind: "unset", gate: "pool:gpu", undeclared: true, ahead: 0 };
+    expect(say(reason)).toBe(
+      'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or: sluice deploy app.ts',
+    );
     expect(remedy(reason)).toBe("sluice limits set pool:gpu <slots>");
   });
 

@@ -69,7 +69,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}`;
+      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -118,6 +118,12 @@ function command(reason: Reason): string | undefined {
   }
 }
 
+/** The limit of a pool comes with the app that declares it. */
+const toDeclare = ({ gate, undeclared }: Of<"unset">): string =>
+  undeclared && parseKey(gate).kind === "pool"
+    ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
+    : "";
+
 /** Each kind of pause has its own way back. */
 function resume(gate: string): string {
   const { kind, name } = parseKey(gate);
@@ -127,7 +133,7 @@ function resume(gate: string): string {
 }
 
 function full(reason: Of<"full">, now: number): string {
-  const title = gateTitle(reason.gate);
+  const title = `${gateTitle(reason.gate)}${reason.perValue ? ", by its limit per value," : ""}`;
   const use = `${reason.held} of ${reason.limit}`;
   const rest = `${heldBy(reason.holders ?? [], now)}${ahead(reason.ahead)}`;
   if (draining(reason)) return `${title} is draining: ${use} held${rest}`;

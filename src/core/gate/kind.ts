@@ -4,6 +4,7 @@
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
+import { familyOf } from "./key.ts";
 
 export interface Kind {
   readonly line: Line;
@@ -25,6 +26,12 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 /** How a gate comes into the world when a unit first asks for it. An unknown kind must be set before it admits. */
 export function bornAs(key: string): Kind {
   return KINDS.get(key.split(":", 1)[0] as string) ?? { line: "strict", limit: null };
+}
+
+/** What holds at a gate of which no app says anything. One of a single value has its family's limit, and none of its own. */
+export function undeclared(key: string): Kind {
+  const born = bornAs(key);
+  return familyOf(key) === null ? born : { ...born, limit: null };
 }
 
 /** Gates that every unit of a line asks for: waiting for them says nothing about one lane, so none parks on them. */

@@ -27,6 +27,8 @@ export type Reason =
       readonly asked: number;
       readonly ahead: number;
       readonly holders?: readonly Holder[];
+      /** The limit is the one that its family has for each value, stricter than any of the gate's own. */
+      readonly perValue?: boolean;
     }
   | {
       readonly kind: "behind";
@@ -39,7 +41,8 @@ export type Reason =
     }
   /** `zero`: it is its limit of 0 that pauses it. */
   | { readonly kind: "paused"; readonly gate: string; readonly ahead: number; readonly zero?: boolean }
-  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number }
+  /** `undeclared`: no app that is deployed declares it. */
+  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number; readonly undeclared?: boolean }
   | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }

@@ -111,6 +111,11 @@ export interface TagLimit {
 }
 
 export interface AppDefinition {
+  /**
+   * Whose limits, ranks and triggers these are in the store; the name of the package when not said. Two apps of one
+   * package need a name each: under one name they are two versions of one app, and the later deploy replaces the other.
+   */
+  readonly name?: string;
   readonly tasks: readonly AnyTask[];
   readonly workflows?: readonly AnyWorkflow[];
   /** Where steps run, unless their workflow or they themselves say otherwise; `parallel()` by default. */

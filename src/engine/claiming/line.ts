@@ -3,10 +3,8 @@ import type { Plan } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import type { Gate, Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import { bornAs } from "../../core/gate/kind.ts";
-import { asksOf } from "../../store/lane.ts";
 import type { LineView } from "../../store/store.ts";
-import { gatesOf, waitersOf, workersOf } from "./snapshot.ts";
+import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 
 /** Limits to think of instead of those in force. */
 export type Supposed = ReadonlyMap<string, Limit>;
@@ -21,26 +19,13 @@ export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   }));
   return admit({
     now: view.now,
-    gates: everyGate(view).map((gate) => suppose(gate, supposed)),
+    gates: everyGate(
+      view,
+      view.lanes.map(({ asks }) => asks),
+    ).map((gate) => suppose(gate, supposed)),
     line: waitersOf(standing, view.sessions),
     workers: workersOf(view.sessions, view.usage),
   });
-}
-
-/** Those, too, that come into being with the next pass. */
-function everyGate(view: LineView): Gate[] {
-  const known = gatesOf(view.gates, view.usage);
-  const byKey = new Map(known.map((gate) => [gate.key, gate]));
-  const asked = new Set(view.lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)));
-  const unborn = [...asked].filter((key) => !byKey.has(key));
-  return [
-    ...known,
-    ...unborn.map((key) => {
-      const { line, limit } = bornAs(key);
-      const family = byKey.get(familyOf(key) ?? "");
-      return { key, limit: family?.limit ?? limit, paused: family?.paused ?? false, line, held: 0 };
-    }),
-  ];
 }
 
 /** A limit that is supposed for each value holds for those that have none of their own. */

@@ -2,8 +2,8 @@
 import type { Mark, Waiter } from "../../core/gate/admit.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { bounded, room } from "../../core/gate/gate.ts";
-import { unreadableKey } from "../../core/gate/key.ts";
-import { isWholeLine } from "../../core/gate/kind.ts";
+import { familyOf, unreadableKey } from "../../core/gate/key.ts";
+import { bornAs, isWholeLine } from "../../core/gate/kind.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Worker } from "../../core/gate/workers.ts";
@@ -15,6 +15,25 @@ import { serving } from "./serving.ts";
 export function gatesOf(rows: readonly Omit<GateRow, "locked">[], usage: readonly Usage[]): Gate[] {
   const held = heldPerGate(usage);
   return rows.map(({ key, limit, paused, line }) => ({ key, limit, paused, line, held: held.get(key) ?? 0 }));
+}
+
+/** Those of a picture, and those that come into being with the next pass because somebody in line asks for them. */
+export function everyGate(
+  view: { readonly gates: readonly Omit<GateRow, "locked">[]; readonly usage: readonly Usage[] },
+  asks: readonly string[],
+): Gate[] {
+  const known = gatesOf(view.gates, view.usage);
+  const byKey = new Map(known.map((gate) => [gate.key, gate]));
+  const asked = new Set(asks.flatMap((text) => asksOf(text).map(({ gate }) => gate)));
+  const unborn = [...asked].filter((key) => !byKey.has(key) && key !== unreadableKey);
+  return [
+    ...known,
+    ...unborn.map((key) => {
+      const { line, limit } = bornAs(key);
+      const family = byKey.get(familyOf(key) ?? "");
+      return { key, limit: family?.limit ?? limit, paused: family?.paused ?? false, line, held: 0 };
+    }),
+  ];
 }
 
 export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage[]): Worker[] {

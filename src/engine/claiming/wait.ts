@@ -1,12 +1,13 @@
 /** Why a unit waits now, and what it waited for before: the same `admit` as in the pass, on what the store shows. */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { EventRow, LaneRow, WaitView } from "../../store/store.ts";
 import { serving } from "./serving.ts";
 import type { Standing } from "./snapshot.ts";
-import { gatesOf, waitersOf, workersOf } from "./snapshot.ts";
+import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 
 export interface Wait {
   readonly gates: readonly string[];
@@ -24,7 +25,7 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   const others = waitersOf(standingOf(view), view.sessions).filter(({ id }) => id !== me.id);
   const plan = admit({
     now: view.now,
-    gates: gatesOf(view.gates, view.usage),
+    gates: everyGate(view, [task.asks, ...view.lanes.map(({ asks }) => asks)]),
     line: [...others, me],
     workers: workersOf(view.sessions, view.usage),
   });
@@ -100,6 +101,11 @@ function withCause(reason: Reason, view: WaitView): Reason {
     const { limit, paused, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
     return limit === 0 && !paused && declared ? { ...reason, zero: true } : reason;
   }
+  if (reason.kind === "unset") {
+    const { declared = null } =
+      view.gates.find(({ key }) => key === (familyOf(reason.gate) ?? reason.gate)) ?? {};
+    return declared === null ? { ...reason, undeclared: true } : reason;
+  }
   if (reason.kind !== "full") return reason;
   const slots = new Map(
     view.usage.map((row) => [
@@ -113,7 +119,9 @@ function withCause(reason: Reason, view: WaitView): Reason {
     const { id: unit, name, session, since, stopping } = row;
     return [{ unit, name, slots: taken, session, since, ...(stopping ? { stopping } : {}) }];
   });
-  return { ...reason, holders };
+  const { perValue, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
+  // Worth a word only where the gate has a limit of its own beside it.
+  return { ...reason, holders, ...(perValue && declared != null ? { perValue } : {}) };
 }
 
 /** What somebody damaged tells nothing. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Success } from "../../core/schedule/automation.ts";
 import { automation, newer, schedule, sensor, succeeded } from "../../core/schedule/definition.ts";
+import type { AppTrigger } from "../../core/schedule/trigger.ts";
 import { triggersOf } from "../../core/schedule/trigger.ts";
 import type { AppDefinition } from "../../core/task/definition.ts";
 import { laneOf } from "../../store/lane.ts";
@@ -61,8 +62,17 @@ class World {
 
   engine(parts: Parts, store: Store = this.store, toRun = this.toRun): Triggers {
     const app = triggersOf({ tasks: [], ...parts });
+    this.declare([...app.schedules, ...app.sensors, ...app.automations]);
     const failed = (error: unknown): void => void this.errors.push(error);
-    return new Triggers(store, this.env, { app, toRun, pollMs: 1_000, jitterMs: 500, failed });
+    return new Triggers(store, this.env, { app, owner: OWNER, toRun, pollMs: 1_000, jitterMs: 500, failed });
+  }
+
+  /** As the start of a worker does; the memory store has done it before it answers. */
+  declare(triggers: readonly AppTrigger[]): void {
+    const declared = triggers.map(({ name, kind, workflow, spec, paused }) => {
+      return { name, kind, workflow, spec: JSON.stringify(spec), paused };
+    });
+    void this.store.declare({ app: OWNER, queues: [], gates: [], triggers: declared });
   }
 
   async start(parts: Parts): Promise<Triggers> {
@@ -92,6 +102,9 @@ class World {
     return JSON.parse(triggers.find((trigger) => trigger.name === name)?.state ?? "null");
   }
 }
+
+/** The app that all of them belong to. */
+const OWNER = "shop";
 
 const everyMinute = schedule({ id: "tick", workflow: "w", cron: "* * * * *" });
 
@@ -433,20 +446,10 @@ describe("the loop", () => {
 
   test("looks at the others when one of them is damaged", async () => {
     const world = new World();
-    await world.store.declareTriggers([
-      { name: "schedule a", kind: "schedule", workflow: "w", spec: "{}", paused: false },
-    ]);
-    const broken = { ...world.store, declareTriggers: async () => {} };
-    await world.store.declareTriggers([
-      {
-        name: "schedule tick",
-        kind: "schedule",
-        workflow: "w",
-        spec: JSON.stringify(triggersOf({ tasks: [], schedules: [everyMinute] }).schedules[0]?.spec),
-        paused: false,
-      },
-    ]);
-    await world.engine({ schedules: [{ ...everyMinute, id: "a" }, everyMinute] }, broken).start();
+    const engine = world.engine({ schedules: [{ ...everyMinute, id: "a" }, everyMinute] });
+    const { schedules } = triggersOf({ tasks: [], schedules: [{ ...everyMinute, id: "a" }, everyMinute] });
+    world.declare(schedules.map((each) => (each.id === "a" ? { ...each, spec: {} as never } : each)));
+    await engine.start();
     await world.env.advance(MINUTE);
     expect(await world.keys()).toEqual(["schedule:tick:2026-01-01T00:01:00Z"]);
     expect(world.errors.length).toBeGreaterThan(0);

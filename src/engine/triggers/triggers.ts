@@ -5,7 +5,7 @@
  */
 import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
 import type { Store } from "../../store/store.ts";
-import type { NewTrigger, TriggerRow } from "../../store/triggers.ts";
+import type { TriggerRow } from "../../store/triggers.ts";
 import type { Env } from "../env.ts";
 import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
@@ -17,6 +17,8 @@ import { lookThroughSensor } from "./sensor.ts";
 
 export interface TriggersOptions extends Polling {
   readonly app: AppTriggers;
+  /** The app's name: what belongs to others is theirs to look at. */
+  readonly owner: string;
   readonly toRun: ToRun;
 }
 
@@ -33,7 +35,6 @@ export class Triggers implements Service {
   /** Sensors that are looking right now. */
   readonly #sensing = new Map<string, Promise<void>>();
   #stop = new AbortController();
-  #declared = false;
   #waking = false;
 
   constructor(store: Store, env: Env, options: TriggersOptions) {
@@ -70,7 +71,6 @@ export class Triggers implements Service {
   }
 
   async #look(): Promise<number> {
-    await this.#declare();
     const began = this.#env.monotonic();
     const { now, triggers } = await this.#store.triggers();
     let next = Number.POSITIVE_INFINITY;
@@ -82,16 +82,10 @@ export class Triggers implements Service {
     return next;
   }
 
-  async #declare(): Promise<void> {
-    if (this.#declared) return;
-    await this.#store.declareTriggers([...this.#mine.values()].map(declarationOf));
-    this.#declared = true;
-  }
-
   /** When to look at it next, if that is known. What goes wrong with one is no reason not to look at the others. */
   async #lookAt(row: TriggerRow, now: number): Promise<number | null> {
     const trigger = this.#mine.get(row.name);
-    if (!trigger || row.paused || this.#stop.signal.aborted) return null;
+    if (!trigger || row.app !== this.#options.owner || row.paused || this.#stop.signal.aborted) return null;
     if (row.nextAt !== null && row.nextAt > now) return row.nextAt;
     const look = { store: this.#store, toRun: this.#options.toRun, row, now };
     if (trigger.kind === "sensor") {
@@ -149,11 +143,3 @@ export class Triggers implements Service {
     return runs !== undefined;
   }
 }
-
-const declarationOf = ({ name, kind, workflow, spec, paused }: AppTrigger): NewTrigger => ({
-  name,
-  kind,
-  workflow,
-  spec: JSON.stringify(spec),
-  paused,
-});

@@ -10,6 +10,8 @@ export type Dump = Readonly<Record<TableName, readonly Readonly<Record<string, u
 const NAMES = [
   "gate",
   "queue",
+  "declared",
+  "deploy",
   "lane",
   "arrival",
   "task",

@@ -1,9 +1,8 @@
-/** What people do by hand: cancel a task, put a finished one back in line, change and declare limits. */
+/** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
 import type { Limit } from "../../core/gate/gate.ts";
-import { familyOf } from "../../core/gate/key.ts";
-import { bornAs } from "../../core/gate/kind.ts";
+import { undeclared } from "../../core/gate/kind.ts";
 import type { RunState } from "../runs.ts";
-import type { Declaration, DeclaredGate, LimitChange, TaskState } from "../store.ts";
+import type { LimitChange, TaskState } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
 import { cancelRun } from "./end-run.ts";
@@ -86,14 +85,13 @@ function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord
   return { ...next, paused: change.to === "paused" };
 }
 
-/** A gate whose limit is set before anybody has asked for it. */
-function unborn(name: string): GateRecord {
-  const { line, limit } = bornAs(name);
-  const declared = familyOf(name) === null ? limit : null;
+/** A gate of which nobody has said anything. */
+export function unborn(name: string): GateRecord {
+  const { line, limit } = undeclared(name);
   return {
     name,
     capacity: null,
-    declared,
+    declared: limit,
     paused: false,
     line,
     leaseMs: null,
@@ -102,24 +100,4 @@ function unborn(name: string): GateRecord {
     setAt: null,
     n: 0,
   };
-}
-
-/** The value in force follows what is declared until an operator has set another one. */
-export function declare(tables: Tables, now: number, { gates, queues }: Declaration): void {
-  for (const gate of gates) tables.gate.put(declared(tables.gate.get(gate.key), now, gate));
-  for (const { name, rank } of queues) tables.queue.put({ name, queueRank: rank });
-}
-
-function declared(known: GateRecord | undefined, now: number, gate: DeclaredGate): GateRecord {
-  const { key, limit, line, leaseMs: leaseDeclared = null } = gate;
-  const fresh = { declared: limit, line, leaseDeclared };
-  if (!known) return { ...unborn(key), ...fresh, capacity: limit, leaseMs: leaseDeclared };
-  const free = known.setBy === null;
-  const follows = free && known.capacity === known.declared;
-  const capacity = follows ? limit : known.capacity;
-  // The value changes now, or the app now says what was set behind its back.
-  const dated = free && (capacity !== known.capacity || (!follows && capacity === limit));
-  const keepsLease = known.leaseMs !== null && known.leaseMs !== known.leaseDeclared;
-  const leaseMs = keepsLease ? known.leaseMs : leaseDeclared;
-  return { ...known, ...fresh, capacity, leaseMs, setAt: dated ? now : known.setAt };
 }

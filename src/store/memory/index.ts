@@ -6,6 +6,7 @@ import { SluiceError } from "../../core/error.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
 import * as aside from "./aside.ts";
+import { declare, deleteGate } from "./declare.ts";
 import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { cancelRun, failRun } from "./end-run.ts";
@@ -51,7 +52,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     migrate: async () => {},
     verify: async () => {},
     now: () => look((at) => at),
-    declare: (declaration) => write((at) => hand.declare(tables, at, declaration)),
+    declare: (declaration, occasion = "deploy") => write((at) => declare(tables, at, declaration, occasion)),
 
     enqueue: async (tasks, within) => {
       if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
@@ -72,6 +73,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
+    deleteGate: (key) => write(() => deleteGate(tables, key)),
 
     cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
     failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
@@ -81,7 +83,6 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     timers: () => look((at) => timers(tables, at)),
     resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 
-    declareTriggers: (list) => write((at) => trigger.declareTriggers(tables, at, list)),
     triggers: () => look((at) => trigger.triggers(tables, at)),
     pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
     takeTrigger: (name, stamp, busyMs) =>

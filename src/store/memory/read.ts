@@ -1,11 +1,21 @@
 /** What people ask: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import type { Inherited } from "../family.ts";
-import { inherit } from "../family.ts";
+import type { Inherited, Own } from "../family.ts";
+import { bindsPerValue, inherit } from "../family.ts";
 import { RUNS } from "../runs.ts";
-import type { EventRow, GateInfo, QueueRow, Store, TaskFilter, TaskRow, TaskState } from "../store.ts";
+import type {
+  EventRow,
+  GateInfo,
+  GateState,
+  QueueRow,
+  Store,
+  TaskFilter,
+  TaskRow,
+  TaskState,
+} from "../store.ts";
 import { heldPerGate } from "../usage.ts";
+import { ranksOf } from "./declare.ts";
 import { usage } from "./look.ts";
 import type { GateRecord, Tables, TaskRecord } from "./tables.ts";
 
@@ -76,16 +86,18 @@ export function gateInfos(tables: Tables): GateInfo[] {
   return tables.gate.all().map((gate) => {
     const { name: key, declared, setBy, setAt } = gate;
     const family = tables.gate.get(familyOf(key) ?? "");
-    return { key, ...gateInForce(gate, family), declared, setBy, setAt };
+    const perValue = bindsPerValue(ownOf(gate), family && ownOf(family));
+    return { key, ...gateInForce(gate, family), perValue, declared, setBy, setAt };
   });
 }
 
-/** What holds at a gate: its own, or else its family's. */
+const ownOf = ({ capacity, declared, setBy, paused, line, leaseMs }: GateRecord): Own => {
+  return { limit: capacity, declared, setBy, paused, line, leaseMs };
+};
+
+/** What holds at a gate: its own and its family's. */
 export function gateInForce(gate: GateRecord, family: GateRecord | undefined): Inherited {
-  const own = ({ capacity, paused, line, leaseMs }: GateRecord): Inherited => {
-    return { limit: capacity, paused, line, leaseMs };
-  };
-  return inherit(own(gate), family && own(family));
+  return inherit(ownOf(gate), family && ownOf(family));
 }
 
 /** Of these gates, and of the families they have their limit from. */
@@ -95,9 +107,16 @@ export function limits(tables: Tables, keys: readonly string[]): ReadonlyMap<str
   return new Map(found.map(({ key, limit }) => [key, limit]));
 }
 
-export function gates(tables: Tables, now: number): (GateInfo & { readonly held: number })[] {
+export function gates(tables: Tables, now: number): GateState[] {
   const held = heldPerGate(usage(tables, now));
-  return gateInfos(tables).map((gate) => ({ ...gate, held: held.get(gate.key) ?? 0 }));
+  return gateInfos(tables).map((gate) => ({
+    ...gate,
+    held: held.get(gate.key) ?? 0,
+    said: tables.declared
+      .of(gate.key)
+      .sort((a, b) => (a.app < b.app ? -1 : 1))
+      .map(({ app, capacity: limit, leaseMs, queueRank: rank, at }) => ({ app, limit, leaseMs, rank, at })),
+  }));
 }
 
 export function queues(tables: Tables): QueueRow[] {
@@ -111,6 +130,7 @@ export function queues(tables: Tables): QueueRow[] {
   const found = [...names].map((name) => ({
     name,
     rank: tables.queue.get(name)?.queueRank ?? 100,
+    ranks: ranksOf(tables, name),
     waiting: waiting.get(name) ?? 0,
     running: running.get(name) ?? 0,
     later: later.get(name) ?? 0,

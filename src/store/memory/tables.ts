@@ -25,6 +25,24 @@ export interface QueueRecord {
   readonly queueRank: number;
 }
 
+export interface DeclaredRecord {
+  readonly gate: string;
+  readonly app: string;
+  readonly capacity: Limit;
+  readonly line: Line;
+  readonly leaseMs: number | null;
+  readonly queueRank: number | null;
+  readonly at: number;
+}
+
+export interface DeployRecord {
+  readonly app: string;
+  readonly hash: string;
+  readonly n: number;
+  readonly at: number;
+  readonly body: string;
+}
+
 export interface LaneRecord {
   readonly id: string;
   readonly queue: string;
@@ -213,6 +231,16 @@ export class Tables {
   readonly #journal = new Journal();
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
+  readonly declared = new Table<DeclaredRecord>(this.#journal, {
+    name: "declared",
+    key: ({ gate, app }) => pairKey(gate, app),
+    group: ({ gate }) => gate,
+  });
+  readonly deploy = new Table<DeployRecord>(this.#journal, {
+    name: "deploy",
+    key: ({ app, hash }) => pairKey(app, hash),
+    group: ({ app }) => app,
+  });
   readonly lane = new Table<LaneRecord>(this.#journal, {
     name: "lane",
     key: byId,
@@ -273,7 +301,11 @@ export class Tables {
   #lastSeq = 0;
 
   constructor() {
-    this.transact(() => this.session.insert(OF_RUNS));
+    this.transact(() => {
+      this.session.insert(OF_RUNS);
+      // What declarations lock, where there is anything to lock.
+      this.deploy.insert({ app: "", hash: "", n: 0, at: 0, body: "" });
+    });
   }
 
   transact<T>(work: () => T): T {

@@ -3,28 +3,48 @@ import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
+import { triggerTaken } from "../triggers.ts";
 import { submit } from "./submit.ts";
 import type { Tables, TriggerRecord } from "./tables.ts";
 
-export function declareTriggers(tables: Tables, now: number, triggers: readonly NewTrigger[]): void {
+export function declareTriggers(
+  tables: Tables,
+  now: number,
+  app: string,
+  triggers: readonly NewTrigger[],
+): void {
+  const named = new Set(triggers.map(({ name }) => name));
+  for (const row of tables.trigger.all()) {
+    if (named.has(row.name) && row.app !== null && row.app !== app)
+      throw triggerTaken(row.name, row.app, app);
+    if (row.app === app && !named.has(row.name))
+      tables.trigger.put({ ...row, app: null, stamp: row.stamp + 1, busyUntil: null });
+  }
   for (const trigger of triggers) {
     const known = tables.trigger.get(trigger.name);
-    tables.trigger.put(known ? takenOver(known, now, trigger) : born(now, trigger));
+    tables.trigger.put(known ? takenOver(known, now, { ...trigger, app }) : born(now, { ...trigger, app }));
   }
 }
 
-const born = (now: number, trigger: NewTrigger): TriggerRecord => ({
-  ...trigger,
+type Owned = NewTrigger & { readonly app: string };
+
+const born = (now: number, { app, name, kind, workflow, spec, paused }: Owned): TriggerRecord => ({
+  name,
+  app,
+  kind,
+  workflow,
+  spec,
+  paused,
   state: "{}",
   nextAt: now,
   stamp: 0,
   busyUntil: null,
 });
 
-function takenOver(known: TriggerRecord, now: number, { workflow, spec }: NewTrigger): TriggerRecord {
-  if (known.workflow === workflow && known.spec === spec) return known;
+function takenOver(known: TriggerRecord, now: number, { app, workflow, spec }: Owned): TriggerRecord {
+  if (known.workflow === workflow && known.spec === spec) return { ...known, app };
   const nextAt = Math.min(known.nextAt ?? now, now);
-  return { ...known, workflow, spec, nextAt, stamp: known.stamp + 1, busyUntil: null };
+  return { ...known, app, workflow, spec, nextAt, stamp: known.stamp + 1, busyUntil: null };
 }
 
 export function triggers(tables: Tables, now: number): { now: number; triggers: TriggerRow[] } {

@@ -3,7 +3,7 @@
  * here; the next pass takes them in, which is where lanes, queues and gates come into being.
  */
 import { familyOf, unreadableKey } from "../../core/gate/key.ts";
-import { bornAs } from "../../core/gate/kind.ts";
+import { undeclared } from "../../core/gate/kind.ts";
 import { inByteOrder } from "../../core/text.ts";
 import type { Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
@@ -78,18 +78,17 @@ const ignoreKnown = (column: string): Sql =>
 /** SQLite reads `SELECT … FROM … ON` as a join; a true condition ends the select before ON CONFLICT. */
 const endOfSelect = by({ postgres: "", sqlite: " WHERE true ", mysql: "" });
 
-function insertGates(keys: readonly string[]): Sql {
+export function insertGates(keys: readonly string[]): Sql {
   const born = keys.map((name) => {
-    const kind = bornAs(name);
     // A gate of one value has no limit of its own: its family's holds until somebody sets one.
-    const capacity = familyOf(name) ? null : kind.limit;
-    return { name, capacity, line: kind.line };
+    const { limit, line } = undeclared(name);
+    return { name, capacity: limit, line };
   });
   const list = rows("g", { name: "text", capacity: "int", line: "text" }, born);
   return sql`INSERT INTO sluice_gate (name, capacity, declared, line) SELECT g.name, g.capacity, g.capacity, g.line FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name) ${ignoreKnown("sluice_gate.name")}`;
 }
 
-function insertQueues(names: readonly string[]): Sql {
+export function insertQueues(names: readonly string[]): Sql {
   const list = rows(
     "q",
     { name: "text" },

@@ -1,16 +1,14 @@
 /** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
 
 import type { Limit } from "../../core/gate/gate.ts";
-import { familyOf } from "../../core/gate/key.ts";
-import { bornAs } from "../../core/gate/kind.ts";
-import { inByteOrder } from "../../core/text.ts";
+import { undeclared } from "../../core/gate/kind.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
-import type { Declaration, FinalState, LimitChange, TaskState } from "../store.ts";
+import type { FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
@@ -202,64 +200,11 @@ const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: stri
       {
         name: key,
         capacity: limit,
-        declared: familyOf(key) ? null : bornAs(key).limit,
-        line: bornAs(key).line,
+        declared: undeclared(key).limit,
+        line: undeclared(key).line,
         lease_ms: leaseMs,
         set_by: who,
         n,
       },
     ],
   )}`;
-
-/** An app's limits: the value in force follows them until an operator, or a plain UPDATE, has set another one. */
-export function* declare(declaration: Declaration): Flow<void> {
-  const gates = [...declaration.gates].sort((a, b) => inByteOrder(a.key, b.key));
-  const queues = [...declaration.queues].sort((a, b) => inByteOrder(a.name, b.name));
-  const list = rows(
-    "g",
-    { name: "text", capacity: "int", line: "text", lease_ms: "int" },
-    gates.map(({ key, limit, line, leaseMs }) => ({
-      name: key,
-      capacity: limit,
-      line,
-      lease_ms: leaseMs ?? null,
-    })),
-  );
-  const ranks = rows(
-    "q",
-    { name: "text", queue_rank: "int" },
-    queues.map(({ name, rank }) => ({ name, queue_rank: rank })),
-  );
-  yield* lastFlight(
-    sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared) SELECT g.name, g.capacity, g.capacity, g.line, g.lease_ms, g.lease_ms FROM ${list} ${KEEP}`,
-    sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, q.queue_rank FROM ${ranks} ${RERANK}`,
-  );
-}
-
-/**
- * Since when a value is in force is written down where it changes, or where the app now says what plain SQL has set.
- * That comes first: MySQL assigns from left to right and sees what it has assigned.
- */
-function keep(fresh: (column: string) => string): Sql {
-  const follows =
-    "(sluice_gate.capacity = sluice_gate.declared OR (sluice_gate.capacity IS NULL AND sluice_gate.declared IS NULL))";
-  const free = "sluice_gate.set_by IS NULL";
-  const same = `(sluice_gate.capacity IS NOT NULL AND sluice_gate.capacity = ${fresh("capacity")})`;
-  const dated = `${free} AND ((${follows} AND NOT ${same}) OR (${same} AND (sluice_gate.declared IS NULL OR sluice_gate.declared <> ${fresh("capacity")})))`;
-  const keepsLease =
-    "sluice_gate.lease_ms IS NOT NULL AND (sluice_gate.lease_declared IS NULL OR sluice_gate.lease_ms <> sluice_gate.lease_declared)";
-  const leases = `lease_ms = CASE WHEN ${keepsLease} THEN sluice_gate.lease_ms ELSE ${fresh("lease_ms")} END, lease_declared = ${fresh("lease_ms")}`;
-  const rest = `capacity = CASE WHEN ${free} AND ${follows} THEN ${fresh("capacity")} ELSE sluice_gate.capacity END, declared = ${fresh("capacity")}, line = ${fresh("line")}, ${leases}`;
-  return sql`set_at = CASE WHEN ${raw(dated)} THEN ${now} ELSE sluice_gate.set_at END, ${raw(rest)}`;
-}
-
-const KEEP = by({
-  postgres: sql`ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
-  sqlite: sql`WHERE true ON CONFLICT (name) DO UPDATE SET ${keep((c) => `excluded.${c}`)}`,
-  mysql: sql`ON DUPLICATE KEY UPDATE ${keep((c) => `VALUES(${c})`)}`,
-});
-const RERANK = by({
-  postgres: "ON CONFLICT (name) DO UPDATE SET queue_rank = excluded.queue_rank",
-  sqlite: "WHERE true ON CONFLICT (name) DO UPDATE SET queue_rank = excluded.queue_rank",
-  mysql: "ON DUPLICATE KEY UPDATE queue_rank = VALUES(queue_rank)",
-});

@@ -9,9 +9,10 @@ import type { Inspection, LostClaim } from "../store.ts";
 import { heldPerGate, newestPerGate } from "../usage.ts";
 import { asideRow, selectAside } from "./aside.ts";
 import { sampleOf, selectAsks, selectContradictions, selectTasksAsking } from "./contradictions.ts";
+import { selectSayings } from "./declare.ts";
 import { LOST, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
-import { gateInfos, selectGates } from "./read.ts";
+import { gateStates, selectGates } from "./read.ts";
 import { lookAfresh } from "./settings.ts";
 import { selectStopping, stoppingRow } from "./stopping.ts";
 
@@ -37,6 +38,7 @@ const LOOKS = {
   afresh: lookAfresh,
   clock: sql`SELECT ${now} AS now, (SELECT MAX(version) FROM sluice_schema) AS version`,
   gates: selectGates(),
+  said: selectSayings(),
   usage: selectUsage(),
   newest: selectNewestGrants,
   changes: sql`SELECT g.name, e.at, e.data FROM sluice_gate g JOIN sluice_event e ON e.subject = g.name AND e.n = g.n`,
@@ -85,18 +87,17 @@ export function* inspect(): Flow<Omit<Inspection, "settings">> {
   };
 }
 
-type Seen = Readonly<Record<"gates" | "usage" | "newest" | "changes", readonly Row[]>>;
+type Seen = Readonly<Record<"gates" | "said" | "usage" | "newest" | "changes", readonly Row[]>>;
 
-function gatesOf({ gates, usage, newest, changes }: Seen): Inspection["gates"] {
+function gatesOf({ gates, said, usage, newest, changes }: Seen): Inspection["gates"] {
   const readable = (rows: readonly Row[]): Row[] => rows.filter((row) => isAsks(row.asks as string));
   const held = heldPerGate(readable(usage).map(usageRow));
   const granted = newestPerGate(
     readable(newest).map((row) => ({ asks: row.asks as string, at: Number(row.at) })),
   );
   const changed = new Map(changes.map((row) => [row.name, changeOf(row)]));
-  return gateInfos(gates).map((gate) => ({
+  return gateStates(gates, held, said).map((gate) => ({
     ...gate,
-    held: held.get(gate.key) ?? 0,
     grantedAt: granted.get(gate.key) ?? null,
     changed: changed.get(gate.key) ?? null,
   }));

@@ -48,7 +48,7 @@ export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "sh
 
 /** Neighbours in that order. */
 export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared"): Sql =>
-  sql`SELECT name, capacity, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
+  sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
 
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;

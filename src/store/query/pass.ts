@@ -7,9 +7,7 @@
  * Nothing is awaited between the first lock and the commit but the database's own answers.
  */
 
-import { lineFrom } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import type { Inherited } from "../family.ts";
 import { inherit } from "../family.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
@@ -37,6 +35,7 @@ import { unlessInHand } from "../usage.ts";
 import { bestPerLane, deleteArrivals, selectArrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { endItems, expireWaiting } from "./expire.ts";
+import { ownGate } from "./gate-row.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
@@ -191,17 +190,11 @@ const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): New
 function gateRows(
   answers: readonly { readonly locked: boolean; readonly rows: readonly Row[] }[],
 ): GateRow[] {
-  const own = (row: Row): Inherited => ({
-    limit: row.capacity === null ? null : Number(row.capacity),
-    paused: Number(row.paused) === 1,
-    line: lineFrom(row.line as string),
-    leaseMs: row.lease_ms === null ? null : Number(row.lease_ms),
-  });
-  const all = new Map(answers.flatMap(({ rows }) => rows.map((row) => [row.name as string, own(row)])));
+  const all = new Map(answers.flatMap(({ rows }) => rows.map((row) => [row.name as string, ownGate(row)])));
   return answers.flatMap(({ locked, rows }) =>
     rows.map((row): GateRow => {
       const key = row.name as string;
-      return { key, ...inherit(own(row), all.get(familyOf(key) ?? "")), locked };
+      return { key, ...inherit(ownGate(row), all.get(familyOf(key) ?? "")), locked };
     }),
   );
 }

@@ -1,18 +1,28 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
 
 import type { Limit } from "../../core/gate/gate.ts";
-import { lineFrom } from "../../core/gate/gate.ts";
-import { familyOf } from "../../core/gate/key.ts";
-import type { Inherited } from "../family.ts";
-import { inherit } from "../family.ts";
+import { familyOf, queueKey } from "../../core/gate/key.ts";
+import type { Own } from "../family.ts";
+import { bindsPerValue, inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
-import type { EventRow, GateInfo, QueueRow, SessionRow, TaskFilter, TaskRow, TaskState } from "../store.ts";
+import type {
+  EventRow,
+  GateInfo,
+  GateState,
+  QueueRow,
+  SessionRow,
+  TaskFilter,
+  TaskRow,
+  TaskState,
+} from "../store.ts";
 import { heldPerGate } from "../usage.ts";
+import { appSaying, selectSayings } from "./declare.ts";
 import { history, selectHistory } from "./event.ts";
+import { ownGate } from "./gate-row.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 
@@ -68,29 +78,40 @@ const selectGateColumns = sql`SELECT name, capacity, declared, paused, line, lea
 
 export const selectGates = (): Sql => sql`${selectGateColumns} ORDER BY name`;
 
-export function* gates(): Flow<(GateInfo & { held: number })[]> {
-  const [found = [], used = []] = yield* flight(selectGates(), selectUsage());
-  const held = heldPerGate(used.map(usageRow));
-  return gateInfos(found).map((gate) => ({ ...gate, held: held.get(gate.key) ?? 0 }));
+export function* gates(): Flow<GateState[]> {
+  const [found = [], used = [], said = []] = yield* flight(selectGates(), selectUsage(), selectSayings());
+  return gateStates(found, heldPerGate(used.map(usageRow)), said);
+}
+
+export function gateStates(
+  found: readonly Row[],
+  held: ReadonlyMap<string, number>,
+  said: readonly Row[],
+): GateState[] {
+  return gateInfos(found).map((gate) => ({
+    ...gate,
+    held: held.get(gate.key) ?? 0,
+    said: said.filter((row) => row.gate === gate.key).map(appSaying),
+  }));
 }
 
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const number = (value: unknown): number | null =>
-    value === null || value === undefined ? null : Number(value);
-  const own = (row: Row): Inherited => ({
-    limit: number(row.capacity),
-    paused: Number(row.paused) === 1,
-    line: lineFrom(row.line as string),
-    leaseMs: number(row.lease_ms),
+  const all = new Map(found.map((row) => [row.name as string, ownGate(row)]));
+  return found.map((row) => {
+    const key = row.name as string;
+    const own = all.get(key) as Own;
+    const family = all.get(familyOf(key) ?? "");
+    const { declared, setBy } = own;
+    const perValue = bindsPerValue(own, family);
+    return {
+      key,
+      ...inherit(own, family),
+      perValue,
+      declared,
+      setBy,
+      setAt: row.set_at === null ? null : Number(row.set_at),
+    };
   });
-  const all = new Map(found.map((row) => [row.name as string, own(row)]));
-  return found.map((row) => ({
-    key: row.name as string,
-    ...inherit(own(row), all.get(familyOf(row.name as string) ?? "")),
-    declared: number(row.declared),
-    setBy: row.set_by as string | null,
-    setAt: number(row.set_at),
-  }));
 }
 
 export function* limits(keys: readonly string[]): Flow<ReadonlyMap<string, Limit>> {
@@ -101,8 +122,9 @@ export function* limits(keys: readonly string[]): Flow<ReadonlyMap<string, Limit
 
 export function* queues(): Flow<QueueRow[]> {
   const per = (table: string): Sql => sql`SELECT lane, count(*) AS units FROM ${raw(table)} GROUP BY lane`;
-  const [ranks = [], waiting = [], running = [], later = [], lanes = []] = yield* flight(
+  const [ranks = [], said = [], waiting = [], running = [], later = [], lanes = []] = yield* flight(
     sql`SELECT name, queue_rank FROM sluice_queue`,
+    sql`SELECT gate, app, queue_rank FROM sluice_declared WHERE queue_rank IS NOT NULL ORDER BY gate, app`,
     per("sluice_waiting"),
     per("sluice_running"),
     sql`SELECT t.queue, count(*) AS units FROM sluice_later u JOIN sluice_task t ON t.id = u.id GROUP BY t.queue`,
@@ -122,6 +144,9 @@ export function* queues(): Flow<QueueRow[]> {
     .map((name) => ({
       name,
       rank: rank.get(name) ?? 100,
+      ranks: said
+        .filter(({ gate }) => gate === queueKey(name))
+        .map((row) => ({ app: row.app as string, rank: Number(row.queue_rank) })),
       waiting: count(waiting, name),
       running: count(running, name),
       later: count(later, name),

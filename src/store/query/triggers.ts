@@ -12,26 +12,38 @@ import type { Sql } from "../sql.ts";
 import { by, forUpdate, leaseNow, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
+import { triggerTaken } from "../triggers.ts";
 import { insertEvents } from "./event.ts";
 import { selectNow } from "./look.ts";
 import { submit } from "./submit.ts";
 
 const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
 
-export function* declareTriggers(triggers: readonly NewTrigger[]): Flow<void> {
+/** An app's own; one that belongs to another app is refused, and with it the whole declaration. */
+export function* declareTriggers(app: string, triggers: readonly NewTrigger[]): Flow<void> {
+  const names = triggers.map(({ name }) => name).sort();
+  const [known = []] = yield* flight(
+    sql`SELECT name, app FROM sluice_trigger WHERE name ${oneOf(names)} OR app = ${app} ORDER BY name${forUpdate}`,
+  );
+  for (const { name, app: owner } of known)
+    if (owner !== null && owner !== app) throw triggerTaken(name as string, owner as string, app);
   const sorted = [...triggers].sort((a, b) => (a.name < b.name ? -1 : 1));
   const list = rows(
     "t",
     DECLARED,
-    sorted.map((trigger) => ({
-      ...trigger,
-      workflow: trigger.workflow ?? "",
-      paused: trigger.paused ? 1 : 0,
+    sorted.map(({ name, kind, workflow, spec, paused }) => ({
+      name,
+      kind,
+      workflow: workflow ?? "",
+      spec,
+      paused: paused ? 1 : 0,
     })),
   );
-  yield* lastFlight(
-    sql`INSERT INTO sluice_trigger (name, kind, workflow, spec, state, next_at, paused)
-      SELECT t.name, t.kind, t.workflow, t.spec, '{}', ${now}, t.paused FROM ${list} ${TAKE_OVER}`,
+  const left = known.map((row) => row.name as string).filter((name) => !names.includes(name));
+  yield* flight(
+    sql`UPDATE sluice_trigger SET app = NULL, stamp = stamp + 1, busy_until = NULL WHERE name ${oneOf(left)}`,
+    sql`INSERT INTO sluice_trigger (name, kind, workflow, spec, state, next_at, paused, app)
+      SELECT t.name, t.kind, t.workflow, t.spec, '{}', ${now}, t.paused, ${app} FROM ${list} ${TAKE_OVER}`,
   );
 }
 
@@ -43,7 +55,7 @@ function takeOver(fresh: (column: string) => string): Sql {
   return sql`next_at = CASE WHEN (${same}) OR sluice_trigger.next_at <= ${now} THEN sluice_trigger.next_at ELSE ${now} END,
     stamp = CASE WHEN ${same} THEN sluice_trigger.stamp ELSE sluice_trigger.stamp + 1 END,
     busy_until = CASE WHEN ${same} THEN sluice_trigger.busy_until ELSE NULL END,
-    workflow = ${raw(fresh("workflow"))}, spec = ${raw(fresh("spec"))}`;
+    workflow = ${raw(fresh("workflow"))}, spec = ${raw(fresh("spec"))}, app = ${raw(fresh("app"))}`;
 }
 
 const TAKE_OVER = by({
@@ -55,13 +67,14 @@ const TAKE_OVER = by({
 export function* triggers(): Flow<{ now: number; triggers: TriggerRow[] }> {
   const [clock = [], found = []] = yield* flight(
     selectNow(),
-    sql`SELECT name, kind, workflow, spec, state, next_at, paused, stamp, CASE WHEN busy_until > ${leaseNow} THEN 1 ELSE 0 END AS busy FROM sluice_trigger ORDER BY name`,
+    sql`SELECT name, app, kind, workflow, spec, state, next_at, paused, stamp, CASE WHEN busy_until > ${leaseNow} THEN 1 ELSE 0 END AS busy FROM sluice_trigger ORDER BY name`,
   );
   return { now: Number(clock[0]?.now), triggers: found.map(triggerRow) };
 }
 
 const triggerRow = (row: Row): TriggerRow => ({
   name: row.name as string,
+  app: row.app as string | null,
   kind: row.kind as TriggerKind,
   workflow: row.workflow === "" ? null : (row.workflow as string),
   spec: row.spec as string,

@@ -1,12 +1,25 @@
 /** What `dev` and `worker` say when they start: where the state is, which limits hold, and what to try next. */
+import type { Deployed } from "../../api/deploy.ts";
 import type { LimitView } from "../../api/limits.ts";
 import type { App } from "../../core/app/app.ts";
 import { formatDuration } from "../../core/time.ts";
-import { sayLimit } from "./say.ts";
+import { ago, sayLimit } from "./say.ts";
 import type { ServeOptions } from "./serve.ts";
+import type { GlobalOptions } from "./settings.ts";
 import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
 import { fields } from "./table.ts";
 import { colours, padTo, safe, widthOf } from "./text.ts";
+
+/** Said once at the start of a worker whose limits a later deploy of its app has replaced. */
+export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
+  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `sluice deploy ${sayPath(file)}`)}\n`;
+}
+
+interface LaterDeploy {
+  readonly file: string;
+  readonly options: GlobalOptions;
+  readonly now: number;
+}
 
 export interface Start {
   readonly mode: string;

@@ -1,11 +1,11 @@
-/** `sluice limits list|set|reset` */
+/** `sluice limits list|set|reset|delete` */
 import type { Command } from "commander";
 import type { LimitView } from "../../api/limits.ts";
 import type { Sluice } from "../../api/sluice.ts";
-import { SluiceError } from "../../core/error.ts";
 import { sayStopping } from "../../core/gate/describe.ts";
 import type { Limit } from "../../core/gate/gate.ts";
-import { poolKey, queueKey } from "../../core/gate/key.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import type { AppSaying } from "../../store/store.ts";
 import { withBy } from "./common.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
@@ -16,7 +16,7 @@ import { table } from "./table.ts";
 import { safe } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
-type Options = GlobalOptions & { readonly by?: string };
+type Options = GlobalOptions & { readonly by?: string; readonly new?: boolean };
 
 export function addLimits(program: Command): void {
   const limits = program.command("limits").description("see and change limits while everything runs");
@@ -32,13 +32,19 @@ export function addLimits(program: Command): void {
       "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
       limitNumber,
     )
+    .option("--new", "make the gate where no app declares it and nothing asks for it yet")
     .action((key: string, limit: number, _, command: Command) =>
       setLimit(key, limit, command.optsWithGlobals()),
     );
   withBy(limits.command("reset"), "changes it")
-    .description("back to what the app declares")
+    .description("back to what the apps declare: the strictest of it")
     .argument("<key>", "the gate, as in the list")
     .action((key: string, _, command: Command) => resetLimit(key, command.optsWithGlobals()));
+  limits
+    .command("delete")
+    .description("take a gate out of the list that no app declares and nothing asks for")
+    .argument("<key>", "the gate, as in the list")
+    .action((key: string, _, command: Command) => deleteLimit(key, command.optsWithGlobals()));
 }
 
 function listLimits(options: Options): Promise<void> {
@@ -66,23 +72,49 @@ function stillHeld(views: readonly LimitView[], now: number): string {
     .join("");
 }
 
-function saySource({ source, setBy, setAt, declared }: LimitView, now: number): string {
-  if (source === "app" || source === "default") return source;
+/** Who says the value in force and since when; behind it what the others say. */
+function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, now: number): string {
+  const apps = said.filter((each) => each.limit !== null);
+  const others = apps.filter((each) => source !== "app" || perValue || each.limit !== limit);
+  const rest = others.length === 0 ? "" : ` (${others.map(sayApp).join(", ")})`;
+  if (perValue) return `per value${rest}`;
+  if (source === "default") return source;
+  if (source === "app") {
+    const first = apps.find((each) => each.limit === limit);
+    return `${first ? `${sayName(first)} ${ago(Math.max(first.at, setAt ?? 0), now)}` : "app"}${rest}`;
+  }
   // Plain SQL leaves neither name nor date.
   const who = setBy === null ? "" : ` ${setBy}${setAt === null ? "" : ` ${ago(setAt, now)}`}`;
-  return `${source}${who}${declared === null ? "" : ` (app: ${sayLimit(declared)})`}`;
+  return `${source}${who}${rest}`;
 }
+
+export const sayName = ({ app }: { readonly app: string }): string =>
+  app === "" ? "app of an earlier version" : `app ${app}`;
+
+const sayApp = (said: AppSaying): string => `${sayName(said)}: ${sayLimit(said.limit)}`;
 
 function setLimit(key: string, limit: number, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
-    const known = await sluice.limits.list();
-    const isNew = !known.some((view) => view.key === key);
-    if (isNew) refuseBareName(key, known);
-    const changed = await sluice.limits.set(key, limit, whoever(options.by));
-    const note = isNew
-      ? "\nNo app declared this gate and nothing has asked for it yet. If the name is a slip, see: "
-      : "";
-    await tell(sluice, key, changed, options, note && note + toPaste(options, "sluice limits list"));
+    const before = await sluice.limits.list();
+    const changed = await sluice.limits.set(key, limit, whoever(options.by), { isNew: options.new ?? false });
+    const isNew = !before.some((view) => view.key === key);
+    const family = before.find((view) => view.key === familyOf(key));
+    const note = family?.limit != null ? replaces(key, family, options) : isNew ? newNote(key, options) : "";
+    await tell(sluice, key, changed, options, note);
+  });
+}
+
+/** A limit that an operator sets for one value stands in the place of the one for each. */
+const replaces = (key: string, family: LimitView, options: Options): string =>
+  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). Back: ${toPaste(options, `sluice limits reset ${key}`)}`;
+
+export const newNote = (key: string, options: GlobalOptions): string =>
+  `\nNo app declares this gate and nothing has asked for it yet. If the name is a slip: ${toPaste(options, `sluice limits delete ${key}`)}`;
+
+function deleteLimit(key: string, options: Options): Promise<void> {
+  return withStore(options, async (sluice) => {
+    await sluice.limits.delete(key);
+    print(options, { key, deleted: true }, () => `${key} is no longer in the store.`);
   });
 }
 
@@ -91,14 +123,6 @@ function resetLimit(key: string, options: Options): Promise<void> {
     const changed = await sluice.limits.reset(key, whoever(options.by));
     await tell(sluice, key, changed, options, "");
   });
-}
-
-/** "stripe" is not a gate; "queue:stripe" is. Setting it anyway would change nothing that anybody sees. */
-function refuseBareName(key: string, known: readonly LimitView[]): void {
-  if (key.includes(":")) return;
-  const meant = known.find((view) => view.key === queueKey(key) || view.key === poolKey(key));
-  const hint = meant ? `Did you mean ${meant.key}?` : "See: sluice limits list";
-  throw new SluiceError("UNKNOWN_GATE", `There is no gate "${key}" in this store. ${hint}`);
 }
 
 async function tell(

@@ -6,7 +6,7 @@ import { ANY, parseKey, poolKey } from "../../core/gate/key.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { GateHolder } from "../../store/store.ts";
 import { withBy } from "./common.ts";
-import { consequence } from "./limits.ts";
+import { consequence, newNote } from "./limits.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, count, sayLimit } from "./say.ts";
@@ -136,10 +136,7 @@ function setPool(name: string, limit: number, options: SetOptions): Promise<void
     print(options, { ...pool, from }, () => {
       const change = `pool ${name}: ${sayLimit(from)} → ${sayLimit(pool.limit)}${pool.leaseMs === null ? "" : `, lease ${sayLease(pool)}`}`;
       const { claimed, pending } = pool;
-      return `${change}${consequence({ ...pool, held: claimed }) || "."}${pending > 0 ? ` ${count(pending, "unit")} waiting.` : ""}${isNew ? newNote(options) : ""}`;
+      return `${change}${consequence({ ...pool, held: claimed }) || "."}${pending > 0 ? ` ${count(pending, "unit")} waiting.` : ""}${isNew ? newNote(poolKey(name), options) : ""}`;
     });
   });
 }
-
-const newNote = (options: GlobalOptions): string =>
-  `\nNo app declared this pool and nothing has asked for it yet. If the name is a slip, see: ${toPaste(options, "sluice pools list")}`;

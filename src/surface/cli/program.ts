@@ -7,6 +7,7 @@ type Add = (program: Command) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   dev: async () => (await import("./dev.ts")).addDev,
   worker: async () => (await import("./worker.ts")).addWorker,
+  deploy: async () => (await import("./deploy.ts")).addDeploy,
   submit: async () => (await import("./submit.ts")).addSubmit,
   runs: async () => (await import("./runs.ts")).addRuns,
   queue: async () => (await import("./queue.ts")).addQueue,

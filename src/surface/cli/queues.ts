@@ -6,6 +6,7 @@ import { UNLIMITED } from "../../core/gate/gate.ts";
 import { queueKey } from "../../core/gate/key.ts";
 import type { QueueRow } from "../../store/store.ts";
 import { withBy } from "./common.ts";
+import { sayName } from "./limits.ts";
 import { print } from "./output.ts";
 import { count, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -37,7 +38,7 @@ function listQueues(options: Options): Promise<void> {
         return `No queues yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
       const rows = views.map((view) => [
         view.name,
-        String(view.rank),
+        sayRank(view),
         sayUse({ ...view, key: queueKey(view.name) }),
         String(view.waiting),
         String(view.later),
@@ -45,6 +46,12 @@ function listQueues(options: Options): Promise<void> {
       return table(["queue", "rank", "running/limit", "waiting", "later"], rows);
     });
   });
+}
+
+/** Where apps disagree, the first rank holds, and all of them are told. */
+function sayRank({ rank, ranks }: QueueView): string {
+  if (ranks.every((each) => each.rank === rank)) return String(rank);
+  return `${rank} (${ranks.map((each) => `${sayName(each)}: ${each.rank}`).join(", ")})`;
 }
 
 async function queueViews(sluice: Sluice): Promise<QueueView[]> {

@@ -72,7 +72,8 @@ function whenOf({ kind, spec }: TriggerView): string {
   return `${cron} ${timezone}`;
 }
 
-function nextOf({ paused, nextAt }: TriggerView, now: number): Cell {
+function nextOf({ app, paused, nextAt }: TriggerView, now: number): Cell {
+  if (app === null) return { text: "no app declares it", style: colours.yellow };
   if (paused) return { text: "paused", style: colours.yellow };
   if (nextAt === null) return { text: "-" };
   return { text: nextAt > now ? ago(nextAt, now) : "now" };

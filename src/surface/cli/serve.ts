@@ -7,7 +7,7 @@ import type { App } from "../../core/app/app.ts";
 import { parseDuration } from "../../core/time.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Activity } from "./activity.ts";
-import { banner } from "./banner.ts";
+import { banner, laterDeploy } from "./banner.ts";
 import { endWith, reportError } from "./failure.ts";
 import type { OnDev } from "./load-app.ts";
 import { names } from "./numbers.ts";
@@ -88,8 +88,10 @@ async function work(
   stopping: AbortSignal,
 ): Promise<void> {
   const { queues, grace, stopGrace, maxClaimBatch, maxClaimPerWorker } = options;
-  const limits = await sluice.limits.list();
   const worker = await sluice.worker({
+    file,
+    // Who develops goes back and forth, and wants what the file says now.
+    deploy: mode === "dev",
     slots,
     grace,
     stopGrace,
@@ -99,6 +101,9 @@ async function work(
     watch: activity.watch,
     executor: activity.around(executor),
   });
+  const [limits, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
+  const { deployed } = worker;
+  if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
   process.send?.(SERVING);
   stopping.addEventListener("abort", () => {

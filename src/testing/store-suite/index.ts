@@ -4,6 +4,7 @@ import type { Success } from "../../core/schedule/automation.ts";
 import type { Store } from "../../store/store.ts";
 import { FakeClock } from "../clock.ts";
 import { advanceSuite } from "./advance.ts";
+import { appSuite } from "./apps.ts";
 import { asideSuite } from "./aside.ts";
 import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
@@ -57,6 +58,7 @@ export function describeStore(
     describe("recovery", () => recoverySuite(fresh));
     describe("by hand", () => byHandSuite(fresh));
     describe("a limit", () => limitSuite(fresh, options));
+    describe("an app", () => appSuite(fresh, options));
     describe("a lane", () => laneSuite(fresh));
     describe("a lane set aside", () => asideSuite(fresh));
     describe("tending", () => tendSuite(fresh));

@@ -27,6 +27,8 @@ export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions
       setBy: null,
       setAt: null,
       held: 0,
+      perValue: false,
+      said: [{ app: "default", limit: 5, leaseMs: 300_000, rank: null, at: bench.clock.now() }],
     });
     await bench.store.declare(declared(8));
     expect(await gate(bench, "pool:smtp")).toMatchObject({ limit: 8, declared: 8 });

@@ -146,9 +146,11 @@ export function passSuite(fresh: Fresh): void {
       const { gates } = await bench.look([], { exclusive: ["pool:tenant=acme"], shared: ["pool:tenant=*"] });
       return gates.find(({ key }) => key === "pool:tenant=acme")?.leaseMs;
     };
-    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=*", ...declared, leaseMs: 900 }] });
+    const family = { key: "pool:tenant=*", ...declared, leaseMs: 900 };
+    await bench.store.declare({ queues: [], gates: [family] });
     expect(await leaseOf()).toBe(900);
-    await bench.store.declare({ queues: [], gates: [{ key: "pool:tenant=acme", ...declared, leaseMs: 50 }] });
+    const acme = { key: "pool:tenant=acme", ...declared, leaseMs: 50 };
+    await bench.store.declare({ queues: [], gates: [family, acme] });
     expect(await leaseOf()).toBe(50);
   });
 

@@ -96,10 +96,12 @@ export function readSuite(fresh: Fresh): void {
     expect((await bench.store.gates()).map(({ key, held }) => [key, held])).toEqual([
       ["pool:smtp", 4],
       ["queue:mail", 2],
+      ["queue:money", 0],
     ]);
+    const ranks = (rank: number) => [{ app: "default", rank }];
     expect(await bench.store.queues()).toEqual([
-      { name: "money", rank: 1, waiting: 0, running: 0, later: 1 },
-      { name: "mail", rank: 5, waiting: 1, running: 2, later: 0 },
+      { name: "money", rank: 1, ranks: ranks(1), waiting: 0, running: 0, later: 1 },
+      { name: "mail", rank: 5, ranks: ranks(5), waiting: 1, running: 2, later: 0 },
     ]);
   });
 

@@ -35,9 +35,12 @@ async function seen(store: Store, name = NIGHTLY.name): Promise<TriggerRow> {
   return found;
 }
 
+const declareTriggers = (store: Store, triggers: readonly NewTrigger[], app = "shop") =>
+  store.declare({ app, queues: [], gates: [], triggers });
+
 async function declared(fresh: Fresh): Promise<Bench> {
   const bench = await fresh();
-  await bench.store.declareTriggers([NIGHTLY, INBOX]);
+  await declareTriggers(bench.store, [NIGHTLY, INBOX]);
   return bench;
 }
 
@@ -61,8 +64,8 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
     expect(await store.triggers()).toEqual({
       now: clock.now(),
       triggers: [
-        { ...NIGHTLY, ...state },
-        { ...INBOX, ...state },
+        { ...NIGHTLY, ...state, app: "shop" },
+        { ...INBOX, ...state, app: "shop" },
       ],
     });
   });
@@ -72,9 +75,35 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
     await fire(store, { nextAt: clock.now() + 500 });
     await store.pauseTrigger(INBOX.name, false, "ann");
     const before = await store.triggers();
-    await store.declareTriggers([INBOX, NIGHTLY]);
+    await declareTriggers(store, [INBOX, NIGHTLY]);
     expect(await store.triggers()).toEqual(before);
-    await store.declareTriggers([]);
+  });
+
+  test("that its app no longer declares keeps its state, is nobody's, and cannot be fired by who was at it", async () => {
+    const { store, clock } = await declared(fresh);
+    await fire(store, { nextAt: clock.now() + 500 });
+    const { stamp } = await seen(store);
+    await declareTriggers(store, [INBOX]);
+    const left = { app: null, state: '{"n":1}', nextAt: clock.now() + 500, stamp: stamp + 1 };
+    expect(await seen(store)).toMatchObject(left);
+    expect(await fire(store, { stamp, submit: [newRun("r1")] })).toBeUndefined();
+    await declareTriggers(store, [NIGHTLY], "other");
+    expect(await seen(store)).toMatchObject({ ...left, app: "other" });
+  });
+
+  test("of one app is not changed by another, which is refused with all that it declares", async () => {
+    const { store } = await declared(fresh);
+    const before = await store.triggers();
+    const declaration = {
+      app: "other",
+      queues: [],
+      gates: [{ key: "pool:other", limit: 1, line: "bypass" }],
+      triggers: [{ ...NIGHTLY, spec: "{}" }],
+    } as const;
+    await expect(store.declare(declaration)).rejects.toMatchObject({ code: "TRIGGER_TAKEN" });
+    expect(await store.triggers()).toEqual(before);
+    expect(await store.gates()).toEqual([]);
+    await store.declare({ ...declaration, triggers: [] });
     expect(await store.triggers()).toEqual(before);
   });
 
@@ -82,7 +111,7 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
     const { store, clock } = await declared(fresh);
     await fire(store, { nextAt: clock.now() + 500 });
     const { stamp } = await seen(store);
-    await store.declareTriggers([
+    await declareTriggers(store, [
       { ...NIGHTLY, workflow: "other", spec: '{"cron":"0 4 * * *"}', paused: true },
     ]);
     expect(await seen(store)).toMatchObject({
@@ -100,10 +129,10 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
     const { store, clock } = await declared(fresh);
     const then = clock.now();
     clock.advance(1_000);
-    await store.declareTriggers([{ ...NIGHTLY, spec: "{}" }]);
+    await declareTriggers(store, [{ ...NIGHTLY, spec: "{}" }]);
     expect((await seen(store)).nextAt).toBe(then);
     await fire(store, { nextAt: null });
-    await store.declareTriggers([NIGHTLY]);
+    await declareTriggers(store, [NIGHTLY]);
     expect((await seen(store)).nextAt).toBe(clock.now());
   });
 
@@ -195,7 +224,7 @@ export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOption
   test("that changes while somebody is at it is free again, because that one can write nothing any more", async () => {
     const { store } = await declared(fresh);
     const changes = [
-      () => store.declareTriggers([{ ...NIGHTLY, spec: "{}" }]),
+      () => declareTriggers(store, [{ ...NIGHTLY, spec: "{}" }]),
       () => store.pauseTrigger(NIGHTLY.name, true, "ann"),
       () => store.pauseTrigger(NIGHTLY.name, false, "ann"),
     ];

@@ -17,6 +17,7 @@ export async function worldOf(place: Place, app: App): Promise<World> {
   const store = await place.open();
   const sluice = await connect({ store, app, migrate: true });
   onTestFinished(() => sluice.close({ graceMs: 0 }));
+  await sluice.deploy();
   return { sluice, url: typeof store === "string" ? store : "" };
 }
 

@@ -1,6 +1,7 @@
 // What processes that come and go leave behind: a store, and the things that triggers look at. Each process opens the
 // store for itself and closes it when it is over, so nothing of it stays but what is stored.
 
+import type { Service } from "../../../src/engine/service.ts";
 import type { ToRun } from "../../../src/engine/triggers/decision.ts";
 import { Triggers } from "../../../src/engine/triggers/triggers.ts";
 import type { RunMove } from "../../../src/store/runs.ts";
@@ -14,6 +15,8 @@ import { PatientEnv } from "./patient-env.ts";
 
 /** Makes a place for a store, and says how to open it there. */
 export type Place = (clock: FakeClock) => Promise<() => Promise<Store>>;
+
+const OWNER = "shop";
 
 export class World {
   readonly env: PatientEnv;
@@ -53,14 +56,34 @@ export class World {
     }
   }
 
-  #engine(mortal: Mortal, store: Store): Triggers {
-    return new Triggers(mortal.over(store, this.env), this.env, {
-      app: appWith((cursor) => mortal.step("tick", () => this.#tick(cursor))),
+  /** As a worker does: it declares what is the app's, and then looks. */
+  #engine(mortal: Mortal, store: Store): Service {
+    const app = appWith((cursor) => mortal.step("tick", () => this.#tick(cursor)));
+    const mine = mortal.over(store, this.env);
+    const triggers = new Triggers(mine, this.env, {
+      app,
+      owner: OWNER,
       toRun: (...args) => mortal.step("toRun", () => this.#toRun(...args)),
       pollMs: 1_000,
       jitterMs: 0,
       failed: (error) => this.errors.push(error),
     });
+    const declared = [...app.schedules, ...app.sensors, ...app.automations].map(
+      ({ name, kind, workflow, spec, paused }) => ({
+        name,
+        kind,
+        workflow,
+        spec: JSON.stringify(spec),
+        paused,
+      }),
+    );
+    return {
+      start: async () => {
+        await mine.declare({ app: OWNER, queues: [], gates: [], triggers: declared }, "start");
+        await triggers.start();
+      },
+      stop: () => triggers.stop(),
+    };
   }
 
   #tick(cursor: number): Tick {

@@ -1,0 +1,86 @@
+import type { Defect } from "../defect.ts";
+
+const STORES = "test/conformance/store.test.ts";
+
+export const defects: readonly Defect[] = [
+  {
+    id: "connect-declares",
+    means: "whoever connects to enqueue or to look changes the limits of everybody",
+    file: "src/api/sluice.ts",
+    from: "  return new Sluice(opened, app, env);",
+    to: '  if (app) await declareApp(opened, app, { occasion: "deploy" });\n  return new Sluice(opened, app, env);',
+    noticedBy: { file: "src/api/deploy.test.ts", test: "changes no limit: not of its own app" },
+  },
+  {
+    id: "laxest-app-wins",
+    means: "of two apps that name one gate, the one with the larger limit lifts the other's cap",
+    file: "src/core/gate/declared.ts",
+    from: "  return Math.min(one, other);",
+    to: "  return Math.max(one, other);",
+    noticedBy: { file: STORES, test: "has the stricter limit where two name one gate" },
+  },
+  {
+    id: "unlimited-app-wins",
+    means: "an app that says unlimited lifts the cap that another app declares",
+    file: "src/core/gate/declared.ts",
+    from: "  if (one === UNLIMITED || other === UNLIMITED) return Math.max(one, other);",
+    to: "  if (one === UNLIMITED || other === UNLIMITED) return UNLIMITED;",
+    noticedBy: { file: STORES, test: "counts as unlimited only where nobody says a number" },
+  },
+  {
+    id: "old-version-comes-back",
+    means: "a worker of an old version that restarts reverts the limits of the later deploy",
+    file: "src/store/query/declare.ts",
+    from: 'occasion === "start" && !isCurrent',
+    to: "!occasion && !isCurrent",
+    noticedBy: { file: STORES, test: "whose start brings what a later deploy has replaced" },
+  },
+  {
+    id: "dropped-gate-stays-declared",
+    means: "a limit that its app no longer declares holds for ever",
+    file: "src/store/query/declare.ts",
+    from: "new Set([...sayings.keys(), ...before])",
+    to: "new Set([...sayings.keys()])",
+    noticedBy: { file: STORES, test: "gives up a gate that it no longer declares" },
+  },
+  {
+    id: "value-replaces-family",
+    means: "a limit declared for one value lets more in than the limit for each value allows",
+    file: "src/store/family.ts",
+    from: "replaces(own) ? limit : stricter(limit, family.limit)",
+    to: "limit ?? family.limit",
+    noticedBy: { file: STORES, test: "that declares a limit for one value beside one for each" },
+  },
+  {
+    id: "operator-does-not-replace-family",
+    means: "an operator cannot raise the limit of one value above the one for each",
+    file: "src/store/family.ts",
+    from: "replaces(own) ? limit : stricter(limit, family.limit)",
+    to: "stricter(limit, family.limit)",
+    noticedBy: { file: STORES, test: "of one value is its family's until it has one of its own" },
+  },
+  {
+    id: "trigger-of-another-app-taken",
+    means: "an app takes over the schedule of another app that has the same id",
+    file: "src/store/query/triggers.ts",
+    from: "if (owner !== null && owner !== app) throw",
+    to: "if (owner === undefined) throw",
+    noticedBy: { file: STORES, test: "of one app is not changed by another" },
+  },
+  {
+    id: "gate-in-use-deleted",
+    means: "a gate is taken out of the store while units wait for it, and they wait for ever",
+    file: "src/store/query/delete-gate.ts",
+    from: "if (isAsked || apps.length > 0) return",
+    to: "if (apps.length > 0) return",
+    noticedBy: { file: STORES, test: "keeps its gates in the store" },
+  },
+  {
+    id: "declarations-side-by-side",
+    means: "two declarations at once get one number, and an old version can come back",
+    file: "src/store/query/declare.ts",
+    from: "  yield* flight(lockDeclarations);\n  const [clock = [], known = [], mine = []]",
+    to: "  const [clock = [], known = [], mine = []]",
+    noticedBy: { file: "test/race/declare.test.ts", test: "versions of one app that start at once" },
+  },
+];

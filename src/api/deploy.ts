@@ -1,0 +1,26 @@
+/** Declares an app: what starts workers does so at its start, and `sluice deploy`; connecting to enqueue or to look never does. */
+import type { App } from "../core/app/app.ts";
+import type { Occasion, Store } from "../store/store.ts";
+import { appName } from "./app-name.ts";
+import { declarationOf } from "./declaration.ts";
+
+export interface Deployed {
+  /** The name that its limits stand under. */
+  readonly app: string;
+  /** False when a later deploy of this app has replaced these limits; then that one's hold. */
+  readonly inForce: boolean;
+  /** When the declaration in force became it. */
+  readonly at: number;
+}
+
+export async function declareApp(
+  store: Store,
+  app: App,
+  { occasion, file }: { readonly occasion: Occasion; readonly file?: string | URL | undefined },
+): Promise<Deployed> {
+  const name = appName(app, file);
+  const { inForce, at } = await store.declare(declarationOf(app, name), occasion);
+  // A limit may have been raised.
+  if (inForce) for (const hint of ["work", "runs"]) store.hint(hint);
+  return { app: name, inForce, at };
+}

@@ -1,0 +1,45 @@
+/** Apps that disagree: the stricter limit and the first rank hold, which one of them may not expect. */
+import { gateTitle } from "../../core/gate/describe.ts";
+import { UNLIMITED } from "../../core/gate/gate.ts";
+import type { InspectedGate, Inspection } from "../../store/store.ts";
+import type { Check, Finding } from "./check.ts";
+import { checkOf, many, warning } from "./check.ts";
+
+export function appsCheck({ gates }: Inspection): Check {
+  const apps = new Set(gates.flatMap(({ said }) => said.map(({ app }) => app)));
+  const findings = gates.flatMap((gate) => [...limitsApart(gate), ...ranksApart(gate)]);
+  return checkOf(
+    "apps",
+    findings,
+    apps.size > 1 ? `${many(apps.size, "app")}, none at odds` : many(apps.size, "app"),
+  );
+}
+
+const sayLimit = (limit: number): string => (limit === UNLIMITED ? "no limit" : String(limit));
+const sayApp = (app: string): string => (app === "" ? "an app of an earlier version" : `app "${app}"`);
+
+function limitsApart({ key, said, declared }: InspectedGate): Finding[] {
+  const limits = said.flatMap(({ app, limit }) => (limit === null ? [] : [{ app, limit }]));
+  if (new Set(limits.map(({ limit }) => limit)).size < 2) return [];
+  const each = limits.map(({ app, limit }) => `${sayApp(app)} declares ${sayLimit(limit)}`).join(", ");
+  return [
+    warning(
+      `${gateTitle(key)}: ${each}; the strictest is in force${declared === null ? "" : `, ${sayLimit(declared)}`}`,
+      "Declare it in one of them, or the same in all; two apps that mean different things need two names",
+      "sluice limits list",
+    ),
+  ];
+}
+
+function ranksApart({ key, said }: InspectedGate): Finding[] {
+  const ranks = said.flatMap(({ app, rank }) => (rank === null ? [] : [{ app, rank }]));
+  if (new Set(ranks.map(({ rank }) => rank)).size < 2) return [];
+  const each = ranks.map(({ app, rank }) => `${sayApp(app)} gives it rank ${rank}`).join(", ");
+  return [
+    warning(
+      `${gateTitle(key)}: ${each}; the first of them holds, ${Math.min(...ranks.map(({ rank }) => rank))}`,
+      "Give it a rank in one of them, or the same in all",
+      "sluice queues list",
+    ),
+  ];
+}

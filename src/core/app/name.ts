@@ -1,0 +1,17 @@
+/** Under which name an app's limits stand in a store. */
+import type { AppDefinition } from "../task/definition.ts";
+import type { Problems } from "./rule.ts";
+import { shown } from "./rule.ts";
+
+const LONGEST = 100;
+
+/** What a package may be called, too: "@shop/worker". */
+export function isAppName(name: unknown): name is string {
+  return typeof name === "string" && name.length <= LONGEST && /^[A-Za-z0-9@._/-]+$/.test(name);
+}
+
+export function* nameProblems({ name }: AppDefinition): Problems {
+  if (name === undefined || isAppName(name)) return;
+  const rule = (name as unknown) === "" ? "must not be empty" : `${shown(name)} cannot be an app's name`;
+  yield { field: "name", rule, cure: `Use letters, digits and @ . _ - / only, ${LONGEST} at most` };
+}

@@ -1,0 +1,49 @@
+/** What an app declares, as content: two declarations of the same are one deploy. */
+import { createHash } from "node:crypto";
+import { queueKey } from "../core/gate/key.ts";
+import { bornAs } from "../core/gate/kind.ts";
+import type { Declaration, Saying } from "./store.ts";
+
+/** Whoever does not say whose it is. */
+export const UNNAMED_APP = "default";
+
+/** Whose limits are not known: declared before apps had names. */
+export const NOBODY = "";
+
+export interface Content {
+  readonly hash: string;
+  readonly body: string;
+}
+
+/** The same text for the same content, in whatever order it was written. How a trigger is born says nothing later. */
+export function contentOf({ queues, gates, triggers = [] }: Declaration): Content {
+  const body = JSON.stringify({
+    gates: byKey(gates, ({ key }) => key).map(({ key, limit, line, leaseMs }) => ({
+      key,
+      limit,
+      line,
+      leaseMs,
+    })),
+    queues: byKey(queues, ({ name }) => name).map(({ name, rank }) => ({ name, rank })),
+    triggers: byKey(triggers, ({ name }) => name).map(({ name, workflow, spec }) => ({
+      name,
+      workflow,
+      spec,
+    })),
+  });
+  return { hash: createHash("sha256").update(body).digest("base64url").slice(0, 22), body };
+}
+
+/** What it says of each gate, by key. A queue is spoken of at its gate, with or without a limit. */
+export function sayingsOf({ queues, gates }: Declaration): ReadonlyMap<string, Saying> {
+  const sayings = new Map<string, Saying>();
+  for (const { name, rank } of queues)
+    sayings.set(queueKey(name), { limit: null, line: bornAs(queueKey(name)).line, leaseMs: null, rank });
+  for (const { key, limit, line, leaseMs = null } of gates)
+    sayings.set(key, { limit, line, leaseMs, rank: sayings.get(key)?.rank ?? null });
+  return new Map(byKey([...sayings], ([key]) => key));
+}
+
+function byKey<T>(list: readonly T[], key: (item: T) => string): T[] {
+  return [...list].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}

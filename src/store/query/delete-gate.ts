@@ -1,0 +1,50 @@
+/**
+ * Takes a gate out of the store that nobody declares, asks for or holds. No declaration and no change of its limit comes
+ * between, by their locks. Of a unit that is just coming in, its arrival tells until the pass that takes it in has
+ * committed, and its lane from then on; so arrivals are looked at first. Whoever comes later finds no gate, and makes it anew.
+ */
+import { kindOf } from "../../core/gate/key.ts";
+import { NOBODY } from "../declaration.ts";
+import type { Flow } from "../flow.ts";
+import { flight, lastFlight } from "../flow.ts";
+import { asksOf } from "../lane.ts";
+import { forUpdate, raw, sql } from "../sql.ts";
+import type { GateKept } from "../store.ts";
+import { lockDeclarations } from "./declare.ts";
+
+/** Of lanes that have units anywhere. It walks over all lanes, not over what waits in them. */
+const selectAsksInUse = raw(
+  `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
+    .map((table) => `EXISTS (SELECT 1 FROM sluice_${table} u WHERE u.lane = l.id)`)
+    .join(" OR ")}`,
+);
+/** What is delayed may be of a lane that no pass has seen yet. */
+const selectAsksOfLater = raw("SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id");
+
+export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
+  yield* flight(lockDeclarations);
+  const [gate = []] = yield* flight(sql`SELECT name FROM sluice_gate WHERE name = ${key}${forUpdate}`);
+  if (!gate[0]) return undefined;
+  const [arrivals = [], parked = [], lanes = [], later = [], apps = []] = yield* flight(
+    sql`SELECT DISTINCT asks FROM sluice_arrival`,
+    sql`SELECT id FROM sluice_lane WHERE parked = ${key} LIMIT 1`,
+    selectAsksInUse,
+    selectAsksOfLater,
+    sql`SELECT app FROM sluice_declared WHERE gate = ${key} AND app <> ${NOBODY} ORDER BY app`,
+  );
+  const isAsked =
+    parked.length > 0 ||
+    [...arrivals, ...lanes, ...later].some((row) =>
+      asksOf(row.asks as string).some((ask) => ask.gate === key),
+    );
+  if (isAsked || apps.length > 0) return { apps: apps.map((row) => row.app as string), isAsked };
+  yield* lastFlight(
+    sql`DELETE FROM sluice_declared WHERE gate = ${key}`,
+    sql`DELETE FROM sluice_event WHERE subject = ${key}`,
+    sql`DELETE FROM sluice_gate WHERE name = ${key}`,
+    ...(kindOf(key) === "queue"
+      ? [sql`DELETE FROM sluice_queue WHERE name = ${key.slice("queue:".length)}`]
+      : []),
+  );
+  return null;
+}

@@ -1,0 +1,109 @@
+// Limits belong to the app that declares them: commands that look or enqueue change none, a deploy and a worker do.
+
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { until } from "../e2e/support/until.ts";
+import { gives, newProject, says, sluice, start } from "./terminal.ts";
+
+const app = (name: string, limits: string): string => `
+import { defineApp, task } from "sluice";
+const work = task({ id: "work", run: () => 1 });
+export default defineApp({ name: "${name}", tasks: [work], ${limits} });
+`;
+
+/** Two apps and a later version of the first, in one project with one store. */
+function project(): string {
+  const folder = newProject(app("shop", "clusterCap: 5, pools: { gpu: { limit: 3 } }"));
+  writeFileSync(join(folder, "later.js"), app("shop", "clusterCap: 2, pools: { gpu: { limit: 3 } }"));
+  writeFileSync(join(folder, "web.js"), app("web", "pools: { gpu: { limit: 7 } }"));
+  return folder;
+}
+
+const limits = async (folder: string): Promise<Record<string, number | null>> =>
+  Object.fromEntries(
+    (await gives(folder, "limits", "list")).map(({ key, limit }: { key: string; limit: number }) => [
+      key,
+      limit,
+    ]),
+  );
+
+/** Starts it, waits until it serves, stops it, and tells what it has said. */
+async function worked(folder: string, file: string): Promise<string> {
+  const worker = start(folder, ["worker", file, "--processes=1"]);
+  let said = "";
+  for (const stream of [worker.stdout, worker.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+  // What it has to say of its limits comes before it reports that it is ready to stop.
+  await until(() => said.includes("Concurrency config"), "the worker serves", 60_000);
+  const gone = once(worker, "exit");
+  worker.kill("SIGTERM");
+  await gone;
+  return said;
+}
+
+test("enqueueing and looking change no limit, a deploy does, and the strictest of two apps holds", {
+  timeout: 120_000,
+}, async () => {
+  const folder = project();
+  await gives(folder, "tasks", "enqueue", "app.js", "work");
+  expect(await gives(folder, "limits", "list")).toEqual([]);
+  expect(await says(folder, "deploy", "app.js")).toBe('App "shop" is deployed: 2 limits.\n');
+  expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
+  await gives(folder, "tasks", "enqueue", "web.js", "work");
+  await gives(folder, "tasks", "enqueue", "later.js", "work");
+  await says(folder, "check", "later.js");
+  expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
+
+  expect(await says(folder, "deploy", "web.js")).toBe(
+    'App "web" is deployed: 1 limit. Another value is in force at pool:gpu. See: sluice limits list\n',
+  );
+  const list = await says(folder, "limits", "list");
+  expect(list).toMatch(/^cluster +0\/5 +skip +app shop \d+m?s ago$/m);
+  expect(list).toMatch(/^pool:gpu +0\/3 +bypass +app shop \d+m?s ago \(app web: 7\)$/m);
+  const data = await gives(folder, "limits", "list");
+  expect(data.find(({ key }: { key: string }) => key === "pool:gpu")).toMatchObject({
+    limit: 3,
+    source: "app",
+    said: [
+      { app: "shop", limit: 3 },
+      { app: "web", limit: 7 },
+    ],
+  });
+  const doctor = await sluice(folder, ["doctor"]);
+  expect(doctor.stdout).toContain('pool "gpu": app "shop" declares 3, app "web" declares 7');
+
+  expect(await sluice(folder, ["limits", "delete", "pool:gpu"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^error GATE_IN_USE: The gate "pool:gpu" stays: app "shop", "web" declares it/,
+    ),
+  });
+});
+
+test("a worker of a replaced version says in one line that the later limits hold, and how to go back", {
+  timeout: 120_000,
+}, async () => {
+  const folder = project();
+  await says(folder, "deploy", "app.js");
+  expect(await worked(folder, "later.js")).not.toContain("later deploy");
+  expect(await limits(folder)).toMatchObject({ cluster: 2 });
+  expect(await worked(folder, "app.js")).toMatch(
+    /^The limits of a later deploy of app "shop" hold \(\d+m?s ago\), not those of app\.js\. To go back to these: npx sluice deploy app\.js$/m,
+  );
+  expect(await limits(folder)).toMatchObject({ cluster: 2 });
+  await says(folder, "deploy", "app.js");
+  expect(await limits(folder)).toMatchObject({ cluster: 5 });
+});
+
+test("a limit that is set for one value says that it replaces the one for each", async () => {
+  const folder = newProject(app("shop", "pools: { tenant: { limit: 2, perValue: true } }"));
+  await gives(folder, "tasks", "enqueue", "app.js", "work");
+  await says(folder, "deploy", "app.js");
+  expect(await says(folder, "limits", "set", "pool:tenant=acme", "4")).toBe(
+    "pool:tenant=acme: unset → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). Back: npx sluice limits reset pool:tenant=acme\n",
+  );
+});
