@@ -111,7 +111,8 @@ export class Exchanges {
 
   /** Slots that neither run anything nor may be filled by an exchange on its way. */
   #room(): number {
-    return this.#options.slots - this.#running.size - this.#flights.size * this.#appetite;
+    const { size, blocked } = this.#running;
+    return this.#options.slots - size - blocked - this.#flights.size * this.#appetite;
   }
 
   async #exchange(): Promise<void> {
@@ -161,7 +162,7 @@ export class Exchanges {
     const { mostClaimed } = this.#options;
     return {
       finished,
-      active: this.#running.size + others,
+      active: this.#running.size + this.#running.blocked + others,
       appetite: this.#appetite,
       claims: mostClaimed === undefined ? undefined : Math.max(0, mostClaimed - this.#running.unbegun),
       draining: this.#running.isDraining,

@@ -102,6 +102,11 @@ export class Child implements Holder {
     return this.#isServing && this.#unanswered.size === 0;
   }
 
+  /** It lives, and does not answer: its loop is blocked, or it is frozen. */
+  get isSilent(): boolean {
+    return this.#isServing && this.#unanswered.size > 0;
+  }
+
   get #isServing(): boolean {
     return this.#readyAt !== undefined && !this.#leaving && !this.#exit && this.#process?.connected === true;
   }
