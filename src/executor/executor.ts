@@ -56,6 +56,8 @@ export interface Executor {
   run(job: Job): Promise<Ending>;
   /** Ends what still runs by force, where that is possible: then each job has ended when this resolves. */
   halt?(): Promise<void>;
+  /** How many of its free places cannot begin anything now: work for them is better left to others. */
+  blocked?(): number;
   /** What runs is the worker's own until then, by its monotonic clock; code far from the worker must stop by itself. */
   trustedUntil?(monotonicMs: number): void;
 }

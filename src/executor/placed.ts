@@ -38,6 +38,11 @@ export class PlacedExecutor implements Executor {
     return here.run(job);
   }
 
+  /** Of the processes that run everything; a pool beside them has places of its own. */
+  blocked(): number {
+    return this.#places.here.blocked?.() ?? 0;
+  }
+
   async halt(): Promise<void> {
     await Promise.all(this.#open.map((place) => place.halt?.()));
   }

@@ -21,7 +21,9 @@ for (const [name, does] of [
 ])
   writeFileSync(join(project, `${name}-in-child.js`), `${APP} if (process.send) { ${does}; }`);
 
-const run = (...args: string[]) => sluice(project, args, { env: { SLUICE_LOAD_TIMEOUT: "2s" } });
+const run = (...args: string[]) => sluice(project, args);
+/** For what nothing but the time ends. */
+const runBriefly = (...args: string[]) => sluice(project, args, { env: { SLUICE_LOAD_TIMEOUT: "4s" } });
 
 /** As a shell says it: killed is 137. */
 const BLOCKED = expect.not.stringMatching(/^0$/);
@@ -44,10 +46,10 @@ describe("an app file that does not finish loading is told by", () => {
 });
 
 test("one that waits for too long is given up", async () => {
-  const { code, stdout, stderr } = await run("check", "waits.js");
+  const { code, stdout, stderr } = await runBriefly("check", "waits.js");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(
-    /^error BAD_APP: waits\.js did not finish loading within 2s: at its top level it awaits/,
+    /^error BAD_APP: waits\.js did not finish loading within 4s: at its top level it awaits/,
   );
   expect(stderr).toContain("SLUICE_LOAD_TIMEOUT");
 });
@@ -73,21 +75,21 @@ test.each([
 );
 
 test("one that blocks the event loop is ended, with its name", async () => {
-  const { code, stderr } = await run("check", "blocks.js");
+  const { code, stderr } = await runBriefly("check", "blocks.js");
   expect(String(code)).toEqual(BLOCKED);
   expect(stderr).toMatch(
-    /^error BAD_APP: blocks\.js did not finish loading within 2s: its code keeps the event loop busy/,
+    /^error BAD_APP: blocks\.js did not finish loading within 4s: its code keeps the event loop busy/,
   );
 });
 
 describe("a child process in which it", () => {
   test.each([
-    ["hangs", "did not finish loading within 2s: at its top level it awaits"],
+    ["hangs", "did not finish loading within 4s: at its top level it awaits"],
     ["exits", "ended the process with exit code 0 while it was being loaded"],
-    ["blocks", "did not finish loading within 2s: its code keeps the event loop busy"],
+    ["blocks", "did not finish loading within 4s: its code keeps the event loop busy"],
   ])("%s says the same, through its parent", async (does, words) => {
     const file = `${does}-in-child.js`;
-    const { code, stderr } = await run("worker", file, "--processes=1");
+    const { code, stderr } = await runBriefly("worker", file, "--processes=1");
     expect(code).toBe(1);
     expect(stderr).toContain(`error PROCESS_NOT_STARTED: A child process could not start: ${file} ${words}`);
   });

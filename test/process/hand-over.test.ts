@@ -145,8 +145,11 @@ describe("a job that no child begins", () => {
     ];
     for (const ending of await Promise.all(late.map((each) => executor.run(each))))
       expect(ending).toMatchObject({ ok: false, begun: false, error: { code: "NOT_BEGUN" } });
+    // Its one free place is of no use to anybody until then.
+    expect(executor.blocked()).toBe(1);
     expect(await blocked).toMatchObject({ ok: true });
     await pidOf(executor);
+    expect(executor.blocked()).toBe(0);
     for (const each of late) expect(each.said).toEqual([]);
   });
 

@@ -164,7 +164,7 @@ describeOn(["sqlite", "postgres"], (place) => {
   test("what no process of a worker can begin within the claim lease goes to another worker, with its attempts", async () => {
     const { witness, sluice, work, enqueue } = await worldOn(place, 'claimLease: "2s"');
     await work("--processes=1", "--concurrency=2");
-    const blocked = await enqueue({ blockMs: 25_000 });
+    const blocked = await enqueue({ blockMs: 60_000 });
     await hasStarted(witness, blocked);
     const behind = await enqueue({});
     await until(
@@ -172,7 +172,7 @@ describeOn(["sqlite", "postgres"], (place) => {
       "it is given back",
     );
     await work("--processes=1");
-    await until(async () => (await stateOf(sluice, behind)) === "succeeded", "it is done elsewhere", 20_000);
+    await until(async () => (await stateOf(sluice, behind)) === "succeeded", "it is done elsewhere", 40_000);
     expect(await stateOf(sluice, blocked)).toBe("running");
     expect(await sluice.get(behind)).toMatchObject({ attempt: 1, losses: 0 });
     expect(starts(witness, behind)).toHaveLength(1);

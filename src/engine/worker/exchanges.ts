@@ -117,7 +117,8 @@ export class Exchanges {
 
   /** Slots that neither run anything nor may be filled by an exchange on its way. */
   #room(): number {
-    return this.#options.slots - this.#running.size - this.#flights.size * this.#appetite;
+    const { size, blocked } = this.#running;
+    return this.#options.slots - size - blocked - this.#flights.size * this.#appetite;
   }
 
   /** That code has stopped is said when it is known that its claim was over: before, the store would not know of what. */
@@ -176,7 +177,7 @@ export class Exchanges {
     const { mostClaimed } = this.#options;
     return {
       finished,
-      active: this.#running.size + others,
+      active: this.#running.size + this.#running.blocked + others,
       appetite: this.#appetite,
       claims: mostClaimed === undefined ? undefined : Math.max(0, mostClaimed - this.#running.unbegun),
       draining: this.#running.isDraining,

@@ -72,6 +72,11 @@ export class Running {
     );
   }
 
+  /** Slots that neither run anything nor could begin anything now. */
+  get blocked(): number {
+    return this.#executor.blocked?.() ?? 0;
+  }
+
   /** Claims of which the store has not been told that they began. */
   get unbegun(): number {
     let unmarked = 0;

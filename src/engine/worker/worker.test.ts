@@ -107,6 +107,10 @@ class FakeExecutor implements Executor {
   readonly #ends = new Map<string, (ending: Ending) => void>();
   /** False: as where no process can begin it yet. */
   beginsAtOnce = true;
+  blockedPlaces = 0;
+  blocked(): number {
+    return this.blockedPlaces;
+  }
   run(job: Job): Promise<Ending> {
     this.jobs.push(job);
     if (this.beginsAtOnce) job.begins?.();
@@ -255,6 +259,18 @@ describe("a worker", () => {
     executor.end("a", { ok: false, error: { name: "Error", message: "" }, retryable: true, begun: false });
     await env.settle();
     expect(claims.finished).toEqual(["a returned"]);
+  });
+
+  test("asks for no work for places that cannot begin anything now", async () => {
+    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1)] }]);
+    executor.blockedPlaces = 3;
+    worker.wake();
+    await env.settle();
+    expect(claims.reports.at(-1)).toMatchObject({ active: 4 });
+    executor.blockedPlaces = 0;
+    worker.wake();
+    await env.settle();
+    expect(claims.reports.at(-1)).toMatchObject({ active: 1 });
   });
 
   test("asks again at once while there is more, and then no longer", async () => {

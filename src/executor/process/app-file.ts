@@ -19,7 +19,7 @@ export async function loadAppFile(file: string, watch: LoadWatch = {}): Promise<
   const path = resolve(file);
   if (!existsSync(path))
     throw new SluiceError("NO_APP_FILE", `There is no file ${file} (looked for ${path}).`);
-  const exports = await watchLoading(file, watch, () => evaluate(file, path));
+  const exports = await evaluate(file, path, watch);
   const app = isApp(exports) ? exports : exports.default;
   if (app === undefined) throw new SluiceError("BAD_APP", `${file} has no default export. ${WANTED}`);
   if (!isApp(app))
@@ -27,12 +27,13 @@ export async function loadAppFile(file: string, watch: LoadWatch = {}): Promise<
   return { app, exports };
 }
 
-async function evaluate(file: string, path: string): Promise<Record<string, unknown>> {
+async function evaluate(file: string, path: string, watch: LoadWatch): Promise<Record<string, unknown>> {
   // Half of our start-up time, and most commands load no app.
   const { createJiti } = await import("jiti");
   const jiti = createJiti(pathToFileURL(path).href, { interopDefault: false });
   try {
-    return (await jiti.import<Record<string, unknown> | undefined>(path)) ?? {};
+    const load = () => jiti.import<Record<string, unknown> | undefined>(path);
+    return (await watchLoading(file, watch, load)) ?? {};
   } catch (cause) {
     const { name, code, message } = cause as Partial<SluiceError>;
     if (name === "SluiceError" || name === "ConfigError") throw cause;

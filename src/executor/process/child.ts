@@ -30,7 +30,7 @@ const LAST_WORDS_MS = 200;
 /** How long a child in which nothing runs may leave an offer without an answer. */
 const SILENT_MS = 5_000;
 /** What a child may take longer than its own time to load before it is ended: it says so itself, if it can. */
-const LOAD_GRACE_MS = 2_000;
+const LOAD_GRACE_MS = 10_000;
 
 export interface ChildWatch {
   /** It can take a job: it is ready, or one of its jobs has ended. */
@@ -100,6 +100,11 @@ export class Child implements Holder {
 
   get canTake(): boolean {
     return this.#isServing && this.#unanswered.size === 0;
+  }
+
+  /** It lives, and does not answer: its loop is blocked, or it is frozen. */
+  get isSilent(): boolean {
+    return this.#isServing && this.#unanswered.size > 0;
   }
 
   get #isServing(): boolean {

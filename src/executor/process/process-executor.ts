@@ -94,6 +94,13 @@ export class ProcessExecutor implements Executor {
     }
   }
 
+  blocked(): number {
+    const { concurrency } = this.#options;
+    let places = 0;
+    for (const { child } of this.#seats) if (child.isSilent) places += Math.max(0, concurrency - child.load);
+    return places;
+  }
+
   run(job: Job): Promise<Ending> {
     if (!this.#open) return Promise.reject(new SluiceError("NOT_RUNNING", "The processes are not running."));
     const { signal } = job;

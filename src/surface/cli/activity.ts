@@ -35,6 +35,7 @@ export class Activity {
   around(executor: Executor): Executor {
     return {
       run: (job) => this.#run(executor, job),
+      blocked: () => executor.blocked?.() ?? 0,
       trustedUntil: (until) => executor.trustedUntil?.(until),
       halt: async () => executor.halt?.(),
     };
