@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isAmbiguous, isConnectionLoss } from "../../src/store/retry.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { Crew } from "./crew.ts";
 import { deeds, isClear } from "./odd.ts";
@@ -10,9 +11,11 @@ import { deeds, isClear } from "./odd.ts";
 const unclear = (deed: string, error: unknown): Error =>
   new Error(`${deed}: not refused clearly: ${String(error).slice(0, 500)}`, { cause: error });
 
-const RUNS = Number(process.env.SLUICE_FUZZ_RUNS ?? 40);
+const RUNS = Number(process.env.SLUICE_FUZZ_RUNS ?? 25);
 /** How long the whole of it may take; each run is a few round trips. */
 const PATIENCE_MS = 60_000 + RUNS * 1_000;
+
+const isLost = (error: unknown): boolean => isAmbiguous(error) || isConnectionLoss(error);
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("odd names and values are kept or refused clearly, explained and cancelled, while honest work goes on", {
@@ -42,7 +45,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     // Delayed for a thousand years is delayed; everything else comes to an end.
     for (const id of made) if ((await sluice.get(id))?.state !== "later") await sluice.ended(id);
     expect(await sluice.store.asides()).toEqual([]);
-    expect(crew.errors).toEqual([]);
+    // A connection that a busy machine has lost says nothing about names.
+    expect(crew.errors.filter((error) => !isLost(error))).toEqual([]);
     if (process.env.SLUICE_FUZZ_RUNS)
       console.log(
         `${place.name}: ${RUNS} runs, ${made.size} made, ${refused} refused, ${crew.done} honest tasks, longest gap ${Math.round(crew.longestMs)}ms`,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fields } from "./table.ts";
 import { cutTo, padTo, safe, safeLines, widthOf } from "./text.ts";
 
 describe("text on a terminal", () => {
@@ -15,6 +16,15 @@ describe("text on a terminal", () => {
     expect(cutTo("abcdef", 6)).toBe("abcdef");
     expect(cutTo("abcdefg", 6)).toBe("abcde…");
     expect(cutTo("日本語", 4)).toBe("日…");
+  });
+
+  test("of ten megabytes is shown short, and says how much there is", () => {
+    const huge = JSON.stringify({ body: "x日".repeat(5_000_000) });
+    expect(safe(huge).length).toBeLessThan(2_200);
+    expect(safe(huge)).toContain(`(${huge.length} characters in all; --json gives it whole)`);
+    expect(safeLines(huge).length).toBeLessThan(2_200);
+    expect(cutTo(huge, 60).length).toBeLessThan(61);
+    expect(fields([["input", huge]]).length).toBeLessThan(2_300);
   });
 
   test("cannot command it", () => {

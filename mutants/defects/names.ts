@@ -1,0 +1,77 @@
+/** Names, values, and lanes that cannot be processed. */
+import type { Defect } from "../defect.ts";
+
+export const defects: readonly Defect[] = [
+  {
+    id: "names-unchecked-key",
+    means: "an idempotency key with a NUL reaches the store, and PostgreSQL answers with an error of its own",
+    file: "src/store/checked.ts",
+    from: "the idempotency key`, unit.key);",
+    to: "the idempotency key`, null);",
+    noticedBy: { file: "test/names/names.test.ts", test: "NUL is refused" },
+  },
+  {
+    id: "names-length-in-characters",
+    means: "a name of 191 letters with two bytes each is taken, and no index can keep it",
+    file: "src/core/text.ts",
+    from: "return text.length * 3 > longest && bytesOf(text) > longest ? tooLong(text, longest) : undefined;",
+    to: "return undefined;",
+    noticedBy: { file: "src/core/text.test.ts" },
+  },
+  {
+    id: "names-order-of-code-units",
+    means: "two passes lock gates beyond the first plane in different orders, and wait for each other",
+    file: "src/core/text.ts",
+    from: "unit < 0xe000 ? unit + 0x2000 : unit - 0x800",
+    to: "unit",
+    noticedBy: { file: "src/core/text.test.ts", test: "order is that of bytes" },
+  },
+  {
+    id: "names-padded-collation",
+    means: "MariaDB takes the key 'order-1 ' for 'order-1', and a task is lost",
+    file: "src/store/schema.ts",
+    from: "COLLATE utf8mb4_nopad_bin",
+    to: "COLLATE utf8mb4_bin",
+    noticedBy: { file: "test/names/collation.test.ts" },
+  },
+  {
+    id: "aside-not-looked-for",
+    means: "one row that no pass can process stops every task of the store",
+    file: "src/engine/claiming/store-claims.ts",
+    from: "if (!isDataError(error)) throw error;",
+    to: "if (!isDataError(error) || error) throw error;",
+    noticedBy: { file: "test/names/set-aside.test.ts", test: "in line and running at once" },
+  },
+  {
+    id: "advance-all-or-nothing",
+    means: "one run that cannot be moved on stops all others",
+    file: "src/store/sql-store.ts",
+    from: "return advanceCarefully(this.#db, decide, this.#db.dialect);",
+    to: "throw error;",
+    noticedBy: { file: "test/names/set-aside.test.ts", test: "cannot be moved on" },
+  },
+  {
+    id: "tend-all-or-nothing",
+    means: "one delayed unit that cannot come due stops all delays and deadlines",
+    file: "src/store/sql-store.ts",
+    from: "await tendCarefully(this.#db, this.#db.dialect);",
+    to: "throw error;",
+    noticedBy: { file: "test/names/set-aside.test.ts", test: "cannot come due" },
+  },
+  {
+    id: "values-nan-as-null",
+    means: "NaN in an input comes back as null",
+    file: "src/core/json.ts",
+    from: '(typeof value === "number" && Number.isFinite(value))',
+    to: 'typeof value === "number"',
+    noticedBy: { file: "src/core/json.test.ts" },
+  },
+  {
+    id: "values-log-fails-task",
+    means: "a circular value in a log fails the task that wrote it",
+    file: "src/engine/worker/journal.ts",
+    from: "data: readableJson(data === undefined ? { message } : { message, data }),",
+    to: "data: JSON.stringify(data === undefined ? { message } : { message, data }),",
+    noticedBy: { file: "test/names/names.test.ts", test: "odd logs fail nobody" },
+  },
+];
