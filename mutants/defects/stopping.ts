@@ -70,7 +70,7 @@ export const defects: readonly Defect[] = [
     means: "code that had just begun when it was cancelled stops counting after its claim lease, and runs on",
     file: "src/store/query/stopping.ts",
     from: ".lease_ms IS NULL THEN NULL ELSE",
-    to: ".lease_ms IS NULL THEN ${raw(r)}.until_at ELSE",
+    to: ".lease_ms IS NULL THEN until_at ELSE",
     noticedBy: {
       file: "test/conformance/store.test.ts",
       test: "does not stop at the end of its claim lease",
