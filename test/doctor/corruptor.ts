@@ -146,7 +146,7 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "a run that is over and holds its slots for nothing",
     sql: [
-      `INSERT INTO sluice_stopping (epoch, id, lane, session, run, claimed_at, since, because) SELECT 1, id, '${BILL.id}', '@runs', NULL, 1, 1, 'cancelled' FROM sluice_task WHERE id = 'ends'`,
+      `INSERT INTO sluice_stopping (epoch, id, lane, session, run, claimed_at, since, because) SELECT epoch, id, '${BILL.id}', '@runs', NULL, 1, 1, 'cancelled' FROM sluice_outcome WHERE id = 'ends'`,
     ],
     finds: ["claims", "fail", /^runs that are over and still hold their slots/, ["ends"]],
   },

@@ -2,6 +2,7 @@
 // never has two pods.
 
 import { describe, expect, test } from "vitest";
+import type { Failed } from "../../src/executor/executor.ts";
 import { done, job, logOf, openWorld, worldWithPod, worldWithRunningPod } from "./support/world.ts";
 
 describe("while the API is away", () => {
@@ -62,7 +63,7 @@ describe("while the API is away", () => {
     expect(api.cluster.pods).toEqual([]);
   });
 
-  test("an abort does not wait for ever", async () => {
+  test("an abort does not wait for ever, and says later when the pod is gone", async () => {
     const { api, executor, happened } = await openWorld({ graceSeconds: 0, goneWithinMs: 10 });
     const attempt = job();
     const ending = executor.run(attempt);
@@ -70,8 +71,13 @@ describe("while the API is away", () => {
     await happened("created");
     await api.down();
     attempt.controller.abort(new Error("lease lost"));
-    expect(await ending).toMatchObject({ ok: false, retryable: true, error: { message: "lease lost" } });
+    const ended = (await ending) as Failed;
+    expect(ended).toMatchObject({ ok: false, retryable: true, error: { message: "lease lost" } });
+    expect(ended.stopping).toBeInstanceOf(Promise);
+    expect(api.cluster.pods).toHaveLength(1);
     await api.up();
+    await ended.stopping;
+    expect(api.cluster.pods).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * One attempt in its pod: made, followed, ended, and the ending told exactly once. When we end it ourselves (abort,
- * timeout, a pod that cannot start), the attempt is over only when the pod is gone, or when that cannot be had in time.
+ * timeout, a pod that cannot start), the attempt is over when the pod is gone. Where that cannot be had in time, the attempt is
+ * over and the pod is still followed: it is said to have stopped when it is gone.
  */
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
@@ -59,13 +60,19 @@ export class PodAttempt {
     if (signal.aborted) aborted();
     // Before it is made: what happens to it at once must not be missed.
     const unfollow = this.#options.watch.follow(this.name, this.#sight);
-    try {
-      const making = this.#make();
-      return await this.#conclude(await this.#sight.outcome, making);
-    } finally {
+    const leave = (): void => {
       this.#over.abort();
       unfollow();
+    };
+    let ending: Ending | undefined;
+    try {
+      const making = this.#make();
+      ending = await this.#conclude(await this.#sight.outcome, making);
+      return ending;
+    } finally {
       signal.removeEventListener("abort", aborted);
+      if (ending && !ending.ok && ending.stopping) void ending.stopping.then(leave);
+      else leave();
     }
   }
 
@@ -138,8 +145,10 @@ export class PodAttempt {
     });
     await Promise.race([this.#delete(graceSeconds, making, late.signal), tooLate]);
     clearTimeout(timer);
-    if (late.signal.aborted) this.#options.discard(this.namespace, this.name);
-    return ending;
+    if (!late.signal.aborted) return ending;
+    this.#options.discard(this.namespace, this.name);
+    // Its node may be away, and the pod run on there: its slots follow it.
+    return { ...ending, stopping: this.#sight.gone };
   }
 
   async #delete(graceSeconds: number, making: Promise<void>, signal: AbortSignal): Promise<void> {
