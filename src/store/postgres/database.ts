@@ -48,7 +48,9 @@ const PER_TRANSACTION = Object.entries(SETTINGS).map(([name, value]) =>
   plain(`SET LOCAL ${name} = '${value}'`),
 );
 
-const BEGIN: Statement = { text: "BEGIN", values: [], name: "sluice_begin" };
+/** Said each time: in what a server may have as its default, a pass would count what was held before it had its locks. */
+const READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN: Statement = { text: READ_COMMITTED, values: [], name: "sluice_begin" };
 /**
  * A plan is made for tables as long as they were at that moment. One of a few rows may be long a minute later, and a
  * plan that walks through it all would stay until the next vacuum.
@@ -113,7 +115,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again(this.#options.pooler ? [plain("BEGIN"), ...PER_TRANSACTION] : [BEGIN], flow);
+    return this.#again(this.#options.pooler ? [plain(READ_COMMITTED), ...PER_TRANSACTION] : [BEGIN], flow);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
