@@ -32,7 +32,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/hand.ts",
     from: "good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`",
     to: "good_until, n FROM sluice_running WHERE id = ${id}`",
-    noticedBy: { file: "test/race/one-outcome.test.ts", test: "on PostgreSQL a cancel that comes while the end" },
+    noticedBy: {
+      file: "test/race/one-outcome.test.ts",
+      test: "on PostgreSQL a cancel that comes while the end",
+    },
   },
   {
     id: "finish-overwrites-cancel",
@@ -56,7 +59,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/claim.ts",
     from: "SET ${began} WHERE ${among(claims)} AND held = 1 AND started_at",
     to: "SET ${began} WHERE id ${oneOf(claims.map(({ id }) => id))} AND held = 1 AND started_at",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a holder whose claim another has by now cannot say for the other" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a holder whose claim another has by now cannot say for the other",
+    },
   },
   {
     id: "prefetched-by-id",
@@ -64,7 +70,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/claim.ts",
     from: "SET held = 1, ${began}, n = n + 1 WHERE ${among(claims)}",
     to: "SET held = 1, ${began}, n = n + 1 WHERE id ${oneOf(claims.map(({ id }) => id))}",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a holder whose claim another has by now cannot start for the other" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a holder whose claim another has by now cannot start for the other",
+    },
   },
   {
     id: "started-event-by-id",
@@ -72,15 +81,21 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/claim.ts",
     from: "NULL FROM sluice_running WHERE ${among(claims)} AND held = 1`",
     to: "NULL FROM sluice_running WHERE id ${oneOf(claims.map(({ id }) => id))} AND held = 1`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a holder whose claim another has by now cannot start for the other" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a holder whose claim another has by now cannot start for the other",
+    },
   },
   {
     id: "claims-of-everybody",
     means: "a worker that asks what it holds is told what others hold",
     file: "src/store/query/claim.ts",
-    from: "WHERE r.session = ${session}`;",
-    to: "`;",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a holder whose claim another has by now has nothing left" },
+    from: "t.id = r.id WHERE r.session = ${session}`;",
+    to: "t.id = r.id`;",
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a holder whose claim another has by now has nothing left",
+    },
   },
   {
     id: "progress-by-id",
@@ -88,7 +103,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/session.ts",
     from: "SET progress = ${value} WHERE id = ${id} AND epoch = ${epoch}`",
     to: "SET progress = ${value} WHERE id = ${id}`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a report with a stale epoch changes nothing when it says that it began" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a report with a stale epoch changes nothing when it says that it began",
+    },
   },
   {
     id: "settle-by-unit",
@@ -96,7 +114,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/settle.ts",
     from: " AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint",
     to: "",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "PostgreSQL a report with a stale epoch changes nothing when it says succeeded" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "PostgreSQL a report with a stale epoch changes nothing when it says succeeded",
+    },
   },
   {
     id: "run-ends-by-id",
@@ -104,7 +125,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/expire.ts",
     from: "sql`u.id = ${run.id} AND u.epoch = ${run.epoch}`",
     to: "sql`u.id = ${run.id}`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite advancing changes nothing of a run that has another epoch" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite advancing changes nothing of a run that has another epoch",
+    },
   },
   {
     id: "moves-of-another-epoch",
@@ -112,7 +136,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/advance.ts",
     from: "wanted.filter(({ run, epoch }) => epochs.get(run) === epoch)",
     to: "wanted.filter(({ run }) => epochs.has(run))",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite advancing changes nothing of a run that has another epoch" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite advancing changes nothing of a run that has another epoch",
+    },
   },
   {
     id: "started-still-lost",
@@ -120,7 +147,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/pass.ts",
     from: "const isAsSeen = seen?.started_at === row.started_at && seen?.until_at === row.until_at;",
     to: "const isAsSeen = true;",
-    noticedBy: { file: "test/race/seems-lost.test.ts", test: "on PostgreSQL a claim whose holder said in time" },
+    noticedBy: {
+      file: "test/race/seems-lost.test.ts",
+      test: "on PostgreSQL a claim whose holder said in time",
+    },
   },
   {
     id: "renewed-still-lost",
@@ -128,7 +158,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/pass.ts",
     from: " && seen?.until_at === row.until_at;",
     to: ";",
-    noticedBy: { file: "test/race/seems-lost.test.ts", test: "on PostgreSQL a claim whose lease was renewed" },
+    noticedBy: {
+      file: "test/race/seems-lost.test.ts",
+      test: "on PostgreSQL a claim whose lease was renewed",
+    },
   },
   {
     id: "arrivals-by-range",
@@ -160,7 +193,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/look.ts",
     from: "[...new Set([...exclusive, ...shared])].sort()",
     to: "[...new Set([...exclusive, ...shared])]",
-    noticedBy: { file: "test/race/lock-order.test.ts", test: "on PostgreSQL our passes never do: 60 rounds of two that share" },
+    noticedBy: {
+      file: "test/race/lock-order.test.ts",
+      test: "on PostgreSQL our passes never do: 60 rounds of two that share",
+    },
   },
   {
     id: "runs-unsorted",
@@ -176,7 +212,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/advance.ts",
     from: "AND session = ${RUNS} ORDER BY id${forUpdate}`",
     to: "AND session = ${RUNS}${forUpdate}`",
-    noticedBy: { file: "test/race/in-order.test.ts", test: "on PostgreSQL whoever moves runs on locks their claims" },
+    noticedBy: {
+      file: "test/race/in-order.test.ts",
+      test: "on PostgreSQL whoever moves runs on locks their claims",
+    },
   },
   {
     id: "lanes-unsorted",
@@ -206,8 +245,8 @@ export const defects: readonly Defect[] = [
     id: "postgres-isolation-of-server",
     means: "limits are exceeded on a database set to repeatable reads",
     file: "src/store/postgres/database.ts",
-    from: "\"BEGIN ISOLATION LEVEL READ COMMITTED\"",
-    to: "\"BEGIN\"",
+    from: '"BEGIN ISOLATION LEVEL READ COMMITTED"',
+    to: '"BEGIN"',
     noticedBy: { file: "test/race/isolation.test.ts", test: "on PostgreSQL a pass that had to wait" },
   },
   {
@@ -222,15 +261,15 @@ export const defects: readonly Defect[] = [
     id: "sqlite-begin-deferred",
     means: "on SQLite a pass decides on what somebody else is changing",
     file: "src/store/sqlite/database.ts",
-    from: "this.#exec(\"BEGIN IMMEDIATE\");",
-    to: "this.#exec(\"BEGIN\");",
+    from: 'this.#exec("BEGIN IMMEDIATE");',
+    to: 'this.#exec("BEGIN");',
     noticedBy: { file: "test/race/sqlite-lock.test.ts", test: "a pass decides once" },
   },
   {
     id: "sqlite-read-torn",
     means: "on SQLite an explanation mixes two instants",
     file: "src/store/sqlite/database.ts",
-    from: "      this.#exec(\"BEGIN\");\n      try {\n        return this.#run(flow());\n      } finally {\n        this.#exec(\"COMMIT\");\n      }",
+    from: '      this.#exec("BEGIN");\n      try {\n        return this.#run(flow());\n      } finally {\n        this.#exec("COMMIT");\n      }',
     to: "      return this.#run(flow());",
     noticedBy: { file: "test/race/sqlite-lock.test.ts", test: "a wait is explained" },
   },
@@ -270,7 +309,7 @@ export const defects: readonly Defect[] = [
     id: "sqlite-own-leases-of-earlier-boot",
     means: "a run that was let in just before the host went down does not start for weeks",
     file: "src/store/sqlite/migrate.ts",
-    from: "  db.exec(\"UPDATE sluice_running SET until_at = 0 WHERE until_at IS NOT NULL\");\n",
+    from: '  db.exec("UPDATE sluice_running SET until_at = 0 WHERE until_at IS NOT NULL");\n',
     to: "",
     noticedBy: { file: "test/race/sqlite-clocks.test.ts", test: "runs in progress outlive" },
   },
@@ -278,7 +317,7 @@ export const defects: readonly Defect[] = [
     id: "sqlite-trigger-of-earlier-boot",
     means: "a schedule does not fire for weeks after the host went down",
     file: "src/store/sqlite/migrate.ts",
-    from: "  db.exec(\"UPDATE sluice_trigger SET busy_until = NULL\");\n",
+    from: '  db.exec("UPDATE sluice_trigger SET busy_until = NULL");\n',
     to: "",
     noticedBy: { file: "test/race/sqlite-clocks.test.ts", test: "a trigger that somebody was at" },
   },
@@ -296,7 +335,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/triggers.ts",
     from: "WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`",
     to: "WHERE name = ${name}${forUpdate}`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a trigger that fires by an old stamp" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a trigger that fires by an old stamp",
+    },
   },
   {
     id: "timer-reset-by-id",
@@ -312,7 +354,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/lanes.ts",
     from: "      sqlite: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane AND l.stamp = m.seen`",
     to: "      sqlite: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a lane moves only when it is as it was seen" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a lane moves only when it is as it was seen",
+    },
   },
   {
     id: "session-revived",
@@ -320,7 +365,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/session.ts",
     from: "WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`",
     to: "WHERE id = ${id}${forUpdate}`",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a session that has ended stays ended" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a session that has ended stays ended",
+    },
   },
   {
     id: "lapsed-claim-renewed",
@@ -328,6 +376,9 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/session.ts",
     from: "lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id",
     to: "lease_ms IS NOT NULL ORDER BY id",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a lease of one's own that has ended is not renewed" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "SQLite a lease of one's own that has ended is not renewed",
+    },
   },
 ];
