@@ -54,6 +54,12 @@ describe("a defect", () => {
     expect(() => plant({ ...it, to: "<=" }, "a <= b")).toThrow("stands there already");
   });
 
+  test("may take several places of a file, and is not planted by halves", () => {
+    const it = { id: "x", file: "a.ts", from: "a", to: "A", also: [{ from: "c", to: "C" }] };
+    expect(plant(it, "abc")).toBe("AbC");
+    expect(() => plant(it, "ab")).toThrow("is 0 times in a.ts");
+  });
+
   test("is planted letter by letter, whatever a dollar sign means to a replacement", () => {
     expect(plant({ id: "x", file: "a.ts", from: "b", to: "$&$1" }, "abc")).toBe("a$&$1c");
   });

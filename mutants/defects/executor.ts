@@ -27,14 +27,6 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: "src/executor/function/function-executor.test.ts" },
   },
   {
-    id: "error-code-lost",
-    means: "the code of an error is not kept",
-    file: "src/executor/stored-error.ts",
-    from: '    ...(typeof code === "string" ? { code } : {}),\n',
-    to: "",
-    noticedBy: { file: "src/executor/function/function-executor.test.ts" },
-  },
-  {
     id: "evicted-is-failed",
     means: "a pod that its node put out counts as a failure of the code",
     file: "src/executor/kubernetes/judge.ts",

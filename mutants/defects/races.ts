@@ -6,8 +6,8 @@ export const defects: readonly Defect[] = [
     id: "advance-without-lock",
     means: "two processes put the same step in line",
     file: "src/store/query/advance.ts",
-    from: "sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`",
-    to: "sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id`",
+    from: "  yield* flight(lockRuns(ids), lockClaimsOf(ids));\n",
+    to: "",
     noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL two that move one run on" },
   },
   {
@@ -24,26 +24,44 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/hand-run.ts",
     from: "sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`",
     to: "sql`SELECT id FROM sluice_run WHERE id = ${id}`",
+    also: [
+      {
+        from: "sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}${forUpdate}`",
+        to: "sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}`",
+      },
+    ],
     noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL a run that is cancelled" },
   },
   {
+    id: "pause-without-run-lock",
+    means: "a run that was paused goes on",
+    file: "src/store/query/hand-run.ts",
+    from: "sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`",
+    to: "sql`SELECT id FROM sluice_run WHERE id = ${id}`",
+    also: [
+      {
+        from: "sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}${forUpdate}`",
+        to: "sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}`",
+      },
+    ],
+    noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL a run that is paused" },
+  },
+  {
     id: "cancel-overwrites-outcome",
-    means: "a task that has succeeded is called cancelled, or the cancel breaks",
+    means: "a task that has succeeded is called cancelled",
     file: "src/store/query/hand.ts",
     from: "good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`",
     to: "good_until, n FROM sluice_running WHERE id = ${id}`",
+    also: [
+      {
+        from: '${now}, o.n FROM ${rows("o", columns, [outcome])}`;',
+        to: '${now}, o.n FROM ${rows("o", columns, [outcome])} ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body`;',
+      },
+    ],
     noticedBy: {
       file: "test/race/one-outcome.test.ts",
       test: "on PostgreSQL a cancel that comes while the end",
     },
-  },
-  {
-    id: "finish-overwrites-cancel",
-    means: "on MySQL a report is written over a cancel, or breaks on it",
-    file: "src/store/query/settle.ts",
-    from: "WHERE ${among(group)} ORDER BY epoch${forUpdate}`",
-    to: "WHERE ${among(group)} ORDER BY epoch`",
-    noticedBy: { file: "test/race/one-outcome.test.ts", test: "on MariaDB an end that comes" },
   },
   {
     id: "claim-of-cancelled",
@@ -191,8 +209,8 @@ export const defects: readonly Defect[] = [
     id: "gates-by-mode",
     means: "two passes hold what the other wants next, when one shares what the other does not",
     file: "src/store/query/look.ts",
-    from: "[...new Set([...exclusive, ...shared])].sort()",
-    to: "[...new Set([...exclusive, ...shared])]",
+    from: "const last = runs.at(-1);",
+    to: "const last = runs.find((run) => run.mode === mode);",
     noticedBy: {
       file: "test/race/lock-order.test.ts",
       test: "on PostgreSQL our passes never do: 60 rounds of two that share",

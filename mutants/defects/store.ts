@@ -3,22 +3,11 @@ import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
   {
-    id: "family-limit-wins",
-    means: "a value's own limit is ignored",
+    id: "family-line-ignored",
+    means: "gates of one value are served in another order than their family says",
     file: "src/store/family.ts",
-    from: "limit: own.limit ?? family.limit",
-    to: "limit: family.limit ?? own.limit",
-    noticedBy: {
-      file: "test/conformance/store.test.ts",
-      test: "memory a limit of one value is its family's until it has one of its own",
-    },
-  },
-  {
-    id: "family-pause-ignored",
-    means: "a paused family goes on",
-    file: "src/store/family.ts",
-    from: "own.paused || family.paused",
-    to: "own.paused",
+    from: "line: family.line",
+    to: "line: own.line",
     noticedBy: { file: "test/conformance/store.test.ts", test: "memory a limit of a family may be paused" },
   },
   {
@@ -84,11 +73,11 @@ export const defects: readonly Defect[] = [
     },
   },
   {
-    id: "sessions-forgotten-with-claims",
-    means: "claims of a dead worker are never recovered",
+    id: "sessions-forgotten-at-once",
+    means: "nobody can say which worker it was that died",
     file: "src/store/query/tend.ts",
-    from: " AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.session = sluice_session.id)",
-    to: "",
+    from: "expires_at < ${leaseNow} - 3600000",
+    to: "expires_at < ${leaseNow}",
     noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite tending forgets sessions an hour" },
   },
   {

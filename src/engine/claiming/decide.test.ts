@@ -220,6 +220,19 @@ describe("a claimer takes", () => {
     expect(decided({ ...view, sessions: [session("you"), session("me")] }).ended).toBe(false);
   });
 
+  test("with the shortest lease of the gates that it asks, and without one where none of them has any", () => {
+    const leased = (key: string, leaseMs: number | null) => gate(key, 9, { leaseMs });
+    const { moves } = decided({
+      gates: [leased("pool:a", 9_000), leased("pool:b", 3_000), leased("pool:c", null)],
+      lanes: [lane("l", { "pool:a": 1, "pool:b": 1, "pool:c": 1 }), lane("m", { "pool:c": 1 })],
+      heads: [...heads("l", "one"), ...heads("m", "two")],
+    });
+    expect(moves.claim.map(({ id, leaseMs }) => [id, leaseMs])).toEqual([
+      ["one", 3_000],
+      ["two", null],
+    ]);
+  });
+
   test("with the claim lease of its seat", () => {
     expect(decided({}, { seat: { claimLeaseMs: 1_234 } }).moves.claimLeaseMs).toBe(1_234);
   });
