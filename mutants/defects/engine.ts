@@ -112,7 +112,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/worker/claim-keeper.ts",
     from: "const PART = 1 / 3;",
     to: "const PART = 1;",
-    noticedBy: { file: "src/engine/worker/worker.test.ts" },
+    noticedBy: { file: "src/engine/worker/claim-keeper.test.ts" },
   },
   {
     id: "lost-lease-unnoticed",
@@ -120,7 +120,15 @@ export const defects: readonly Defect[] = [
     file: "src/engine/worker/claim-keeper.ts",
     from: "      else this.#running.lose(claim, LOST);\n    }",
     to: "    }",
-    noticedBy: { file: "src/engine/worker/worker.test.ts" },
+    noticedBy: { file: "src/engine/worker/claim-keeper.test.ts" },
+  },
+  {
+    id: "lease-trusted-for-ever",
+    means: "code goes on though its lease could not be renewed for as long as it lasts",
+    file: "src/engine/worker/claim-keeper.ts",
+    from: "if (now - since >= claim.leaseMs) this.#running.lose(claim, LOST);",
+    to: "",
+    noticedBy: { file: "src/engine/worker/claim-keeper.test.ts" },
   },
   {
     id: "log-line-costs-the-task",

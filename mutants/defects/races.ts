@@ -138,17 +138,6 @@ export const defects: readonly Defect[] = [
     },
   },
   {
-    id: "run-ends-by-id",
-    means: "who saw an earlier claim of a run ends the next one",
-    file: "src/store/query/expire.ts",
-    from: "sql`u.id = ${run.id} AND u.epoch = ${run.epoch}`",
-    to: "sql`u.id = ${run.id}`",
-    noticedBy: {
-      file: "test/conformance/store.test.ts",
-      test: "SQLite advancing changes nothing of a run that has another epoch",
-    },
-  },
-  {
     id: "moves-of-another-epoch",
     means: "who saw an earlier claim of a run moves the next one on",
     file: "src/store/query/advance.ts",
