@@ -203,11 +203,11 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: "src/engine/tending/tender.test.ts" },
   },
   {
-    id: "kept-list-never-ends",
-    means: "a rerun of a list of which all is kept never ends",
+    id: "empty-list-never-ends",
+    means: "a step over an empty list never ends",
     file: "src/engine/runs/fan-out.ts",
     from: "end < items.length || enqueue.length === 0",
     to: "end < items.length",
-    noticedBy: { file: "test/fan-out/again.test.ts" },
+    noticedBy: { file: "test/fan-out/items.test.ts", test: "an empty list succeeds at once" },
   },
 ];

@@ -192,7 +192,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/look.ts",
     from: "WHERE name ${oneOf(keys)} ORDER BY name${mode",
     to: "WHERE name ${oneOf(keys)}${mode",
-    noticedBy: { file: "test/race/in-order.test.ts", test: "on PostgreSQL a pass locks its gates" },
+    noticedBy: { file: "test/race/in-order.test.ts", test: "on PostgreSQL a pass locks its gates by name" },
   },
   {
     id: "gates-by-mode",
@@ -201,8 +201,8 @@ export const defects: readonly Defect[] = [
     from: "const last = runs.at(-1);",
     to: "const last = runs.find((run) => run.mode === mode);",
     noticedBy: {
-      file: "test/race/lock-order.test.ts",
-      test: "on PostgreSQL our passes never do: 60 rounds of two that share",
+      file: "test/race/in-order.test.ts",
+      test: "on PostgreSQL a pass locks its gates by name, whether",
     },
   },
   {

@@ -20,6 +20,17 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       ).toEqual(["pool:a"]);
     });
 
+    test("a pass locks its gates by name, whether it shares them or not", async () => {
+      const { store, holder, observer, aside } = await unlucky(name);
+      const gates = ["pool:a", "pool:b", "pool:c"];
+      for (const gate of gates.toReversed()) await limit(store, gate, 5);
+      const scope = scopeOf({ exclusive: ["pool:a", "pool:c"], shared: ["pool:b"] });
+      const work = () => store.pass(scope, () => IDLE);
+      expect(
+        await lockedBefore(name, { holder, observer, aside }, "sluice_gate", "name", gates, work),
+      ).toEqual(["pool:a"]);
+    });
+
     test("whoever moves runs on locks them by id", async () => {
       const { store, holder, observer, aside } = await unlucky(name);
       const runs = ["r1", "r2", "r3"];
