@@ -24,7 +24,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/usage.ts",
     from: "row.units * slots",
     to: "row.units",
-    noticedBy: { file: "src/store/memory/memory.test.ts" },
+    noticedBy: { file: "test/conformance/store.test.ts", test: "memory reading lists gates by key" },
   },
   {
     id: "deadlock-is-an-error",
@@ -71,14 +71,6 @@ export const defects: readonly Defect[] = [
       file: "test/conformance/store.test.ts",
       test: "SQLite tending leaves alone what holds its slots",
     },
-  },
-  {
-    id: "sessions-forgotten-at-once",
-    means: "nobody can say which worker it was that died",
-    file: "src/store/query/tend.ts",
-    from: "expires_at < ${leaseNow} - 3600000",
-    to: "expires_at < ${leaseNow}",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite tending forgets sessions an hour" },
   },
   {
     id: "retry-keeps-its-place",
