@@ -140,7 +140,7 @@ export const defects: readonly Defect[] = [
     to: "if (!known)",
     noticedBy: {
       file: "test/conformance/store.test.ts",
-      test: "SQLite a lane has a head that no unit stands before",
+      test: "SQLite a lane has the best of those who arrive together",
     },
   },
   {
