@@ -62,7 +62,7 @@ export default defineConfig({
         test: {
           ...common,
           name: "units",
-          include: ["src/**/*.test.ts", "chaos/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "chaos/**/*.test.ts", "mutants/**/*.test.ts"],
           exclude: [ALONE],
           isolate: false,
           maxWorkers: 2,

@@ -9,6 +9,8 @@ export interface Defect {
   /** Stands in that file exactly once. */
   readonly from: string;
   readonly to: string;
+  /** Further places of the same file, for a mistake that takes more than one; each text stands there once. */
+  readonly also?: readonly { readonly from: string; readonly to: string }[];
   /** Test file, and a part of the test's name where one test is enough. */
   readonly noticedBy: { readonly file: string; readonly test?: string };
 }

@@ -70,6 +70,8 @@ export interface Place {
   readonly where: string;
   open(options?: { connections?: number; sleep?: (ms: number) => Promise<void> }): Promise<Store>;
   beside(): Promise<Aside>;
+  /** What else is to be closed with it. */
+  atEnd(close: () => Promise<void>): void;
   close(): Promise<void>;
 }
 
@@ -113,6 +115,7 @@ export async function placeOf(server: Server): Promise<Place> {
       closing.push(() => aside.close());
       return aside;
     },
+    atEnd: (close) => void closing.push(close),
     close: async () => {
       for (const close of closing.splice(0).reverse()) await close().catch(() => {});
     },
@@ -172,6 +175,20 @@ export async function waitingForLocks(name: Place["name"], aside: Aside): Promis
 
 export async function untilWaiting(name: Place["name"], aside: Aside, count = 1): Promise<void> {
   await until(async () => (await waitingForLocks(name, aside)) >= count, LOOK_EVERY_MS[name]);
+}
+
+/** Until somebody waits for a lock, or has come to an end without. */
+export async function untilWaitingOrOver(
+  name: Place["name"],
+  aside: Aside,
+  work: Promise<unknown>,
+): Promise<void> {
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  work.then(over, over);
+  await until(async () => isOver || (await waitingForLocks(name, aside)) > 0, LOOK_EVERY_MS[name]);
 }
 
 /** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Gate, Limit } from "./gate.ts";
-import { bounded, draining, most, obstacle, UNLIMITED } from "./gate.ts";
+import { bounded, draining, lineFrom, most, obstacle, UNLIMITED } from "./gate.ts";
 
 const gate = (limit: Limit, held = 0, paused = false): Gate => ({
   key: "g",
@@ -71,4 +71,9 @@ describe("a gate", () => {
     expect(most(gate(UNLIMITED, 0, true), 1)).toBe(0);
     expect(most(gate(UNLIMITED), 9)).toBe(Number.POSITIVE_INFINITY);
   });
+});
+
+it("a line is served as it is written, and in the strictest way when it is not known", () => {
+  expect(["skip", "strict", "bypass"].map(lineFrom)).toEqual(["skip", "strict", "bypass"]);
+  expect(lineFrom("by the moon")).toBe("strict");
 });

@@ -30,6 +30,17 @@ describe("the slots of all workers", () => {
     expect([0, 1, 2].map(() => slots.takerOf(unit([0, 1, 2])))).toEqual(["me", "me", undefined]);
   });
 
+  it("are taken for so many new claims as the claimer's bounds allow, altogether and of one queue", () => {
+    const bounded = { id: "a", slots: 9, used: 0, claims: { inAll: 3, perQueue: 2 } };
+    const slots = slotsOf([bounded], 0);
+    const take = (queue: string, claimed = false) => slots.takerOf(unit([0], { queue, claimed }));
+    expect([take("x"), take("x"), take("x")]).toEqual(["me", "me", undefined]);
+    expect([take("y"), take("y")]).toEqual(["me", undefined]);
+    // What it has claimed before only starts now.
+    expect(take("x", true)).toBe("me");
+    expect(slots.postponed).toBe("own");
+  });
+
   it("are not touched by the last known unit of a longer lane, which only asks", () => {
     const slots = slotsOf(workers, 0);
     const frontier = unit([0], { frontier: true });

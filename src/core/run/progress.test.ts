@@ -89,6 +89,15 @@ describe("a step", () => {
     expect(moved(progress(mend, now({ a: "succeeded" }))).skip).toEqual(["mend"]);
   });
 
+  test("that was cancelled counts as one that failed: its run has failed, and what handles it runs", () => {
+    const mend = graph([step("a"), step("b", needing("a")), step("mend", [{ step: "a", on: "failed" }])]);
+    expect(moved(progress(mend, now({ a: "cancelled" })))).toMatchObject({ skip: ["b"], open: ["mend"] });
+    expect(moved(progress(mend, now({ a: "cancelled", mend: "succeeded" }))).finish).toEqual({
+      state: "failed",
+      steps: ["a"],
+    });
+  });
+
   test("that waits for an end runs after any, even after a skip", () => {
     const last = graph([step("a"), step("b", needing("a")), step("last", [{ step: "b", on: "finished" }])]);
     expect(moved(progress(last, now({ a: "failed" })))).toMatchObject({ skip: ["b"], open: ["last"] });

@@ -36,6 +36,7 @@ describe("fire times", () => {
 
   test("that are noticed within a minute were not missed", () => {
     const due = (now: number) => dueTimes({ next: at(100), from: 0, now, catchUp: "skip" }).times;
+    expect(ON_TIME_MS).toBe(MINUTE);
     expect(due(100 + ON_TIME_MS)).toEqual([100]);
     expect(due(101 + ON_TIME_MS)).toEqual([]);
   });

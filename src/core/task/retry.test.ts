@@ -45,6 +45,13 @@ describe("a failed attempt", () => {
     expect(delays).toEqual([1000, 2000, 4000, 5000, 5000]);
   });
 
+  it("is not moved beyond the maximum by the jitter either", () => {
+    expect(failed({ attempts: 9, maxDelay: "5s" }, 5, { random: 0.99 })).toEqual({
+      retry: true,
+      at: NOW + 5000,
+    });
+  });
+
   it("waits the same each time when the backoff is fixed", () => {
     for (const attempt of [1, 4])
       expect(failed({ attempts: 9, backoff: "fixed", delay: "10m" }, attempt)).toEqual({

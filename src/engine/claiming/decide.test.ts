@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { GateRow, HeadRow, LaneRow, PrefetchedRow, Scope, SessionRow, View } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
@@ -218,6 +219,33 @@ describe("a claimer takes", () => {
     expect(claimed(decision)).toEqual([]);
     expect(decision.ended).toBe(true);
     expect(decided({ ...view, sessions: [session("you"), session("me")] }).ended).toBe(false);
+  });
+
+  test("and a run that was let in is news; a task is none", () => {
+    const both = decided(
+      {
+        gates: [gate("runs", 9), gate("queue:q", 9)],
+        lanes: [lane("l", { "queue:q": 1 }), lane("runs", { runs: 1 }, { queue: RUNS })],
+        heads: [...heads("l", "task"), ...heads("runs", "run")],
+        sessions: [{ id: "me", slots: 4, serves: servesText(["q", RUNS], ["*"]) }],
+      },
+      { seat: { queues: ["q", RUNS], tasks: ["*"] } },
+    );
+    expect(claimed(both).sort()).toEqual(["run", "task"]);
+    expect(both.moves.news).toEqual([{ run: "run", failed: null }]);
+  });
+
+  test("with the shortest lease of the gates that it asks, and without one where none of them has any", () => {
+    const leased = (key: string, leaseMs: number | null) => gate(key, 9, { leaseMs });
+    const { moves } = decided({
+      gates: [leased("pool:a", 9_000), leased("pool:b", 3_000), leased("pool:c", null)],
+      lanes: [lane("l", { "pool:a": 1, "pool:b": 1, "pool:c": 1 }), lane("m", { "pool:c": 1 })],
+      heads: [...heads("l", "one"), ...heads("m", "two")],
+    });
+    expect(moves.claim.map(({ id, leaseMs }) => [id, leaseMs])).toEqual([
+      ["one", 3_000],
+      ["two", null],
+    ]);
   });
 
   test("with the claim lease of its seat", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LostRow, Recovery, View } from "../../store/store.ts";
-import { recoveries, storedOptions } from "./recovery.ts";
+import { newsOf, recoveries, storedOptions } from "./recovery.ts";
 
 const NOW = 5_000;
 const RETRIED = JSON.stringify({
@@ -19,20 +19,19 @@ const lost = (more: Partial<LostRow> = {}): LostRow => ({
   ...more,
 });
 
-function recovered(...rows: readonly LostRow[]): Recovery[] {
-  const view: View = {
-    now: NOW,
-    gates: [],
-    usage: [],
-    lanes: [],
-    heads: [],
-    prefetched: [],
-    sessions: [],
-    lost: rows,
-    beyond: [],
-  };
-  return recoveries(view);
-}
+const viewOf = (rows: readonly LostRow[]): View => ({
+  now: NOW,
+  gates: [],
+  usage: [],
+  lanes: [],
+  heads: [],
+  prefetched: [],
+  sessions: [],
+  lost: rows,
+  beyond: [],
+});
+
+const recovered = (...rows: readonly LostRow[]): Recovery[] => recoveries(viewOf(rows));
 
 const codeOf = ([first]: readonly Recovery[]): unknown => first?.body && JSON.parse(first.body).code;
 
@@ -70,6 +69,42 @@ describe("a claim whose holder is gone", () => {
   test("is decided by its own row, each of them", () => {
     const ways = recovered(lost(), lost({ id: "b", attempt: 3 }), lost({ id: "c", started: false }));
     expect(ways.map(({ id, to }) => `${id} ${to}`)).toEqual(["a retry", "b failed", "c waiting"]);
+  });
+});
+
+describe("a run that nobody started in time", () => {
+  const run = (onStartTimeout: string) => lost({ options: JSON.stringify({ onStartTimeout }) });
+
+  test("goes back in line, as often as it takes, where it is to be queued again", () => {
+    expect(recovered({ ...run("requeue"), losses: 9 })).toEqual([
+      { id: "a", epoch: 9, to: "waiting", body: null },
+    ]);
+  });
+
+  test("fails where it is to fail, and says why", () => {
+    const found = recovered(run("fail"));
+    expect(found).toMatchObject([{ to: "failed" }]);
+    expect(codeOf(found)).toBe("START_TIMEOUT");
+  });
+});
+
+describe("a run hears of a step that was lost", () => {
+  const step = (more: Partial<LostRow>) =>
+    lost({
+      options: JSON.stringify({ ...JSON.parse(RETRIED), step: { run: "r", name: "work" } }),
+      ...more,
+    });
+  const heard = (...rows: readonly LostRow[]) => newsOf(viewOf(rows), recovered(...rows));
+
+  test("when that has come to its end, and not while it is tried again", () => {
+    expect(heard(step({ attempt: 3 }))).toEqual([{ run: "r", failed: "work" }]);
+    expect(heard(step({ losses: 2 }))).toEqual([{ run: "r", failed: "work" }]);
+    expect(heard(step({ attempt: 1 }))).toEqual([]);
+    expect(heard(step({ started: false }))).toEqual([]);
+  });
+
+  test("and of a plain task nobody hears", () => {
+    expect(heard(lost({ attempt: 3 }))).toEqual([]);
   });
 });
 

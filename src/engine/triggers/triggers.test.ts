@@ -233,6 +233,18 @@ describe("a sensor", () => {
     expect(cursors).toEqual([0, 1, 2, 3]);
   });
 
+  test("that answers without a cursor keeps the one it has", async () => {
+    const world = new World();
+    const cursors: unknown[] = [];
+    const run = ({ cursor }: { cursor?: number }) => {
+      cursors.push(cursor);
+      return cursors.length === 1 ? { cursor: 7 } : {};
+    };
+    await world.start({ sensors: [sensor({ ...look, run })] });
+    await world.env.advance(60_000);
+    expect(cursors.slice(0, 3)).toEqual([undefined, 7, 7]);
+  });
+
   test("that submits a key again makes no second run", async () => {
     const world = new World();
     await world.start({ sensors: [sensor({ ...look, run: () => ({ submit: [{ key: "same" }] }) })] });
@@ -378,6 +390,20 @@ describe("an automation", () => {
     world.succeed("a");
     await world.env.advance(2_000);
     expect(await world.keys()).toHaveLength(1);
+  });
+
+  test("with newer waits for a run in progress that somebody else has made", async () => {
+    const world = new World();
+    const options = { key: "by hand", tags: {}, priority: undefined, source: "test" };
+    await world.store.submit([{ ...(await world.toRun("c", null, options)), direct: true }]);
+    world.succeed("a");
+    await world.start({ automations: [automation({ id: "fresh", workflow: "c", when: newer("a") })] });
+    await world.env.advance(5_000);
+    expect(await world.keys()).toEqual(["by hand"]);
+    const [run] = await world.store.runs({ limit: 1 });
+    await world.store.cancelRun(run?.id ?? "", "test");
+    await world.env.advance(2_000);
+    expect(await world.keys()).toHaveLength(2);
   });
 
   test("with newer waits while a run of its workflow is queued or in progress, whoever made it", async () => {

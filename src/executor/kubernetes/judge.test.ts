@@ -67,6 +67,14 @@ describe("a pod that has failed", () => {
     });
   });
 
+  test("because its memory was full has failed, and says what to give it", () => {
+    const terminated = { exitCode: 137, reason: "OOMKilled" };
+    expect(judge(pod({ phase: "Failed", containerStatuses: being({ terminated }) }))).toMatchObject({
+      is: "failed",
+      error: { code: "POD_OUT_OF_MEMORY", message: expect.stringContaining("higher memory limit") },
+    });
+  });
+
   test("at its deadline has timed out, even if it was told to go", () => {
     expect(
       judge(pod({ phase: "Failed", reason: "DeadlineExceeded", containerStatuses: exited })),

@@ -163,6 +163,6 @@ export const selectClockAndSessions = (): Sql =>
   sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON ${throughKey("s.id")} AND s.expires_at > ${leaseNow}`;
 
 export const selectLost = (): Sql =>
-  sql`SELECT r.epoch, r.id, r.started_at, t.options
+  sql`SELECT r.epoch, r.id, r.started_at, r.until_at, t.options
     FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
     WHERE ${LOST} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane) ORDER BY r.id LIMIT 200`;

@@ -150,7 +150,7 @@ function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readon
   };
 }
 
-/** Its holder may still be alive and just reporting: what is gone or started by the time we hold it is not lost. */
+/** Its holder may still be alive and just reporting: what is gone, started or renewed by the time we hold it is not lost. */
 function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]> {
   if (candidates.length === 0) return [];
   const byEpoch = new Map(candidates.map((row) => [Number(row.epoch), row]));
@@ -159,7 +159,8 @@ function* holdLost(candidates: readonly Row[]): Generator<Flight, Row[], Row[][]
   );
   return held.flatMap((row) => {
     const seen = byEpoch.get(Number(row.epoch));
-    return seen && seen.started_at === row.started_at ? [{ ...row, options: seen.options }] : [];
+    const isAsSeen = seen?.started_at === row.started_at && seen?.until_at === row.until_at;
+    return seen && isAsSeen ? [{ ...row, options: seen.options }] : [];
   });
 }
 

@@ -208,4 +208,4 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
 
 /** Holds lost claims while they are decided on; one that somebody has in hand is being taken care of. */
 export const lockClaims = (claims: readonly { id: string; epoch: number }[]): Sql =>
-  sql`SELECT epoch, id, lane, session, held, started_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`;
+  sql`SELECT epoch, id, lane, session, held, started_at, until_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`;

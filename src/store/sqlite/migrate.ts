@@ -38,6 +38,9 @@ function voidLeasesOfEarlierBoots(db: DatabaseSyncInstance, time: SqliteTime): v
   if (known?.boot_id === time.bootId) return;
   // Runs in progress outlive every process, and the machine.
   db.exec("DELETE FROM sluice_session WHERE id <> '@runs'");
+  // What has a lease of its own beside a session has lost it too, and nobody is at a trigger any more.
+  db.exec("UPDATE sluice_running SET until_at = 0 WHERE until_at IS NOT NULL");
+  db.exec("UPDATE sluice_trigger SET busy_until = NULL");
   db.exec("DELETE FROM sluice_boot");
   db.prepare("INSERT INTO sluice_boot (boot_id) VALUES (?)").run(time.bootId);
 }

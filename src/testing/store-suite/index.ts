@@ -10,6 +10,7 @@ import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
 import { fanOutSuite } from "./fan-out.ts";
+import { fencingSuite } from "./fencing.ts";
 import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
 import { laneSuite } from "./lanes.ts";
@@ -56,6 +57,7 @@ export function describeStore(
     describe("a pass", () => passSuite(fresh));
     describe("a report", () => settleSuite(fresh));
     describe("recovery", () => recoverySuite(fresh));
+    describe("a holder whose claim another has by now", () => fencingSuite(fresh));
     describe("by hand", () => byHandSuite(fresh));
     describe("a limit", () => limitSuite(fresh, options));
     describe("an app", () => appSuite(fresh, options));

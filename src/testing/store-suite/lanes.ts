@@ -50,6 +50,17 @@ export function laneSuite(fresh: Fresh): void {
     expect((await bench.lane(MAIL)).head).toMatchObject({ id: "b", priority: 2 });
   });
 
+  test("has the best of those who arrive together as its head, whoever came first", async () => {
+    const bench = await fresh();
+    await bench.enqueue("early");
+    bench.clock.advance(1);
+    await bench.enqueue(newTask("urgent", { priority: 5 }));
+    bench.clock.advance(1);
+    await bench.enqueue(newTask("late", { priority: 5 }));
+    await bench.intake();
+    expect((await bench.lane(MAIL)).head).toMatchObject({ id: "urgent", priority: 5 });
+  });
+
   test("moves only when it is as it was seen: a stale stamp changes nothing", async () => {
     const bench = await fresh();
     await bench.enqueue("a");

@@ -1,0 +1,8 @@
+// `npm run mutants`: plants known defects into a copy of the sources, one at a time, and asks whether a test notices.
+
+import { install, root } from "./ready.mjs";
+import { endWithNpm, node } from "./run.mjs";
+
+endWithNpm();
+await install(root);
+process.exitCode = await node(["--import", "tsx", "mutants/run.ts", ...process.argv.slice(2)]);
