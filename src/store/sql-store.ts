@@ -288,8 +288,12 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.items(run, step, page));
   }
 
-  line(queue: string, limit: number): Promise<S.LineView> {
-    return this.#db.read(() => readRun.line(queue, limit));
+  line(queue: string, limit: number, offset?: number): Promise<S.LineView> {
+    return this.#db.read(() => readRun.line(queue, limit, offset));
+  }
+
+  laterRuns(limit: number, offset: number): Promise<S.RunRow[]> {
+    return this.#db.read(() => readRun.laterRuns(limit, offset));
   }
 
   holders(gate: string): Promise<S.GateHolder[]> {

@@ -12,7 +12,7 @@ import type { GateChange } from "../../core/run/claim-clock.ts";
 import { countedWait } from "../../core/run/claim-clock.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
-import { reasonsOf, waitsOf } from "../claiming/wait.ts";
+import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
 /** Where a clock stands still, a timer that rings is not set again sooner than this. */
 const SOON_MS = 1_000;
@@ -44,12 +44,12 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   // It has its slots, or waits for a retry: should it come back in line, its time begins anew.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const waitedMs = await countedWaitOf(store, view);
-  const reasons = reasonsOf(view);
+  const hurdles = hurdlesOf(view);
   const left = claimTimeoutMs - waitedMs;
   // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
-  if (left > 0 && reasons.length > 0 && reasons.every(isFull)) return store.resetTimer(timer, left);
-  if (left > 0 || !reasons.some(isFull)) return store.resetTimer(timer, Math.max(left, SOON_MS));
-  await store.failWaiting(timer.id, JSON.stringify(tooLong(reasons, waitedMs, view.now)));
+  if (left > 0 && hurdles.length > 0 && hurdles.every(isFull)) return store.resetTimer(timer, left);
+  if (left > 0 || !hurdles.some(isFull)) return store.resetTimer(timer, Math.max(left, SOON_MS));
+  await store.failWaiting(timer.id, JSON.stringify(tooLong(reasonsOf(view), waitedMs, view.now)));
   store.hint("runs");
 }
 
