@@ -195,7 +195,7 @@ function roomy(reason: Reason, rooms: ReadonlyMap<string, number>): Reason {
   if (room === undefined) return reason;
   if (reason.kind === "full") return room === reason.held + reason.asked ? reason : { ...reason, room };
   if (reason.kind === "never") return room === reason.asked ? reason : { ...reason, room };
-  return reason.kind === "paused" ? { ...reason, room } : reason;
+  return reason.kind === "paused" && reason.zero ? { ...reason, room } : reason;
 }
 
 /** As the unit asks; what is about workers comes last. */
