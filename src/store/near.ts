@@ -2,7 +2,7 @@
 
 /** Lanes that are looked at, the best first. */
 export const LANES_NEAR = 1_000;
-const UNITS_NEAR = 5_000;
+const UNITS_NEAR = 2_000;
 
 /** Units of each lane: enough to fill most gates, and never more than a look can bear. */
 export const wantEach = (lanes: number): number =>

@@ -57,7 +57,8 @@ export const shapes: fc.Arbitrary<Shape> = fc.record({
     "run:up/items/s": fc.constantFrom(1, 2),
   }),
   workers: fc.array(
-    fc.record({ slots: fc.constantFrom(1, 2, 3), queues: fc.constantFrom(["q"], ["q", "r"]) }),
+    // All serve both queues: one that does not know a lane of another queue may start something past it.
+    fc.record({ slots: fc.constantFrom(1, 2, 3), queues: fc.constant(["q", "r"]) }),
     { maxLength: 2 },
   ),
   first: fc.array(unit, { maxLength: 5 }),
@@ -135,8 +136,7 @@ export class World {
   async #join(id: string, slots: number, queues: readonly string[]): Promise<void> {
     const claims = claimsOf(this.store, id, slots, queues);
     await claims.open(id, LONG_MS);
-    // Who comes has the first look: it sees all that it could do.
-    this.#claimers.unshift({ claims, held: 0 });
+    this.#claimers.push({ claims, held: 0 });
   }
 
   async #put(units: readonly UnitShape[], prefix: string, delays = false): Promise<void> {
@@ -197,7 +197,8 @@ export class World {
 
   async #cure(reason: Reason, queue: string): Promise<void> {
     if (reason.kind === "later") this.#clock.advance(reason.at - this.#clock.now());
-    else if (reason.kind === "noWorker" || reason.kind === "busy") await this.#join("new", 100, [queue]);
+    else if (reason.kind === "noWorker") await this.#join("new", 100, [queue]);
+    else if (reason.kind === "busy") await this.#join("new", 100, ["q", "r"]);
     else if (!("gate" in reason)) throw new Error(`nobody knows how to cure ${reason.kind}`);
     else if (reason.kind !== "paused" || reason.zero || reason.room) await this.#limit(reason.gate, -1);
     else if (reason.gate === "run:up") await this.store.pauseRun("up", false, "test");

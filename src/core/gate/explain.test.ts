@@ -40,7 +40,9 @@ function cure(snapshot: Case, unit: Waiter, reasons: readonly Reason[]): Snapsho
     gates,
     workers: [...workers, { id: "new", slots: 1_000, used: 0 }],
     line: snapshot.line.map((each) =>
-      each.queue === unit.queue ? { ...each, workers: [...(each.workers ?? []), workers.length] } : each,
+      each.queue === unit.queue || each.workers?.some((index) => unit.workers?.includes(index))
+        ? { ...each, workers: [...(each.workers ?? []), workers.length] }
+        : each,
     ),
   };
 }

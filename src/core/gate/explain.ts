@@ -86,7 +86,10 @@ export class Explainer {
     return isPaused && !removed.has(pause) ? pause : limitOf(reason.gate);
   }
 
-  /** The world without these hurdles: gates unlimited or resumed, a worker more for the unit's queue. */
+  /**
+   * The world without these hurdles: gates unlimited or resumed, and a worker more. Where some serve the unit, it is one
+   * that serves whatever they do; else one for its queue.
+   */
   #without(
     unit: Waiter,
     line: readonly Waiter[],
@@ -102,7 +105,9 @@ export class Explainer {
     }));
     const { workers } = this.#snapshot;
     if (!workers || !removed.has(WORKERS)) return { ...this.#snapshot, gates, line };
-    const isServed = (other: Waiter): boolean => other.queue === unit.queue;
+    const serving = new Set(unit.workers);
+    const isServed = (other: Waiter): boolean =>
+      other.queue === unit.queue || (other.workers ?? []).some((index) => serving.has(index));
     return {
       ...this.#snapshot,
       gates,
