@@ -62,3 +62,12 @@ test("a schedule that is triggered by hand makes its input as at a fire time", a
     source: "schedule daily, by code",
   });
 });
+
+test("a direct run without a worker says that nobody moves it on, until somebody lives", async () => {
+  await using sluice = await connect({ store: openMemory(), app });
+  const { id } = await sluice.execute(plain, undefined);
+  expect(await sluice.runs.reasons(id)).toEqual([{ kind: "noWorker", queue: "@runs", name: "plain" }]);
+  const serves = servesText(["default"], ["nap"]);
+  await sluice.store.openSession({ id: "w", name: "w", slots: 1, leaseMs: 60_000, serves });
+  expect(await sluice.runs.reasons(id)).toEqual([]);
+});

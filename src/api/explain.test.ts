@@ -114,8 +114,17 @@ const view = (more: Partial<WaitView> = {}): WaitView => ({
   sessions: [session("s1", 4)],
   holders: [],
   ahead: [],
+  aheadAt: aheadAt(more.ahead ?? []),
+  before: 0,
   ...more,
 });
+
+function aheadAt(ahead: WaitView["ahead"]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { asks, units } of ahead)
+    for (const [key] of JSON.parse(asks) as [string, number][]) counts[key] = (counts[key] ?? 0) + units;
+  return counts;
+}
 
 describe("why a task waits", () => {
   test("is nothing at all when the next pass starts it", () => {
@@ -229,7 +238,9 @@ describe("why a task waits", () => {
         lanes: [lane("mine"), lane("other", { "queue:q": 1 })],
         heads: [head("me", "mine", 50), head("first", "other", at)],
       });
-    expect(explainWait(seen(49)).reasons).toMatchObject([{ kind: "full", gate: "queue:q" }]);
+    expect(explainWait(seen(49)).reasons).toMatchObject([
+      { kind: "behind", gate: "queue:q", held: 0, front: { unit: "first", reasons: [] } },
+    ]);
     expect(explainWait(seen(51)).reasons).toEqual([]);
   });
 
@@ -265,7 +276,9 @@ describe("why a task waits", () => {
         ahead: [{ lane: "mine", asks: text(ASKS), units: 3 }],
       }),
     );
-    expect(reasons).toMatchObject([{ kind: "full", gate: "queue:q", held: 1, ahead: 3 }]);
+    expect(reasons).toMatchObject([
+      { kind: "behind", gate: "queue:q", held: 0, ahead: 3, front: { unit: "head" } },
+    ]);
   });
 });
 
@@ -276,6 +289,15 @@ describe("a task that is not in line", () => {
     expect(later(0).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "delay" }]);
     expect(later(1).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "retry" }]);
     expect(later(0).sentences[0]?.remedy).toBeUndefined();
+  });
+
+  test("waits for its time and for what will be in its way then", () => {
+    const seen = view({
+      task: task({ state: "later", at: NOW + 5_000 }),
+      gates: [gate("cluster", -1), gate("queue:q", 1)],
+      usage: [usage("mine", 1)],
+    });
+    expect(explainWait(seen).reasons.map(({ kind }) => kind)).toEqual(["later", "full"]);
   });
 
   test("has no reason when it runs or has ended", () => {

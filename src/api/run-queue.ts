@@ -2,13 +2,13 @@
 import { SluiceError } from "../core/error.ts";
 import { describe, remedy } from "../core/gate/describe.ts";
 import type { Limit } from "../core/gate/gate.ts";
-import { inOrder } from "../core/gate/order.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
-import { planOf } from "../engine/claiming/line.ts";
-import { asideReason, withCauses } from "../engine/claiming/wait.ts";
+import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
+import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
 export interface QueuedRun {
@@ -24,7 +24,16 @@ export interface QueuedRun {
   readonly sentences: readonly { readonly text: string; readonly remedy?: string | undefined }[];
 }
 
-/** So many are read at once. */
+export interface QueuePage {
+  readonly runs: readonly QueuedRun[];
+  /** How many are queued in all, those included whose time has not come. */
+  readonly total: number;
+  readonly after: number;
+}
+
+/** So many are shown at once unless one asks for more. */
+const A_PAGE = 1_000;
+/** So many are looked at to say what another limit would do. */
 const MOST = 5_000;
 
 export class RunQueue {
@@ -34,58 +43,84 @@ export class RunQueue {
     this.#store = store;
   }
 
-  /** In the order in which they are looked at: priority first, then time. Those that come later are last. */
-  async list({ limit = 1_000 }: { readonly limit?: number } = {}): Promise<QueuedRun[]> {
-    const [view, rows] = await Promise.all([
-      this.#store.line(RUNS, MOST),
-      this.#store.runs({ state: "queued", limit: MOST }),
-    ]);
-    const { waiting } = planOf(view);
-    const known = new Map(rows.map((row) => [row.id, row]));
-    const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
-    const isServed = this.#isServed(view);
-    const inLine = inOrder(view.heads.map((head) => ({ ...head, rank: 100 })));
-    const standing = inLine.map((head, index): QueuedRun => {
-      const reasons =
-        asideOf(view, head.lane) ??
-        waiting.get(head.id) ??
-        (isServed ? [] : [nobody(lanes.get(head.lane)?.task ?? "")]);
-      return {
-        id: head.id,
-        workflow: lanes.get(head.lane)?.task ?? "",
-        position: index + 1,
-        priority: head.priority,
-        tags: JSON.parse(known.get(head.id)?.tags ?? "{}") as Record<string, string>,
-        queuedAt: head.at,
-        ...told(reasons, view.now),
-      };
-    });
-    const later = rows
-      .filter((row) => row.later)
-      .sort((a, b) => a.queuedAt - b.queuedAt)
-      .map(
-        (row): QueuedRun => ({
-          id: row.id,
-          workflow: row.workflow,
-          position: null,
-          priority: row.priority,
-          tags: JSON.parse(row.tags) as Record<string, string>,
-          queuedAt: row.queuedAt,
-          ...told([{ kind: "later", at: row.queuedAt, because: "delay" }], view.now),
-        }),
-      );
-    return [...standing, ...later].slice(0, limit);
+  /**
+   * In the order in which they are looked at: priority first, then time. Those that come later are last. `after`: how
+   * many of them come before the page.
+   */
+  async list(page: { readonly limit?: number; readonly after?: number } = {}): Promise<QueuedRun[]> {
+    return [...(await this.page(page)).runs];
   }
 
-  /** Its place and its reasons as in the list, and who holds what it waits for. */
+  /** The same, with how many there are in all. */
+  async page({
+    limit = A_PAGE,
+    after = 0,
+  }: {
+    readonly limit?: number;
+    readonly after?: number;
+  } = {}): Promise<QueuePage> {
+    const most = Math.min(limit, Number.MAX_SAFE_INTEGER - after);
+    const view = await this.#store.line(RUNS, most, after);
+    const room = most - view.heads.length;
+    const late = room > 0 && view.later > 0 ? await this.#later(view, room, after) : [];
+    return { runs: [...(await this.#standing(view, after)), ...late], total: view.total + view.later, after };
+  }
+
+  async #standing(view: LineView, after: number): Promise<QueuedRun[]> {
+    const why = reasonsInLine(view);
+    const tags = await this.#tagsOf(view.heads.map(({ id }) => id));
+    const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
+    return view.heads.map(
+      ({ id, lane, priority, at }, index): QueuedRun => ({
+        id,
+        workflow: lanes.get(lane)?.task ?? "",
+        position: after + index + 1,
+        priority,
+        tags: tags.get(id) ?? {},
+        queuedAt: at,
+        ...told(withCauses(why.get(id) ?? [], { ...view, holders: [] }), view.now),
+      }),
+    );
+  }
+
+  async #tagsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+    const rows = ids.length > 0 ? await this.#store.runs({ ids, limit: ids.length }) : [];
+    return new Map(rows.map((row) => [row.id, readable(row.tags) as Record<string, string>]));
+  }
+
+  async #later({ now, total }: LineView, limit: number, after: number): Promise<QueuedRun[]> {
+    const rows = await this.#store.laterRuns(limit, Math.max(0, after - total));
+    return rows.map(
+      (row): QueuedRun => ({
+        id: row.id,
+        workflow: row.workflow,
+        position: null,
+        priority: row.priority,
+        tags: readable(row.tags) as Record<string, string>,
+        queuedAt: row.queuedAt,
+        ...told([{ kind: "later", at: row.queuedAt, because: "delay" }], now),
+      }),
+    );
+  }
+
+  /** Its place, everything that keeps it there, and who holds what it waits for. */
   async why(id: string): Promise<QueuedRun> {
-    const [line, view] = await Promise.all([
-      this.list({ limit: Number.POSITIVE_INFINITY }),
+    const [view, [row]] = await Promise.all([
       this.#store.wait(id),
+      this.#store.runs({ ids: [id], limit: 1 }),
     ]);
-    const found = line.find((run) => run.id === id);
-    if (!found) throw await this.#notQueued(id);
-    return view ? { ...found, ...told(withCauses(found.reasons, view), view.now) } : found;
+    if (!view || !row) throw unknownRun(id);
+    const { task, now, before } = view;
+    if (task.state !== "waiting" && task.state !== "later") throw await this.#notQueued(id);
+    return {
+      id,
+      workflow: row.workflow,
+      position: task.state === "later" ? null : before + 1,
+      priority: task.priority,
+      tags: readable(row.tags) as Record<string, string>,
+      queuedAt: task.at,
+      ...told(reasonsOf(view), now),
+    };
   }
 
   /** Only what is still in line; a run in progress is cancelled with `runs.cancel`. */
@@ -115,21 +150,10 @@ export class RunQueue {
     return { starts: then, more: then.filter((id) => !now.has(id)) };
   }
 
-  #isServed(view: LineView): boolean {
-    return view.sessions.some(({ id }) => id !== RUNS);
-  }
-
   async #notQueued(id: string): Promise<SluiceError> {
     return notQueued(id, (await this.#store.run(id))?.run.state);
   }
 }
-
-function asideOf(view: LineView, lane: string): readonly Reason[] | undefined {
-  const found = view.aside.find(({ id }) => id === lane);
-  return found && [asideReason(found)];
-}
-
-const nobody = (workflow: string): Reason => ({ kind: "noWorker", queue: RUNS, name: workflow });
 
 function told(reasons: readonly Reason[], now: number): Pick<QueuedRun, "reasons" | "sentences"> {
   return {

@@ -1,12 +1,15 @@
 /** Runs as people and programs see and steer them. */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
-import { runGateKey } from "../core/gate/key.ts";
+import { pausedWith, runGateKey } from "../core/gate/key.ts";
+import type { Reason } from "../core/gate/reason.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
+import { isAttended } from "../engine/claiming/serving.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
+import { RUNS } from "../store/store.ts";
 import { untilEnded } from "./ended.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
@@ -63,6 +66,17 @@ export class Runs {
     if (!cancelled) throw unknownRun(id);
     for (const hint of ["cancel", "runs", "work"]) this.#store.hint(hint);
     return cancelled;
+  }
+
+  /** What keeps a run in progress from going on, whatever its steps wait for: a pause, or that nobody lives to move it. */
+  async reasons(id: string): Promise<readonly Reason[]> {
+    const [{ run }, sessions] = await Promise.all([this.#detail(id), this.#store.sessions()]);
+    if (run.state !== "started" && run.state !== "notStarted") return [];
+    const isAlone = !isAttended(sessions);
+    return [
+      ...(run.paused ? [{ kind: "paused", gate: pausedWith(runGateKey(id, "")), ahead: 0 } as const] : []),
+      ...(isAlone ? [{ kind: "noWorker", queue: RUNS, name: run.workflow } as const] : []),
+    ];
   }
 
   /** None of its steps starts any more; those that run go on. */

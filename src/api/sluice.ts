@@ -9,7 +9,7 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { storedOptions } from "../engine/claiming/recovery.ts";
-import { waitsOf } from "../engine/claiming/wait.ts";
+import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
 import { checked } from "../store/checked.ts";
@@ -215,7 +215,7 @@ export class Sluice implements AsyncDisposable {
     const claimed = own.findLast(({ kind }) => kind === "TaskClaimed");
     const until = task.state === "waiting" ? now : (claimed?.at ?? Math.min(now, task.at));
     const waits = waitsOf(await this.store.events(task.lane), task.createdAt, until);
-    return { ...explainWait(view), waits };
+    return { ...explainWait(view), waits: namingPauses(waits, view.gates) };
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {

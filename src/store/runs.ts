@@ -229,6 +229,8 @@ export interface RunFilter {
   /** "key" or "key=value". */
   readonly tag?: string | undefined;
   readonly before?: string | undefined;
+  /** These alone. */
+  readonly ids?: readonly string[] | undefined;
   readonly limit: number;
 }
 
@@ -298,18 +300,26 @@ export interface RunDetail {
   readonly steps: readonly StepRow[];
 }
 
-/** One line as it stands: enough for `admit` to say of each unit in it whether it may start, and why not. */
+/** A page of one line as it stands: enough for `admit` to say of each unit in it whether it may start, and why not. */
 export interface LineView {
   readonly now: number;
   readonly gates: readonly GateInfo[];
   readonly usage: readonly Usage[];
   readonly lanes: readonly LaneRow[];
+  /** The units of the page, in order. */
   readonly heads: readonly HeadRow[];
+  /** Units ahead of the page: all of them, or where they are very many the first of each lane. */
+  readonly front: readonly HeadRow[];
+  /** How many stand ahead of the page, lane by lane; all of them. */
+  readonly ahead: readonly { readonly lane: string; readonly asks: string; readonly units: number }[];
   readonly sessions: readonly SessionRow[];
   /** There are more units in this line. */
   readonly cut: boolean;
   /** Those of its lanes that were set aside. */
   readonly aside: readonly AsideRow[];
+  /** How many stand in this line, and how many will when their time comes. */
+  readonly total: number;
+  readonly later: number;
 }
 
 /** Who holds slots of a gate. */
@@ -371,7 +381,9 @@ export interface RunVerbs {
   ): Promise<ItemRow[]>;
   /** Undefined when no step has its items in this lane. */
   standstill(lane: string): Promise<Standstill | undefined>;
-  /** Everything that waits in one queue, in order, up to `limit` units. */
-  line(queue: string, limit: number): Promise<LineView>;
+  /** What waits in one queue, in order: `limit` units behind the first `offset`. */
+  line(queue: string, limit: number, offset?: number): Promise<LineView>;
+  /** Runs that are put off, the first to come first: `limit` of them behind the first `offset`. */
+  laterRuns(limit: number, offset: number): Promise<RunRow[]>;
   holders(gate: string): Promise<GateHolder[]>;
 }

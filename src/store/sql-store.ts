@@ -341,8 +341,12 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.standstill(lane));
   }
 
-  line(queue: string, limit: number): Promise<S.LineView> {
-    return this.#db.read(() => readRun.line(queue, limit));
+  line(queue: string, limit: number, offset?: number): Promise<S.LineView> {
+    return this.#db.read(() => readRun.line(queue, limit, offset));
+  }
+
+  laterRuns(limit: number, offset: number): Promise<S.RunRow[]> {
+    return this.#db.read(() => readRun.laterRuns(limit, offset));
   }
 
   holders(gate: string): Promise<S.GateHolder[]> {

@@ -461,14 +461,18 @@ export interface WaitView {
   readonly rank: number;
   readonly gates: readonly GateInfo[];
   readonly usage: readonly Usage[];
+  /** The best lanes that stand ahead of it at one of its gates, and its own, with the first units of each. */
   readonly lanes: readonly LaneRow[];
   readonly heads: readonly HeadRow[];
   readonly sessions: readonly SessionRow[];
   readonly holders: readonly HolderRow[];
   /** Its lane was set aside. */
   readonly aside: { readonly id: string; readonly error: string; readonly at: number } | null;
-  /** Waiting units ahead of it, per lane that shares one of its gates. */
+  /** Waiting units ahead of it, per lane of these. */
   readonly ahead: readonly { readonly lane: string; readonly asks: string; readonly units: number }[];
+  /** Waiting units ahead of it at each of its gates, and in its queue: all of them, in whatever lane. */
+  readonly aheadAt: Readonly<Record<string, number>>;
+  readonly before: number;
 }
 
 export interface QueueRow {

@@ -40,14 +40,23 @@ describe("queue list", () => {
       { id: low, position: 2, priority: 0 },
     ]);
     expect(await shop.data("queue", "list", "--limit", "1")).toHaveLength(1);
+    expect(await shop.data("queue", "list", "--after", "1")).toMatchObject([{ id: low, position: 2 }]);
   });
+});
+
+test("a list that is not all of the line says so, and how to see the rest", async () => {
+  expect(await shop.table("queue", "list", "--limit", "1")).toMatch(
+    /\nShown are 1 to 1 of 2 queued runs\. The next: npx sluice queue list --limit 1 --after 1/,
+  );
+  expect(await shop.table("queue", "list", "--after", "1")).toContain("Shown are 2 to 2 of 2 queued runs.");
+  expect(await shop.table("queue", "list", "--after", "9")).toBe("There are only 2 queued runs.\n");
 });
 
 describe("queue why", () => {
   test("says the reasons, the place, priority and tags", async () => {
     expect(await shop.table("queue", "why", low)).toMatch(
       new RegExp(
-        `^diamond ${low} is number 2 in the line of runs, queued for \\w+, because\\n  tag "tenant=acme" is full: 1 of 1 slots held \\(by ${started} diamond for \\w+\\), 1 waiting ahead\\n      npx sluice limits set tag:tenant=acme 2\\n  Priority 0, tags: env=test, tenant=acme\\.\\n$`,
+        `^diamond ${low} is number 2 in the line of runs, queued for \\w+, because\\n  tag "tenant=acme" is full: 1 of 1 slots held \\(by ${started} diamond for \\w+\\), 1 waiting ahead\\n      npx sluice limits set tag:tenant=acme 3\\n  Priority 0, tags: env=test, tenant=acme\\.\\n$`,
       ),
     );
     expect(await shop.data("queue", "why", low)).toMatchObject({ id: low, position: 2, priority: 0 });

@@ -599,7 +599,12 @@ export class Player {
     return {
       task: await store.task(id),
       events: await store.events(id),
-      before: before && { ...waitInOrder(before), heads: [] },
+      // A lane that no pass has taken in has no head yet, only a guess of one.
+      before: before && {
+        ...waitInOrder(before),
+        lanes: sorted(before.lanes.map(({ head: _, ...lane }) => lane)),
+        heads: [],
+      },
       after: after && waitInOrder(after),
       tasks: await store.tasks({ limit: 5, queue: "mail" }),
       find: await store.find(id.slice(0, 2)),

@@ -57,8 +57,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       ({ text, remedy }) => `${text.replaceAll(/ for \d+m?s/g, "")} → ${remedy}`,
     );
     expect(sentences.sort()).toEqual([
-      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → sluice limits set pool:gpu 3`,
-      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → sluice limits set queue:narrow 2`,
+      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → sluice limits set pool:gpu 4`,
+      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → sluice limits set queue:narrow 3`,
     ]);
     expect(await sluice.explain(ahead)).toMatchObject({ reasons: [{ ahead: 0 }, { ahead: 0 }] });
 

@@ -124,9 +124,11 @@ test("runs in progress outlive the host; one that had not started by then is los
 test("a trigger that somebody was at when the host went down is free again", async () => {
   const path = await freshSqlite();
   const before = await open(path, new Host("first", UP_FOR_A_MONTH));
-  await before.declareTriggers([
-    { name: "nightly", kind: "schedule", workflow: "job", spec: "{}", paused: false },
-  ]);
+  await before.declare({
+    queues: [],
+    gates: [],
+    triggers: [{ name: "nightly", kind: "schedule", workflow: "job", spec: "{}", paused: false }],
+  });
   expect(await before.takeTrigger("nightly", 0, 60_000)).toBe(1);
   await before.close();
   const store = await open(path, new Host("second", 5_000));

@@ -108,7 +108,7 @@ about("a gate that admits nobody", () => {
     expect(remedy({ ...queue, zero: true })).toBe("sluice limits reset queue:stripe");
     expect(remedy(queue)).toBe("sluice queues resume stripe");
     const run: Reason = { kind: "paused", gate: "run:01m7/async", ahead: 0 };
-    expect([say(run), remedy(run)]).toEqual(["its run is paused", "sluice runs resume 01m7"]);
+    expect([say(run), remedy(run)]).toEqual(["run 01m7 is paused", "sluice runs resume 01m7"]);
     expect(remedy({ kind: "paused", gate: "cluster", ahead: 0 })).toBe("sluice limits set cluster <slots>");
   });
 

@@ -4,7 +4,7 @@
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining } from "./gate.ts";
-import { clusterKey, parseKey, runsKey, unreadableKey } from "./key.ts";
+import { clusterKey, parseKey, pausedWith, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
 
@@ -24,7 +24,8 @@ export function gateTitle(key: string): string {
   const { kind, name } = parseKey(key);
   if (key === clusterKey) return "the cluster cap";
   if (key === runsKey) return "the run cap";
-  if (kind === "run") return runTitle(name.slice(name.indexOf("/") + 1));
+  if (kind === "run")
+    return name.includes("/") ? runTitle(name.slice(name.indexOf("/") + 1)) : `the pause of run ${name}`;
   return name === "" ? `gate "${key}"` : `${kind} "${key.slice(kind.length + 1)}"`;
 }
 
@@ -64,9 +65,8 @@ function sentence(reason: Reason, telling: Telling): string {
       return behind(reason, telling);
     case "paused":
       // All of a run's own gates are paused with it.
-      if (parseKey(reason.gate).kind === "run" && !reason.zero)
-        return `its run is paused${ahead(reason.ahead)}`;
-      return `${gateTitle(reason.gate)} is paused${reason.zero ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
+      if (isRunsOwn(reason) && !isZero(reason)) return `run ${runOf(reason.gate)} is paused`;
+      return `${gateTitle(reason.gate)} is paused${isZero(reason) ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
       return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
@@ -77,9 +77,10 @@ function sentence(reason: Reason, telling: Telling): string {
     case "needs":
       return `${listed(reason.units, 5)} must finish first`;
     case "busy":
-      return `every worker that serves it is busy: ${count(reason.workers, "worker")}, ${count(reason.slots, "slot")}${ahead(reason.ahead)}`;
+      return busy(reason);
     case "noWorker":
-      if (reason.queue.startsWith("@")) return "no worker is running, so nobody lets runs in";
+      if (reason.queue.startsWith("@"))
+        return "no worker is running, so nobody lets runs in or moves them on";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"`;
     case "aside":
       return `it could not be processed and was set aside at ${isoTime(reason.at)}, with all of its kind: ${reason.error}`;
@@ -95,15 +96,15 @@ export function remedy(reason: Reason): string | undefined {
 function command(reason: Reason): string | undefined {
   switch (reason.kind) {
     case "full":
-      return setLimit(reason.gate, reason.held + reason.asked);
+      return setLimit(reason.gate, reason.room ?? reason.held + reason.asked);
     case "never":
-      return setLimit(reason.gate, reason.asked);
+      return setLimit(reason.gate, reason.room ?? reason.asked);
     case "unset":
       if (reason.gate === unreadableKey) return "sluice doctor";
       return setLimit(reason.gate, "<slots>");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;
-      return resume(reason.gate);
+      return reason.room === undefined ? resume(reason.gate) : setLimit(reason.gate, reason.room);
     case "behind":
       return reason.front.reasons.map(command).find((found) => found !== undefined);
     case "busy":
@@ -128,7 +129,7 @@ const toDeclare = ({ gate, undeclared }: Of<"unset">): string =>
 function resume(gate: string): string {
   const { kind, name } = parseKey(gate);
   if (kind === "queue") return `sluice queues resume ${quoted(name)}`;
-  if (kind === "run") return `sluice runs resume ${name.slice(0, name.indexOf("/"))}`;
+  if (kind === "run") return `sluice runs resume ${runOf(gate)}`;
   return setLimit(gate, "<slots>");
 }
 
@@ -151,8 +152,21 @@ function behind(reason: Of<"behind">, telling: Telling): string {
   return [`${start} and waits because`, ...reasons.map((each) => line(each, below))].join("\n");
 }
 
-function never({ gate, asked, limit }: Of<"never">): string {
-  const larger = setLimit(gate, asked);
+const runOf = (gate: string): string => pausedWith(gate).slice("run:".length);
+
+const isRunsOwn = ({ gate }: Of<"paused">): boolean => parseKey(gate).kind === "run";
+
+/** A limit of 0, and not a pause beside it. */
+const isZero = ({ zero, room }: Of<"paused">): boolean => zero === true || room !== undefined;
+
+function busy({ workers, slots, free = 0, ahead: waiting }: Of<"busy">): string {
+  const size = `${count(workers, "worker")}, ${count(slots, "slot")}`;
+  if (free === 0) return `every worker that serves it is busy: ${size}${ahead(waiting)}`;
+  return `those ahead of it take every free slot of the workers that serve it: ${size}, ${free} free${ahead(waiting)}`;
+}
+
+function never({ gate, asked, limit, room = asked }: Of<"never">): string {
+  const larger = setLimit(gate, room);
   return `${gateTitle(gate)}: asked for ${count(asked, "slot")}, but its limit is ${limit}, so this can never start. Ask for fewer, or: ${larger}`;
 }
 

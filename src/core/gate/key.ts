@@ -38,6 +38,11 @@ export function runGateKey(run: string, name: string): string {
   return `run:${run}/${name}`;
 }
 
+/** All of a run's own gates are paused and resumed with it, under one name; every other gate by itself. */
+export function pausedWith(key: string): string {
+  return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;
+}
+
 export interface KeyParts {
   readonly kind: string;
   /** Empty where there is only one gate of the kind, as with the cluster. */

@@ -29,6 +29,8 @@ export type Reason =
       readonly holders?: readonly Holder[];
       /** The limit is the one that its family has for each value, stricter than any of the gate's own. */
       readonly perValue?: boolean;
+      /** The limit with which it starts, where that is more than held and asked: those ahead start with it. */
+      readonly room?: number;
     }
   | {
       readonly kind: "behind";
@@ -39,15 +41,37 @@ export type Reason =
       readonly ahead: number;
       readonly front: Front;
     }
-  /** `zero`: it is its limit of 0 that pauses it. */
-  | { readonly kind: "paused"; readonly gate: string; readonly ahead: number; readonly zero?: boolean }
+  /** `zero`: it is its limit of 0 that pauses it; `room` is the limit with which the unit starts. */
+  | {
+      readonly kind: "paused";
+      readonly gate: string;
+      readonly ahead: number;
+      readonly zero?: boolean;
+      readonly room?: number;
+    }
   /** `undeclared`: no app that is deployed declares it. */
   | { readonly kind: "unset"; readonly gate: string; readonly ahead: number; readonly undeclared?: boolean }
-  | { readonly kind: "never"; readonly gate: string; readonly limit: number; readonly asked: number }
+  | {
+      readonly kind: "never";
+      readonly gate: string;
+      readonly limit: number;
+      readonly asked: number;
+      /** The limit with which it starts now, where that is more than what it asks. */
+      readonly room?: number;
+    }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }
-  /** `ahead` are units in front that are refused as busy too and could run on one of its workers. */
-  | { readonly kind: "busy"; readonly workers: number; readonly slots: number; readonly ahead: number }
+  /**
+   * `ahead` are units in front that are refused as busy too and could run on one of its workers; `free` are slots that
+   * nobody uses yet, but those ahead would.
+   */
+  | {
+      readonly kind: "busy";
+      readonly workers: number;
+      readonly slots: number;
+      readonly ahead: number;
+      readonly free?: number;
+    }
   | { readonly kind: "noWorker"; readonly queue: string; readonly name: string }
   /** Its lane could not be processed and was set aside, then; nobody looks at it until it is put back. */
   | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };

@@ -1,30 +1,68 @@
-/** A whole line through the same `admit` as the pass: who would start now, and why each of the others does not. */
-import type { Plan } from "../../core/gate/admit.ts";
+/** A page of a line through the same `admit` as the pass: who would start now, and why each of the others does not. */
+import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
+import { Explainer } from "../../core/gate/explain.ts";
 import type { Gate, Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import type { LineView } from "../../store/store.ts";
+import { inOrder } from "../../core/gate/order.ts";
+import type { Reason } from "../../core/gate/reason.ts";
+import { asksOf } from "../../store/lane.ts";
+import type { HeadRow, LineView } from "../../store/store.ts";
+import { attending } from "./serving.ts";
 import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
+import { asideReason } from "./wait.ts";
 
 /** Limits to think of instead of those in force. */
 export type Supposed = ReadonlyMap<string, Limit>;
 
 export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
+  return admit(snapshotOf(view, view.heads, supposed));
+}
+
+/** Why each unit of the page waits; nothing where it starts with the next pass. */
+export function reasonsInLine(view: LineView): ReadonlyMap<string, readonly Reason[]> {
+  const snapshot = snapshotOf(view, [...view.front, ...view.heads]);
+  const counted = countAhead(view, snapshot.line);
+  const explainer = new Explainer({ ...snapshot, line: counted });
+  const aside = new Map(view.aside.map((row) => [row.id, asideReason(row)]));
+  const why = ({ id, lane }: HeadRow): readonly Reason[] => {
+    const found = aside.get(lane);
+    return found ? [found] : explainer.reasonsOf(id);
+  };
+  return new Map(view.heads.map((head) => [head.id, why(head)]));
+}
+
+function snapshotOf(view: LineView, units: readonly HeadRow[], supposed: Supposed = new Map()): Snapshot {
+  // Nobody looks at what was set aside, and nobody waits behind it.
   const aside = new Set(view.aside.map(({ id }) => id));
-  const lanes = new Map(view.lanes.flatMap((lane) => (aside.has(lane.id) ? [] : [[lane.id, lane]])));
-  const standing = [...lanes.values()].map((lane) => ({
-    lane,
-    units: view.heads.filter((head) => head.lane === lane.id),
-    cut: false,
-  }));
-  return admit({
+  const lanes = view.lanes.filter(({ id }) => !aside.has(id));
+  const perLane = new Map<string, HeadRow[]>(lanes.map(({ id }) => [id, []]));
+  for (const unit of units) {
+    if (unit.goodUntil === null || unit.goodUntil > view.now) perLane.get(unit.lane)?.push(unit);
+  }
+  const standing = lanes.map((lane) => ({ lane, units: perLane.get(lane.id) ?? [], cut: false }));
+  return {
     now: view.now,
     gates: everyGate(
       view,
-      view.lanes.map(({ asks }) => asks),
+      lanes.map(({ asks }) => asks),
     ).map((gate) => suppose(gate, supposed)),
-    line: waitersOf(standing, view.sessions),
+    line: waitersOf(standing, view.sessions, attending),
     workers: workersOf(view.sessions, view.usage),
+  };
+}
+
+/** How many stand ahead of each unit of the page at each of its gates: those ahead of the page, and those in it. */
+function countAhead(view: LineView, line: readonly Waiter[]): Waiter[] {
+  const ahead = new Map<string, number>();
+  const count = (gate: string, units: number) => ahead.set(gate, (ahead.get(gate) ?? 0) + units);
+  for (const { asks, units } of view.ahead) for (const { gate } of asksOf(asks)) count(gate, units);
+  const isInPage = new Set(view.heads.map(({ id }) => id));
+  return inOrder(line).map((unit) => {
+    if (!isInPage.has(unit.id)) return unit;
+    const own = Object.fromEntries(unit.asks.map(({ gate }) => [gate, ahead.get(gate) ?? 0]));
+    for (const { gate } of unit.asks) count(gate, 1);
+    return { ...unit, ahead: own };
   });
 }
 

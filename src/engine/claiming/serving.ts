@@ -1,5 +1,6 @@
 /** Who serves what: a session says which queues and tasks it runs. */
 import type { SessionRow } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
 
 interface Serves {
   readonly queues: ReadonlySet<string>;
@@ -50,3 +51,18 @@ export function serving(
   });
   return found;
 }
+
+/**
+ * The same, as one who explains sees it. Runs are held by a session that never ends, but it takes a living process to
+ * let them in: each worker's is one.
+ */
+export function attending(
+  sessions: readonly SessionRow[],
+  lane: { readonly queue: string; readonly task: string },
+): number[] {
+  return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);
+}
+
+/** Somebody lives who lets runs in and moves them on. */
+export const isAttended = (sessions: readonly { readonly id: string }[]): boolean =>
+  sessions.some(({ id }) => id !== RUNS);

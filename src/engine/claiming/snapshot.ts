@@ -102,9 +102,13 @@ export interface Standing {
   readonly cut: boolean;
 }
 
-export function waitersOf(standing: readonly Standing[], sessions: readonly SessionRow[]): Waiter[] {
+export function waitersOf(
+  standing: readonly Standing[],
+  sessions: readonly SessionRow[],
+  servedBy = serving,
+): Waiter[] {
   return standing.flatMap(({ lane, units, cut }) => {
-    const workers = serving(sessions, lane);
+    const workers = servedBy(sessions, lane);
     const asks = asksOf(lane.asks);
     const mark: Mark | undefined = lane.mark ?? undefined;
     return units.map(

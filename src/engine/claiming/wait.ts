@@ -1,12 +1,14 @@
 /** Why a unit waits now, and what it waited for before: the same `admit` as in the pass, on what the store shows. */
-import type { Plan, Waiter } from "../../core/gate/admit.ts";
+import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
-import { familyOf } from "../../core/gate/key.ts";
+import { explain } from "../../core/gate/explain.ts";
+import { UNLIMITED } from "../../core/gate/gate.ts";
+import { familyOf, pausedWith } from "../../core/gate/key.ts";
+import { compare } from "../../core/gate/order.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
 import { asksOf } from "../../store/lane.ts";
-import type { EventRow, LaneRow, WaitView } from "../../store/store.ts";
-import { serving } from "./serving.ts";
-import type { Standing } from "./snapshot.ts";
+import type { EventRow, GateInfo, HeadRow, LaneRow, WaitView } from "../../store/store.ts";
+import { attending } from "./serving.ts";
 import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 
 export interface Wait {
@@ -15,24 +17,38 @@ export interface Wait {
   readonly forMs: number;
 }
 
+/** Everything that stands between it and its start: without all of it, it starts; without a part of it, it does not. */
 export function reasonsOf(view: WaitView): readonly Reason[] {
   const { task } = view;
-  if (task.state === "later")
-    return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
-  if (task.state !== "waiting" && task.state !== "claimed") return [];
+  if (task.state !== "waiting" && task.state !== "claimed" && task.state !== "later") return [];
   if (view.aside && task.state === "waiting") return [asideReason(view.aside)];
   const me = unitOf(view);
-  const others = waitersOf(standingOf(view), view.sessions).filter(({ id }) => id !== me.id);
-  const plan = admit({
-    now: view.now,
-    gates: everyGate(view, [task.asks, ...view.lanes.map(({ asks }) => asks)]),
-    line: [...others, me],
-    workers: workersOf(view.sessions, view.usage),
-  });
-  const reasons = plan.waiting.get(me.id) ?? [];
-  return reasons.map((reason) =>
-    reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, plan) } : withCause(reason, view),
+  const snapshot = snapshotOf(view, me);
+  const reasons = explain(snapshot, me.id).map((reason) =>
+    reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, admit(snapshot)) } : reason,
   );
+  return [...untilItsTime(view), ...withCauses(reasons, view)];
+}
+
+/** What is in its way at this moment, and not what would be once that is gone. */
+export function hurdlesOf(view: WaitView): readonly Reason[] {
+  const me = unitOf(view);
+  return admit(snapshotOf(view, me)).waiting.get(me.id) ?? [];
+}
+
+function untilItsTime({ task, now }: WaitView): Reason[] {
+  if (task.state !== "later" || task.at <= now) return [];
+  return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
+}
+
+function snapshotOf(view: WaitView, me: Waiter): Snapshot {
+  const others = waitersOf(standingOf(view), view.sessions, attending);
+  return {
+    now: view.now,
+    gates: everyGate(view, [view.task.asks, ...view.lanes.map(({ asks }) => asks)]),
+    line: [...others.filter((other) => other.id !== me.id && compare(other, me) < 0), me],
+    workers: workersOf(view.sessions, view.usage),
+  };
 }
 
 export const asideReason = ({ id, error, at }: NonNullable<WaitView["aside"]>): Reason => ({
@@ -43,9 +59,9 @@ export const asideReason = ({ id, error, at }: NonNullable<WaitView["aside"]>): 
 });
 
 function unitOf(view: WaitView): Waiter {
-  const { id, lane, priority, at, asks, queue, name } = view.task;
+  const { id, lane, priority, at, asks, queue, name, state, session } = view.task;
   const mark = view.lanes.find((row) => row.id === lane)?.mark ?? undefined;
-  const workers = serving(view.sessions, { queue, task: name });
+  const workers = attending(view.sessions, { queue, task: name });
   return {
     id,
     lane,
@@ -56,27 +72,19 @@ function unitOf(view: WaitView): Waiter {
     queue,
     name,
     mark,
-    workers,
-    ahead: aheadPerGate(view),
+    // Who has claimed it is the one who starts it.
+    workers: state === "claimed" ? workers.filter((index) => view.sessions[index]?.id === session) : workers,
+    ahead: view.aheadAt,
   };
 }
 
-/** The heads of the lanes that compete with it: what stands behind them waits for the same and is counted apart. */
-function standingOf(view: WaitView): Standing[] {
-  return view.lanes.map((lane) => ({
-    lane,
-    units: view.heads.filter((head) => head.lane === lane.id).slice(0, 1),
-    cut: false,
-  }));
-}
-
-function aheadPerGate(view: WaitView): Record<string, number> {
-  const ahead: Record<string, number> = {};
-  for (const { gate } of asksOf(view.task.asks)) ahead[gate] = 0;
-  for (const { asks, units } of view.ahead) {
-    for (const { gate } of asksOf(asks)) if (gate in ahead) ahead[gate] = (ahead[gate] ?? 0) + units;
+/** The first units of the lanes that compete with it, without those whose time is over. */
+function standingOf({ lanes, heads, now }: WaitView) {
+  const units = new Map<string, HeadRow[]>(lanes.map(({ id }) => [id, []]));
+  for (const head of heads) {
+    if (head.goodUntil === null || head.goodUntil > now) units.get(head.lane)?.push(head);
   }
-  return ahead;
+  return lanes.map((lane) => ({ lane, units: units.get(lane.id) ?? [], cut: false }));
 }
 
 /** What stands ahead in the lanes that only its own workers keep waiting: their heads tell, the rest wait alike. */
@@ -86,21 +94,40 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
     return (head && plan.waiting.get(head.id)?.some(({ kind }) => kind !== "busy")) ?? false;
   };
   const shares = (lane: LaneRow): boolean =>
-    serving(view.sessions, lane).some((worker) => me.workers?.includes(worker));
+    attending(view.sessions, lane).some((worker) => me.workers?.includes(worker));
   const lanes = new Set(view.lanes.filter((lane) => shares(lane) && !isHeldBack(lane)).map(({ id }) => id));
   return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
 /** The same reasons with what the store tells about their causes. */
-export const withCauses = (reasons: readonly Reason[], view: WaitView): Reason[] =>
-  reasons.map((reason) => withCause(reason, view));
+export const withCauses = (
+  reasons: readonly Reason[],
+  view: Pick<WaitView, "gates" | "usage" | "holders">,
+): Reason[] => reasons.map((reason) => withCause(modest(reason), view));
 
-/** Who or what makes it so: the holders of a full gate, or the limit of 0 of a paused one that has another to go back to. */
-function withCause(reason: Reason, view: WaitView): Reason {
-  if (reason.kind === "paused") {
-    const { limit, paused, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
-    return limit === 0 && !paused && declared ? { ...reason, zero: true } : reason;
-  }
+/** Behind so many it is time that helps. No limit that lets all of them start is worth a word. */
+const MANY = 100;
+
+function modest(reason: Reason): Reason {
+  if (reason.kind !== "full" || reason.room === undefined || reason.ahead <= MANY) return reason;
+  const { room: _, ...rest } = reason;
+  return rest;
+}
+
+/** A limit of 0 goes back to another one where an app has declared it, and that has room. */
+function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly GateInfo[]): Reason {
+  const { room = 1, zero: _, ...rest } = reason;
+  const own = gates.find(({ key }) => key === reason.gate);
+  const family = gates.find(({ key }) => key === familyOf(reason.gate));
+  const isInherited = family?.limit === 0 && own?.declared === null && own.setBy === null;
+  const { key: gate, declared } = (isInherited ? family : own) ?? { key: reason.gate, declared: null };
+  const isEnough = declared === UNLIMITED || (declared ?? 0) >= room;
+  return isEnough && declared ? { ...rest, gate, zero: true } : { ...rest, room };
+}
+
+/** Who or what makes it so: the holders of a full gate, or the limit of 0 of a paused one. */
+function withCause(reason: Reason, view: Pick<WaitView, "gates" | "usage" | "holders">): Reason {
+  if (reason.kind === "paused") return reason.zero ? zeroCause(reason, view.gates) : reason;
   if (reason.kind === "unset") {
     const { declared = null } =
       view.gates.find(({ key }) => key === (familyOf(reason.gate) ?? reason.gate)) ?? {};
@@ -143,4 +170,11 @@ export function waitsOf(laneEvents: readonly EventRow[], from: number, until: nu
     const end = Math.min(until, changes[index + 1]?.at ?? until);
     return gates.length > 0 && end > start ? [{ gates, fromMs: start, forMs: end - start }] : [];
   });
+}
+
+/** A gate without a limit keeps nobody waiting: where one of a run's own did, the run was paused. */
+export function namingPauses(waits: readonly Wait[], gates: readonly GateInfo[]): Wait[] {
+  const unlimited = new Set(gates.flatMap(({ key, limit }) => (limit === UNLIMITED ? [key] : [])));
+  const named = (key: string): string => (unlimited.has(key) ? pausedWith(key) : key);
+  return waits.map((wait) => ({ ...wait, gates: [...new Set(wait.gates.map(named))] }));
 }

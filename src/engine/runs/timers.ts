@@ -16,7 +16,7 @@ import { sayDuration } from "../../core/time.ts";
 import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
 import { storedOptions } from "../claiming/recovery.ts";
-import { reasonsOf, waitsOf } from "../claiming/wait.ts";
+import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
 /** Where a clock stands still, a timer that rings is not set again sooner than this. */
 const SOON_MS = 1_000;
@@ -67,10 +67,9 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   // It has its slots, or waits for a retry: should it come back in line, its time begins anew.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const waitedMs = (await clockOf(store, view))(view.task.at);
-  const reasons = reasonsOf(view);
-  const again = lookAgainMs(reasons, claimTimeoutMs - waitedMs);
+  const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs);
   if (again !== undefined) return store.resetTimer(timer, again);
-  await store.failWaiting(timer.id, JSON.stringify(tooLong(reasons, waitedMs, view.now)));
+  await store.failWaiting(timer.id, JSON.stringify(tooLong(reasonsOf(view), waitedMs, view.now)));
   store.hint("runs");
 }
 
@@ -88,10 +87,10 @@ async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number)
   if (view?.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const clock = await clockOf(store, view, windowOf(view));
   const waitedMs = (at: number): number => clock(Math.max(at, list.claimedAt ?? at));
-  const reasons = reasonsOf(view);
-  const again = lookAgainMs(reasons, claimTimeoutMs - waitedMs(view.task.at));
+  const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs(view.task.at));
   if (again !== undefined)
     return store.resetTimer(timer, Math.max(again, Math.min(claimTimeoutMs, SOON_FOR_LISTS_MS)));
+  const reasons = reasonsOf(view);
   for (const { id, at } of list.waiting) {
     if (waitedMs(at) < claimTimeoutMs) continue;
     await store.failWaiting(id, JSON.stringify(tooLong(reasons, waitedMs(at), view.now)));
@@ -106,10 +105,10 @@ function windowOf({ task }: WaitView): string | undefined {
 }
 
 /** Undefined when it has waited too long. */
-function lookAgainMs(reasons: readonly Reason[], left: number): number | undefined {
+function lookAgainMs(hurdles: readonly Reason[], left: number): number | undefined {
   // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
-  if (left > 0 && reasons.length > 0 && reasons.every(isFull)) return left;
-  if (left > 0 || !reasons.some(isFull)) return Math.max(left, SOON_MS);
+  if (left > 0 && hurdles.length > 0 && hurdles.every(isFull)) return left;
+  if (left > 0 || !hurdles.some(isFull)) return Math.max(left, SOON_MS);
   return undefined;
 }
 

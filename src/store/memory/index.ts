@@ -18,7 +18,7 @@ import { holders, line } from "./line.ts";
 import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
-import { run, runs } from "./run.ts";
+import { laterRuns, run, runs } from "./run.ts";
 import * as session from "./session.ts";
 import * as steer from "./steer.ts";
 import { stopping } from "./stopping.ts";
@@ -108,7 +108,8 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     runs: (filter) => look(() => runs(tables, filter)),
     items: (id, step, page) => look(() => items(tables, id, step, page)),
     standstill: (lane) => look(() => standstill(tables, lane)),
-    line: (queue, limit) => look((at) => line(tables, at, queue, limit)),
+    line: (queue, limit, offset = 0) => look((at) => line(tables, at, queue, limit, offset)),
+    laterRuns: (limit, offset) => look(() => laterRuns(tables, limit, offset)),
     holders: (gate) => look((at) => holders(tables, at, gate)),
     find: (prefix) => look(() => read.find(tables, prefix)),
     wait: (id) => look((at) => wait(tables, at, id)),

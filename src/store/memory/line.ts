@@ -7,24 +7,29 @@ import { asideRow } from "./aside.ts";
 import * as look from "./look.ts";
 import { gateInfos } from "./read.ts";
 import { holding } from "./stopping.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
 /** What no pass has taken in yet stands in line all the same. */
-export function line(tables: Tables, now: number, queue: string, limit: number): LineView {
-  const waiting = tables.waiting
-    .all()
-    .filter(({ id }) => tables.task.get(id)?.queue === queue)
-    .sort(inLine);
-  const heads = waiting.slice(0, Math.trunc(limit)).map(look.headRow);
+export function line(tables: Tables, now: number, queue: string, limit: number, offset: number): LineView {
+  const isOfQueue = ({ id }: { readonly id: string }): boolean => tables.task.get(id)?.queue === queue;
+  const waiting = tables.waiting.all().filter(isOfQueue).sort(inLine);
+  const until = offset + Math.trunc(limit);
+  const [front, heads] = [waiting.slice(0, offset), waiting.slice(offset, until)];
+  const isShown = heads.length > 0;
+  const seen = isShown ? [...front, ...heads] : [];
   return {
     now,
     gates: gateInfos(tables),
     usage: look.usage(tables, now),
-    lanes: lanesOf(tables, new Set(heads.map(({ lane }) => lane))),
-    heads,
+    lanes: lanesOf(tables, new Set(seen.map(({ lane }) => lane))),
+    heads: heads.map(look.headRow),
+    front: front.map(look.headRow),
+    ahead: isShown ? countPerLane(tables, front) : [],
     sessions: look.alive(tables, now),
-    cut: waiting.length > heads.length,
+    cut: waiting.length > until,
+    total: waiting.length,
+    later: tables.later.all().filter(isOfQueue).length,
     aside: [...new Set(heads.map(({ lane }) => lane))].flatMap((lane) => {
       const found = tables.aside.get(lane);
       return found ? [{ ...asideRow(tables, found), units: 0 }] : [];
@@ -32,11 +37,22 @@ export function line(tables: Tables, now: number, queue: string, limit: number):
   };
 }
 
-function lanesOf(tables: Tables, ids: ReadonlySet<string>): LaneRow[] {
+export function countPerLane(tables: Tables, units: readonly WaitingRecord[]): LineView["ahead"] {
+  const counts = new Map<string, { lane: string; asks: string; units: number }>();
+  for (const { id, lane } of units) {
+    const asks = tables.task.get(id)?.asks ?? "[]";
+    counts.set(lane, { lane, asks, units: (counts.get(lane)?.units ?? 0) + 1 });
+  }
+  return [...counts.values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
+}
+
+/** A lane that was empty when a pass last saw it is known only from what announces it. */
+export function lanesOf(tables: Tables, ids: ReadonlySet<string>): LaneRow[] {
+  const isKnown = (id: string): boolean => (tables.lane.get(id)?.state ?? "idle") !== "idle";
   const fresh = bestPerLane(tables.arrival.all()).values();
-  const unseen = [...fresh].filter(({ lane }) => ids.has(lane) && !tables.lane.has(lane));
+  const unseen = [...fresh].filter(({ lane }) => ids.has(lane) && !isKnown(lane));
   const lanes = [
-    ...look.lanesNamed(tables, [...ids]),
+    ...look.lanesNamed(tables, [...ids].filter(isKnown)),
     ...unseen.map((arrival) => look.laneRow(tables, laneFrom(arrival))),
   ];
   return lanes.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -34,15 +34,24 @@ export function run(tables: Tables, id: string): RunDetail | undefined {
   };
 }
 
-export function runs(tables: Tables, { state, workflow, tag, before, limit }: RunFilter): RunRow[] {
+export function runs(tables: Tables, { state, workflow, tag, before, ids, limit }: RunFilter): RunRow[] {
   const found = tables.run
     .all()
     .reverse()
     .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
-    .filter((row) => !tag || hasTag(row, tag))
+    .filter((row) => (!tag || hasTag(row, tag)) && (!ids || ids.includes(row.id)))
     .map((row) => runRow(tables, row))
     .filter((row) => !state || row.state === state);
   return found.slice(0, Math.trunc(limit));
+}
+
+export function laterRuns(tables: Tables, limit: number, offset: number): RunRow[] {
+  const found = tables.later.all().flatMap(({ id, at }) => {
+    const record = tables.run.get(id);
+    return record ? [{ at, record }] : [];
+  });
+  const sorted = found.sort((a, b) => a.at - b.at || (a.record.id < b.record.id ? -1 : 1));
+  return sorted.slice(offset, offset + Math.trunc(limit)).map(({ record }) => runRow(tables, record));
 }
 
 function hasTag({ tags }: RunRecord, tag: string): boolean {

@@ -1,27 +1,24 @@
 /** Everything that one wait depends on, seen at one instant. */
+import { isWholeLine } from "../../core/gate/kind.ts";
 import { asksOf } from "../lane.ts";
-import type { HolderRow, WaitView } from "../store.ts";
+import { LANES_NEAR, wantEach } from "../near.ts";
+import type { HolderRow, LaneRow, TaskRow, WaitView } from "../store.ts";
 import { asideRow } from "./aside.ts";
+import { countPerLane, lanesOf } from "./line.ts";
 import * as look from "./look.ts";
 import { gateInfos, task as taskOf } from "./read.ts";
 import { holding } from "./stopping.ts";
-import type { Tables, WaitingRecord } from "./tables.ts";
-import { inLine } from "./tables.ts";
+import type { Spot, Tables, WaitingRecord } from "./tables.ts";
+import { headOf, inLine, negated } from "./tables.ts";
 
-const LANES_NEAR = 200;
-const HEADS_EACH = 2;
 const HOLDERS = 50;
 
 export function wait(tables: Tables, now: number, id: string): WaitView | undefined {
   const task = taskOf(tables, id);
   if (!task) return undefined;
-  const keys = new Set(asksOf(task.asks).map(({ gate }) => gate));
-  const shares = ({ asks }: { readonly asks: string }): boolean =>
-    asksOf(asks).some(({ gate }) => keys.has(gate));
-  const busy = tables.lane.all().filter(({ state }) => state === "open" || state === "parked");
-  const nearby = busy.sort(look.byHead).slice(0, LANES_NEAR).filter(shares);
-  const near = [...new Set([task.lane, ...nearby.map((lane) => lane.id)])];
+  const keys = asksOf(task.asks).map(({ gate }) => gate);
   const usage = look.usage(tables, now);
+  const isInLine = task.state === "waiting" || task.state === "later" || task.state === "claimed";
   return {
     now,
     task,
@@ -29,14 +26,9 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
     aside: asideOf(tables, task.lane),
     gates: gateInfos(tables),
     usage,
-    lanes: look.lanesNamed(tables, near),
-    heads: look.heads(
-      tables,
-      near.map((lane) => ({ id: lane, want: HEADS_EACH })),
-    ),
     sessions: look.alive(tables, now),
-    holders: holders(tables, new Set(usage.filter(shares).map(({ lane }) => lane))),
-    ahead: ahead(tables, id, near),
+    holders: holders(tables, new Set(usage.filter((row) => asksAny(row, keys)).map(({ lane }) => lane))),
+    ...(isInLine ? standing(tables, task, keys) : NOWHERE),
   };
 }
 
@@ -45,30 +37,78 @@ function asideOf(tables: Tables, lane: string): WaitView["aside"] {
   return found ? ({ ...asideRow(tables, found), units: 0 } as WaitView["aside"]) : null;
 }
 
+const asksAny = ({ asks }: { readonly asks: string }, keys: readonly string[]): boolean =>
+  asksOf(asks).some(({ gate }) => keys.includes(gate));
+
+type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before">;
+
+const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0 };
+
+/** Who competes with it: the lanes that stand ahead of it at one of its gates, with their first units. */
+function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Standing {
+  const me: Spot = { precedence: negated(task.priority), at: task.at, id: task.id };
+  const mine = look.rankOf(tables, task.queue);
+  const queueOf = (id: string): string => tables.task.get(id)?.queue ?? "";
+  const isBefore = (queue: string, spot: Spot): boolean => {
+    const rank = look.rankOf(tables, queue);
+    return rank < mine || (rank === mine && inLine(spot, me) < 0);
+  };
+  const ahead = tables.waiting.all().filter((unit) => isBefore(queueOf(unit.id), unit));
+  const lanes = near(tables, task.lane, keys, isBefore);
+  const ids = new Set(lanes.map(({ id }) => id));
+  const want = wantEach(lanes.length);
+  const first = (lane: string): WaitingRecord[] => tables.waiting.of(lane).sort(inLine).slice(0, want);
+  const asksFor = (gate: string) => (unit: WaitingRecord) =>
+    asksAny(tables.task.get(unit.id) ?? { asks: "[]" }, [gate]);
+  return {
+    lanes,
+    heads: lanes.flatMap(({ id }) => first(id)).map(look.headRow),
+    ahead: countPerLane(
+      tables,
+      ahead.filter(({ lane }) => ids.has(lane)),
+    ),
+    aheadAt: Object.fromEntries(keys.map((gate) => [gate, ahead.filter(asksFor(gate)).length])),
+    before: ahead.filter(({ id }) => queueOf(id) === task.queue).length,
+  };
+}
+
+/** The best that ask one of its gates, those that ask one which not everybody asks beside them, and its own. */
+function near(
+  tables: Tables,
+  own: string,
+  keys: readonly string[],
+  isBefore: (queue: string, spot: Spot) => boolean,
+): LaneRow[] {
+  const known = tables.lane.all().filter(({ state }) => state !== "idle");
+  const begins = [
+    ...known.map(({ id, queue, asks, ...lane }) => ({
+      id,
+      queue,
+      asks,
+      spot: headOf({ id, queue, asks, ...lane }),
+    })),
+    ...tables.arrival.all().map(({ lane, queue, asks, precedence, at, unit }) => ({
+      id: lane,
+      queue,
+      asks,
+      spot: { precedence, at, id: unit },
+    })),
+  ];
+  const sharing = (gates: readonly string[]): string[] => {
+    const found = begins.filter((lane) => asksAny(lane, gates) && isBefore(lane.queue, lane.spot));
+    const rank = ({ queue }: { readonly queue: string }): number => look.rankOf(tables, queue);
+    const inOrder = found.sort((a, b) => rank(a) - rank(b) || inLine(a.spot, b.spot));
+    return [...new Set(inOrder.map(({ id }) => id))].slice(0, LANES_NEAR);
+  };
+  const special = keys.filter((gate) => !isWholeLine(gate));
+  const isInLine = begins.some(({ id }) => id === own);
+  return lanesOf(tables, new Set([...sharing(keys), ...sharing(special), ...(isInLine ? [own] : [])]));
+}
+
 function holders(tables: Tables, lanes: ReadonlySet<string>): HolderRow[] {
   const found = holding(tables).filter(({ lane }) => lanes.has(lane));
   return found.slice(0, HOLDERS).map(({ id, lane, session, claimedAt, stopping }) => {
     const name = tables.task.get(id)?.name ?? "";
     return { id, name, lane, session, since: claimedAt, held: true, ...(stopping ? { stopping } : {}) };
   });
-}
-
-/** By the order of the line: rank of the queue, then the place in it. */
-function ahead(tables: Tables, id: string, lanes: readonly string[]): WaitView["ahead"] {
-  const me = tables.waiting.get(id);
-  const mine = me && rankOfLane(tables, me.lane);
-  if (!me || mine === undefined) return [];
-  const isAhead = (rank: number, unit: WaitingRecord): boolean =>
-    rank < mine || (rank === mine && inLine(unit, me) < 0);
-  return [...lanes].sort().flatMap((lane) => {
-    const rank = rankOfLane(tables, lane);
-    if (rank === undefined) return [];
-    const units = tables.waiting.of(lane).filter((unit) => isAhead(rank, unit)).length;
-    return units > 0 ? [{ lane, asks: tables.lane.get(lane)?.asks ?? "[]", units }] : [];
-  });
-}
-
-function rankOfLane(tables: Tables, id: string): number | undefined {
-  const lane = tables.lane.get(id);
-  return lane && look.rankOf(tables, lane.queue);
 }

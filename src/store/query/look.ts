@@ -115,13 +115,23 @@ export interface Looking {
 
 export const selectHeads = (lanes: Scope["lanes"], looking: Looking): Sql => {
   const wanted = lanes.map(({ id, want }) => ({ lane: id, want }));
-  const fromFront = each(
+  const front = fromFront(wanted, looking);
+  return by({ postgres: fromHead(wanted, looking), sqlite: front, mysql: front });
+};
+
+/** Also of lanes that no pass has taken in yet. */
+export const selectFromFront = (lanes: Scope["lanes"]): Sql =>
+  fromFront(
+    lanes.map(({ id, want }) => ({ lane: id, want })),
+    { skipLocked: false, arriving: true },
+  );
+
+const fromFront = (wanted: readonly { lane: string; want: number }[], looking: Looking): Sql =>
+  each(
     WANTED,
     wanted,
     (of) => sql`${UNIT} FROM sluice_waiting w WHERE w.lane = ${of("lane")} ${firstOf(of("want"), looking)}`,
   );
-  return by({ postgres: fromHead(wanted, looking), sqlite: fromFront, mysql: fromFront });
-};
 
 const WANTED = { lane: "text", want: "int" } as const;
 const UNIT = raw("SELECT w.id, w.lane, w.precedence, w.at, w.good_until");

@@ -19,8 +19,9 @@ import type { Sql } from "../sql.ts";
 import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { asideRow, selectAsideAmong } from "./aside.ts";
-import { laneRow } from "./lanes.ts";
 import { LOST, selectNow, selectSessions, selectUsage } from "./look.ts";
+import type { Spot } from "./near.ts";
+import { countOfQueue, knownIn, lanesFrom, selectFirst, selectLanesNamed, selectOfQueue } from "./near.ts";
 import { headRow, usageRow } from "./pass.ts";
 import { gateInfos, selectGates } from "./read.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
@@ -188,12 +189,13 @@ const stepRow = (row: Row, counts: ItemCounts | null): StepRow => ({
   result: row.result as string | null,
 });
 
-export function* runs({ state, workflow, tag, before, limit }: RunFilter): Flow<RunRow[]> {
+export function* runs({ state, workflow, tag, before, ids, limit }: RunFilter): Flow<RunRow[]> {
   const where = [sql`1 = 1`];
   if (state) where.push(sql`${raw(STATE)} = ${state}`);
   if (workflow) where.push(sql`u.workflow = ${workflow}`);
   if (tag) where.push(hasTag(tag));
   if (before) where.push(sql`u.id < ${before}`);
+  if (ids) where.push(sql`u.id ${oneOf(ids)}`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
   const [found = []] = yield* flight(
     sql`SELECT ${RUN} FROM ${FROM} WHERE ${all} ORDER BY u.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`,
@@ -213,52 +215,90 @@ function hasTag(tag: string): Sql {
   });
 }
 
-/** What no pass has taken in yet stands in line all the same. */
-export function* line(queue: string, limit: number): Flow<LineView> {
-  const most = Math.trunc(limit);
-  const [clock = [], gates = [], usage = [], sessions = [], units = []] = yield* flight(
+export function* laterRuns(limit: number, offset: number): Flow<RunRow[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT ${RUN} FROM ${FROM} WHERE d.id IS NOT NULL ORDER BY d.at, d.id LIMIT ${whole(limit)} OFFSET ${whole(offset)}`,
+  );
+  return found.map(runRow);
+}
+
+const whole = (number: number): Sql => raw(String(Math.trunc(number)));
+
+/** So long a line is read from its front on; of a longer one, the first units of each lane. */
+const FRONT = 5_000;
+
+export function* line(queue: string, limit: number, offset = 0): Flow<LineView> {
+  const from = offset + limit <= FRONT ? 0 : offset;
+  const [clock = [], gates = [], usage = [], sessions = [], totals = [], units = []] = yield* flight(
     selectNow(),
     selectGates(),
     selectUsage(),
     selectSessions(),
-    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM sluice_waiting w
-      WHERE w.lane IN (SELECT l.id FROM sluice_lane l WHERE l.queue = ${queue} UNION SELECT a.lane FROM sluice_arrival a WHERE a.queue = ${queue})
-      ORDER BY w.precedence, w.at, w.id LIMIT ${raw(String(most + 1))}`,
+    sql`SELECT (SELECT count(*) FROM sluice_waiting w WHERE ${isOfQueue(queue)}) AS total,
+      (SELECT count(*) FROM sluice_later d JOIN sluice_task t ON t.id = d.id WHERE t.queue = ${queue}) AS later`,
+    sql`SELECT w.id, w.lane, w.precedence, w.at, w.good_until FROM sluice_waiting w WHERE ${isOfQueue(queue)}
+      ORDER BY w.precedence, w.at, w.id LIMIT ${whole(limit + offset - from)} OFFSET ${whole(from)}`,
   );
-  const shown = units.slice(0, most);
-  const ids = [...new Set(shown.map((row) => row.lane as string))];
-  const [lanes = [], arrivals = [], aside = []] = yield* flight(
-    selectLanesOf(ids),
-    selectArrived(ids),
-    selectAsideAmong(ids),
+  const [before, page] = [units.slice(0, offset - from), units.slice(offset - from)];
+  const [first] = page;
+  const spot = first && {
+    rank: 0,
+    precedence: Number(first.precedence),
+    at: Number(first.at),
+    id: first.id as string,
+  };
+  const [found, ahead] = yield* aheadOf(queue, spot, units, from > 0);
+  const lanes = lanesFrom(found);
+  const far = from > 0 ? (yield* flight(...selectFirst(lanes, knownIn(found)))).flat() : before;
+  const shown = new Set(page.map((row) => row.id));
+  const total = Number(totals[0]?.total);
+  const [aside = []] = yield* flight(
+    selectAsideAmong([...new Set([...page, ...far].map((row) => row.lane as string))]),
   );
-  const known = new Set(lanes.map((row) => row.id));
   return {
     now: Number(clock[0]?.now),
     gates: gateInfos(gates),
     usage: usage.map(usageRow),
-    lanes: [...lanes, ...arrivals.filter((row) => !known.has(row.id))]
-      .map(laneRow)
-      .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    heads: shown.map(headRow),
+    lanes,
+    heads: page.map(headRow),
+    front: far.filter((row) => !shown.has(row.id)).map(headRow),
+    ahead,
     sessions: sessions.map((row) => ({
       id: row.id as string,
       slots: Number(row.slots),
       serves: row.serves as string,
     })),
-    cut: units.length > most,
+    cut: total > offset + page.length,
+    total,
+    later: Number(totals[0]?.later),
     aside: aside.map(asideRow),
   };
 }
 
-const selectLanesOf = (ids: readonly string[]): Sql =>
-  sql`SELECT l.id, l.queue, l.task, l.asks, l.state, l.parked, l.head_precedence, l.head_at, l.head_id, l.stamp, l.mark_unit, l.mark_passed, l.mark_since, l.blocked, COALESCE(q.queue_rank, 100) AS queue_rank
-    FROM sluice_lane l LEFT JOIN sluice_queue q ON q.name = l.queue WHERE l.id ${oneOf(ids)}`;
+/** The lanes of these units, and where they are not all of the line's front, the best of the queue; who is ahead of them. */
+function* aheadOf(
+  queue: string,
+  spot: Spot | undefined,
+  units: readonly Row[],
+  isFar: boolean,
+): Flow<[Row[], LineView["ahead"]]> {
+  if (!spot) return [[], []];
+  const ids = [...new Set(units.map((row) => row.lane as string))];
+  const [counts = [], ...found] = yield* flight(
+    countOfQueue(queue, spot),
+    selectLanesNamed(ids),
+    ...(isFar ? [selectOfQueue(queue)] : []),
+  );
+  const ahead = counts.map((row) => ({
+    lane: row.lane as string,
+    asks: row.asks as string,
+    units: Number(row.units),
+  }));
+  return [found.flat(), ahead];
+}
 
-const selectArrived = (ids: readonly string[]): Sql =>
-  sql`SELECT a.lane AS id, MIN(a.queue) AS queue, MIN(a.task) AS task, MIN(a.asks) AS asks, 1 AS state, NULL AS parked, MIN(a.precedence) AS head_precedence, MIN(a.at) AS head_at, MIN(a.unit) AS head_id,
-      0 AS stamp, NULL AS mark_unit, 0 AS mark_passed, 0 AS mark_since, '[]' AS blocked, MIN(COALESCE(q.queue_rank, 100)) AS queue_rank
-    FROM sluice_arrival a LEFT JOIN sluice_queue q ON q.name = a.queue WHERE a.lane ${oneOf(ids)} GROUP BY a.lane`;
+const isOfQueue = (queue: string): Sql =>
+  sql`w.lane IN (SELECT l.id FROM sluice_lane l WHERE l.queue = ${queue} UNION SELECT a.lane FROM sluice_arrival a WHERE a.queue = ${queue})`;
 
 export function* holders(gate: string): Flow<GateHolder[]> {
   const [found = []] = yield* flight(

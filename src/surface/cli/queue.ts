@@ -1,6 +1,6 @@
 /** `sluice queue list|cancel|why|priority`: the line of runs. */
 import type { Command } from "commander";
-import type { QueuedRun } from "../../api/run-queue.ts";
+import type { QueuedRun, QueuePage } from "../../api/run-queue.ts";
 import { sayDuration } from "../../core/time.ts";
 import { withBy, withRun } from "./common.ts";
 import { findRun } from "./find.ts";
@@ -9,7 +9,7 @@ import { print } from "./output.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { ago, count, sayTags } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { whoever } from "./settings.ts";
+import { toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
 import { colours, safe } from "./text.ts";
 import { withStore } from "./with-store.ts";
@@ -21,7 +21,8 @@ export function addQueue(program: Command): void {
   queue
     .command("list")
     .description("every queued run: priority first, then time, with what keeps it in line")
-    .option("--limit <n>", "at most so many", atLeastOne, 1_000)
+    .option("--limit <n>", "at most so many", atLeastOne, 100)
+    .option("--after <n>", "without the first so many", wholeNumber, 0)
     .action((_, command: Command) => listQueue(command.optsWithGlobals()));
   withBy(withRun(queue.command("cancel")), "cancels it")
     .description("take a queued run out of line; one in progress is cancelled with: runs cancel")
@@ -37,11 +38,18 @@ export function addQueue(program: Command): void {
     );
 }
 
-function listQueue(options: GlobalOptions & { readonly limit: number }): Promise<void> {
+type Page = GlobalOptions & { readonly limit: number; readonly after: number };
+
+function listQueue(options: Page): Promise<void> {
   return withStore(options, async (sluice) => {
-    const [runs, now] = await Promise.all([sluice.queue.list({ limit: options.limit }), sluice.store.now()]);
+    const { limit, after } = options;
+    const [page, now] = await Promise.all([
+      sluice.queue.page({ limit, after: Math.max(0, after) }),
+      sluice.store.now(),
+    ]);
+    const { runs } = page;
     print(options, runs, () => {
-      if (runs.length === 0) return "No run is queued.";
+      if (page.total === 0) return "No run is queued.";
       const rows = runs.map((run) => [
         run.position === null ? "-" : String(run.position),
         run.id,
@@ -50,9 +58,21 @@ function listQueue(options: GlobalOptions & { readonly limit: number }): Promise
         ago(run.queuedAt, now),
         shortly(run),
       ]);
-      return table(["#", "run", "workflow", "priority", "queued", "why"], rows);
+      const shown = runs.length > 0 ? table(["#", "run", "workflow", "priority", "queued", "why"], rows) : "";
+      return [shown, ...rest(page, options)].filter((line) => line !== "").join("\n");
     });
   });
+}
+
+/** What of the line is not shown, in words, and how to see it. */
+function rest({ runs, total, after }: QueuePage, options: Page): string[] {
+  const last = after + runs.length;
+  if (after === 0 && last === total) return [];
+  if (runs.length === 0) return [`There are only ${count(total, "queued run")}.`];
+  const shown = `Shown are ${after + 1} to ${last} of ${count(total, "queued run")}.`;
+  if (last >= total) return [shown];
+  const next = toPaste(options, `sluice queue list --limit ${options.limit} --after ${last}`);
+  return [`${shown} The next: ${colours.cyan(next)}`];
 }
 
 function shortly({ sentences }: QueuedRun): string {
@@ -94,11 +114,14 @@ function setPriority(given: string, priority: number, options: By): Promise<void
   return withStore(options, async (sluice) => {
     const id = await findRun(sluice, given, options);
     const { from } = await sluice.queue.priority(id, priority, whoever(options.by));
-    const line = await sluice.queue.list({ limit: Number.POSITIVE_INFINITY });
-    const position = line.find((run) => run.id === id)?.position ?? null;
+    // It may be let in between the change and the look.
+    const [queued, { total }] = await Promise.all([
+      sluice.queue.why(id).catch(() => undefined),
+      sluice.queue.page({ limit: 1 }),
+    ]);
+    const position = queued?.position ?? null;
     print(options, { id, from, priority, position }, () => {
-      const place =
-        position === null ? "" : `, now number ${position} of ${count(line.length, "queued run")}`;
+      const place = position === null ? "" : `, now number ${position} of ${count(total, "queued run")}`;
       return `run ${id}: priority ${from} → ${priority}${place}.`;
     });
   });

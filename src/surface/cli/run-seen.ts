@@ -48,8 +48,8 @@ export async function nextItem(sluice: Sluice, run: string, step: StepView): Pro
 
 /** It may be let in between two looks, and then nothing keeps it. */
 async function whyQueued(sluice: Sluice, id: string): Promise<string> {
-  const line = await sluice.queue.list({ limit: Number.POSITIVE_INFINITY });
-  return said(line.find((run) => run.id === id)?.sentences ?? []);
+  const queued = await sluice.queue.why(id).catch(() => undefined);
+  return said(queued?.sentences ?? []);
 }
 
 const said = (sentences: readonly { readonly text: string }[]): string =>

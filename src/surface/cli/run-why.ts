@@ -3,6 +3,7 @@ import type { Explanation } from "../../api/explain.ts";
 import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
+import type { Reason } from "../../core/gate/reason.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { Standing } from "./item-standing.ts";
 import { sayStanding, standingOf } from "./item-standing.ts";
@@ -23,6 +24,15 @@ interface Asked {
   readonly explanation: Explanation | undefined;
   /** The item that comes next. */
   readonly item: ItemView | undefined;
+  /** Steps that must end before it stands in line. */
+  readonly needs: readonly string[];
+}
+
+interface Seen {
+  readonly run: RunWithSteps;
+  /** What keeps the run itself from going on. */
+  readonly reasons: readonly Reason[];
+  readonly steps: readonly Asked[];
 }
 
 export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
@@ -45,18 +55,28 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
       () => `${finished(found, ending, options)}${below.join("")}`,
     );
   }
-  const steps = await Promise.all(found.steps.map((step) => ask(sluice, id, step)));
-  print(options, { ...data, steps: steps.map(dataOf) }, () => story(found, steps, now, options));
+  const [reasons, ...steps] = await Promise.all([
+    sluice.runs.reasons(id),
+    ...found.steps.map((step) => ask(sluice, found, step)),
+  ]);
+  print(options, { ...data, reasons, steps: steps.map(dataOf) }, () =>
+    story({ run: found, reasons, steps }, now, options),
+  );
 }
 
-async function ask(sluice: Sluice, run: string, step: StepView): Promise<Asked> {
-  const item = step.items && step.finishedAt === null ? await nextItem(sluice, run, step) : undefined;
+async function ask(sluice: Sluice, run: RunWithSteps, step: StepView): Promise<Asked> {
+  const item = step.items && step.finishedAt === null ? await nextItem(sluice, run.id, step) : undefined;
   const isInLine = step.state === "waiting" || step.state === "later";
   const unit = item?.unit ?? (isInLine ? step.unit : null);
-  return { step, item, explanation: unit === null ? undefined : await sluice.explain(unit) };
+  return {
+    step,
+    item,
+    needs: step.state === "pending" ? openNeeds(step, run) : [],
+    explanation: unit === null ? undefined : await sluice.explain(unit),
+  };
 }
 
-function dataOf({ step, explanation, item }: Asked): object {
+function dataOf({ step, explanation, item, needs: units }: Asked): object {
   const { name, state, unit, needs, attempt, items } = step;
   const { reasons, sentences } = explanation ?? {};
   return {
@@ -67,6 +87,7 @@ function dataOf({ step, explanation, item }: Asked): object {
     attempt,
     ...(items ? { items, ...(item ? { next: { index: item.index, unit: item.unit } } : {}) } : {}),
     ...(explanation ? { reasons, sentences } : {}),
+    ...(units.length > 0 ? { reasons: [{ kind: "needs", units }] } : {}),
   };
 }
 
@@ -76,17 +97,20 @@ function finished(run: RunWithSteps, ending: string, options: GlobalOptions): st
   return `${head}\n  Run it again, with what succeeded: ${colours.cyan(toPaste(options, `sluice runs rerun app.ts ${run.id}`))}`;
 }
 
-function story(run: RunWithSteps, steps: readonly Asked[], now: number, options: GlobalOptions): string {
+function story({ run, reasons, steps }: Seen, now: number, options: GlobalOptions): string {
   const done = steps.filter(({ step }) => step.state === "succeeded").length;
   const time = ranFor(run, now);
   const progress = `${done} of ${count(steps.length, "step")} done`;
+  const isHeldUp = reasons.length > 0;
   const where =
     time === undefined
-      ? "was let in and starts with the next look of any worker."
-      : `has been in progress for ${time}, ${progress}${run.paused ? ", and is paused:" : ":"}`;
+      ? isHeldUp
+        ? "was let in, and does not go on, because"
+        : "was let in and starts with the next look of any worker."
+      : `has been in progress for ${time}, ${progress}${isHeldUp ? ", and does not go on, because" : ":"}`;
   return [
     `${colours.bold(safe(run.workflow))} ${run.id} ${where}`,
-    ...(run.paused ? [`  To go on: ${colours.cyan(toPaste(options, `sluice runs resume ${run.id}`))}`] : []),
+    ...reasonLines(reasons, now, options),
     ...steps.flatMap((asked) => ofStep(asked, run, now, options)),
   ].join("\n");
 }
@@ -112,7 +136,7 @@ function ofItems(
 }
 
 function ofOne(
-  { step, explanation }: Asked,
+  { step, explanation, needs }: Asked,
   run: RunWithSteps,
   now: number,
   options: GlobalOptions,
@@ -134,9 +158,7 @@ function ofOne(
         : [`  ${name} ${step.unit} is in line; nothing stands in its way, so it starts with the next pass.`];
     }
     case "pending":
-      return isOver(run.state)
-        ? []
-        : [`  ${name} comes after ${openNeeds(step, run).join(", ") || "the next look"}.`];
+      return isOver(run.state) ? [] : [`  ${name} comes after ${needs.join(", ") || "the next look"}.`];
     default:
       return [];
   }

@@ -34,7 +34,60 @@ export function lineSuite(fresh: Fresh): void {
     };
     expect(await seen(2)).toEqual([["a", "b"], true]);
     expect(await seen(3)).toEqual([["a", "b", "c"], false]);
-    expect(await bench.store.line("nowhere", 3)).toMatchObject({ heads: [], lanes: [], cut: false });
+    expect(await bench.store.line("nowhere", 3)).toMatchObject({
+      heads: [],
+      lanes: [],
+      cut: false,
+      total: 0,
+    });
+  });
+
+  test("is shown page by page, with all who stand ahead of the page", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b", newTask("bulk", { lane: BULK }), "c", "d");
+    await bench.enqueue(newTask("later", { delayMs: 9 }));
+    const seen = await bench.store.line("mail", 2, 3);
+    expect([seen.heads.map(({ id }) => id), seen.cut, seen.total, seen.later]).toEqual([
+      ["c", "d"],
+      false,
+      5,
+      1,
+    ]);
+    expect(seen.front.map(({ id }) => id).sort()).toEqual(["a", "b", "bulk"]);
+    const units = Object.fromEntries(seen.ahead.map(({ lane, asks, units: n }) => [lane, [asks, n]]));
+    expect(units).toEqual({ [MAIL.id]: [MAIL.asks, 2], [BULK.id]: [BULK.asks, 1] });
+    expect(await bench.store.line("mail", 2, 9)).toMatchObject({
+      heads: [],
+      ahead: [],
+      cut: false,
+      total: 5,
+    });
+  });
+
+  test("far behind its front still counts all, and shows the first of each lane", async () => {
+    const bench = await fresh();
+    await bench.enqueue(newTask("bulk", { lane: BULK }), "a", "b", "c");
+    await bench.intake();
+    await bench.enqueue("d", "e");
+    const seen = await bench.store.line("mail", 6_000, 4);
+    expect(seen.heads.map(({ id }) => id)).toEqual(["d", "e"]);
+    expect(seen.ahead.reduce((sum, { units }) => sum + units, 0)).toBe(4);
+    expect(seen.front.map(({ id }) => id).sort()).toEqual(["a", "b", "bulk", "c"]);
+  });
+
+  test("of runs that are put off, in the order in which they come, and of runs by their ids", async () => {
+    const bench = await fresh();
+    await bench.store.submit([
+      newRun("c", { delayMs: 30 }),
+      newRun("a"),
+      newRun("b", { delayMs: 10 }),
+      newRun("d", { delayMs: 20 }),
+    ]);
+    const ids = async (limit: number, offset: number) =>
+      (await bench.store.laterRuns(limit, offset)).map(({ id }) => id);
+    expect([await ids(9, 0), await ids(1, 1), await ids(9, 3)]).toEqual([["b", "d", "c"], ["d"], []]);
+    const named = await bench.store.runs({ ids: ["a", "c", "nobody"], limit: 9 });
+    expect(named.map(({ id }) => id)).toEqual(["c", "a"]);
   });
 
   test("shows runs that no pass has taken in yet", async () => {

@@ -140,7 +140,8 @@ export function readSuite(fresh: Fresh): void {
         [BULK.id, 1],
       ].sort(),
     );
-    expect(view?.heads.map(({ id }) => id).sort()).toEqual(["first", "high", "me"]);
+    expect(view?.heads.map(({ id }) => id).sort()).toEqual(["after", "first", "high", "me"]);
+    expect([view?.aheadAt, view?.before]).toEqual([{ "pool:smtp": 2, "queue:mail": 2 }, 2]);
   });
 
   test("hears hints until it stops listening", async () => {

@@ -1,0 +1,73 @@
+/** Defects of the answer to "why is it waiting?". */
+import type { Defect } from "../defect.ts";
+
+const EXPLAIN = "src/core/gate/explain.ts";
+const PURE = "src/core/gate/explain.test.ts";
+const LONG = { file: "test/why/long-line.test.ts" };
+
+export const defects: readonly Defect[] = [
+  {
+    id: "why-stops-at-the-first-hurdle",
+    means: "A full gate hides that no worker has a free slot.",
+    file: EXPLAIN,
+    from: "      if (!reasons) return found;",
+    to: "      if (!reasons || found.size > 0) return found;",
+    noticedBy: { file: PURE, test: "is the full gate and the busy worker" },
+  },
+  {
+    id: "why-keeps-what-is-needless",
+    means: "It names gates whose removal changes nothing.",
+    file: EXPLAIN,
+    from: "    const needed = least([...found.keys()], starts);",
+    to: "    const needed = [...found.keys()];",
+    noticedBy: { file: PURE, test: "are complete and minimal" },
+  },
+  {
+    id: "why-tells-imagined-holders",
+    means: "With nothing held, a limit is reported as full.",
+    file: EXPLAIN,
+    from: "    if (held + asked > limit) return {",
+    to: '    if (reason.kind === "full") return {',
+    noticedBy: { file: PURE, test: "is who stands in front" },
+  },
+  {
+    id: "why-forgets-the-limit-under-a-pause",
+    means: "Resuming a paused gate that is also full starts nothing, though nothing else was named.",
+    file: EXPLAIN,
+    from: "paused: gate.paused && !removed.has(pauseOf(gate.key)),",
+    to: "paused: gate.paused && !removed.has(pauseOf(gate.key)), held: removed.has(pauseOf(gate.key)) ? 0 : gate.held,",
+    noticedBy: { file: PURE, test: "is both the pause of a gate and that it is full" },
+  },
+  {
+    id: "why-names-each-gate-of-a-paused-run",
+    means: "A paused run is told as gates that the app never wrote.",
+    file: "src/core/gate/key.ts",
+    from: 'return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;',
+    to: "return key;",
+    noticedBy: { file: PURE, test: "is the pause of its run, once" },
+  },
+  {
+    id: "why-promises-too-small-a-limit",
+    means: "The command that is offered starts somebody else.",
+    file: EXPLAIN,
+    from: 'if (reason.kind === "full") return room === reason.held + reason.asked ? reason : { ...reason, room };',
+    to: 'if (reason.kind === "full") return reason;',
+    noticedBy: { file: PURE, test: "say with which limits it starts" },
+  },
+  {
+    id: "why-runs-need-nobody",
+    means: "A queued run without any worker says that it starts with the next pass.",
+    file: "src/engine/claiming/serving.ts",
+    from: "return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);",
+    to: "return serving(sessions, lane);",
+    noticedBy: LONG,
+  },
+  {
+    id: "why-counts-pages-from-the-front",
+    means: "Places in a long line are wrong behind the first page.",
+    file: "src/api/run-queue.ts",
+    from: "position: after + index + 1,",
+    to: "position: index + 1,",
+    noticedBy: LONG,
+  },
+];

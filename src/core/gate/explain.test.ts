@@ -1,0 +1,246 @@
+// What is told is exactly what stands in the way: without all of it a unit starts, without a part of it, it does not.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Case } from "../../../test/support/arbitrary-line.ts";
+import { snapshots } from "../../../test/support/arbitrary-line.ts";
+import type { Snapshot, Waiter } from "./admit.ts";
+import { admit } from "./admit.ts";
+import { Explainer, explain } from "./explain.ts";
+import type { Gate } from "./gate.ts";
+import { compare } from "./order.ts";
+import type { Reason } from "./reason.ts";
+
+const CASES = 500;
+
+/** As an operator would: raise, resume, set, start a worker. */
+function cure(snapshot: Case, unit: Waiter, reasons: readonly Reason[]): Snapshot {
+  const open = new Set(
+    reasons.flatMap((reason) =>
+      "gate" in reason && (reason.kind !== "paused" || reason.zero) ? [reason.gate] : [],
+    ),
+  );
+  const resumed = new Set(
+    reasons.flatMap((reason) => (reason.kind === "paused" && !reason.zero ? [reason.gate] : [])),
+  );
+  const missing = [...open].filter((key) => !snapshot.gates.some((gate) => gate.key === key));
+  const gates = [
+    ...snapshot.gates.map((gate) => ({
+      ...gate,
+      limit: open.has(gate.key) ? -1 : gate.limit,
+      paused: gate.paused && !resumed.has(gate.key),
+    })),
+    ...missing.map((key): Gate => ({ key, limit: -1, paused: false, line: "skip", held: 0 })),
+  ];
+  const { workers = [] } = snapshot;
+  if (!reasons.some(({ kind }) => kind === "busy" || kind === "noWorker")) return { ...snapshot, gates };
+  return {
+    ...snapshot,
+    gates,
+    workers: [...workers, { id: "new", slots: 1_000, used: 0 }],
+    line: snapshot.line.map((each) =>
+      each.queue === unit.queue || each.workers?.some((index) => unit.workers?.includes(index))
+        ? { ...each, workers: [...(each.workers ?? []), workers.length] }
+        : each,
+    ),
+  };
+}
+
+const starts = (snapshot: Snapshot, { id }: Waiter): boolean => !admit(snapshot).waiting.has(id);
+
+const partsOf = (reasons: readonly Reason[]): Reason[][] =>
+  Array.from({ length: 2 ** reasons.length - 1 }, (_, bits) =>
+    reasons.filter((_reason, index) => bits & (1 << index)),
+  );
+
+/** Nobody claims; every worker is as it is, so no budget of a claim plays a part. */
+const looks = fc
+  .oneof(snapshots({ workers: true }), snapshots({ workers: true, tight: true }))
+  .map(({ me: _, ...rest }: Case): Case => rest);
+
+describe("the reasons of a unit", () => {
+  it("are complete and minimal: removing all of them starts it, removing a part of them does not", () => {
+    const sizes = new Map<number, number>();
+    fc.assert(
+      fc.property(fc.noBias(looks), (snapshot) => {
+        const explainer = new Explainer(snapshot);
+        for (const unit of snapshot.line) {
+          const reasons = explainer.reasonsOf(unit.id);
+          sizes.set(reasons.length, (sizes.get(reasons.length) ?? 0) + 1);
+          assert.ok(starts(cure(snapshot, unit, reasons), unit), "it does not start");
+          for (const part of partsOf(reasons))
+            if (starts(cure(snapshot, unit, part), unit)) assert.deepEqual(reasons, part);
+        }
+      }),
+      { numRuns: CASES },
+    );
+    for (const size of [0, 1, 2, 3, 4]) expect(sizes.get(size) ?? 0).toBeGreaterThan(CASES / 50);
+  });
+
+  it("tell what is really held, and name somebody ahead where others only would be first", () => {
+    const told = { full: 0, behind: 0, free: 0 };
+    fc.assert(
+      fc.property(fc.noBias(looks), (snapshot) => {
+        const places = new Map(snapshot.line.map((unit) => [unit.id, unit]));
+        for (const unit of snapshot.line) {
+          for (const reason of explain(snapshot, unit.id)) {
+            if (reason.kind === "busy") {
+              const serving = (unit.workers ?? []).flatMap((index) => snapshot.workers?.[index] ?? []);
+              const free = serving.reduce((sum, { slots, used }) => sum + slots - used, 0);
+              assert.equal(reason.free ?? 0, free);
+              if (free > 0) told.free += 1;
+            }
+            if (reason.kind !== "full" && reason.kind !== "behind") continue;
+            told[reason.kind] += 1;
+            const gate = snapshot.gates.find(({ key }) => key === reason.gate) as Gate & { limit: number };
+            assert.equal(reason.held, gate.held);
+            assert.equal(gate.held + reason.asked > gate.limit, reason.kind === "full");
+            if (reason.kind !== "behind") continue;
+            const front = places.get(reason.front.unit) as Waiter;
+            assert.ok(front.asks.some((ask) => ask.gate === reason.gate) && compare(front, unit) < 0);
+          }
+        }
+      }),
+      { numRuns: CASES },
+    );
+    for (const count of Object.values(told)) expect(count).toBeGreaterThan(CASES / 10);
+  });
+
+  it("say with which limits it starts, when only limits are in its way", () => {
+    let tried = 0;
+    fc.assert(
+      fc.property(fc.noBias(looks), (snapshot) => {
+        for (const unit of snapshot.line) {
+          const reasons = explain(snapshot, unit.id);
+          if (reasons.length === 0 || !reasons.every(({ kind }) => kind === "full")) continue;
+          const limits = new Map(
+            reasons.map((reason) => {
+              const { gate, held, asked, room } = reason as Extract<Reason, { kind: "full" }>;
+              return [gate, room ?? held + asked];
+            }),
+          );
+          const gates = snapshot.gates.map((gate) => ({
+            ...gate,
+            limit: limits.get(gate.key) ?? gate.limit,
+          }));
+          assert.ok(starts({ ...snapshot, gates }, unit), "it does not start");
+          tried += 1;
+        }
+      }),
+      { numRuns: CASES },
+    );
+    expect(tried).toBeGreaterThan(CASES / 2);
+  });
+});
+
+const unit = (id: string, asks: Record<string, number>, more: Partial<Waiter> = {}): Waiter => ({
+  id,
+  lane: JSON.stringify(asks),
+  rank: 1,
+  priority: 0,
+  at: Number(id.slice(1)),
+  asks: Object.entries(asks).map(([gate, slots]) => ({ gate, slots })),
+  workers: [0],
+  queue: "q",
+  name: "t",
+  ...more,
+});
+const gate = (key: string, limit: number | null, more: Partial<Gate> = {}): Gate => ({
+  key,
+  limit,
+  paused: false,
+  line: "skip",
+  held: 0,
+  ...more,
+});
+const worker = (slots: number, used = 0) => ({ id: "w", slots, used });
+
+describe("why a unit waits", () => {
+  it("is the full gate and the busy worker, not the first of them that is met", () => {
+    const line = [unit("u1", { cap: 1 })];
+    const reasons = explain(
+      { now: 0, gates: [gate("cap", 2, { held: 2 })], line, workers: [worker(2, 2)] },
+      "u1",
+    );
+    expect(reasons).toEqual([
+      { kind: "full", gate: "cap", limit: 2, held: 2, asked: 1, ahead: 0 },
+      { kind: "busy", workers: 1, slots: 2, ahead: 0 },
+    ]);
+  });
+
+  it("is the pause, and that nobody lives who would take it", () => {
+    const line = [unit("u1", { cap: 1 }, { workers: [] })];
+    const reasons = explain({ now: 0, gates: [gate("cap", 2, { paused: true })], line, workers: [] }, "u1");
+    expect(reasons).toEqual([
+      { kind: "paused", gate: "cap", ahead: 0 },
+      { kind: "noWorker", queue: "q", name: "t" },
+    ]);
+  });
+
+  it("is who stands in front, and its reason, where nothing is held", () => {
+    const line = [unit("u1", { tag: 1 }, { workers: [] }), unit("u2", { tag: 1 }, { workers: [] })];
+    const nobody = { kind: "noWorker", queue: "q", name: "t" };
+    const reasons = explain({ now: 0, gates: [gate("tag", 1)], line, workers: [] }, "u2");
+    expect(reasons).toEqual([
+      {
+        kind: "behind",
+        gate: "tag",
+        limit: 1,
+        held: 0,
+        asked: 1,
+        ahead: 0,
+        front: { unit: "u1", reasons: [nobody] },
+      },
+      nobody,
+    ]);
+  });
+
+  it("is both the pause of a gate and that it is full", () => {
+    const line = [unit("u1", { cap: 1 })];
+    const gates = [gate("cap", 1, { paused: true, held: 1 })];
+    expect(explain({ now: 0, gates, line, workers: [worker(9)] }, "u1")).toMatchObject([
+      { kind: "paused", gate: "cap" },
+      { kind: "full", gate: "cap", held: 1 },
+    ]);
+  });
+
+  it("is the pause of its run, once, however many gates the run has for it", () => {
+    const gates = [gate("run:r/async", -1, { paused: true }), gate("run:r/items/s", 3, { paused: true })];
+    const line = [unit("u1", { "run:r/async": 1, "run:r/items/s": 1 })];
+    expect(explain({ now: 0, gates, line, workers: [worker(9)] }, "u1")).toEqual([
+      { kind: "paused", gate: "run:r", ahead: 0 },
+    ]);
+  });
+
+  it("counts those who would start with it in the limit that it needs, and nobody else", () => {
+    const line = [
+      unit("u1", { cap: 1 }),
+      unit("u2", { cap: 1, other: 1 }),
+      unit("u3", { cap: 1 }),
+      unit("u4", { cap: 1 }),
+    ];
+    const gates = [gate("cap", 1, { held: 1 }), gate("other", 1, { held: 1 })];
+    expect(explain({ now: 0, gates, line, workers: [worker(9)] }, "u4")).toMatchObject([
+      { kind: "full", gate: "cap", held: 1, ahead: 3, room: 4 },
+    ]);
+  });
+
+  it("is that those ahead would take the slots that its workers have free", () => {
+    const line = [unit("u1", { cap: 1 }), unit("u2", { cap: 1 })];
+    const gates = [gate("cap", 1, { held: 1 })];
+    expect(explain({ now: 0, gates, line, workers: [worker(1)] }, "u2")).toMatchObject([
+      { kind: "full", gate: "cap" },
+      { kind: "busy", workers: 1, slots: 1, free: 1 },
+    ]);
+  });
+
+  it("is nothing when it starts with the next pass", () => {
+    expect(
+      explain(
+        { now: 0, gates: [gate("cap", 1)], line: [unit("u1", { cap: 1 })], workers: [worker(1)] },
+        "u1",
+      ),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Who stands ahead of a place in line, at any length of the line: lanes are chosen and units are counted by the
+ * database, and of each lane only its first units are read. What no pass has taken in yet stands in line all the same.
+ */
+import { isWholeLine } from "../../core/gate/kind.ts";
+import type { Row } from "../flow.ts";
+import { LANES_NEAR, wantEach } from "../near.ts";
+import type { Sql } from "../sql.ts";
+import { by, oneOf, raw, sql } from "../sql.ts";
+import type { LaneRow } from "../store.ts";
+import { laneRow } from "./lanes.ts";
+import { selectFromFront, selectHeads } from "./look.ts";
+
+/** A place in line, as the tables write it. */
+export interface Spot {
+  readonly rank: number;
+  readonly precedence: number;
+  readonly at: number;
+  readonly id: string;
+}
+
+const LANES =
+  raw(`(SELECT id, queue, task, asks, state, parked, head_precedence, head_at, head_id, stamp, mark_unit, mark_passed, mark_since, blocked
+    FROM sluice_lane WHERE state <> 0 UNION ALL
+  SELECT lane, MIN(queue), MIN(task), MIN(asks), 1, NULL, MIN(precedence), MIN(at), MIN(unit), -1, NULL, 0, 0, '[]' FROM sluice_arrival GROUP BY lane)`);
+/** Each lane once, with no more than what tells who asks what. */
+const EVERY = raw(
+  "(SELECT id, queue, asks FROM sluice_lane WHERE state <> 0 UNION SELECT lane, queue, asks FROM sluice_arrival)",
+);
+const RANK = raw("COALESCE(q.queue_rank, 100)");
+const COLUMNS = raw(
+  "e.id, e.queue, e.task, e.asks, e.state, e.parked, e.head_precedence, e.head_at, e.head_id, e.stamp, e.mark_unit, e.mark_passed, e.mark_since, e.blocked, COALESCE(q.queue_rank, 100) AS queue_rank",
+);
+
+const isBefore = (columns: readonly [string, string, string], { precedence, at, id }: Spot): Sql => {
+  const [first, second, third] = columns.map(raw) as [Sql, Sql, Sql];
+  return sql`(${first} < ${precedence} OR (${first} = ${precedence} AND (${second} < ${at} OR (${second} = ${at} AND ${third} < ${id}))))`;
+};
+const HEAD = ["e.head_precedence", "e.head_at", "e.head_id"] as const;
+const UNIT = ["w.precedence", "w.at", "w.id"] as const;
+const behindRank = (columns: typeof HEAD | typeof UNIT, spot: Spot): Sql =>
+  sql`(${RANK} < ${spot.rank} OR (${RANK} = ${spot.rank} AND ${isBefore(columns, spot)}))`;
+
+/** Asks are kept as the JSON text of pairs, so a gate stands in it in one way only. */
+const asksFor = (gate: string): Sql => {
+  const part = `[${JSON.stringify(gate)},`;
+  return by({
+    postgres: sql`strpos(e.asks, ${part}) > 0`,
+    sqlite: sql`instr(e.asks, ${part}) > 0`,
+    mysql: sql`INSTR(e.asks, ${part}) > 0`,
+  });
+};
+
+const any = (gates: readonly string[]): Sql =>
+  gates.map(asksFor).reduce((left, right) => sql`${left} OR ${right}`);
+
+/** The best lanes that begin before this place and ask one of these gates. */
+const selectSharing = (gates: readonly string[], spot: Spot): Sql =>
+  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue
+    WHERE (${any(gates)}) AND ${behindRank(HEAD, spot)}
+    ORDER BY queue_rank, e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`;
+
+/** Gates of one kind of work are asked by few lanes, and those must not be hidden by all who ask what everybody asks. */
+export function selectNear(gates: readonly string[], spot: Spot): Sql[] {
+  const special = gates.filter((gate) => !isWholeLine(gate));
+  return [gates, special].filter((list) => list.length > 0).map((list) => selectSharing(list, spot));
+}
+
+export const selectOwn = (lane: string): Sql =>
+  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.id = ${lane}`;
+
+/** The best lanes of a queue. */
+export const selectOfQueue = (queue: string): Sql =>
+  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.queue = ${queue}
+    ORDER BY e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`;
+
+export const selectLanesNamed = (ids: readonly string[]): Sql =>
+  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.id ${oneOf(ids)}`;
+
+/** Each lane once: what a pass has written of it goes before what only announces it. */
+export function lanesFrom(found: readonly Row[]): LaneRow[] {
+  const lanes = new Map<string, LaneRow>();
+  for (const lane of found.map(laneRow)) {
+    const known = lanes.get(lane.id);
+    if (!known || known.stamp < lane.stamp) lanes.set(lane.id, lane);
+  }
+  return [...lanes.values()]
+    .map((lane) => ({ ...lane, stamp: Math.max(0, lane.stamp) }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A union in SQLite has at most 500 parts. */
+const AT_ONCE = 400;
+
+/** The first units of each of these lanes. */
+export function selectFirst(lanes: readonly LaneRow[], known: ReadonlySet<string>): Sql[] {
+  const want = wantEach(lanes.length);
+  const wanted = (list: readonly LaneRow[]) => list.map(({ id }) => ({ id, want }));
+  const seen = lanes.filter(({ id }) => known.has(id));
+  const fresh = lanes.filter(({ id }) => !known.has(id));
+  return [
+    ...chunks(seen).map((list) => selectHeads(wanted(list), { skipLocked: false, arriving: true })),
+    ...chunks(fresh).map((list) => selectFromFront(wanted(list))),
+  ];
+}
+
+function chunks<T>(list: readonly T[]): T[][] {
+  const parts = Math.ceil(list.length / AT_ONCE);
+  return Array.from({ length: parts }, (_, part) => list.slice(part * AT_ONCE, (part + 1) * AT_ONCE));
+}
+
+/** Which of them a pass has taken in. */
+export const knownIn = (found: readonly Row[]): ReadonlySet<string> =>
+  new Set(found.filter((row) => Number(row.stamp) >= 0).map((row) => row.id as string));
+
+/** Units ahead of a place, in each of these lanes. */
+export const countPerLane = (lanes: readonly LaneRow[], spot: Spot): Sql => {
+  const better = lanes.filter(({ rank }) => rank < spot.rank).map(({ id }) => id);
+  const equal = lanes.filter(({ rank }) => rank === spot.rank).map(({ id }) => id);
+  return sql`SELECT w.lane, count(*) AS units FROM sluice_waiting w
+    WHERE w.lane ${oneOf(better)} OR (w.lane ${oneOf(equal)} AND ${isBefore(UNIT, spot)}) GROUP BY w.lane`;
+};
+
+/** Units ahead of a place: in its queue, and at each of these gates, one column for each. */
+export const countAhead = (queue: string, gates: readonly string[], spot: Spot): Sql => {
+  const sum = (condition: Sql, name: string): Sql =>
+    sql`COALESCE(SUM(CASE WHEN ${condition} THEN e.units ELSE 0 END), 0) AS ${raw(name)}`;
+  const columns = [
+    sum(sql`e.queue = ${queue}`, "in_queue"),
+    ...gates.map((gate, n) => sum(asksFor(gate), `at_${n}`)),
+  ];
+  return sql`SELECT ${columns.reduce((left, right) => sql`${left}, ${right}`)} FROM (
+      SELECT l.id, l.queue, l.asks, count(*) AS units FROM ${EVERY} AS l JOIN sluice_waiting w ON w.lane = l.id LEFT JOIN sluice_queue q ON q.name = l.queue
+      WHERE ${behindRank(UNIT, spot)} GROUP BY l.id, l.queue, l.asks) AS e`;
+};
+
+/** Units of a queue ahead of a place, lane by lane. */
+export const countOfQueue = (queue: string, spot: Spot): Sql =>
+  sql`SELECT l.id AS lane, l.asks, count(*) AS units FROM ${EVERY} AS l JOIN sluice_waiting w ON w.lane = l.id
+    WHERE l.queue = ${queue} AND ${isBefore(UNIT, spot)} GROUP BY l.id, l.asks`;

@@ -1,0 +1,265 @@
+// A small world of limits, workers, tasks, steps, items and runs that can be built again and again, on any store.
+
+import fc from "fast-check";
+import { bornAs } from "../../src/core/gate/kind.ts";
+import type { Reason } from "../../src/core/gate/reason.ts";
+import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import { laneOf } from "../../src/store/lane.ts";
+import type { RunMove } from "../../src/store/runs.ts";
+import { RUNS, STILL } from "../../src/store/runs.ts";
+import type { NewRun, NewTask, Store } from "../../src/store/store.ts";
+import type { FakeClock } from "../../src/testing/index.ts";
+
+export type Kind = "task" | "step" | "item" | "run";
+
+/** One unit: what it asks beside what all of its kind ask, and how important it is. */
+export interface UnitShape {
+  readonly kind: Kind;
+  readonly queue: "q" | "r";
+  readonly pool: number;
+  readonly mutex: boolean;
+  readonly tag: number;
+  readonly priority: number;
+}
+
+export interface Shape {
+  readonly limits: Readonly<Record<string, number>>;
+  readonly workers: readonly { readonly slots: number; readonly queues: readonly string[] }[];
+  readonly first: readonly UnitShape[];
+  /** What happens while the first ones run. */
+  readonly meanwhile: Readonly<Record<string, number>>;
+  readonly pausesQueue: boolean;
+  readonly pausesRun: boolean;
+  readonly second: readonly UnitShape[];
+  /** Whether the last of them is put off. Of two, the one would come with the other. */
+  readonly delays: boolean;
+}
+
+const unit: fc.Arbitrary<UnitShape> = fc.record({
+  kind: fc.constantFrom<Kind>("task", "task", "step", "item", "run", "run"),
+  queue: fc.constantFrom("q", "q", "r"),
+  pool: fc.constantFrom(0, 0, 1, 2),
+  mutex: fc.constantFrom(false, false, false, true),
+  tag: fc.constantFrom(0, 1, 1, 2),
+  priority: fc.constantFrom(0, 0, 0, 1),
+});
+const cap = fc.constantFrom(-1, -1, 1, 2, 3);
+
+export const shapes: fc.Arbitrary<Shape> = fc.record({
+  limits: fc.record({
+    cluster: cap,
+    "queue:q": cap,
+    "queue:r": cap,
+    "pool:gpu": fc.constantFrom(1, 2, 3),
+    runs: fc.constantFrom(1, 2, 3),
+    "tag:tenant=*": fc.constantFrom(1, 2),
+    "run:up/async": fc.constantFrom(-1, -1, 1, 2),
+    "run:up/items/s": fc.constantFrom(1, 2),
+  }),
+  workers: fc.array(
+    // All serve both queues: one that does not know a lane of another queue may start something past it.
+    fc.record({ slots: fc.constantFrom(1, 2, 3), queues: fc.constant(["q", "r"]) }),
+    { maxLength: 2 },
+  ),
+  first: fc.array(unit, { maxLength: 5 }),
+  meanwhile: fc.constantFrom<Record<string, number>>(
+    {},
+    {},
+    {},
+    { "queue:q": 0 },
+    { "pool:gpu": 1 },
+    { "pool:gpu": 0 },
+    { runs: 1, cluster: 1 },
+  ),
+  pausesQueue: fc.constantFrom(false, false, false, true),
+  pausesRun: fc.constantFrom(false, false, false, true),
+  second: fc.array(unit, { minLength: 1, maxLength: 5 }),
+  delays: fc.constantFrom(false, false, false, true),
+});
+
+const LONG_MS = 1_000_000_000;
+
+export class World {
+  readonly store: Store;
+  readonly #clock: FakeClock;
+  readonly #claimers: { claims: StoreClaims; held: number }[] = [];
+  readonly #coordinator: StoreClaims;
+  readonly ids: string[] = [];
+
+  private constructor(store: Store, clock: FakeClock) {
+    this.store = store;
+    this.#clock = clock;
+    this.#coordinator = claimsOf(store, RUNS, 1_000_000, [RUNS]);
+    this.#coordinator.speakFor(RUNS);
+  }
+
+  static async of(store: Store, clock: FakeClock, shape: Shape): Promise<World> {
+    const world = new World(store, clock);
+    const declared = Object.entries(shape.limits).filter(([key]) => !key.startsWith("run:"));
+    await store.declare({
+      queues: [
+        { name: "q", rank: 100 },
+        { name: "r", rank: 100 },
+      ],
+      gates: declared.map(([key, limit]) => ({ key, limit, line: bornAs(key).line })),
+    });
+    await world.#begin(shape);
+    for (const [index, worker] of shape.workers.entries())
+      await world.#join(`w${index}`, worker.slots, worker.queues);
+    await world.#put(shape.first, "a");
+    await world.settle();
+    for (const [key, limit] of Object.entries(shape.meanwhile)) await world.#limit(key, limit);
+    if (shape.pausesQueue) await store.changeLimit({ key: "queue:q", to: "paused", by: "test" });
+    if (shape.pausesRun) await store.pauseRun("up", true, "test");
+    clock.advance(10);
+    await world.#put(shape.second, "b", shape.delays);
+    // What is free starts by itself.
+    await world.settle();
+    return world;
+  }
+
+  /** A run in progress, past the run cap, whose steps and items come in by and by. */
+  async #begin({ limits }: Shape): Promise<void> {
+    await this.store.submit([run("up", 0, 0, { direct: true })]);
+    const gates = ["run:up/async", "run:up/items/s"].map((key) => ({ key, limit: limits[key] as number }));
+    await this.#move({ start: { gates, timeoutMs: null } });
+  }
+
+  async #move(what: Partial<RunMove>): Promise<void> {
+    await this.store.advance((runs) => ({
+      moves: runs
+        .filter(({ id }) => id === "up")
+        .map(({ epoch }) => ({ run: "up", epoch, ...STILL, ...what })),
+    }));
+  }
+
+  async #join(id: string, slots: number, queues: readonly string[]): Promise<void> {
+    const claims = claimsOf(this.store, id, slots, queues);
+    await claims.open(id, LONG_MS);
+    this.#claimers.push({ claims, held: 0 });
+  }
+
+  async #put(units: readonly UnitShape[], prefix: string, delays = false): Promise<void> {
+    for (const [index, shape] of units.entries()) {
+      const id = `${prefix}${index}`;
+      this.#clock.advance(1);
+      this.ids.push(id);
+      const delayMs = delays && index === units.length - 1 ? 60_000 : null;
+      if (shape.kind === "run") await this.store.submit([run(id, shape.tag, shape.priority, { delayMs })]);
+      else await this.store.enqueue([task(id, shape, delayMs)]);
+    }
+  }
+
+  /** Passes until nobody starts anything any more. */
+  async settle(): Promise<void> {
+    for (let started = 1, rounds = 0; started > 0; rounds += 1) {
+      if (rounds > 50) throw new Error("it does not settle");
+      started = 0;
+      for (const claimer of this.#claimers) started += await this.#pass(claimer);
+      if (this.#claimers.length > 0) started += await this.#pass({ claims: this.#coordinator, held: 0 });
+    }
+  }
+
+  async #pass(claimer: { claims: StoreClaims; held: number }): Promise<number> {
+    let claimed = 0;
+    for (let rounds = 0, more = true; more && rounds < 50; rounds += 1) {
+      const answer = await claimer.claims.exchange({
+        finished: [],
+        started: [],
+        active: claimer.held,
+        appetite: 1_000,
+        draining: false,
+        hinted: true,
+        ownTurn: true,
+      });
+      claimer.held += answer.claimed.length;
+      claimed += answer.claimed.length;
+      more = answer.more;
+    }
+    return claimed;
+  }
+
+  async starts(id: string): Promise<boolean> {
+    return (await this.store.task(id))?.state === "running";
+  }
+
+  #limit(key: string, limit: number): Promise<unknown> {
+    return this.store.changeLimit({ key, to: "value", limit, by: "test" });
+  }
+
+  /** Takes away what these reasons name, as an operator would. */
+  async cure(id: string, reasons: readonly Reason[]): Promise<void> {
+    const queue = (await this.store.task(id))?.queue ?? "";
+    for (const reason of reasons) await this.#cure(reason, queue);
+    await this.store.tend();
+    await this.settle();
+  }
+
+  async #cure(reason: Reason, queue: string): Promise<void> {
+    if (reason.kind === "later") this.#clock.advance(reason.at - this.#clock.now());
+    else if (reason.kind === "noWorker") await this.#join("new", 100, [queue]);
+    else if (reason.kind === "busy") await this.#join("new", 100, ["q", "r"]);
+    else if (!("gate" in reason)) throw new Error(`nobody knows how to cure ${reason.kind}`);
+    else if (reason.kind !== "paused" || reason.zero || reason.room) await this.#limit(reason.gate, -1);
+    else if (reason.gate === "run:up") await this.store.pauseRun("up", false, "test");
+    else await this.store.changeLimit({ key: reason.gate, to: "resumed", by: "test" });
+  }
+}
+
+const claimsOf = (store: Store, name: string, slots: number, queues: readonly string[]): StoreClaims =>
+  new StoreClaims(store, {
+    name,
+    slots,
+    prefetch: 0,
+    claimLeaseMs: LONG_MS,
+    queues,
+    tasks: ["*"],
+  });
+
+const ask = (gate: string, slots = 1) => ({ gate, slots });
+
+function task(
+  id: string,
+  { kind, queue, pool, mutex, priority }: UnitShape,
+  delayMs: number | null,
+): NewTask {
+  const asks = [
+    ask("cluster"),
+    ask(`queue:${queue}`),
+    // Not both: with two lines to stand in, what one pass leaves may be another unit's turn in the next.
+    ...(pool > 0 && !mutex ? [ask("pool:gpu", pool)] : []),
+    ...(mutex ? [ask("mutex:m")] : []),
+    ...(kind === "task" ? [] : [ask("run:up/async")]),
+    ...(kind === "item" ? [ask("run:up/items/s")] : []),
+  ];
+  return {
+    id,
+    name: kind,
+    priority,
+    lane: laneOf(queue, kind, asks),
+    input: "{}",
+    options: "{}",
+    key: null,
+    runAt: null,
+    delayMs,
+    goodUntil: null,
+    goodForMs: null,
+  };
+}
+
+function run(id: string, tag: number, priority: number, more: Partial<NewRun> = {}): NewRun {
+  const asks = [ask("runs"), ...(tag > 0 ? [ask(`tag:tenant=t${tag}`)] : [])];
+  return {
+    ...task(id, { kind: "task", queue: "q", pool: 0, mutex: false, tag, priority }, null),
+    name: "job",
+    lane: laneOf(RUNS, "job", asks),
+    options: '{"startTimeoutMs":1000000000,"onStartTimeout":"requeue"}',
+    direct: false,
+    graph: "{}",
+    tags: "{}",
+    source: "test",
+    rerunOf: null,
+    steps: [],
+    ...more,
+  };
+}
