@@ -7,7 +7,16 @@ import { oneOf, sql } from "../sql.ts";
 import type { TaskRow, WaitView } from "../store.ts";
 import { asideRow, selectAsideAmong } from "./aside.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
-import { countAhead, countPerLane, knownIn, lanesFrom, selectFirst, selectNear, selectOwn } from "./near.ts";
+import {
+  countAhead,
+  countPerLane,
+  knownIn,
+  lanesFrom,
+  selectFirst,
+  selectLanesNamed,
+  selectNear,
+  selectOwn,
+} from "./near.ts";
 import { headRow, usageRow } from "./pass.ts";
 import { gateInfos, selectGates, selectTask, taskRow } from "./read.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
@@ -63,7 +72,11 @@ const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before
 /** Who competes with it: the lanes that stand ahead of it at one of its gates, with their first units. */
 function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<Standing> {
   const spot = { rank, precedence: 0 - task.priority, at: task.at, id: task.id };
-  const found = (yield* flight(selectOwn(task.lane), ...selectNear(keys, spot))).flat();
+  const near = (yield* flight(selectOwn(task.lane), ...selectNear(keys, spot))).flat();
+  // Of a lane that begins behind it, only those who have just arrived may stand ahead: its own row was not among them.
+  const announced = near.filter((row) => Number(row.stamp) < 0).map((row) => row.id as string);
+  const [taken = []] = announced.length > 0 ? yield* flight(selectLanesNamed(announced)) : [];
+  const found = [...near, ...taken];
   const lanes = lanesFrom(found);
   const [ahead = [], sums = [], ...heads] = yield* flight(
     countPerLane(lanes, spot),
