@@ -100,6 +100,11 @@ export interface Tables {
   readonly running: readonly string[];
   readonly outcomes: readonly OutcomeRow[];
   readonly lanes: ReadonlyMap<string, Asks>;
+  readonly runs: readonly RunRow[];
+  readonly steps: readonly StepRow[];
+  /** Runs that somebody should have looked at. */
+  readonly news: readonly string[];
+  readonly gates: readonly string[];
   readonly sessions: readonly string[];
 }
 
@@ -108,6 +113,25 @@ export interface TaskRow {
   readonly name: string;
   readonly key: string | null;
   readonly attempts: number;
+  /** The step, and of a list the item, that it is; null for a run and for a task by itself. */
+  readonly run: string | null;
+  readonly step: string | null;
+  readonly item: number | null;
+}
+
+export interface RunRow {
+  readonly id: string;
+  readonly workflow: string;
+  readonly source: string;
+}
+
+export interface StepRow {
+  readonly run: string;
+  readonly name: string;
+  readonly state: string;
+  readonly unit: string | null;
+  /** How many items, of a list. */
+  readonly total: number | null;
 }
 
 export interface OutcomeRow extends Life {

@@ -19,6 +19,25 @@ export interface Sweep extends Finding {
 
 const UNLIMITED = -1;
 
+/** A gate of one value has its family's limit until it has its own. */
+function inForce(limits: ReadonlyMap<string, LimitInForce>, gate: string): LimitInForce | undefined {
+  const own = limits.get(gate);
+  const equals = gate.indexOf("=");
+  if (!own || own.capacity !== null || equals < 0) return own;
+  const family = limits.get(`${gate.slice(0, equals)}=*`);
+  return family && { capacity: family.capacity, paused: own.paused || family.paused };
+}
+
+/** Every run has gates of its own: they are counted together. */
+export function inKinds(full: ReadonlyMap<string, number>): Map<string, number> {
+  const kinds = new Map<string, number>();
+  for (const [gate, times] of full) {
+    const kind = gate.replace(/^run:[^/]+\//, "run:…/").replace(/=.*/, "=…");
+    kinds.set(kind, (kinds.get(kind) ?? 0) + times);
+  }
+  return kinds;
+}
+
 export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string, Asks>): Sweep {
   const claims = new Map<number, Claim>();
   const expires = new Map<string, number>();
@@ -41,7 +60,7 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
     grants += 1;
     const seen: Record<string, number> = {};
     for (const gate of Object.keys(lanes.get(claim.lane) ?? {})) {
-      const limit = limits.get(gate);
+      const limit = inForce(limits, gate);
       if (!limit || limit.capacity === null) {
         violations.push(
           `${claim.task} was granted at ${gate}, which has no limit set (epoch ${claim.epoch})`,
@@ -86,7 +105,7 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
         break;
     }
   }
-  const reached = [...full].map(([gate, times]) => `${gate} ${times}×`).join(", ");
+  const reached = [...inKinds(full)].map(([gate, times]) => `${gate} ${times}×`).join(", ");
   return {
     check: "C1 recorded grants",
     figures: `${grants} grants; full: ${reached || "never"}`,

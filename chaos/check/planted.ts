@@ -120,6 +120,10 @@ export const tables = (over: Partial<Tables> = {}): Tables => ({
   running: [],
   outcomes: [],
   lanes: LANES,
+  runs: [],
+  steps: [],
+  news: [],
+  gates: [],
   sessions: [],
   ...over,
 });
@@ -129,4 +133,15 @@ export const task = (id: string, attempts = 3): Tables["tasks"][number] => ({
   name: "quick",
   key: null,
   attempts,
+  run: null,
+  step: null,
+  item: null,
+});
+
+/** A unit of a run. */
+export const stepTask = (run: string, step: string, item: number | null = null): Tables["tasks"][number] => ({
+  ...task(`${run}-${step}${item === null ? "" : `-${item}`}`),
+  run,
+  step,
+  item,
 });
