@@ -44,12 +44,13 @@ export function flowsOf({ part, share }: Parts) {
   const beat = workflow({ id: "beat", steps: (s) => s.step("beat", part, QUICK) });
   return {
     workflows: [diamond, solo, beat],
-    schedules: [schedule({ id: "tick", workflow: beat, cron: "*/2 * * * * *", catchUp: "all" })],
+    schedules: [schedule({ id: "tick", workflow: beat, cron: "*/5 * * * * *", catchUp: "all" })],
     sensors: [
       sensor({
         id: "count",
         workflow: beat,
         every: "2s",
+        timeout: "2s",
         // What was counted is known from the cursor alone: a run that is missing, or there twice, is somebody's fault.
         run: async ({ cursor = 0 }: { readonly cursor?: number }) => ({
           cursor: cursor + 1,

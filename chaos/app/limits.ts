@@ -16,6 +16,6 @@ export const RUNS_OF_A_TENANT = 2;
 export const WINDOW = 2;
 /** What starts runs by itself. */
 export const TRIGGERS = ["tick", "count"] as const;
-export const TICK_MS = 2_000;
+export const TICK_MS = 5_000;
 
 export const LEASE_MS = 3_000;
