@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type * as Product from "../src/index.ts";
-import type { Mix, Order } from "./app/mix.ts";
-import { draw } from "./app/mix.ts";
+import type { Mix, Order, RunOrder } from "./app/mix.ts";
+import { draw, drawRun } from "./app/mix.ts";
 import { Random } from "./random.ts";
 
 export interface EnqueuerOrder {
@@ -46,6 +46,7 @@ const poisoned = Array.from(
   (): Order => ({ name: "poison", input: { ms: 0 }, key: null, delay: null, priority: 9 }),
 );
 let pending: Order[] = poisoned;
+let run: RunOrder | undefined;
 while (!over) {
   if (held && pending.length === 0) {
     await sleep(50);
@@ -54,6 +55,10 @@ while (!over) {
   if (pending.length === 0)
     pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys, mix));
   pending = await enqueue(pending);
+  if (mix === "all" || mix === "runs") {
+    run ??= random.chance(mix === "runs" ? 0.9 : 0.35) ? drawRun(random, keys) : undefined;
+    run = run && (await submit(run));
+  }
   await sleep(60 + random.below(160));
 }
 process.exit(0);
@@ -80,6 +85,19 @@ async function enqueue(orders: readonly Order[]): Promise<Order[]> {
     writeSync(2, `${new Date().toISOString()} ${String(error)}\n`);
     await sleep(200);
     return orders.filter(({ key }) => key !== null);
+  }
+}
+
+/** It has a key, so it is asked for again until it is acknowledged. */
+async function submit(order: RunOrder): Promise<RunOrder | undefined> {
+  const { workflow, input, key, tenant } = order;
+  try {
+    const { id } = await sluice.submit(workflow, input as never, { idempotencyKey: key, tags: { tenant } });
+    writeSync(file, `${JSON.stringify({ ids: [id], keys: [key] })}\n`);
+    return undefined;
+  } catch (error) {
+    writeSync(2, `${new Date().toISOString()} ${String(error)}\n`);
+    return order;
   }
 }
 

@@ -5,7 +5,8 @@
 
 /** One line of the audit that triggers wrote, in the order in which the transactions were committed. */
 export type Audited =
-  | ({ readonly kind: "claim" | "change" | "release" } & Moment & Claim)
+  /** `stopping` and `stopped`: its unit has moved on, but it holds its slots until its code has ended. */
+  | ({ readonly kind: "claim" | "change" | "release" | "stopping" | "stopped" } & Moment & Claim)
   | ({ readonly kind: "session"; readonly session: string; readonly name: string } & Moment & Lease)
   | ({ readonly kind: "sessionEnd"; readonly session: string } & Moment)
   | ({ readonly kind: "limit"; readonly gate: string } & Moment & LimitInForce)
@@ -98,8 +99,14 @@ export interface Tables {
   readonly waiting: readonly string[];
   readonly later: readonly string[];
   readonly running: readonly string[];
+  readonly stopping: readonly string[];
   readonly outcomes: readonly OutcomeRow[];
   readonly lanes: ReadonlyMap<string, Asks>;
+  readonly runs: readonly RunRow[];
+  readonly steps: readonly StepRow[];
+  /** Runs that somebody should have looked at. */
+  readonly news: readonly string[];
+  readonly gates: readonly string[];
   readonly sessions: readonly string[];
 }
 
@@ -108,6 +115,25 @@ export interface TaskRow {
   readonly name: string;
   readonly key: string | null;
   readonly attempts: number;
+  /** The step, and of a list the item, that it is; null for a run and for a task by itself. */
+  readonly run: string | null;
+  readonly step: string | null;
+  readonly item: number | null;
+}
+
+export interface RunRow {
+  readonly id: string;
+  readonly workflow: string;
+  readonly source: string;
+}
+
+export interface StepRow {
+  readonly run: string;
+  readonly name: string;
+  readonly state: string;
+  readonly unit: string | null;
+  /** How many items, of a list. */
+  readonly total: number | null;
 }
 
 export interface OutcomeRow extends Life {

@@ -1,11 +1,12 @@
 /** All checkers on one history, and the artefacts that somebody needs who wants to know why. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { LEASE_MS } from "./app/limits.ts";
+import { LEASE_MS, TICK_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
 import { checkFencing } from "./check/fencing.ts";
-import { checkGrants } from "./check/grants.ts";
+import { checkGrants, inKinds } from "./check/grants.ts";
 import { checkLeases } from "./check/leases.ts";
+import type { Lives } from "./check/lives.ts";
 import { livesOf } from "./check/lives.ts";
 import type { Outage } from "./check/outage.ts";
 import { checkOutage } from "./check/outage.ts";
@@ -13,8 +14,11 @@ import { checkOutcomes } from "./check/outcomes.ts";
 import { checkOverlap } from "./check/overlap.ts";
 import type { Healing } from "./check/quiescence.ts";
 import { checkQuiescence } from "./check/quiescence.ts";
+import { checkRuns } from "./check/runs.ts";
+import { asTheAppSays, lanesOfUnits } from "./check/said.ts";
 import { checkSnapshots } from "./check/snapshots.ts";
 import { checkStopping } from "./check/stopping.ts";
+import { checkTicks } from "./check/ticks.ts";
 import { checkVacuity } from "./check/vacuity.ts";
 import type { Done } from "./fault/scene.ts";
 import type {
@@ -43,6 +47,7 @@ export interface Evidence {
   readonly stopped: readonly Stopped[];
   readonly crashed: readonly string[];
   readonly acked: readonly Acked[];
+  readonly cancelled: ReadonlySet<string>;
   readonly healing: Healing;
   readonly away: Outage | undefined;
   readonly done: Done;
@@ -56,13 +61,21 @@ export interface Verdict {
 }
 
 export function judge(of: Evidence): Verdict {
-  const { audit, tables, visits, effects, impairments, done } = of;
-  const lives = livesOf(audit);
-  const sweep = checkGrants(audit, tables.lanes);
+  const { audit, tables, effects, impairments, done } = of;
+  // A run's claim is no code, and belongs to no process; it counts at its gates like any other.
+  const units = withoutRuns(tables);
+  const lives = livesOf(audit.filter((event) => !("task" in event) || units.has(event.task)));
+  const said = asTheAppSays(audit, tables, lanesOfUnits(audit));
+  const sweep = checkGrants(said.audit, said.lanes);
+  const visits = of.visits.map((visit) => withAsks(visit, lives, tables));
+  const runs = checkRuns({ audit, tables, cancelled: of.cancelled });
+  const ticks = checkTicks(tables, TICK_MS);
   const overlap = checkOverlap({ visits, effects, impairments, lives, sweep, leaseMs: LEASE_MS });
   const leases = checkLeases({ lives, visits, impairments, leaseMs: LEASE_MS });
   const fencing = checkFencing(lives, effects);
-  const outcomes = checkOutcomes(audit, tables, lives, effects);
+  const ended = tables.outcomes.filter(({ id }) => units.has(id));
+  const outcomes = checkOutcomes(audit, { ...tables, outcomes: ended }, lives, effects);
+  const full = inKinds(sweep.full);
   const hasWire = of.store !== "sqlite";
   const findings: Finding[] = [
     sweep,
@@ -72,6 +85,8 @@ export function judge(of: Evidence): Verdict {
     checkConservation(of.acked, tables),
     fencing,
     outcomes,
+    runs,
+    ticks,
     checkStopping({ stopped: of.stopped, lives, visits, impairments, graceMs: GRACE_MS }),
     ...(of.away ? [checkOutage(of.away)] : []),
     checkQuiescence(of.healing, tables),
@@ -79,7 +94,13 @@ export function judge(of: Evidence): Verdict {
     checkVacuity({
       "stale writes refused": fencing.refused + refusedReports(of.folder),
       reclaims: leases.losses,
-      "full caps": sweep.full.get("cluster") ?? 0,
+      "full caps": full.get("cluster") ?? 0,
+      "full run caps": full.get("runs") ?? 0,
+      "full tags": full.get("tag:tenant=…") ?? 0,
+      "full windows": full.get("run:…/items/list") ?? 0,
+      "full mutexes": Math.min(full.get("mutex:stamp") ?? 0, full.get("mutex:solo") ?? 0),
+      "runs that succeeded": runs.succeeded,
+      ticks: ticks.ticks,
       "pauses inside a pass": done.of("pauses inside a pass"),
       "answers to a commit lost": hasWire ? done.of("commits whose answer was lost") : undefined,
       "commits that never arrived": hasWire ? done.of("commits that never arrived") : undefined,
@@ -89,6 +110,17 @@ export function judge(of: Evidence): Verdict {
   keep(of, findings);
   const ok = findings.every(({ violations }) => violations.length === 0);
   return { store: of.store, faults: String(done), findings, ok };
+}
+
+const withoutRuns = ({ tasks, runs }: Tables): ReadonlySet<string> => {
+  const ofRuns = new Set(runs.map(({ id }) => id));
+  return new Set(tasks.map(({ id }) => id).filter((id) => !ofRuns.has(id)));
+};
+
+/** Code knows what its task asks for; what else its step asks, the window and mutexes, its claim tells. */
+function withAsks(visit: Visit, { byEpoch }: Lives, { lanes }: Tables): Visit {
+  const asks = lanes.get(byEpoch.get(visit.epoch)?.lane ?? "");
+  return { ...visit, gates: { ...visit.gates, ...asks } };
 }
 
 /** Reports that came too late, as workers say it themselves in their logs. */

@@ -9,6 +9,7 @@ export interface Options {
   readonly restarts: number;
   readonly cuts: number;
   readonly terms: number;
+  readonly cancels: number;
   readonly outageMs: number;
   /** Enqueue no more than so many. */
   readonly tasks: number;
@@ -22,11 +23,11 @@ export interface Options {
 const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
 /** What CI has time for: every lane, less of each. */
-const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, outage: 6 };
-const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, outage: 120 };
+const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, cancels: 8, outage: 6 };
+const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, cancels: 60, outage: 120 };
 
 const USAGE = `npm run chaos -- [--store postgres|installed|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
-                 [--cuts 50] [--terms 30] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
+                 [--cuts 50] [--terms 30] [--cancels 60] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
 
 export function optionsOf(args: readonly string[]): Options {
   const number = { type: "string" } as const;
@@ -41,6 +42,7 @@ export function optionsOf(args: readonly string[]): Options {
       restarts: number,
       cuts: number,
       terms: number,
+      cancels: number,
       outage: number,
       tasks: number,
       short: flag,
@@ -64,6 +66,7 @@ export function optionsOf(args: readonly string[]): Options {
     restarts: whole("restarts", values.restarts, measure.restarts),
     cuts: whole("cuts", values.cuts, measure.cuts),
     terms: whole("terms", values.terms, measure.terms),
+    cancels: whole("cancels", values.cancels, measure.cancels),
     outageMs: 1_000 * whole("outage", values.outage, measure.outage),
     tasks: whole("tasks", values.tasks, 1_000_000),
     mutants: values.mutants,

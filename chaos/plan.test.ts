@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { planOf } from "./plan.ts";
 
-const measure = { kills: 20, pauses: 8, restarts: 2, cuts: 10, terms: 7 };
+const measure = { kills: 20, pauses: 8, restarts: 2, cuts: 10, terms: 7, cancels: 3 };
 
 test("one seed gives one schedule, another gives another", () => {
   expect(planOf(7, "postgres", measure)).toEqual(planOf(7, "postgres", measure));
@@ -17,7 +17,7 @@ test("more of one fault does not move the others", () => {
 test("as many are planned as were asked for, in the order of their time", () => {
   const { faults, lastsMs } = planOf(7, "mariadb", measure);
   const count = (lane: string): number => faults.filter((fault) => fault.lane === lane).length;
-  expect([count("kill"), count("pause"), count("restart")]).toEqual([20, 8, 2]);
+  expect([count("kill"), count("pause"), count("restart"), count("cancel")]).toEqual([20, 8, 2, 3]);
   expect(faults.filter((fault) => fault.lane === "cut" && fault.how !== "all")).toHaveLength(10);
   const told = faults.flatMap((fault) => (fault.lane === "term" ? [fault.burst] : []));
   expect(told.reduce((sum, burst) => sum + burst, 0)).toBe(7);
@@ -27,5 +27,5 @@ test("as many are planned as were asked for, in the order of their time", () => 
 
 test("a file has no wire to cut and no server to end", () => {
   const lanes = new Set(planOf(7, "sqlite", measure).faults.map(({ lane }) => lane));
-  expect([...lanes].sort()).toEqual(["kill", "pause", "term"]);
+  expect([...lanes].sort()).toEqual(["cancel", "kill", "pause", "term"]);
 });

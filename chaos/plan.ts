@@ -12,6 +12,7 @@ export interface Measure {
   readonly restarts: number;
   readonly cuts: number;
   readonly terms: number;
+  readonly cancels: number;
 }
 
 export type Fault =
@@ -29,7 +30,7 @@ export type Fault =
       readonly whom: "worker" | "enqueuer";
     }
   | { readonly lane: "term"; readonly at: number; readonly burst: number }
-  | { readonly lane: "restart"; readonly at: number };
+  | { readonly lane: "restart" | "cancel"; readonly at: number };
 
 export interface Plan {
   readonly lastsMs: number;
@@ -83,6 +84,7 @@ export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
       whom: "worker" as const,
     })),
     ...bursts(root.fork("term"), terms, lastsMs),
+    ...lane("cancel", measure.cancels, () => ({ lane: "cancel" as const })),
     ...lane("restart", restarts, () => ({ lane: "restart" as const })),
   ];
   return { lastsMs, faults: faults.sort((a, b) => a.at - b.at) };

@@ -60,7 +60,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     closing.push(() => crew.kill());
     const poller = new Poller(place, feeder, options.mix === "all" ? MANY : FEW);
     closing.push(() => poller.stop());
-    return { place, product, crew, feeder, done: new Done(), witness, poller, close };
+    return { place, product, crew, feeder, done: new Done(), cancelled: new Set(), witness, poller, close };
   } catch (error) {
     await close();
     throw error;

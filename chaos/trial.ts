@@ -2,10 +2,12 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TRIGGERS } from "./app/limits.ts";
 import { readAudit } from "./audit/read.ts";
 import { backlog, readTables } from "./audit/tables.ts";
 import type { Outage } from "./check/outage.ts";
 import type { Healing } from "./check/quiescence.ts";
+import { command } from "./crew/product.ts";
 import { resetLimits } from "./fault/limits.ts";
 import { carryOut } from "./fault/nemesis.ts";
 import { outage } from "./fault/outage.ts";
@@ -40,12 +42,18 @@ export async function hold(trial: Trial): Promise<Verdict> {
     }
     say("healing");
     await stage.feeder.end();
+    await pauseTriggers(stage);
     const healing = await heal(stage, trial.healingMs);
     await stage.crew.close();
     return await judged(trial, stage, healing, away);
   } finally {
     await stage.close();
   }
+}
+
+/** Nothing starts by itself any more, or there would always be something to do. */
+async function pauseTriggers({ product, place }: Stage): Promise<void> {
+  for (const id of TRIGGERS) await command(product, ["schedules", "pause", id, "--store", place.url]);
 }
 
 async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
@@ -87,6 +95,7 @@ async function judged(
     stopped: crew.stopped,
     crashed: [...crew.crashed(), ...crew.orphans],
     acked: feeder.read(),
+    cancelled: stage.cancelled,
     healing,
     away,
     done,

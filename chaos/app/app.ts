@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskContext } from "sluice";
 import { defineApp, task } from "sluice";
+import { flowsOf } from "./flows.ts";
+import { RUNS_OF_A_TENANT } from "./limits.ts";
 import type { Gates, Inside } from "./visit.ts";
 import { visit } from "./visit.ts";
 
@@ -84,8 +86,14 @@ export const poison = kind("poison", {
   },
 });
 
+/** Steps of runs. A step that runs out of attempts fails its run, so they have many. */
+export const part = kind("part", { queue: "fast", attempts: 30 });
+export const share = kind("share", { queue: "slow", pools: { database: 1 }, attempts: 30 });
+
 export default defineApp({
-  tasks: [quick, light, heavy, single, flaky, fleeting, long, blocking, poison],
+  tasks: [quick, light, heavy, single, flaky, fleeting, long, blocking, poison, part, share],
+  ...flowsOf({ part, share }),
+  runs: { max: 6, tags: [{ key: "tenant", perValue: true, limit: RUNS_OF_A_TENANT }] },
   clusterCap: 14,
   queues: {
     fast: { rank: 1, maxConcurrency: 8 },

@@ -7,6 +7,15 @@ export const DECLARED = {
   "queue:stuck": 2,
   "pool:database": 8,
   "pool:mutex": 1,
+  runs: 6,
 } as const satisfies Record<string, number>;
+
+/** How many runs of one tenant may be in progress. */
+export const RUNS_OF_A_TENANT = 2;
+/** How many items of a list may be in flight. */
+export const WINDOW = 2;
+/** What starts runs by itself. */
+export const TRIGGERS = ["tick", "count"] as const;
+export const TICK_MS = 5_000;
 
 export const LEASE_MS = 3_000;

@@ -10,7 +10,7 @@ export interface Order {
 }
 
 /** `all` is a bit of everything; the others are for schedules that are aimed at one thing. */
-export type Mix = "all" | "quick" | "steady" | "long";
+export type Mix = "all" | "quick" | "steady" | "long" | "runs";
 
 type Parts = readonly (readonly [name: string, part: number, low: number, high: number])[];
 
@@ -33,6 +33,7 @@ const MIXES: Readonly<Record<Mix, Parts>> = {
     ["quick", 0.3, 100, 900],
   ],
   long: [["long", 1, 4_000, 9_000]],
+  runs: [["quick", 1, 1, 25]],
 };
 
 export function draw(random: Random, keys: string, mix: Mix = "all"): Order {
@@ -56,5 +57,25 @@ export function draw(random: Random, keys: string, mix: Mix = "all"): Order {
     delay: random.chance(0.08) ? `${50 + random.below(900)}ms` : null,
     // Who is deaf runs again soon when its holder was lost: only then can the old holder meet the new one.
     priority: deaf ? 9 : random.below(3),
+  };
+}
+
+/** A run to be submitted. */
+export interface RunOrder {
+  readonly workflow: string;
+  readonly input: { readonly errand: Order["input"]; readonly items: readonly Order["input"][] };
+  readonly key: string;
+  readonly tenant: string;
+}
+
+const TENANTS = ["acme", "bolt", "corn"];
+
+export function drawRun(random: Random, keys: string): RunOrder {
+  const errand = (most: number) => ({ ms: Math.round(random.between(5, most)) });
+  return {
+    workflow: random.chance(0.75) ? "diamond" : "solo",
+    input: { errand: errand(150), items: Array.from({ length: 3 + random.below(6) }, () => errand(120)) },
+    key: `${keys}-${random.below(2 ** 30)}`,
+    tenant: random.pick(TENANTS),
   };
 }

@@ -29,10 +29,16 @@ const place = (where: string): string[] => [
 ];
 const OUTCOME = ["@.id", "@.state", "NULL", "@.epoch", "NULL", "NULL", "@.attempt", "@.losses"];
 
+/** Its unit has moved on, its code has not: it holds what it held. */
+const STOPPING = ["@.id", "@.lane", "@.session", "@.epoch", "1", "@.until_at", "0", "0"];
+
 export const WATCHED: readonly Watched[] = [
   { table: "sluice_running", on: "INSERT", kind: "claim", keep: CLAIM },
   { table: "sluice_running", on: "UPDATE", of: ["held", "until_at"], kind: "change", keep: CLAIM },
   { table: "sluice_running", on: "DELETE", kind: "release", keep: CLAIM },
+  { table: "sluice_stopping", on: "INSERT", kind: "stopping", keep: STOPPING },
+  { table: "sluice_stopping", on: "UPDATE", of: ["until_at"], kind: "stopping", keep: STOPPING },
+  { table: "sluice_stopping", on: "DELETE", kind: "stopped", keep: STOPPING },
   { table: "sluice_session", on: "INSERT", kind: "session", keep: SESSION },
   { table: "sluice_session", on: "UPDATE", of: ["expires_at"], kind: "session", keep: SESSION },
   { table: "sluice_session", on: "DELETE", kind: "sessionEnd", keep: SESSION },

@@ -22,6 +22,9 @@ const triggers = WATCHED.map((watched) => {
 
 const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-export const mariadbAudit: readonly string[] = [table, ...triggers, already];
+/** The session of runs in progress: it never ends. */
+const runs = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
+
+export const mariadbAudit: readonly string[] = [table, ...triggers, already, runs];
 
 export const readMariadbAudit = `SELECT stamp AS at, stamp, ${COLUMNS} FROM chaos_audit ORDER BY seq`;

@@ -16,7 +16,10 @@ const triggers = WATCHED.flatMap((watched) => [
 /** Limits that were there before us. */
 const already = `INSERT INTO chaos_audit (${COLUMNS}) SELECT 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-export const postgresAudit: readonly string[] = [table, ...triggers, already];
+/** The session of runs in progress: it never ends. */
+const runs = `INSERT INTO chaos_audit (${COLUMNS}) SELECT 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
+
+export const postgresAudit: readonly string[] = [table, ...triggers, already, runs];
 
 export const readPostgresAudit = `SELECT (extract(epoch FROM pg_xact_commit_timestamp(tx)) * 1000)::float8 AS at, stamp, ${COLUMNS}
   FROM chaos_audit ORDER BY pg_xact_commit_timestamp(tx), seq`;

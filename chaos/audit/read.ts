@@ -17,6 +17,8 @@ function audited(row: Row, leaseToWall: number): Audited[] {
     case "claim":
     case "change":
     case "release":
+    case "stopping":
+    case "stopped":
       return [
         {
           kind,

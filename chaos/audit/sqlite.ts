@@ -14,7 +14,10 @@ const triggers = WATCHED.map(
 
 const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-export const sqliteAudit: readonly string[] = [table, ...triggers, already];
+/** The session of runs in progress: it never ends. */
+const runs = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
+
+export const sqliteAudit: readonly string[] = [table, ...triggers, already, runs];
 
 /** The trigger itself saw the wall clock; a lease stands there in the other one. */
 export const readSqliteAudit = `SELECT stamp AS at, stamp, ${COLUMNS} FROM chaos_audit ORDER BY seq`;

@@ -1,15 +1,22 @@
 /** The tables at the end of a run, and what a reader sees of them in between. */
-import type { Asks, OutcomeRow, Snapshot, Tables, TaskRow } from "../history.ts";
+import type { Asks, OutcomeRow, RunRow, Snapshot, StepRow, Tables, TaskRow } from "../history.ts";
 import type { Place, Row } from "../place/place.ts";
 
 export async function readTables(place: Place): Promise<Tables> {
   const ids = async (table: string): Promise<string[]> =>
     (await place.sql(`SELECT id FROM ${table}`)).map(({ id }) => String(id));
   return {
-    tasks: (await place.sql("SELECT id, name, idem_key, options FROM sluice_task")).map(taskRow),
+    tasks: (await place.sql("SELECT id, name, idem_key, options, run, step, item FROM sluice_task")).map(
+      taskRow,
+    ),
+    runs: (await place.sql("SELECT id, workflow, source FROM sluice_run")).map(runRow),
+    steps: (await place.sql("SELECT run, name, state, unit, total FROM sluice_step")).map(stepRow),
+    news: (await place.sql("SELECT run FROM sluice_news")).map(({ run }) => String(run)),
+    gates: (await place.sql("SELECT name FROM sluice_gate")).map(({ name }) => String(name)),
     waiting: await ids("sluice_waiting"),
     later: await ids("sluice_later"),
     running: await ids("sluice_running"),
+    stopping: await ids("sluice_stopping"),
     outcomes: (await place.sql("SELECT id, state, epoch, attempt, losses, body FROM sluice_outcome")).map(
       outcomeRow,
     ),
@@ -20,7 +27,10 @@ export async function readTables(place: Place): Promise<Tables> {
 }
 
 async function readLanes(place: Place): Promise<Map<string, Asks>> {
-  const rows = await place.sql("SELECT id, asks FROM sluice_lane");
+  // The lanes of a run go with it; what they asked, its units still tell.
+  const rows = await place.sql(
+    "SELECT id, asks FROM sluice_lane UNION SELECT lane AS id, asks FROM sluice_task",
+  );
   return new Map(
     rows.map(({ id, asks }) => [
       String(id),
@@ -29,11 +39,32 @@ async function readLanes(place: Place): Promise<Map<string, Asks>> {
   );
 }
 
-const taskRow = ({ id, name, idem_key, options }: Row): TaskRow => ({
+const text = (value: unknown): string | null => (value === null ? null : String(value));
+
+const taskRow = ({ id, name, idem_key, options, run, step, item }: Row): TaskRow => ({
   id: String(id),
   name: String(name),
-  key: idem_key === null ? null : String(idem_key),
-  attempts: (JSON.parse(String(options)) as { retry: { attempts: number } }).retry.attempts,
+  key: text(idem_key),
+  attempts:
+    (JSON.parse(String(options)) as { retry?: { attempts: number } }).retry?.attempts ??
+    Number.POSITIVE_INFINITY,
+  run: text(run),
+  step: text(step),
+  item: item === null ? null : Number(item),
+});
+
+const runRow = ({ id, workflow, source }: Row): RunRow => ({
+  id: String(id),
+  workflow: String(workflow),
+  source: String(source),
+});
+
+const stepRow = ({ run, name, state, unit, total }: Row): StepRow => ({
+  run: String(run),
+  name: String(name),
+  state: String(state),
+  unit: text(unit),
+  total: total === null ? null : Number(total),
 });
 
 const outcomeRow = ({ id, state, epoch, attempt, losses, body }: Row): OutcomeRow => ({
@@ -61,7 +92,7 @@ export async function takeSnapshot(place: Place): Promise<Snapshot> {
 /** How much is still to do, by place. */
 export async function backlog(place: Place): Promise<{ waiting: number; later: number; running: number }> {
   const [row = {}] = await place.sql(
-    "SELECT (SELECT count(*) FROM sluice_waiting) AS waiting, (SELECT count(*) FROM sluice_later) AS later, (SELECT count(*) FROM sluice_running) AS running",
+    "SELECT (SELECT count(*) FROM sluice_waiting) AS waiting, (SELECT count(*) FROM sluice_later) AS later, (SELECT count(*) FROM sluice_running) + (SELECT count(*) FROM sluice_stopping) AS running",
   );
   return { waiting: Number(row.waiting), later: Number(row.later), running: Number(row.running) };
 }

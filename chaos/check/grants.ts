@@ -19,8 +19,28 @@ export interface Sweep extends Finding {
 
 const UNLIMITED = -1;
 
+/** A gate of one value has its family's limit until it has its own. */
+function inForce(limits: ReadonlyMap<string, LimitInForce>, gate: string): LimitInForce | undefined {
+  const own = limits.get(gate);
+  const equals = gate.indexOf("=");
+  if (!own || own.capacity !== null || equals < 0) return own;
+  const family = limits.get(`${gate.slice(0, equals)}=*`);
+  return family && { capacity: family.capacity, paused: own.paused || family.paused };
+}
+
+/** Every run has gates of its own: they are counted together. */
+export function inKinds(full: ReadonlyMap<string, number>): Map<string, number> {
+  const kinds = new Map<string, number>();
+  for (const [gate, times] of full) {
+    const kind = gate.replace(/^run:[^/]+\//, "run:…/").replace(/=.*/, "=…");
+    kinds.set(kind, (kinds.get(kind) ?? 0) + times);
+  }
+  return kinds;
+}
+
 export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string, Asks>): Sweep {
   const claims = new Map<number, Claim>();
+  const stopping = new Map<number, Claim>();
   const expires = new Map<string, number>();
   const limits = new Map<string, LimitInForce>();
   const limitsAt = new Map<number, Record<string, number>>();
@@ -33,7 +53,8 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
 
   const heldAt = (gate: string, now: number): number => {
     let sum = 0;
-    for (const claim of claims.values()) if (counts(claim, now)) sum += lanes.get(claim.lane)?.[gate] ?? 0;
+    for (const claim of [...claims.values(), ...stopping.values()])
+      if (counts(claim, now)) sum += lanes.get(claim.lane)?.[gate] ?? 0;
     return sum;
   };
 
@@ -41,7 +62,7 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
     grants += 1;
     const seen: Record<string, number> = {};
     for (const gate of Object.keys(lanes.get(claim.lane) ?? {})) {
-      const limit = limits.get(gate);
+      const limit = inForce(limits, gate);
       if (!limit || limit.capacity === null) {
         violations.push(
           `${claim.task} was granted at ${gate}, which has no limit set (epoch ${claim.epoch})`,
@@ -75,6 +96,12 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
       case "release":
         claims.delete(event.epoch);
         break;
+      case "stopping":
+        stopping.set(event.epoch, event);
+        break;
+      case "stopped":
+        stopping.delete(event.epoch);
+        break;
       case "session":
         expires.set(event.session, event.expires);
         break;
@@ -86,7 +113,7 @@ export function checkGrants(audit: readonly Audited[], lanes: ReadonlyMap<string
         break;
     }
   }
-  const reached = [...full].map(([gate, times]) => `${gate} ${times}×`).join(", ");
+  const reached = [...inKinds(full)].map(([gate, times]) => `${gate} ${times}×`).join(", ");
   return {
     check: "C1 recorded grants",
     figures: `${grants} grants; full: ${reached || "never"}`,

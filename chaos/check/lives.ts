@@ -13,6 +13,8 @@ export interface ClaimLife extends Claim {
     readonly losses: number;
     readonly epoch: number | null;
   };
+  /** Its code had not ended when its record did: until when it kept its slots. */
+  heldUntil?: number;
   /** Until when its session was alive, as far as anybody knew when it ended. */
   expires: number;
   /** Its session was gone from the table by then. */
@@ -71,6 +73,13 @@ export function livesOf(audit: readonly Audited[]): Lives {
       life.endStamp = event.stamp;
       life.expires = session?.expires ?? 0;
       life.sessionGone = session === undefined || session.closed !== undefined;
+    } else if (event.kind === "stopped") {
+      // It held its slots until here, whatever its record said.
+      const life = byEpoch.get(event.epoch);
+      if (life) life.heldUntil = event.at;
+    } else if (event.kind === "stopping") {
+      const life = byEpoch.get(event.epoch);
+      if (life) life.heldUntil = Number.POSITIVE_INFINITY;
     } else if (event.kind === "place" || event.kind === "outcome") {
       const life = ofTask.get(event.task)?.at(-1);
       if (!life || life.to) continue;

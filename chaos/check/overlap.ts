@@ -59,6 +59,7 @@ function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | und
   const life = byEpoch.get(epoch);
   if (!life) return undefined;
   const lease = life.ended === undefined ? (sessions.get(life.session)?.expires ?? 0) : life.expires;
+  if (life.heldUntil !== undefined) return Math.min(life.heldUntil, sessions.get(life.session)?.expires ?? 0);
   return Math.min(life.ended ?? Number.POSITIVE_INFINITY, lease);
 }
 

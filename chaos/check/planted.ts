@@ -118,8 +118,13 @@ export const tables = (over: Partial<Tables> = {}): Tables => ({
   waiting: [],
   later: [],
   running: [],
+  stopping: [],
   outcomes: [],
   lanes: LANES,
+  runs: [],
+  steps: [],
+  news: [],
+  gates: [],
   sessions: [],
   ...over,
 });
@@ -129,4 +134,15 @@ export const task = (id: string, attempts = 3): Tables["tasks"][number] => ({
   name: "quick",
   key: null,
   attempts,
+  run: null,
+  step: null,
+  item: null,
+});
+
+/** A unit of a run. */
+export const stepTask = (run: string, step: string, item: number | null = null): Tables["tasks"][number] => ({
+  ...task(`${run}-${step}${item === null ? "" : `-${item}`}`),
+  run,
+  step,
+  item,
 });

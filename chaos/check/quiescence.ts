@@ -21,6 +21,7 @@ export function checkQuiescence(
     ["waiting", tables.waiting],
     ["later", tables.later],
     ["running", tables.running],
+    ["stopping", tables.stopping],
     ["a session", tables.sessions],
   ] as const)
     if (rows.length > 0) violations.push(`${rows.length} left ${place}: ${rows.slice(0, 3).join(", ")}`);

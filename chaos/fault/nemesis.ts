@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, Plan } from "../plan.ts";
 import { Random } from "../random.ts";
+import { cancel } from "./cancel.ts";
 import { cut } from "./cut.ts";
 import { kill } from "./kill.ts";
 import { changeLimits } from "./limits.ts";
@@ -46,5 +47,7 @@ function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<boolea
       return term(fault, scene, random);
     case "restart":
       return restart(scene);
+    case "cancel":
+      return cancel(scene, random);
   }
 }

@@ -12,6 +12,8 @@ export interface Scene {
   readonly feeder: Feeder;
   readonly witness: Eyewitness;
   readonly done: Done;
+  /** What was cancelled on purpose: tasks, runs, and runs of which a step was. */
+  readonly cancelled: Set<string>;
 }
 
 /** How often each fault was really done; a schedule alone is no proof. */

@@ -95,4 +95,37 @@ export const MUTANTS: readonly Mutant[] = [
     mix: "long",
     plan: every(700, 24, (index) => ({ lane: "cut", how: index % 2 ? "request" : "answer", whom: "worker" })),
   },
+  {
+    name: "a run moved on without its lock",
+    file: "store/query/advance.js",
+    pieces: [
+      {
+        find: "sql `SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`",
+        instead: "sql `SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id`",
+      },
+      {
+        find: "AND session = ${RUNS} ORDER BY id${forUpdate}`",
+        instead: "AND session = ${RUNS} ORDER BY id`",
+      },
+    ],
+    store: "postgres",
+    mix: "runs",
+    plan: every(8_000, 2, () => ({ lane: "cut", how: "all", whom: "worker" })),
+  },
+  {
+    name: "items that forget their window",
+    file: "engine/runs/unit.js",
+    pieces: [{ find: "...(window ? [window] : [])", instead: "" }],
+    store: "sqlite",
+    mix: "runs",
+    plan: every(6_000, 2, () => ({ lane: "kill", whom: "child" })),
+  },
+  {
+    name: "fire times that nobody makes up for",
+    file: "engine/triggers/schedule.js",
+    pieces: [{ find: "from: row.nextAt ?? now", instead: "from: now - 1" }],
+    store: "sqlite",
+    mix: "runs",
+    plan: every(5_000, 3, () => ({ lane: "term", burst: 5 })),
+  },
 ];

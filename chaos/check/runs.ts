@@ -1,0 +1,138 @@
+/**
+ * C12, runs: each step of a run succeeded exactly once, after those it needs and never again; of a list each item did; a run
+ * that ended leaves nothing behind; and a run ends otherwise only if one of its steps could not be finished.
+ */
+import type { Audited, Finding, OutcomeRow, Tables, TaskRow } from "../history.ts";
+
+export interface RunsFound extends Finding {
+  readonly succeeded: number;
+  readonly items: number;
+}
+
+/** What each workflow's steps need, as the app says: the supervisor never loads it. */
+const NEEDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  diamond: { first: [], left: ["first"], right: ["first"], list: ["left", "right"], last: ["list"] },
+  solo: { one: [], two: ["one"] },
+  beat: { beat: [] },
+};
+
+export interface RunsOf {
+  readonly audit: readonly Audited[];
+  readonly tables: Tables;
+  /** Runs that were cancelled on purpose. */
+  readonly cancelled: ReadonlySet<string>;
+}
+
+export function checkRuns({ audit, tables, cancelled }: RunsOf): RunsFound {
+  const outcomes = new Map(tables.outcomes.map((row) => [row.id, row]));
+  const units = groupBy(tables.tasks, ({ run }) => run);
+  const steps = groupBy(tables.steps, ({ run }) => run);
+  const times = timesOf(audit);
+  const violations = [...left(tables), ...again(tables, times)];
+  let succeeded = 0;
+  let items = 0;
+  for (const { id, workflow } of tables.runs) {
+    const own = units.get(id) ?? [];
+    const state = outcomes.get(id)?.state;
+    if (state === undefined) violations.push(`run ${id} (${workflow}) has not ended`);
+    else if (state === "succeeded") {
+      succeeded += 1;
+      items += own.filter(({ item }) => item !== null).length;
+      const lists = new Map((steps.get(id) ?? []).map((step) => [step.name, step.total]));
+      for (const [step, needs] of Object.entries(NEEDS[workflow] ?? {}))
+        violations.push(
+          ...ofStep({ run: id, step, needs, own, total: lists.get(step) ?? null, outcomes, times }),
+        );
+    } else if (!cancelled.has(id) && !own.some((unit) => isUnfinished(outcomes.get(unit.id))))
+      violations.push(`run ${id} (${workflow}) ended as ${state}, and all of its steps had succeeded`);
+  }
+  return {
+    check: "C12 runs",
+    figures: `${tables.runs.length} runs, ${succeeded} succeeded, ${items} items in them`,
+    violations,
+    succeeded,
+    items,
+  };
+}
+
+interface OfStep {
+  readonly run: string;
+  readonly step: string;
+  readonly needs: readonly string[];
+  readonly own: readonly TaskRow[];
+  readonly total: number | null;
+  readonly outcomes: ReadonlyMap<string, OutcomeRow>;
+  readonly times: Times;
+}
+
+function ofStep({ run, step, needs, own, total, outcomes, times }: OfStep): string[] {
+  const units = own.filter((unit) => unit.step === step);
+  const found: string[] = [];
+  if (units.length !== (total ?? 1))
+    found.push(`run ${run}: step ${step} was put in line ${units.length} times instead of ${total ?? 1}`);
+  if (new Set(units.map(({ item }) => item)).size !== units.length)
+    found.push(`run ${run}: an item of ${step} is there twice`);
+  const needed = own.filter((unit) => needs.includes(unit.step ?? ""));
+  const ready = Math.max(0, ...needed.map(({ id }) => times.ended.get(id) ?? Number.POSITIVE_INFINITY));
+  for (const { id } of units) {
+    if (outcomes.get(id)?.state !== "succeeded")
+      found.push(`run ${run} succeeded, but ${step} (${id}) is ${outcomes.get(id)?.state ?? "nowhere"}`);
+    if ((times.claimed.get(id) ?? 0) < ready)
+      found.push(`run ${run}: ${step} (${id}) was claimed before what it needs had ended`);
+  }
+  return found;
+}
+
+interface Times {
+  /** The first claim, the last claim and the outcome of each unit, as places in the audit. */
+  readonly claimed: ReadonlyMap<string, number>;
+  readonly lastClaimed: ReadonlyMap<string, number>;
+  readonly ended: ReadonlyMap<string, number>;
+}
+
+function timesOf(audit: readonly Audited[]): Times {
+  const claimed = new Map<string, number>();
+  const lastClaimed = new Map<string, number>();
+  const ended = new Map<string, number>();
+  audit.forEach((event, index) => {
+    if (event.kind === "claim") {
+      if (!claimed.has(event.task)) claimed.set(event.task, index);
+      lastClaimed.set(event.task, index);
+    } else if (event.kind === "outcome") ended.set(event.task, index);
+  });
+  return { claimed, lastClaimed, ended };
+}
+
+/** What has ended is not claimed any more. */
+function again({ tasks }: Tables, { lastClaimed, ended }: Times): string[] {
+  return tasks.flatMap(({ id, step }) => {
+    const end = ended.get(id);
+    if (step === null || end === undefined || (lastClaimed.get(id) ?? -1) < end) return [];
+    return [`${step} (${id}) was claimed again after it had ended`];
+  });
+}
+
+/** Gates and news of runs that are over. */
+function left({ news, gates }: Tables): string[] {
+  const own = gates.filter((gate) => gate.startsWith("run:"));
+  return [
+    ...(news.length > 0
+      ? [`${news.length} news of runs that nobody looked at: ${news.slice(0, 3).join(", ")}`]
+      : []),
+    ...(own.length > 0
+      ? [`${own.length} gates of runs were left behind: ${own.slice(0, 3).join(", ")}`]
+      : []),
+  ];
+}
+
+const isUnfinished = (outcome: OutcomeRow | undefined): boolean =>
+  outcome !== undefined && outcome.state !== "succeeded" && outcome.state !== "cancelled";
+
+function groupBy<T>(rows: readonly T[], key: (row: T) => string | null): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) {
+    const name = key(row);
+    if (name !== null) groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  return groups;
+}
