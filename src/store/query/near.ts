@@ -25,7 +25,7 @@ const LANES =
   SELECT lane, MIN(queue), MIN(task), MIN(asks), 1, NULL, MIN(precedence), MIN(at), MIN(unit), -1, NULL, 0, 0, '[]' FROM sluice_arrival GROUP BY lane)`);
 /** Each lane once, with no more than what tells who asks what. */
 const EVERY = raw(
-  "(SELECT id, queue, asks FROM sluice_lane WHERE state <> 0 UNION SELECT lane, queue, asks FROM sluice_arrival)",
+  "(SELECT id, queue, asks FROM sluice_lane UNION SELECT lane, queue, asks FROM sluice_arrival)",
 );
 const RANK = raw("COALESCE(q.queue_rank, 100)");
 const COLUMNS = raw(
