@@ -8,7 +8,7 @@ export const defects: readonly Defect[] = [
     file: "src/surface/cli/failure.ts",
     from: 'return say("USAGE", error.message, error, 2);',
     to: 'return say("USAGE", error.message, error, 1);',
-    noticedBy: { file: "test/cli/failures.test.ts" },
+    noticedBy: { file: "test/cli/submit.test.ts" },
   },
   {
     id: "failure-ends-with-0",
@@ -16,7 +16,7 @@ export const defects: readonly Defect[] = [
     file: "src/surface/cli/failure.ts",
     from: "sentence, error, 1);",
     to: "sentence, error, 0);",
-    noticedBy: { file: "test/cli/failures.test.ts" },
+    noticedBy: { file: "test/cli/failures.test.ts", test: "that is no database" },
   },
   {
     id: "broken-store-ends-with-0",
@@ -88,6 +88,6 @@ export const defects: readonly Defect[] = [
     file: "src/surface/cli/find.ts",
     from: "if (first && !second && isAll) return first;",
     to: "if (first) return first;",
-    noticedBy: { file: "test/cli/failures.test.ts" },
+    noticedBy: { file: "test/e2e/cli.test.ts", test: "an id may be cut short" },
   },
 ];

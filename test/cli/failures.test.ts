@@ -89,7 +89,7 @@ describe("a file", () => {
     expect(await sluice(project, ["limits", "list", "--store", "file:a.db"])).toEqual(
       failure(
         "SCHEMA_MISSING",
-        "The store has schema 0, this version needs 2. Run: npx sluice migrate --store file:a.db",
+        "The store has schema 0, this version needs 3. Run: npx sluice migrate --store file:a.db",
       ),
     );
     expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "mine" }]);
@@ -104,7 +104,7 @@ describe("a file", () => {
     database.close();
     for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
       expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
-        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (2). Upgrade sluice."),
+        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (3). Upgrade sluice."),
       );
   });
 
