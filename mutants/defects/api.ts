@@ -45,7 +45,7 @@ export const defects: readonly Defect[] = [
   {
     id: "password-shown",
     means: "a password is printed with the store's URL",
-    file: "src/api/open-store.ts",
+    file: "src/store/away.ts",
     from: 'return url.replace(password, "$1:***@")',
     to: "return url",
     noticedBy: { file: "src/api/open-store.test.ts" },
@@ -53,7 +53,7 @@ export const defects: readonly Defect[] = [
   {
     id: "password-parameter-shown",
     means: "a password given as a parameter is printed with the store's URL",
-    file: "src/api/open-store.ts",
+    file: "src/store/away.ts",
     from: '.replace(/([?&]password=)[^&#]*/gi, "$1***")',
     to: "",
     noticedBy: { file: "src/api/open-store.test.ts" },

@@ -32,8 +32,8 @@ export const defects: readonly Defect[] = [
     id: "items-timer-outlives-run",
     means: "timers of cancelled runs ring for ever",
     file: "src/store/query/advance.ts",
-    from: " OR id IN (SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL)",
-    to: "",
+    from: "${steps}) OR id IN (${lists})`",
+    to: "${steps})`",
     noticedBy: { file: "test/conformance/store.test.ts", test: "tells of a list who waits in it" },
   },
   {

@@ -251,7 +251,7 @@ export const defects: readonly Defect[] = [
   {
     id: "postgres-isolation-of-server",
     means: "limits are exceeded on a database set to repeatable reads",
-    file: "src/store/postgres/database.ts",
+    file: "src/store/postgres/settings.ts",
     from: '"BEGIN ISOLATION LEVEL READ COMMITTED"',
     to: '"BEGIN"',
     noticedBy: { file: "test/race/isolation.test.ts", test: "on PostgreSQL a pass that had to wait" },
@@ -259,7 +259,7 @@ export const defects: readonly Defect[] = [
   {
     id: "postgres-read-torn",
     means: "an explanation mixes two instants",
-    file: "src/store/postgres/database.ts",
+    file: "src/store/postgres/settings.ts",
     from: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     to: "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
     noticedBy: { file: "test/race/isolation.test.ts", test: "on PostgreSQL a wait is explained" },
