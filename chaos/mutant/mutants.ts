@@ -128,4 +128,12 @@ export const MUTANTS: readonly Mutant[] = [
     mix: "runs",
     plan: every(5_000, 3, () => ({ lane: "term", burst: 5 })),
   },
+  {
+    name: "a cancel that frees slots at once",
+    file: "store/query/hand.js",
+    pieces: [{ find: 'place === "running" && Number(row.held) === 1', instead: "false" }],
+    store: "sqlite",
+    mix: "steady",
+    plan: every(900, 16, () => ({ lane: "cancel" })),
+  },
 ];
