@@ -1,11 +1,11 @@
 /** Limits as people see and change them. */
 import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
-import { clusterKey, familyOf, kindOf, parseKey, queueKey, runsKey } from "../core/gate/key.ts";
+import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
-import { isStorable } from "../core/text.ts";
 import { asksOf } from "../store/lane.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
@@ -60,6 +60,7 @@ export class Limits {
       );
     const problem = leaseMs === undefined ? undefined : leaseProblem(leaseMs);
     if (problem) throw new SluiceError("BAD_LEASE", `${key}: its lease ${problem}.`);
+    checkKey(key);
     if (isNew) mustBeKey(key);
     else await this.#mustBeKnown(key, limit);
     return this.#change({ key, to: "value", limit, leaseMs, by });
@@ -144,11 +145,8 @@ function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitV
 const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
 function mustBeKey(key: string): void {
-  const { kind, name } = parseKey(key);
-  if (kind === "run") throw goneWithItsRun(key);
-  const isRight = ALWAYS.has(key) || (kind !== "" && name.trim() !== "" && isStorable(key));
-  if (isRight) return;
-  throw new SluiceError("BAD_GATE", `"${key}" cannot be a gate: it is a kind and a name, like pool:gpu.`);
+  checkKey(key);
+  if (kindOf(key) === "run") throw goneWithItsRun(key);
 }
 
 const goneWithItsRun = (key: string): SluiceError =>

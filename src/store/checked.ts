@@ -5,11 +5,11 @@
  */
 
 import { SluiceError } from "../core/error.ts";
+import { checkKey } from "../core/gate/check-key.ts";
 import { UNLIMITED } from "../core/gate/gate.ts";
-import { parseKey } from "../core/gate/key.ts";
 import type { Range } from "../core/number.ts";
 import { checkNumber, INSTANTS, MOST_SLOTS, PRIORITIES, SPANS } from "../core/number.ts";
-import { bytesOf, checkText, LONGEST_LIST, shortly } from "../core/text.ts";
+import { bytesOf, checkText, LONGEST_LIST } from "../core/text.ts";
 import type { NewRun } from "./runs.ts";
 import type { Declaration, LimitChange, NewSession, NewTask, Store, TaskFilter } from "./store.ts";
 import type { NewTrigger } from "./triggers.ts";
@@ -24,16 +24,6 @@ const LISTS: Range = { least: 1, most: MOST_LISTED };
 const LIMITS: Range = { least: UNLIMITED, most: MOST_SLOTS };
 const id = (given: unknown): void => checkText("An id", given);
 const by = (given: unknown): void => checkText("The name of who does it (by)", given);
-/** A kind alone, as "cluster", or a kind and a name, neither of them empty. */
-const gateKey = (given: unknown): void => {
-  checkText("The key of a gate", given);
-  const { name, value } = parseKey(given as string);
-  if ((name === "" && (given as string).includes(":")) || value === "")
-    throw new SluiceError(
-      "BAD_TEXT",
-      `The key of a gate must name one, but ${shortly(given)} ends too early.`,
-    );
-};
 const optional = (what: string, given: unknown): void => {
   if (given !== undefined && given !== null) checkText(what, given);
 };
@@ -47,7 +37,7 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
   enqueue: (tasks) => tasks.forEach(checkUnit),
   submit: (runs) => runs.forEach(checkRun),
   declare: checkDeclaration,
-  deleteGate: gateKey,
+  deleteGate: checkKey,
   fire: ({ submit }) => submit.forEach(checkRun),
   pauseTrigger: (name, _, who) => {
     checkText("The name of a schedule, sensor or automation", name);
@@ -75,16 +65,18 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
   },
   find: (prefix) => checkText("The beginning of an id", prefix),
   events: (subject) => checkText("What to list the events of", subject),
-  holders: (gate) => gateKey(gate),
+  holders: (gate) => checkKey(gate),
   limits: (keys) => {
-    for (const key of keys) gateKey(key);
+    for (const key of keys) checkKey(key);
   },
   tasks: checkFilter,
-  runs: ({ limit, ...texts }) => {
+  runs: ({ limit, ids, ...texts }) => {
     checkLimit(limit);
+    ids?.forEach(id);
     for (const [name, text] of Object.entries(texts)) optional(`${name}, by which to list,`, text);
   },
   line: (queue) => checkText("The name of a queue", queue),
+  standstill: (lane) => checkText("The id of a lane", lane),
 };
 
 const CHECKED = Symbol("checked");
@@ -146,7 +138,7 @@ function checkDeclaration({ app, gates, queues, triggers = [] }: Declaration): v
   optional("The name of an app", app);
   triggers.forEach(checkTrigger);
   for (const { key, limit, leaseMs } of gates) {
-    gateKey(key);
+    checkKey(key);
     checkNumber("BAD_LIMIT", `${key}: the limit`, limit, LIMITS);
     if (leaseMs !== undefined) checkNumber("BAD_LEASE", `${key}: the lease`, leaseMs, SPANS);
   }
@@ -169,7 +161,7 @@ function checkSession({ id: session, name, slots, leaseMs }: NewSession): void {
 }
 
 function checkChange(change: LimitChange): void {
-  gateKey(change.key);
+  checkKey(change.key);
   by(change.by);
   if (change.to !== "value") return;
   checkNumber("BAD_LIMIT", `${change.key}: the limit`, change.limit, LIMITS);

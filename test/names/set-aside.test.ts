@@ -127,6 +127,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("a run that cannot be moved on has failed, and the others go on", async () => {
     await using it = await scene(place);
     const { sluice, beside } = it;
+    await sluice.deploy();
     await sluice.queues.pause("one");
     await it.work();
     const [one, two] = [await sluice.submit(odd, undefined), await sluice.submit(even, undefined)];
@@ -144,6 +145,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("a delayed unit that cannot come due, and a deadline that cannot be kept, stop neither delays nor deadlines", async () => {
     await using it = await scene(place);
     const { sluice, beside } = it;
+    await sluice.deploy();
     await sluice.queues.pause("one");
     const stuck = await sluice.enqueue(bad, undefined, { delay: "200ms" });
     // In line already, in a lane that is not there.

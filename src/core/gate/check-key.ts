@@ -1,0 +1,15 @@
+/** What the key of a gate must be, whoever names it: a kind alone, as "cluster", or a kind and a name, neither of them empty. */
+import { SluiceError } from "../error.ts";
+import { checkText, shortly } from "../text.ts";
+import { parseKey } from "./key.ts";
+
+export function checkKey(key: unknown): void {
+  checkText("The key of a gate", key);
+  const { kind, name, value } = parseKey(key as string);
+  const endsEarly = (name.trim() === "" && (key as string).includes(":")) || value === "";
+  if (kind !== "" && !endsEarly) return;
+  throw new SluiceError(
+    "BAD_GATE",
+    `${shortly(key)} cannot be a gate: it is a kind and a name, like pool:gpu.`,
+  );
+}
