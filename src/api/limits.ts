@@ -1,7 +1,7 @@
 /** Limits as people see and change them. */
 import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
-import { checkKey } from "../core/gate/check-key.ts";
+import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
@@ -145,8 +145,8 @@ function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitV
 const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
 function mustBeKey(key: string): void {
-  checkKey(key);
   if (kindOf(key) === "run") throw goneWithItsRun(key);
+  if (!key.includes(":") && !ALWAYS.has(key)) throw noKey(key);
 }
 
 const goneWithItsRun = (key: string): SluiceError =>

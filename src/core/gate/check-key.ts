@@ -7,9 +7,8 @@ export function checkKey(key: unknown): void {
   checkText("The key of a gate", key);
   const { kind, name, value } = parseKey(key as string);
   const endsEarly = (name.trim() === "" && (key as string).includes(":")) || value === "";
-  if (kind !== "" && !endsEarly) return;
-  throw new SluiceError(
-    "BAD_GATE",
-    `${shortly(key)} cannot be a gate: it is a kind and a name, like pool:gpu.`,
-  );
+  if (kind === "" || endsEarly) throw noKey(key);
 }
+
+export const noKey = (key: unknown): SluiceError =>
+  new SluiceError("BAD_GATE", `${shortly(key)} cannot be a gate: it is a kind and a name, like pool:gpu.`);
