@@ -21,7 +21,7 @@ export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): F
   const [known = []] = yield* flight(sql`SELECT id FROM sluice_lane WHERE id = ${id}${forUpdate}`);
   const list = rows("a", SPEC, [{ lane: id, queue, task, asks, error }]);
   yield* lastFlight(
-    sql`DELETE FROM sluice_arrival WHERE lane = ${id}`,
+    sql`DELETE FROM sluice_arrival WHERE seq > 0 AND lane = ${id}`,
     known.length > 0
       ? sql`UPDATE sluice_lane SET state = ${ASIDE}, parked = NULL, stamp = stamp + 1 WHERE id = ${id}`
       : sql`INSERT INTO sluice_lane (id, queue, task, asks, state, head_precedence, head_at, head_id, blocked)
