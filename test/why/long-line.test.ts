@@ -58,6 +58,7 @@ async function longLine(sluice: Sluice): Promise<void> {
 describeOn(["sqlite", "postgres"], (place) => {
   test("every place in a line of twelve thousand runs is told as it is", { timeout: 60_000 }, async () => {
     const sluice = await connect({ store: await storeOn(place), app });
+    await sluice.deploy();
     await longLine(sluice);
 
     // No worker lives, and nothing is held.
