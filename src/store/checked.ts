@@ -80,8 +80,9 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
     for (const key of keys) gateKey(key);
   },
   tasks: checkFilter,
-  runs: ({ limit, ...texts }) => {
+  runs: ({ limit, ids, ...texts }) => {
     checkLimit(limit);
+    ids?.forEach(id);
     for (const [name, text] of Object.entries(texts)) optional(`${name}, by which to list,`, text);
   },
   line: (queue) => checkText("The name of a queue", queue),
