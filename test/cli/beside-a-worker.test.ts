@@ -51,11 +51,11 @@ test("every command answers while a worker is at it, and the worker goes on", {
   expect(await busily(() => table("why", id))).toMatch(
     /^stripe \w+ is put off, in queue "stripe":\n {2}not before /,
   );
-  expect(await busily(() => data("why", id))).toMatchObject({
-    id,
-    state: "later",
-    reasons: [{ kind: "later" }],
-  });
+  const later = await busily(() => data("why", id));
+  expect(later).toMatchObject({ id, state: "later" });
+  // The worker may be full at that moment, which is a second hurdle.
+  expect(later.reasons[0]).toMatchObject({ kind: "later", because: "delay" });
+  expect(later.reasons.slice(1).filter(({ kind }: { kind: string }) => kind !== "busy")).toEqual([]);
   expect(await busily(() => table("tasks", "cancel", id))).toBe(`task ${id} is cancelled; it was later.\n`);
   expect(await busily(() => data("tasks", "retry", id))).toEqual({ id, was: "cancelled", state: "waiting" });
   expect(await busily(() => table("queues", "list"))).toMatch(

@@ -11,13 +11,16 @@ import { gives, newProject, says, sluice } from "./terminal.ts";
 
 const CHECKS = [
   "limits",
+  "apps",
   "places",
   "claims",
   "epochs",
   "line",
   "rows",
   "recovery",
+  "stopping",
   "workers",
+  "set aside",
   "version",
   "durability",
   "locks",
@@ -34,7 +37,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     // Only there is it a matter of settings.
     const checks = url.startsWith("postgres") ? CHECKS : CHECKS.filter((check) => check !== "speed");
     const lines = (await says(project, "doctor", "--store", url)).split("\n");
-    expect(lines.slice(0, checks.length).map((line) => line.split(/ +/).slice(0, 2))).toEqual(
+    expect(lines.slice(0, checks.length).map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual(
       checks.map((check) => ["ok", check]),
     );
     expect(lines.slice(checks.length)).toEqual(["", "All is well.", ""]);
@@ -60,7 +63,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     expect(stdout).toMatch(
       /^warn {2}workers {5}2 findings\n {8}1 waiting: no live worker serves queue "mail" and/m,
     );
-    expect(stdout).toMatch(/^ {10}npx sluice worker app\.ts --queues=money --store /m);
+    expect(stdout).toMatch(/^ {10}npx sluice worker app\.js --queues=money --store /m);
     expect(stdout).toMatch(/\nNothing is broken; 3 warnings\.\n$/);
   });
 

@@ -193,7 +193,7 @@ describe("somebody who is not there", () => {
     [
       ["limits", "reset", "pool:z"],
       "UNKNOWN_GATE",
-      'There is no gate "pool:z" in this store. See: npx sluice limits list',
+      'There is no gate "pool:z" in this store: no app declares it and nothing asks for it. See: npx sluice limits list',
     ],
     [
       ["tasks", "enqueue", "app.js", "zzz"],

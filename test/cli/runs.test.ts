@@ -63,7 +63,7 @@ describe("runs show", () => {
     expect(text).toMatch(/^error +Step bad did not succeed\.$/m);
     expect(text).toMatch(/^bad +failed +1 +\w+ +\w+ +Error: no such table$/m);
     expect(text).toMatch(/^never +skipped +- +- +- +step bad failed$/m);
-    expect(text).toMatch(new RegExp(`: npx sluice runs rerun app\\.ts ${failed}\\n$`));
+    expect(text).toMatch(new RegExp(`: npx sluice runs rerun app\\.js ${failed}\\n$`));
   });
 
   test("with --events prints them in order", async () => {
@@ -143,7 +143,7 @@ describe("why", () => {
   test("of a finished run says how it ended", async () => {
     expect(await shop.table("why", failed)).toMatch(
       new RegExp(
-        `^broken ${failed} failed \\w+ ago, after \\w+: Step bad did not succeed\\.\\n  Run it again, with what succeeded: npx sluice runs rerun app\\.ts ${failed}\\n$`,
+        `^broken ${failed} failed \\w+ ago, after \\w+: Step bad did not succeed\\.\\n  Run it again, with what succeeded: npx sluice runs rerun app\\.js ${failed}\\n$`,
       ),
     );
     expect(await shop.data("why", failed)).toMatchObject({
@@ -160,7 +160,9 @@ describe("a run is steered by", () => {
     );
     expect(await shop.table("runs", "list", "--state", "started")).toMatch(/ started, paused /);
     expect(await shop.table("why", open)).toMatch(
-      new RegExp(`, and is paused:\\n  To go on: npx sluice runs resume ${open}\\n`),
+      new RegExp(
+        `, and does not go on, because\\n  run ${open} is paused\\n      npx sluice runs resume ${open}\\n`,
+      ),
     );
     expect(await shop.data("runs", "resume", open)).toEqual({ id: open, paused: false, running: 1 });
     expect(await shop.ends(["runs", "pause", failed])).toEqual(

@@ -172,16 +172,16 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("a limit that is too small by now says what to set", async () => {
     const { sluice, witness, send } = await open(place);
     await sluice.worker(POLL);
-    const running = await send("wide", { pools: { gpu: 2 }, hold: true });
+    await send("wide", { pools: { gpu: 2 }, hold: true });
     await witness.until((seen) => seen.inside.length === 1, "one runs");
     const id = await send("wide", { pools: { gpu: 2 } });
     await sluice.limits.set("pool:gpu", 1);
     expect(await sluice.explain(id)).toMatchObject({
       reasons: [{ kind: "never", gate: "pool:gpu", asked: 2, limit: 1 }],
-      sentences: [{ remedy: "sluice limits set pool:gpu 2" }],
+      sentences: [{ remedy: "sluice limits set pool:gpu 4" }],
     });
-    witness.letGo(running);
-    await sluice.limits.set("pool:gpu", 2);
+    // Room for what is held and for what it asks: it starts beside the one that runs.
+    await sluice.limits.set("pool:gpu", 4);
     await witness.until((seen) => seen.startsOf(id).length > 0, "it runs");
   });
 });

@@ -262,6 +262,7 @@ describeOn(["memory", "postgres"], (place) => {
         run: (_: undefined, { id }: TaskContext) => void ran.push(id),
       });
       const sluice = await open(place, { tasks: [job], queues: { shut: {} } });
+      await sluice.deploy();
       await sluice.queues.pause("shut");
       const { id: waiting } = await sluice.enqueue(job, undefined, { goodUntil: "100ms" });
       const { id: later } = await sluice.enqueue(job, undefined, { delay: "10m", goodUntil: "100ms" });
