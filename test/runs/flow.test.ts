@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Reference } from "../../src/index.ts";
 import { equal, greater, less, not, task, when, workflow } from "../../src/index.ts";
 import { describeOn } from "../e2e/support/places.ts";
+import { until } from "../e2e/support/until.ts";
 import { statesOf, working } from "./support/world.ts";
 
 const echo = task({ id: "echo", run: async (value: unknown) => value as string });
@@ -160,7 +161,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((run.finishedAt ?? 0) - (run.dequeuedAt ?? 0)).toBeGreaterThanOrEqual(300);
     await expect.poll(() => aborted, { timeout: 10_000 }).toHaveLength(1);
     expect(await statesOf(sluice, id)).toMatchObject({ stuck: "cancelled" });
-    expect((await sluice.limits.list()).filter(({ held }) => held > 0)).toEqual([]);
+    await until(
+      async () => (await sluice.limits.list()).every(({ held }) => held === 0),
+      "its code has ended, and everything is free",
+    );
   });
 
   test("run again, a failed run takes over what succeeded and does only the rest", async () => {

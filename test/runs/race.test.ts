@@ -98,6 +98,7 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
         const verbs = [moves[way] as () => Promise<unknown>, () => right.cancelRun(id, "test")];
         await Promise.all((round % 8 < 4 ? verbs : verbs.reverse()).map((verb) => verb()));
         expect(await rowsOf(aside, id), `${id}, way ${way}`).toEqual(["cancelled"]);
+        await worker.stop();
       }
       await expectNothingLeft(left, aside, claims);
     });

@@ -26,7 +26,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     // Its slot is free at once for whoever is next, not before its time; and it is first in line again.
     expect(again).toEqual([other.id]);
     expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS - 50);
-    expect(await sluice.queue.list()).toMatchObject([{ id, position: 1, reasons: [{ gate: "runs" }] }]);
+    const reasons = [{ kind: "full", gate: "runs" }, { kind: "noWorker" }];
+    expect(await sluice.queue.list()).toMatchObject([{ id, position: 1, reasons }]);
     await sluice.worker({ poll: "50ms", pollJitter: "0ms" });
     for (const run of [id, other.id]) expect((await sluice.runs.ended(run)).state).toBe("succeeded");
     expect((await sluice.runs.events(id)).map(({ kind }) => kind).slice(0, 5)).toEqual([
@@ -64,5 +65,6 @@ async function open(place: Place, onStartTimeout: "requeue" | "fail") {
   });
   const sluice = await connect({ store: await storeOn(place), app });
   onTestFinished(() => sluice.close({ graceMs: 1_000 }));
+  await sluice.deploy();
   return { sluice, job };
 }

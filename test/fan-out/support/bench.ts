@@ -133,11 +133,14 @@ export class Hands {
     await store.closeSession(this.session);
   }
 
-  /** Forgets what is no longer its own; their inputs. */
+  /** Forgets what is no longer its own, and says that its code has ended; their inputs. */
   async dropStale(): Promise<unknown[]> {
     const gone = new Set(await this.#claims.stale(this.held));
     const dropped = this.held.filter(({ id }) => gone.has(id));
-    this.#forget(gone);
+    await this.#exchange(
+      dropped.map(({ id, epoch }) => ({ id, epoch, to: "stopped" as const })),
+      0,
+    );
     return dropped.map(({ input }) => JSON.parse(input));
   }
 

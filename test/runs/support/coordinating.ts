@@ -69,6 +69,12 @@ export async function stepWorker(store: Store, session: string) {
       const finished = [{ id, epoch, to, body: null, delayMs }];
       await claims.exchange({ ...LOOK, finished, draining: true });
     },
+    /** The code of whatever was taken away from it has ended. */
+    stop: async (): Promise<void> => {
+      const taken = await claims.stopping();
+      const finished = taken.map(({ id, epoch }) => ({ id, epoch, to: "stopped" as const }));
+      await claims.exchange({ ...LOOK, finished, draining: true });
+    },
   };
 }
 
