@@ -66,7 +66,7 @@ export class Doors {
 
   free(): Map<string, number> {
     const free = new Map<string, number>();
-    for (const [key, { gate, taken, ahead }] of this.#doors) free.set(key, room(gate, taken + ahead));
+    for (const [key, { gate, taken }] of this.#doors) free.set(key, room(gate, taken));
     return free;
   }
 }

@@ -125,7 +125,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
     unread,
-    next: nextOf({ view, standing, plan: settled, gone, moves: moves.lanes, hasRoom }),
+    next: nextOf({ view, standing, plan: settled, gone, moves: moves.lanes }),
   };
 }
 

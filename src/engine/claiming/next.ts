@@ -3,7 +3,6 @@
  * until it is decided, so a look that comes to nothing leaves no trace.
  */
 import type { Plan } from "../../core/gate/admit.ts";
-import type { Ask } from "../../core/gate/gate.ts";
 import { room } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
@@ -12,6 +11,7 @@ import { asksOf } from "../../store/lane.ts";
 import { slotsAt } from "../../store/parked.ts";
 import type { LaneMove, LaneRow, View } from "../../store/store.ts";
 import { heldPerGate } from "../../store/usage.ts";
+import { serving } from "./serving.ts";
 import type { Standing } from "./snapshot.ts";
 import { placeOf } from "./snapshot.ts";
 
@@ -22,20 +22,18 @@ interface Outcome {
   /** Units that left the line in this pass. */
   readonly gone: ReadonlySet<string>;
   readonly moves: readonly LaneMove[];
-  /** The claimer has free slots. */
-  readonly hasRoom: boolean;
 }
 
 /**
  * In their order, no more than slots are left at the gate; and those for whom a line keeps slots, before somebody overtakes
- * them unseen. Who would only wait for something else is not looked at while others in sight could take the slots first.
+ * them unseen. Who waits for the whole line to move, or for a worker, is not looked at while others in sight wait for just
+ * that and could take the slots.
  */
 export function nextOf(outcome: Outcome): LaneRow[] {
-  const { view, plan, hasRoom } = outcome;
+  const { view, plan } = outcome;
   const free = new Map(plan.free);
   const ready = inSight(outcome);
   const front = frontAt(view);
-  const isHeldBack = (asks: readonly Ask[]): boolean => !hasRoom || asks.some((ask) => isFullLine(plan, ask));
   const line = [...undecided(outcome), ...(view.parked ?? [])].sort((a, b) =>
     compare(placeOf(a), placeOf(b)),
   );
@@ -46,9 +44,10 @@ export function nextOf(outcome: Outcome): LaneRow[] {
     // Whoever was passed over for its sake is waiting for it to be looked at.
     if (plan.unseen.has(gate)) return true;
     if (left < slots) return left > 0 && front(gate, slots);
-    if (isHeldBack(asksOf(lane.asks)) && (ready.get(gate) ?? 0) >= (plan.free.get(gate) ?? 0)) return false;
+    const isSpokenFor = (hold: string): boolean =>
+      (ready.get(hold)?.get(gate) ?? 0) >= (plan.free.get(gate) ?? 0);
+    if (holdsOf(lane, view).some(isSpokenFor)) return false;
     free.set(gate, left - slots);
-    ready.set(gate, (ready.get(gate) ?? 0) + slots);
     return true;
   });
 }
@@ -61,23 +60,37 @@ const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
   );
 };
 
-/** Slots that lanes in sight would take if only the whole line moved, or a worker were free. */
-function inSight({ standing, plan, gone }: Outcome): Map<string, number> {
-  const ready = new Map<string, number>();
+/** Slots that lanes in sight would take if only the whole line moved, or a worker were free, by what they wait for. */
+function inSight({ view, standing, plan, gone }: Outcome): Map<string, Map<string, number>> {
+  const ready = new Map<string, Map<string, number>>();
   for (const { lane, units } of standing) {
     const first = units.find(({ id }) => !gone.has(id));
     const reasons = first && plan.waiting.get(first.id);
     if (!reasons?.every(isOfAll)) continue;
-    for (const { gate, slots } of asksOf(lane.asks)) ready.set(gate, (ready.get(gate) ?? 0) + slots);
+    for (const hold of reasons.map((reason) => holdOf(reason, lane, view))) {
+      const slots = ready.get(hold) ?? new Map<string, number>();
+      ready.set(hold, slots);
+      for (const ask of asksOf(lane.asks)) slots.set(ask.gate, (slots.get(ask.gate) ?? 0) + ask.slots);
+    }
   }
   return ready;
 }
 
 const isOfAll = (reason: Reason): boolean =>
-  reason.kind === "busy" || ("gate" in reason && isWholeLine(reason.gate));
+  isForWorkers(reason) || ("gate" in reason && isWholeLine(reason.gate));
 
-const isFullLine = ({ free }: Plan, { gate, slots }: Ask): boolean =>
-  isWholeLine(gate) && (free.get(gate) ?? Number.POSITIVE_INFINITY) < slots;
+const isForWorkers = ({ kind }: Reason): boolean => kind === "busy" || kind === "noWorker";
+
+/** What holds up more than this lane: a gate of the whole line, or those who serve it. */
+const holdOf = (reason: Reason, lane: LaneRow, view: View): string =>
+  "gate" in reason ? reason.gate : servedBy(lane, view);
+
+const holdsOf = (lane: LaneRow, view: View): string[] => [
+  servedBy(lane, view),
+  ...asksOf(lane.asks).flatMap(({ gate }) => (isWholeLine(gate) ? [gate] : [])),
+];
+
+const servedBy = (lane: LaneRow, { sessions }: View): string => `workers ${serving(sessions, lane)}`;
 
 /** Whether a line keeps slots for somebody who waits for more than are free. */
 function frontAt(view: View): (gate: string, slots: number) => boolean {

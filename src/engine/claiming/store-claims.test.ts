@@ -216,6 +216,29 @@ describe("two claimers on one store", () => {
     await Promise.resolve();
     expect(hints).toContain("runs");
   });
+
+  test("tell coordinators of a parked run whose lock they free, since nobody who lets runs in hears of work", async () => {
+    const { store, claimer } = await world();
+    const worker = await claimer("a", { slots: 1 });
+    await store.enqueue([unit("holder", { "mutex:m": 1 })]);
+    await worker.exhaust();
+    const coordinator = new Claimer(store, { slots: 1_000, queues: [RUNS], tasks: ["*"] });
+    coordinator.claims.speakFor(RUNS);
+    await store.enqueue(
+      many(60, (name) => unit(name, { "mutex:m": 1, [`tag:tenant=${name}`]: 1 }, { queue: RUNS })),
+    );
+    await coordinator.exhaust();
+    expect(store.dump().lane.filter((row) => row.parked !== null)).not.toHaveLength(0);
+    const hints: string[] = [];
+    await store.listen((hint) => hints.push(hint));
+    worker.claims.lookAt((await store.tend()).parkedOn);
+    worker.finish("holder");
+    await worker.exhaust({ hinted: false });
+    await Promise.resolve();
+    expect(hints).toContain("runs");
+    await coordinator.exhaust();
+    expect(coordinator.ids).toEqual(["0000"]);
+  });
 });
 
 describe("an exchange", () => {

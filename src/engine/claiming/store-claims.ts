@@ -175,7 +175,9 @@ export class StoreClaims implements Claims {
     if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
     if (passed.claimed.length + report.finished.length > 0) this.#offered.clear();
-    this.#hintOthers(decision.forOthers, passed.arrived);
+    // Who was parked by somebody since is offered anew.
+    for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offered.delete(id);
+    this.#hintOthers(decision, passed.arrived);
     return {
       now: passed.now,
       claimed: passed.claimed,
@@ -213,11 +215,13 @@ export class StoreClaims implements Claims {
    * Said once for the same units: whoever could not take them then is not asked again and again. Who looked for what has
    * arrived while we had it in hand found nothing, and would not look again.
    */
-  #hintOthers(units: readonly string[], arrived: readonly LaneSpec[]): void {
-    const fresh = units.some((id) => !this.#offered.has(id));
-    for (const id of units) this.#offered.add(id);
-    if (fresh || arrived.length > 0) this.#store.hint("work");
-    if (arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
+  #hintOthers({ forOthers, plan }: Decision, arrived: readonly LaneSpec[]): void {
+    const fresh = new Set(forOthers.filter((id) => !this.#offered.has(id)));
+    for (const id of fresh) this.#offered.add(id);
+    if (fresh.size > 0 || arrived.length > 0) this.#store.hint("work");
+    // Whoever lets runs in hears nothing of work.
+    const runs = plan.left.some(({ id, queue }) => queue === RUNS && fresh.has(id));
+    if (runs || arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }
 
   /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
