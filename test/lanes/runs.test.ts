@@ -29,7 +29,10 @@ describeOn(["memory", "sqlite", "postgres"], (place) => {
     });
     for (let tenant = 0; tenant < TENANTS; tenant += 1)
       await sluice.submit(flow, undefined, { tags: { tenant: `t${tenant}` } });
-    await until(async () => (await sluice.runs.list({ state: "started", limit: 1_000 })).length === 2, "two run");
+    await until(
+      async () => (await sluice.runs.list({ state: "started", limit: 1_000 })).length === 2,
+      "two run",
+    );
     // A store that answers at once leaves no room for timers to a loop that goes round and round.
     await new Promise((resolve) => setTimeout(resolve, 1));
     opened.resolve();
