@@ -92,6 +92,9 @@ export class Sight {
     this.stir();
   }
 
+  /** Lanes that stood in the way of a decision, and were found to be none of our business. */
+  #cleared = false;
+
   /** Something has happened: whatever was looked at may be different now. */
   stir(): void {
     this.#looked.clear();
@@ -99,7 +102,9 @@ export class Sight {
 
   /** There is something to look at that was not looked at since. */
   get hasNews(): boolean {
-    return this.#told.length > 0 || this.#choose(NOBODY).some(({ id }) => !this.#looked.has(id));
+    return (
+      this.#cleared || this.#told.length > 0 || this.#choose(NOBODY).some(({ id }) => !this.#looked.has(id))
+    );
   }
 
   /** More lanes wait than one look shows. */
@@ -206,6 +211,8 @@ export class Sight {
     this.#unread = new Set(decision.unread.map(({ id }) => id));
     this.#takeNext(decision.next);
     this.#setAside();
+    // Nothing behind them was decided. Where there are more of them than are remembered, that is no news but as always.
+    this.#cleared = this.#aside.size < MOST_ASIDE && view.beyond.some(({ id }) => this.#aside.has(id));
     this.#forgetTheLast();
   }
 

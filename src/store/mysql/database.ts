@@ -122,7 +122,7 @@ export class MysqlDatabase implements SqlDatabase {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#hints.close();
+    await this.#hints.close();
     await this.pool.end();
   }
 }

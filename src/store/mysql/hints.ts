@@ -16,6 +16,7 @@ export class Hints {
   #looking: NodeJS.Timeout | undefined;
   #telling: NodeJS.Timeout | undefined;
   #pending = false;
+  #writing: Promise<unknown> | undefined;
   #busy = false;
   #failures = 0;
   #restUntil = 0;
@@ -40,9 +41,12 @@ export class Hints {
     else this.#write();
   }
 
-  close(): void {
+  /** What was told is written first: who cancels something and leaves has nobody else to say so. */
+  async close(): Promise<void> {
     this.#stopLooking();
+    if (this.#pending) this.#write();
     clearTimeout(this.#telling);
+    await this.#writing;
   }
 
   #write(): void {
@@ -51,7 +55,7 @@ export class Hints {
       this.#telling = undefined;
       if (this.#pending) this.#write();
     }, COALESCE_MS).unref();
-    this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
+    this.#writing = this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
   }
 
   async #look(): Promise<void> {

@@ -16,6 +16,7 @@ export class Notices {
   readonly #isPooled: () => Promise<boolean>;
   readonly #listeners = new Set<(hint: string) => void>();
   readonly #pending = new Set<string>();
+  readonly #underway = new Set<Promise<unknown>>();
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reconnect: NodeJS.Timeout | undefined;
@@ -49,7 +50,11 @@ export class Notices {
       this.#timer = undefined;
       if (this.#pending.size > 0) this.#send();
     }, COALESCE_MS).unref();
-    this.#pool.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+    const sending: Promise<unknown> = this.#pool
+      .query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
+      .catch(() => {})
+      .finally(() => this.#underway.delete(sending));
+    this.#underway.add(sending);
   }
 
   async #connect(): Promise<void> {
@@ -80,9 +85,12 @@ export class Notices {
     }
   }
 
+  /** What was told is sent first: who cancels something and leaves has nobody else to say so. */
   async close(): Promise<void> {
+    if (this.#pending.size > 0) this.#send();
     this.#closed = true;
     clearTimeout(this.#timer);
+    await Promise.all(this.#underway);
     clearTimeout(this.#reconnect);
     const client = this.#client;
     this.#client = undefined;
