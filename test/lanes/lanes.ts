@@ -80,7 +80,11 @@ const worlds = (most: number): fc.Arbitrary<World> =>
 /** Passes per unit that was claimed and ended, on average, however many lanes wait. */
 const PASSES_A_UNIT = 12;
 
-export function manyLanes(open: () => Promise<Store>, size: { runs: number; lanes: number }): void {
+/** `seed`: the same worlds each time; SLUICE_LANES_SEED asks for others. */
+export function manyLanes(
+  open: () => Promise<Store>,
+  size: { runs: number; lanes: number; seed?: number },
+): void {
   test(`everybody who can start does, no limit is exceeded, and no pass is made for nothing (${size.runs} worlds)`, {
     timeout: 600_000,
   }, async () => {
@@ -93,7 +97,11 @@ export function manyLanes(open: () => Promise<Store>, size: { runs: number; lane
           await store.close();
         }
       }),
-      { numRuns: size.runs, endOnFailure: true },
+      {
+        numRuns: size.runs,
+        endOnFailure: true,
+        ...(size.seed === undefined ? {} : { seed: Number(process.env.SLUICE_LANES_SEED ?? size.seed) }),
+      },
     );
   });
 }
