@@ -26,7 +26,7 @@ const report = workflow({
   },
 });
 
-const app = defineApp({ tasks: [load, add, find, mail], workflows: [report], runs: { max: 10 } });
+const app = defineApp({ name: "reports", tasks: [load, add, find, mail], workflows: [report] });
 
 const sluice = await connect({ app }); // the embedded store, in .sluice/storage/
 await sluice.worker();

@@ -60,7 +60,7 @@ export class Runs {
     return runWithSteps(await this.#detail(id));
   }
 
-  /** Wherever it is: queued or in progress. What runs of it is aborted, and everything it held is free at once. */
+  /** Wherever it is: queued or in progress. What runs of it is aborted; its slots are free when its code has ended. */
   async cancel(id: string, by = "code"): Promise<{ was: RunState }> {
     const cancelled = await this.#store.cancelRun(id, by);
     if (!cancelled) throw unknownRun(id);
