@@ -39,6 +39,8 @@ const MYSQL = new Set([
 /** SQLite's result codes: too big, constraint, mismatch, range. */
 const SQLITE = new Set([18, 19, 20, 25]);
 const SQLITE_ERROR = 1;
+/** A trigger has refused it: somebody else's rule, as it is on the other databases. */
+const SQLITE_TRIGGER = 1811;
 
 export function isAboutData(error: unknown): boolean {
   const { code, sqlState, errcode, message } = (error ?? {}) as {
@@ -47,7 +49,8 @@ export function isAboutData(error: unknown): boolean {
     errcode?: unknown;
     message?: unknown;
   };
-  if (typeof errcode === "number") return isSqliteData(errcode & 0xff, String(message));
+  if (typeof errcode === "number")
+    return errcode !== SQLITE_TRIGGER && isSqliteData(errcode & 0xff, String(message));
   if (typeof sqlState === "string" && CLASSES.test(sqlState)) return true;
   if (typeof code === "string") return CLASSES.test(code) || MYSQL.has(code);
   // What our own code could not make of a row, or the driver of a value.

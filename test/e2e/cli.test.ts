@@ -309,13 +309,15 @@ describe("limits and queues", () => {
   test("are listed as tables and as JSON", async () => {
     const project = newProject();
     await enqueueByCommand(project, "echo", "1", "--delay", "1h");
-    expect((await sluice(project, "limits", "list")).stdout).toBe(
+    expect((await sluice(project, "limits", "list")).stdout).toMatch(/^No limits yet\./);
+    await sluice(project, "deploy", "app.ts");
+    expect((await sluice(project, "limits", "list")).stdout.replace(/\d+m?s ago/g, "just now")).toBe(
       [
         "GATE           HELD/LIMIT  LINE    SOURCE",
-        "cluster        0/15        skip    app",
-        "pool:database  0/3         bypass  app",
-        "queue:reports  0/10        skip    app",
-        "queue:stripe   0/1         skip    app",
+        "cluster        0/15        skip    app default just now",
+        "pool:database  0/3         bypass  app default just now",
+        "queue:reports  0/10        skip    app default just now",
+        "queue:stripe   0/1         skip    app default just now",
         "",
       ].join("\n"),
     );
@@ -352,6 +354,7 @@ describe("limits and queues", () => {
 
   test("a gate that nobody knows is not set by a slip", async () => {
     const project = newProject();
+    await sluice(project, "deploy", "app.ts");
     await enqueue(project, "echo", 1);
     for (const slip of ["stripe", "queue:stirpe"])
       expect(await sluice(project, "limits", "set", slip, "3")).toMatchObject({
