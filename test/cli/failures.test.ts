@@ -144,7 +144,7 @@ describeWithPostgres("a PostgreSQL", () => {
     expect(await list(url.href)).toEqual(
       failure(
         "SCHEMA_MISSING",
-        `The store has schema 0, this version needs 2. Run: npx sluice migrate --store ${url.href}`,
+        `The store has schema 0, this version needs 3. Run: npx sluice migrate --store ${url.href}`,
       ),
     );
   });
