@@ -51,6 +51,20 @@ const targets: Target[] = [
   { label: "a pass with 100,000 keys over 1,000", row: "pass-keys-many", over: "pass-keys-few", atMost: 2 },
   { label: "release to next start, PostgreSQL, ms", row: "handover-postgres", atMost: 10 },
   { label: "release to next start, embedded, ms", row: "handover-embedded", atMost: 2 },
+  {
+    label: "1,000 runs in line over 10, PostgreSQL",
+    row: "tenants-postgres-many",
+    over: "tenants-postgres-few",
+    atMost: 2,
+  },
+  {
+    label: "1,000 runs in line over 10, embedded",
+    row: "tenants-embedded-many",
+    over: "tenants-embedded-few",
+    atMost: 2,
+  },
+  { label: "1,000 runs in line, idle, PostgreSQL, %", row: "tenants-postgres-many-idle", atMost: 5 },
+  { label: "1,000 runs in line, idle, embedded, %", row: "tenants-embedded-many-idle", atMost: 5 },
   { label: "four workers with 1 ms of network delay, tasks/s", row: "sluice-4x24-1ms" },
   { label: "handing over item 99,990 over item 10", row: "items-late", over: "items-early", atMost: 1.5 },
   {

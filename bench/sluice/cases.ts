@@ -7,6 +7,7 @@ import { delayed } from "./delay.ts";
 import type { Drained } from "./drain.ts";
 import { itemCases } from "./items.ts";
 import { child, inFolder, onPostgres } from "./place.ts";
+import type { Waited } from "./tenants.ts";
 
 interface DrainShape {
   readonly name: string;
@@ -230,12 +231,51 @@ const handoverCases: Case[] = [
     }),
 }));
 
+const tenantCases: Case[] = [
+  { name: "tenants-postgres", with: onPostgresNamed },
+  {
+    name: "tenants-embedded",
+    with: (_: Setting, __: string, work: (url: string) => Promise<Row[]>) => inFolder(work),
+  },
+].map(({ name, with: on }) => ({
+  name,
+  rounds: 1,
+  run: async (setting) => {
+    const rows: Row[] = [];
+    for (const runs of [10, 1_000]) {
+      const few = runs === 10;
+      rows.push(
+        ...(await on(setting, `${name}-${runs}`, async (url) => {
+          const found = await child<Waited>("tenants.ts", { url, runs, turns: 200 });
+          const note = `${runs} runs of as many tenants wait at one full gate`;
+          return [
+            {
+              name: `${name}-${few ? "few" : "many"}`,
+              value: found.medianMs,
+              unit: "ms",
+              note: `${note}: from the end of one to the start of the next; p95 ${found.p95Ms.toFixed(1)} ms`,
+            },
+            {
+              name: `${name}-${few ? "few" : "many"}-idle`,
+              value: found.idlePercent,
+              unit: "%",
+              note: `${note}: of one processor while nothing happens`,
+            },
+          ];
+        })),
+      );
+    }
+    return rows;
+  },
+}));
+
 export const ourCases: Case[] = [
   ...drainCases,
   ...crowdCases,
   ...embedded,
   ...handoverCases,
   ...flatCases,
+  ...tenantCases,
   ...itemCases,
 ];
 

@@ -137,9 +137,9 @@ export async function startWorker(
     ...polling,
     failed,
   });
-  // A lane that somebody parked is ours to wake when we free its gate, and what is delayed has a time: look at once.
+  // What is delayed has a time, which may be sooner than the next look.
   const unlisten = await store.listen((hint) => {
-    if (hint === "parked" || hint === "later") tender.wake();
+    if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
   const stop = async (options?: { graceMs?: number }): Promise<void> => {

@@ -3,5 +3,5 @@ import { openMemory } from "../../src/store/memory/index.ts";
 import { manyLanes } from "./lanes.ts";
 
 describe("very many lanes in memory", () => {
-  manyLanes(async () => openMemory(), { runs: 8, lanes: 120, seed: 3 });
+  manyLanes(async () => openMemory(), { runs: 12, lanes: 120 });
 });

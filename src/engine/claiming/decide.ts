@@ -15,7 +15,7 @@ import type { HeadRow, LaneRow, Moves, Scope, Usage, View } from "../../store/st
 import { RUNS } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import { laneMoves } from "./lane-moves.ts";
-import { nextOf } from "./next.ts";
+import { againOf, nextOf } from "./next.ts";
 import { newsOf, recoveries } from "./recovery.ts";
 import { doesServe } from "./serving.ts";
 import { MOST_FOREIGN } from "./sight.ts";
@@ -36,6 +36,8 @@ export interface Decision {
   readonly unread: readonly LaneRow[];
   /** Lanes parked on a gate that still has room for them: the next pass locks what they need. */
   readonly next: readonly LaneRow[];
+  /** Gates whose parked lanes are worth another look. */
+  readonly again: readonly string[];
 }
 
 export function decide(seen: View, scope: Scope, seat: Seat, report: Report, rehead = false): Decision {
@@ -110,6 +112,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
       gone,
     }),
   };
+  const outcome = { view, standing, plan: settled, gone, moves: moves.lanes };
   return {
     moves,
     plan,
@@ -125,7 +128,8 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: me < 0,
     unread,
-    next: nextOf({ view, standing, plan: settled, gone, moves: moves.lanes }),
+    next: nextOf(outcome),
+    again: againOf(outcome),
   };
 }
 

@@ -156,7 +156,7 @@ describe("a parked lane", () => {
   const parked = lane({ state: "parked", parked: KEYED, blocked: JSON.stringify([KEYED]) });
 
   test("is opened when another worker may start it, and goes idle when its last unit has gone", () => {
-    expect(moves({ lane: parked, units: [unit("a")], left: ["a"] })).toMatchObject([
+    expect(moves({ lane: parked, units: [unit("a")], left: ["a"], free: 1 })).toMatchObject([
       { state: "open", parked: null },
     ]);
     expect(moves({ lane: parked, units: [unit("a")], gone: ["a"] })).toMatchObject([
@@ -164,9 +164,11 @@ describe("a parked lane", () => {
     ]);
   });
 
-  test("stays parked when it was not decided: to look at it leaves no trace", () => {
+  test("that was not decided stays parked while its gate is full, and is in sight again when it has room", () => {
     expect(moves({ lane: parked, units: [unit("a")] })).toEqual([]);
-    expect(moves({ lane: parked, units: [unit("a")], free: 1 })).toEqual([]);
+    expect(moves({ lane: parked, units: [unit("a")], free: 1 })).toMatchObject([
+      { state: "open", parked: null },
+    ]);
   });
 
   test("that begins to move is opened while its gate has room for more, and stays parked when it is full", () => {

@@ -43,9 +43,7 @@ function moveOf(
   const first = units.find(({ id }) => !gone.has(id));
   const reasons = first && plan.waiting.get(first.id);
   const undecided = first !== undefined && reasons === undefined;
-  const parkOn =
-    first &&
-    (undecided ? parking.stays(lane, first === units[0], first.id) : parking.gateFor(lane, reasons ?? []));
+  const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
   const blocked = undecided ? lane.blocked : JSON.stringify(keysOf(reasons ?? []));
   const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.skipLocked;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
@@ -73,13 +71,11 @@ class Parking {
   readonly #plan: Plan;
   readonly #gates: ReadonlyMap<string, GateRow>;
   readonly #hasSeveralQueues: boolean;
-  readonly #mayStart: ReadonlySet<string>;
   #fronts = 0;
 
   constructor({ view, plan }: Outcome) {
     this.isCrowded = view.beyond.length + view.lanes.length > CROWDED;
     this.#plan = plan;
-    this.#mayStart = new Set([...plan.admitted, ...plan.left].map(({ id }) => id));
     this.#gates = new Map(view.gates.map((gate) => [gate.key, gate]));
     this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
   }
@@ -91,7 +87,7 @@ class Parking {
       (reason) => "gate" in reason && this.#parksOn(reason.gate) && this.#isReal(lane, reason),
     ) as GateReason[];
     const isNear = reasons.some((reason) => "gate" in reason && this.#parksOn(reason.gate));
-    if (at.length === 0 && isNear) return lane.parked ?? undefined;
+    if (at.length === 0 && isNear) return this.stays(lane);
     const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#gates.get(gate)?.line === "skip");
     // Who waits at a cap stands in no line of a lock, and is missed by nobody there.
     if (out.length > 0) return keep(lane, out);
@@ -106,13 +102,12 @@ class Parking {
   }
 
   /**
-   * It does not wait, or was not decided: where it was parked it stays, unless it may start elsewhere now, or has begun to
-   * move and its gate has room for more.
+   * It does not wait, or was not decided: it stays where it was parked while that gate has no room for it. Otherwise
+   * nothing would ever call it from there, so it is in sight from now on.
    */
-  stays(lane: LaneRow, isUntouched: boolean, unit: string): string | undefined {
-    if (lane.state !== "parked" || lane.parked === null || this.#mayStart.has(unit)) return undefined;
-    const isFull = (this.#plan.free.get(lane.parked) ?? 0) < slotsAt(lane, lane.parked);
-    return isUntouched || isFull ? lane.parked : undefined;
+  stays(lane: LaneRow): string | undefined {
+    if (lane.state !== "parked" || lane.parked === null) return undefined;
+    return (this.#plan.free.get(lane.parked) ?? 0) < slotsAt(lane, lane.parked) ? lane.parked : undefined;
   }
 
   /** All units of a line wait for some gates alike; to park on them helps only those of other queues. */

@@ -52,11 +52,22 @@ export function nextOf(outcome: Outcome): LaneRow[] {
   });
 }
 
+/**
+ * Gates of which this pass has taken, and not all: their lists were cut for what was free before, so they may not show who
+ * fits into the rest. Only after something was taken, so this comes to an end.
+ */
+export function againOf({ view, standing, plan, gone }: Outcome): string[] {
+  const taking = standing.filter(({ units }) => units.some(({ id }) => gone.has(id)));
+  const taken = new Set(taking.flatMap(({ lane }) => asksOf(lane.asks).map(({ gate }) => gate)));
+  const cut = new Set((view.hidden ?? []).flatMap(({ parked }) => parked ?? []));
+  return [...cut].filter((gate) => taken.has(gate) && (plan.free.get(gate) ?? 0) > 0);
+}
+
 /** Parked lanes that were named, and stay parked where there is room: somebody is to come before them, but has not yet. */
 const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
-  const moved = new Map(moves.map((move) => [move.lane, move]));
+  const moved = new Map(moves.map((move) => [move.lane, move.parked]));
   return standing.flatMap(({ lane }) =>
-    lane.state === "parked" && (moved.get(lane.id)?.parked ?? lane.parked) === lane.parked ? [lane] : [],
+    lane.state === "parked" && (!moved.has(lane.id) || moved.get(lane.id) === lane.parked) ? [lane] : [],
   );
 };
 

@@ -48,6 +48,7 @@ interface Pass {
   readonly moves?: readonly Partial<LaneMove>[];
   readonly unread?: readonly LaneRow[];
   readonly next?: readonly LaneRow[];
+  readonly again?: readonly string[];
   /** Lanes in which somebody waits, and lanes of which somebody was admitted. */
   readonly waiting?: readonly string[];
   readonly admitted?: readonly string[];
@@ -77,6 +78,7 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
     plan: { admitted: (pass.admitted ?? []).map((lane) => ({ lane })), left: [] },
     unread: pass.unread ?? [],
     next: pass.next ?? [],
+    again: pass.again ?? [],
   } as unknown as Decision;
   sight.learn(view, look as Scope, decision);
   return sight.hasNews;
@@ -331,34 +333,18 @@ describe("gates that lanes are parked on", () => {
     expect(sight.scope(NONE, 1).exclusive).toEqual([]);
   });
 
-  test("are looked at whenever we lock them for other reasons, too", () => {
+  test("are looked at whenever we lock them for other reasons, since nobody tells who is parked there", () => {
     const sight = all();
     sight.notice([spec("a", { cluster: 1, "queue:q": 1, "pool:x": 1 })]);
-    expect(sight.scope(NONE, 1).unpark).toEqual([]);
-    sight.parkedOn(["pool:elsewhere"]);
-    sight.scope(NONE, 1);
     const look = sight.scope(NONE, 1);
     expect(look.exclusive).toEqual(["cluster", "pool:x", "queue:q"]);
     expect(look.unpark).toEqual(["cluster", "pool:x", "queue:q"]);
   });
 
-  test("are known from our own moves, too", () => {
+  test("are looked at once more when a pass could not show all who may fit", () => {
     const sight = all();
-    const lane = spec("a", { "pool:x": 1 });
-    sight.notice([lane, spec("b", { "pool:x": 1 })]);
-    learn(sight, sight.scope(NONE, 1), {
-      lanes: [row(lane), row(spec("b", { "pool:x": 1 }))],
-      moves: [{ lane: "a", state: "parked", parked: "pool:x" }],
-    });
+    expect(learn(sight, sight.scope(NONE, 1), { again: ["pool:x"] })).toBe(true);
     expect(sight.scope(NONE, 1).unpark).toEqual(["pool:x"]);
-  });
-
-  test("are forgotten when the poll finds none", () => {
-    const sight = all();
-    sight.notice([spec("a", { "pool:x": 1 })]);
-    sight.parkedOn(["pool:x"]);
-    expect(sight.scope(NONE, 1).unpark).toEqual(["pool:x"]);
-    sight.parkedOn([]);
     expect(sight.scope(NONE, 1).unpark).toEqual([]);
   });
 });

@@ -54,8 +54,7 @@ export class Sight {
   /** What was looked at since something happened: to look again would show the same. */
   readonly #looked = new Set<string>();
   #unread: ReadonlySet<string> = new Set();
-  /** Gates that lanes are parked on, and those of them that are still to be looked at. */
-  readonly #parkedOn = new Set<string>();
+  /** Gates that lanes are parked on, as far as somebody told, which are still to be looked at. */
   #told: string[] = [];
 
   constructor(queues: readonly string[], serves: (lane: LaneSpec) => boolean) {
@@ -86,8 +85,6 @@ export class Sight {
 
   /** Gates that lanes are parked on, as far as the store told: the next look includes them. */
   parkedOn(keys: readonly string[]): void {
-    this.#parkedOn.clear();
-    for (const key of keys) this.#parkedOn.add(key);
     this.#told = [...keys];
     this.stir();
   }
@@ -131,7 +128,7 @@ export class Sight {
       shared,
       queues: [...this.#queues],
       lookahead: LOOKAHEAD,
-      unpark: this.#parkedOn.size > 0 ? keys : [],
+      unpark: exclusive,
       skipLocked: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
@@ -197,7 +194,6 @@ export class Sight {
       if (!seen.has(id)) this.#lanes.delete(id);
     }
     const moved = new Map(decision.moves.lanes.map((move) => [move.lane, move.state]));
-    for (const { parked } of decision.moves.lanes) if (parked) this.#parkedOn.add(parked);
     const flowing = new Set([...decision.plan.admitted, ...decision.plan.left].map(({ lane }) => lane));
     const waiting = new Set(view.heads.map(({ lane }) => lane));
     for (const lane of view.lanes) {
@@ -209,7 +205,7 @@ export class Sight {
     // Once more, now that it is known what they need.
     for (const { id } of decision.unread) if (!this.#unread.has(id)) this.#looked.delete(id);
     this.#unread = new Set(decision.unread.map(({ id }) => id));
-    this.#takeNext(decision.next);
+    this.#takeNext(decision.next, decision.again);
     this.#setAside();
     // Nothing behind them was decided. Where there are more of them than are remembered, that is no news but as always.
     this.#cleared = this.#aside.size < MOST_ASIDE && view.beyond.some(({ id }) => this.#aside.has(id));
@@ -217,12 +213,12 @@ export class Sight {
   }
 
   /** Those first that were not looked at yet; for whom there is no room now, their gates are looked at once more. */
-  #takeNext(lanes: readonly LaneRow[]): void {
+  #takeNext(lanes: readonly LaneRow[], again: readonly string[]): void {
     const fresh = lanes.filter(({ id }) => !this.#looked.has(id));
     const inTurn = [...fresh, ...lanes.filter(({ id }) => this.#looked.has(id))].slice(0, MOST_NEXT);
     this.#next = new Map(inTurn.map((lane) => [lane.id, known(lane, true)]));
-    for (const { parked } of fresh.slice(MOST_NEXT))
-      if (parked !== null && !this.#told.includes(parked)) this.#told.push(parked);
+    const gates = new Set([...again, ...fresh.slice(MOST_NEXT).map(({ parked }) => parked ?? "")]);
+    this.#told.push(...[...gates].filter((gate) => !this.#told.includes(gate)));
   }
 
   /** What stands far back is found again through the store when its turn comes. */

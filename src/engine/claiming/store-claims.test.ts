@@ -231,7 +231,6 @@ describe("two claimers on one store", () => {
     expect(store.dump().lane.filter((row) => row.parked !== null)).not.toHaveLength(0);
     const hints: string[] = [];
     await store.listen((hint) => hints.push(hint));
-    worker.claims.lookAt((await store.tend()).parkedOn);
     worker.finish("holder");
     await worker.exhaust({ hinted: false });
     await Promise.resolve();
@@ -412,7 +411,6 @@ describe("very many lanes", () => {
   test("are parked on what they wait for, and taken up by whoever frees it", async () => {
     const { store, holder } = await blocked();
     expect(parked(store)).toBeGreaterThan(40);
-    holder.claims.lookAt((await store.tend()).parkedOn);
     holder.finish("h0042");
     await holder.exhaust({ hinted: false, ownTurn: true });
     expect(holder.ids).toContain("w0042");

@@ -169,10 +169,6 @@ export class StoreClaims implements Claims {
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
-    const parked = decision.moves.lanes.some(
-      (move) => move.parked !== null && move.parked !== lanes.get(move.lane)?.parked,
-    );
-    if (parked) this.#store.hint("parked");
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
     if (passed.claimed.length + report.finished.length > 0) this.#offered.clear();
     // Who was parked by somebody since is offered anew.

@@ -95,10 +95,11 @@ export function openBeyond(
   without: ReadonlySet<string>,
   lookahead: number,
 ): LaneRow[] {
-  const lanes = tables.lane.all().sort(byHead);
+  const open = tables.lane.all().filter(({ id, state }) => state === "open" && !without.has(id));
   return queues.flatMap((queue) =>
-    lanes
-      .filter((lane) => lane.queue === queue && lane.state === "open" && !without.has(lane.id))
+    open
+      .filter((lane) => lane.queue === queue)
+      .sort(byHead)
       .slice(0, lookahead)
       .map((lane) => laneRow(tables, lane)),
   );
