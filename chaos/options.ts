@@ -23,7 +23,7 @@ export interface Options {
 const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
 /** What CI has time for: every lane, less of each. */
-const SHORT = { kills: 14, pauses: 6, restarts: 1, cuts: 10, terms: 4, cancels: 8, outage: 6 };
+const SHORT = { kills: 10, pauses: 4, restarts: 1, cuts: 8, terms: 4, cancels: 6, outage: 4 };
 const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, cancels: 60, outage: 120 };
 
 const USAGE = `npm run chaos -- [--store postgres|installed|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]

@@ -48,6 +48,7 @@ function trial(store: StoreName, product: Product, options: Options, folder: str
     tasks: options.tasks,
     poison: POISON,
     mix: "all",
+    isWhole: true,
     plan: planOf(options.seed, store, options),
     outageMs: options.outageMs,
     healingMs: HEALING_MS,

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Mix } from "./app/mix.ts";
 import { Crew } from "./crew/crew.ts";
+import { Ear } from "./crew/ear.ts";
 import { Eyewitness } from "./crew/eyewitness.ts";
 import { Feeder } from "./crew/feeder.ts";
 import { Poller } from "./crew/poller.ts";
@@ -32,10 +33,13 @@ export interface StageOptions {
   readonly tasks: number;
   readonly poison: number;
   readonly mix: Mix;
+  /** It must meet everything there is to meet: it begins with what fills every limit, and does not end before. */
+  readonly isWhole: boolean;
 }
 
 export interface Stage extends Scene {
   readonly poller: Poller;
+  readonly ear: Ear;
   close(): Promise<void>;
 }
 
@@ -60,7 +64,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     closing.push(() => crew.kill());
     const poller = new Poller(place, feeder, options.mix === "all" ? MANY : FEW);
     closing.push(() => poller.stop());
-    return { place, product, crew, feeder, done: new Done(), cancelled: new Set(), witness, poller, close };
+    const ear = new Ear();
+    closing.push(() => ear.stop());
+    const done = new Done();
+    return { place, product, crew, feeder, done, cancelled: new Set(), witness, poller, ear, close };
   } catch (error) {
     await close();
     throw error;
@@ -77,12 +84,13 @@ async function lineTo({ url, newWatch }: Place): Promise<Line | undefined> {
 }
 
 function newFeeder(
-  { seed, product, folder, tasks, poison, mix }: StageOptions,
+  { seed, product, folder, tasks, poison, mix, isWhole }: StageOptions,
   place: Place,
   line: Line | undefined,
 ): Feeder {
   const store = line?.url ?? place.url;
-  return new Feeder({ order: { store, root: product.root, seed, poison, mix }, folder, line, most: tasks });
+  const order = { store, root: product.root, seed, poison, opens: isWhole, mix };
+  return new Feeder({ order, folder, line, most: tasks });
 }
 
 function newCrew(

@@ -16,6 +16,7 @@ import { judge } from "./judge.ts";
 import type { Plan } from "./plan.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 import { openStage } from "./stage.ts";
+import { fillLimits, makeUp } from "./whole.ts";
 import { readWitness } from "./witness-log.ts";
 
 export interface Trial extends StageOptions {
@@ -32,8 +33,10 @@ export async function hold(trial: Trial): Promise<Verdict> {
   const stage = await openStage(trial);
   try {
     await stage.crew.allUp();
+    if (trial.isWhole) await fillLimits(trial, stage);
     say(`${plan.faults.length} faults in ${Math.round(plan.lastsMs / 1_000)}s`);
     await carryOut(plan, stage, seed);
+    if (trial.isWhole) await makeUp(trial, stage);
     await resetLimits(stage);
     let away: Outage | undefined;
     if (outageMs > 0) {
@@ -78,7 +81,7 @@ async function judged(
   healing: Healing,
   away: Outage | undefined,
 ): Promise<Verdict> {
-  const { place, crew, feeder, witness, poller, done } = stage;
+  const { place, crew, feeder, witness, poller, ear, done } = stage;
   await poller.stop();
   const tables = await readTables(place);
   const audit = await readAudit(place);
@@ -91,7 +94,7 @@ async function judged(
     tables,
     ...readWitness(witness.log),
     snapshots: poller.snapshots,
-    impairments: [...crew.impairments, ...poller.noise],
+    impairments: [...crew.impairments, ...ear.noise],
     stopped: crew.stopped,
     crashed: [...crew.crashed(), ...crew.orphans],
     acked: feeder.read(),

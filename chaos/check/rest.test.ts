@@ -125,6 +125,10 @@ describe("stopping", () => {
     expect(look(told, back(1), [], [{ pid: 8, parent: 7, why: "killed", from: 98, to: 99 }])).toEqual([]);
   });
 
+  test("leaves what was claimed under a lease that was lost to the judgement of leases", () => {
+    expect(look(told, [...back(1), session(140, "anew", 9_000)], [])).toEqual([]);
+  });
+
   test("finds who left too late, or in another way than asked", () => {
     expect(look({ ...told, gone: 9_000 })).toHaveLength(1);
     expect(look({ ...told, gone: 1_100, code: "1" })).toEqual([]);

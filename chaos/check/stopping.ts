@@ -22,6 +22,7 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
   const violations: string[] = [];
   const begun = new Set(visits.map(({ epoch }) => epoch));
   const others = impairments.filter(({ why }) => why !== "told to stop");
+  const lastSession = new Map([...lives.sessions.values()].map(({ pid, id }) => [pid, id]));
   let returned = 0;
   let slowest = 0;
   let judged = 0;
@@ -41,6 +42,8 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
       if (lives.sessions.get(life.session)?.pid !== pid || begun.has(life.epoch)) continue;
       // Claimed at the end of its life or before: what never reached any code must be given back.
       if ((life.ended ?? Number.POSITIVE_INFINITY) < told) continue;
+      // Its worker had begun anew: that lease was lost, and whether it had a cause to be is judged there.
+      if (lastSession.get(pid) !== life.session) continue;
       if (wasReturned(life)) returned += 1;
       else if (!childDied({ impairments, visits }, pid, life.endStamp ?? 0))
         violations.push(

@@ -53,6 +53,15 @@ function drawLimit(random: Random, gate: Gate): number {
 
 /** As the app declared them. */
 export async function resetLimits({ place }: Pick<Scene, "place">): Promise<void> {
-  for (const [gate, limit] of Object.entries(DECLARED))
+  await setLimits(place, DECLARED);
+}
+
+/** Caps that whatever is in line fills, however slow the machine: fewer slots than a worker or two can fill. */
+export async function narrowLimits({ place }: Pick<Scene, "place">): Promise<void> {
+  await setLimits(place, { ...DECLARED, cluster: 4, runs: 3 });
+}
+
+async function setLimits(place: Scene["place"], limits: Readonly<Record<string, number>>): Promise<void> {
+  for (const [gate, limit] of Object.entries(limits))
     await place.sql(`UPDATE sluice_gate SET capacity = ${limit}, paused = 0 WHERE name = '${gate}'`);
 }

@@ -28,6 +28,7 @@ export async function hunt(
       tasks: 1_000_000,
       poison: 0,
       mix: mutant.mix,
+      isWhole: false,
       plan: mutant.plan,
       outageMs: 0,
       healingMs: HEALING_MS,
