@@ -13,6 +13,8 @@ export interface Options {
   readonly outageMs: number;
   /** Enqueue no more than so many. */
   readonly tasks: number;
+  /** So many stores at the same time. */
+  readonly atOnce: number;
   readonly mutants: boolean;
   /** Of the mutants, those whose name has this in it. */
   readonly only: string | undefined;
@@ -23,11 +25,20 @@ export interface Options {
 const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
 /** What CI has time for: every lane, less of each. */
-const SHORT = { kills: 10, pauses: 4, restarts: 1, cuts: 8, terms: 4, cancels: 6, outage: 4 };
-const WHOLE = { kills: 200, pauses: 30, restarts: 3, cuts: 50, terms: 30, cancels: 60, outage: 120 };
+const SHORT = { kills: 10, pauses: 4, restarts: 1, cuts: 8, terms: 4, cancels: 6, outage: 4, atOnce: 2 };
+const WHOLE = {
+  kills: 200,
+  pauses: 30,
+  restarts: 3,
+  cuts: 50,
+  terms: 30,
+  cancels: 60,
+  outage: 120,
+  atOnce: 1,
+};
 
 const USAGE = `npm run chaos -- [--store postgres|installed|mariadb|sqlite|all] [--seed N] [--kills 200] [--pauses 30] [--restarts 3]
-                 [--cuts 50] [--terms 30] [--cancels 60] [--outage SECONDS] [--tasks N] [--short] [--mutants [--only NAME]]`;
+                 [--cuts 50] [--terms 30] [--cancels 60] [--outage SECONDS] [--tasks N] [--at-once 1] [--short] [--mutants [--only NAME]]`;
 
 export function optionsOf(args: readonly string[]): Options {
   const number = { type: "string" } as const;
@@ -45,6 +56,7 @@ export function optionsOf(args: readonly string[]): Options {
       cancels: number,
       outage: number,
       tasks: number,
+      "at-once": number,
       short: flag,
       mutants: flag,
       only: { type: "string" },
@@ -69,6 +81,7 @@ export function optionsOf(args: readonly string[]): Options {
     cancels: whole("cancels", values.cancels, measure.cancels),
     outageMs: 1_000 * whole("outage", values.outage, measure.outage),
     tasks: whole("tasks", values.tasks, 1_000_000),
+    atOnce: whole("at-once", values["at-once"], measure.atOnce),
     mutants: values.mutants,
     only: values.only,
     again: ["npm run chaos --", ...said.map(quoted), `--seed ${seed}`].join(" "),

@@ -23,20 +23,33 @@ const HEALING_MS = 90_000;
 
 async function trials(options: Options, folder: string): Promise<boolean> {
   const product = productAt();
+  const left = [...options.stores];
   let ok = true;
-  for (const store of options.stores) {
-    try {
-      const verdict = await trial(store, product, options, folder);
-      console.log(`\n${reportOf(verdict)}\n`);
-      ok &&= verdict.ok;
-    } catch (error) {
-      // What this machine cannot have is said and skipped, unless it was asked for by name.
-      const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
-      if (!isMissing || options.stores.length === 1) throw error;
-      console.log(`${store}: not run, ${error.message}\n`);
-    }
-  }
+  const oneAfterTheOther = async (): Promise<void> => {
+    for (let store = left.shift(); store; store = left.shift())
+      if (!(await isFineOn(store, product, options, folder))) ok = false;
+  };
+  await Promise.all(Array.from({ length: Math.max(1, options.atOnce) }, oneAfterTheOther));
   return ok;
+}
+
+async function isFineOn(
+  store: StoreName,
+  product: Product,
+  options: Options,
+  folder: string,
+): Promise<boolean> {
+  try {
+    const verdict = await trial(store, product, options, folder);
+    console.log(`\n${reportOf(verdict)}\n`);
+    return verdict.ok;
+  } catch (error) {
+    // What this machine cannot have is said and skipped, unless it was asked for by name.
+    const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
+    if (!isMissing || options.stores.length === 1) throw error;
+    console.log(`${store}: not run, ${error.message}\n`);
+    return true;
+  }
 }
 
 function trial(store: StoreName, product: Product, options: Options, folder: string): Promise<Verdict> {

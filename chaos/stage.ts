@@ -53,6 +53,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   try {
     await command(product, ["migrate", "--store", place.url]);
+    // Whoever reads the app first keeps what it was compiled to: once, and not in each of fifteen processes at once.
+    await command(product, ["deploy", product.app, "--store", place.url]);
     await place.plant();
     const witness = await Eyewitness.open(folder);
     closing.push(() => witness.end().catch(() => {}));

@@ -24,13 +24,7 @@ const OPENING_MS = 30_000;
 const MAKING_UP_MS = 90_000;
 const AGAIN_MS = 250;
 
-const AT_LIMITS: readonly Quota[] = [
-  "full caps",
-  "full run caps",
-  "full tags",
-  "full windows",
-  "full mutexes",
-];
+const isAtLimit = (quota: Quota): boolean => quota.startsWith("full ");
 
 const pauseOf = (how: "anywhere" | "inside a pass"): Fault => ({
   lane: "pause",
@@ -52,12 +46,19 @@ const AIMED: Partial<Record<Quota, Fault>> = {
 /** With few slots and enough in line every limit is reached; then they are as declared. */
 export async function fillLimits(trial: Trial, stage: Stage): Promise<void> {
   trial.say("filling every limit");
-  await narrowLimits(stage);
   for (const until = Date.now() + OPENING_MS; Date.now() < until; await sleep(AGAIN_MS)) {
     const missing = await missingNow(trial, stage);
-    if (!missing.some((quota) => AT_LIMITS.includes(quota))) break;
+    if (!missing.some(isAtLimit)) break;
+    await narrowFor(missing, stage);
   }
   await resetLimits(stage);
+}
+
+async function narrowFor(missing: readonly Quota[], stage: Stage): Promise<void> {
+  await narrowLimits(stage, [
+    ...(missing.includes("full caps") ? (["cluster"] as const) : []),
+    ...(missing.includes("full run caps") ? (["runs"] as const) : []),
+  ]);
 }
 
 export async function makeUp(trial: Trial, stage: Stage): Promise<void> {
@@ -68,7 +69,7 @@ export async function makeUp(trial: Trial, stage: Stage): Promise<void> {
     if (missing.length === 0) return;
     if (said !== String(missing)) trial.say(`still to be met: ${missing.join(", ")}`);
     said = String(missing);
-    if (missing.some((quota) => AT_LIMITS.includes(quota))) await narrowLimits(stage);
+    if (missing.some(isAtLimit)) await narrowFor(missing, stage);
     for (const fault of missing.map((quota) => AIMED[quota]))
       if (fault) await carryOutOne(fault, stage, random);
   }

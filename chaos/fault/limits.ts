@@ -7,6 +7,8 @@ import type { Scene } from "./scene.ts";
 
 type Gate = keyof typeof DECLARED;
 
+const NARROW = { cluster: 4, runs: 3 } as const satisfies Partial<Record<Gate, number>>;
+
 export async function changeLimits(
   { place, product, done }: Scene,
   random: Random,
@@ -56,9 +58,15 @@ export async function resetLimits({ place }: Pick<Scene, "place">): Promise<void
   await setLimits(place, DECLARED);
 }
 
-/** Caps that whatever is in line fills, however slow the machine: fewer slots than a worker or two can fill. */
-export async function narrowLimits({ place }: Pick<Scene, "place">): Promise<void> {
-  await setLimits(place, { ...DECLARED, cluster: 4, runs: 3 });
+/** These are so narrow that whatever is in line fills them, however slow the machine; the others are as declared. */
+export async function narrowLimits(
+  { place }: Pick<Scene, "place">,
+  gates: readonly (keyof typeof NARROW)[],
+): Promise<void> {
+  await setLimits(place, {
+    ...DECLARED,
+    ...Object.fromEntries(gates.map((gate) => [gate, NARROW[gate]])),
+  });
 }
 
 async function setLimits(place: Scene["place"], limits: Readonly<Record<string, number>>): Promise<void> {
