@@ -13,6 +13,9 @@ export interface Options {
   readonly outageMs: number;
   /** Enqueue no more than so many. */
   readonly tasks: number;
+  /** How many tasks take their process along. */
+  readonly poison: number;
+  readonly workers: number;
   /** So many stores at the same time. */
   readonly atOnce: number;
   readonly mutants: boolean;
@@ -24,8 +27,19 @@ export interface Options {
 
 const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
-/** What CI has time for: every lane, less of each. */
-const SHORT = { kills: 10, pauses: 4, restarts: 1, cuts: 8, terms: 4, cancels: 6, outage: 4, atOnce: 2 };
+/** What CI has time for: every lane, less of each. Most of a storm's time goes into starting processes. */
+const SHORT = {
+  kills: 8,
+  pauses: 4,
+  restarts: 1,
+  cuts: 8,
+  terms: 3,
+  cancels: 4,
+  poison: 1,
+  outage: 4,
+  workers: 4,
+  atOnce: 2,
+};
 const WHOLE = {
   kills: 200,
   pauses: 30,
@@ -33,7 +47,9 @@ const WHOLE = {
   cuts: 50,
   terms: 30,
   cancels: 60,
+  poison: 3,
   outage: 120,
+  workers: 5,
   atOnce: 1,
 };
 
@@ -81,6 +97,8 @@ export function optionsOf(args: readonly string[]): Options {
     cancels: whole("cancels", values.cancels, measure.cancels),
     outageMs: 1_000 * whole("outage", values.outage, measure.outage),
     tasks: whole("tasks", values.tasks, 1_000_000),
+    poison: measure.poison,
+    workers: measure.workers,
     atOnce: whole("at-once", values["at-once"], measure.atOnce),
     mutants: values.mutants,
     only: values.only,

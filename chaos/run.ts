@@ -18,7 +18,6 @@ import { planOf } from "./plan.ts";
 import { reportOf } from "./report.ts";
 import { hold } from "./trial.ts";
 
-const POISON = 3;
 const HEALING_MS = 90_000;
 
 async function trials(options: Options, folder: string): Promise<boolean> {
@@ -59,7 +58,8 @@ function trial(store: StoreName, product: Product, options: Options, folder: str
     folder: join(folder, store),
     seed: options.seed,
     tasks: options.tasks,
-    poison: POISON,
+    poison: options.poison,
+    workers: options.workers,
     mix: "all",
     isWhole: true,
     plan: planOf(options.seed, store, options),

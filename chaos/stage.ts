@@ -18,7 +18,6 @@ import { sqlitePlace } from "./place/sqlite.ts";
 import { Line } from "./proxy/line.ts";
 
 export const GRACE_MS = 3_000;
-const WORKERS = 5;
 /** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
 const MANY = 40;
 const FEW = 5;
@@ -32,6 +31,7 @@ export interface StageOptions {
   readonly seed: number;
   readonly tasks: number;
   readonly poison: number;
+  readonly workers: number;
   readonly mix: Mix;
   /** It must meet everything there is to meet: it begins with what fills every limit, and does not end before. */
   readonly isWhole: boolean;
@@ -44,7 +44,7 @@ export interface Stage extends Scene {
 }
 
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { store, product, folder } = options;
+  const { store, product, folder, workers } = options;
   mkdirSync(folder, { recursive: true });
   const place = await openPlace(store, folder);
   const closing: (() => unknown)[] = [() => place.close()];
@@ -58,9 +58,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     await place.plant();
     const witness = await Eyewitness.open(folder);
     closing.push(() => witness.end().catch(() => {}));
-    const lines = await Promise.all(Array.from({ length: WORKERS + 1 }, () => lineTo(place)));
+    const lines = await Promise.all(Array.from({ length: workers + 1 }, () => lineTo(place)));
     closing.push(() => Promise.all(lines.map((line) => line?.close())));
-    const feeder = newFeeder(options, place, lines[WORKERS]);
+    const feeder = newFeeder(options, place, lines[workers]);
     closing.push(() => feeder.end());
     const crew = newCrew(options, place, lines, witness);
     closing.push(() => crew.kill());
@@ -96,13 +96,13 @@ function newFeeder(
 }
 
 function newCrew(
-  { product, folder }: StageOptions,
+  { product, folder, workers }: StageOptions,
   place: Place,
   lines: readonly (Line | undefined)[],
   witness: Eyewitness,
 ): Crew {
   return new Crew({
-    size: WORKERS,
+    size: workers,
     folder,
     lines,
     args: (post) => workerArgs(product, post, lines[post]?.url ?? place.url, GRACE_MS),

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of built code, not text of ours.
 /**
- * Five deliberate faults, each of them one exact piece of the built code replaced by another, and a short schedule aimed
+ * Deliberate faults, each of them one exact piece of the built code replaced by another, and a short schedule aimed
  * at it. The harness must catch every one; a piece that is not found exactly once means that the code has changed and
  * the fault must be written anew.
  */
