@@ -5,7 +5,7 @@ import { LEASE_MS, TICK_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
 import { checkFencing } from "./check/fencing.ts";
 import { happened, readingOf, unitsOf } from "./check/happened.ts";
-import { impairedMs } from "./check/impaired.ts";
+import { noiseIn } from "./check/impaired.ts";
 import { checkLeases } from "./check/leases.ts";
 import type { Lives } from "./check/lives.ts";
 import type { Outage } from "./check/outage.ts";
@@ -90,13 +90,12 @@ export function judge(of: Evidence): Verdict {
   ];
   keep(of, findings);
   const ok = findings.every(({ violations }) => violations.length === 0);
-  return { store: of.store, faults: `${done}; ${noiseIn(impairments)}`, findings, ok };
+  return { store: of.store, faults: `${done}; ${busyFor(impairments)}`, findings, ok };
 }
 
-/** While it lasts, what is judged by the clock is not judged. */
-function noiseIn(impairments: readonly Impairment[]): string {
-  const noise = impairments.filter(({ why }) => why === "noise");
-  const ms = impairedMs(noise, [], { from: 0, to: Number.POSITIVE_INFINITY });
+/** Time that nobody had does not count where something is judged by the clock. */
+function busyFor(impairments: readonly Impairment[]): string {
+  const ms = noiseIn(impairments, { from: 0, to: Number.POSITIVE_INFINITY });
   return `the machine was too busy for ${(ms / 1_000).toFixed(1)}s`;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Finding, Impairment, Visit } from "../history.ts";
 import { childDied } from "./child-death.ts";
-import { impairedMs } from "./impaired.ts";
+import { impairedMs, noiseIn } from "./impaired.ts";
 import type { ClaimLife, Lives } from "./lives.ts";
 import { wasLost } from "./lives.ts";
 
@@ -43,17 +43,17 @@ function afterDeath(
   { lives, impairments }: LeasesOf,
 ): { slowest: number; late: string[] } {
   const late: string[] = [];
+  const disturbances = impairments.filter(({ why }) => why !== "noise");
   let slowest = 0;
   for (const { task, epoch, session, endStamp = 0, expires, sessionGone } of lost) {
     const died = vanished.get(epoch);
     const pid = lives.sessions.get(session)?.pid ?? -1;
     if (died === undefined || sessionGone || expires <= endStamp) continue;
-    if (impairedMs(impairments, [pid], { from: died - SLACK_MS, to: endStamp }) > 0) continue;
-    slowest = Math.max(slowest, endStamp - died);
-    if (endStamp - died > DEATH_SEEN_MS)
-      late.push(
-        `${task} (epoch ${epoch}) was given up ${Math.round(endStamp - died)}ms after its process had died`,
-      );
+    if (impairedMs(disturbances, [pid], { from: died - SLACK_MS, to: endStamp }) > 0) continue;
+    const took = endStamp - died - noiseIn(impairments, { from: died, to: endStamp });
+    slowest = Math.max(slowest, took);
+    if (took > DEATH_SEEN_MS)
+      late.push(`${task} (epoch ${epoch}) was given up ${Math.round(took)}ms after its process had died`);
   }
   return { slowest, late };
 }

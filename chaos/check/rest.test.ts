@@ -125,6 +125,13 @@ describe("stopping", () => {
     expect(look(told, back(1), [], [{ pid: 8, parent: 7, why: "killed", from: 98, to: 99 }])).toEqual([]);
   });
 
+  test("does not count time that the machine itself had not", () => {
+    const late = { ...told, gone: 4_000 };
+    const busy = (ms: number): Impairment[] => [{ pid: 0, why: "noise", from: 200, to: 200 + ms }];
+    expect(look(late, audit, undefined, busy(2_500))).toEqual([]);
+    expect(look(late, audit, undefined, busy(1_000))).toEqual(["pid 7 left 2900ms after it was told to"]);
+  });
+
   test("leaves what was claimed under a lease that was lost to the judgement of leases", () => {
     expect(look(told, [...back(1), session(140, "anew", 9_000)], [])).toEqual([]);
   });
