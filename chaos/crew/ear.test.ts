@@ -21,7 +21,7 @@ test("a machine on which everybody finds a processor is quiet", () => {
 });
 
 test("a machine on which many want each processor is noisy for as long", () => {
-  expect(heard(1, 1, 1, 1, 1, 4, 5, 4, 6, 4, 1, 1, 1, 1, 1)).toEqual([[200, 450]]);
+  expect(heard(1, 1, 1, 1, 1, 6, 7, 6, 8, 6, 1, 1, 1, 1, 1)).toEqual([[200, 450]]);
 });
 
 test("who is woken much too late has heard noise", () => {

@@ -12,7 +12,7 @@ const LATE_MS = 250;
 /** So many looks at the line for the processors make one judgement. */
 const LOOKS = 5;
 /** With so many for each of them, nothing keeps its pace. */
-const CROWD = 4;
+const CROWD = 6;
 
 export class Ear {
   readonly noise: Impairment[] = [];
