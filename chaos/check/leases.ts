@@ -13,10 +13,6 @@ const PART = 0.4;
 const SLACK_MS = 150;
 const DEATH_SEEN_MS = 2_000;
 
-export interface Losses extends Finding {
-  readonly losses: number;
-}
-
 export interface LeasesOf {
   readonly lives: Lives;
   readonly visits: readonly Visit[];
@@ -24,7 +20,7 @@ export interface LeasesOf {
   readonly leaseMs: number;
 }
 
-export function checkLeases(of: LeasesOf): Losses {
+export function checkLeases(of: LeasesOf): Finding {
   const lost = of.lives.claims.filter(wasLost);
   const vanished = new Map(of.visits.filter(({ left }) => !left).map(({ epoch, to }) => [epoch, to]));
   const { slowest, late } = afterDeath(lost, vanished, of);
@@ -32,7 +28,6 @@ export function checkLeases(of: LeasesOf): Losses {
     check: "leases lost for a cause",
     figures: `${lost.length} claims taken from lost holders; from a dead child after ${Math.round(slowest)}ms at most`,
     violations: [...lost.flatMap((life) => complaintOf(life, of, vanished)), ...late],
-    losses: lost.length,
   };
 }
 
