@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TRIGGERS } from "./app/limits.ts";
 import { readAudit } from "./audit/read.ts";
 import { backlog, readTables } from "./audit/tables.ts";
+import { lateOrphans } from "./check/orphans.ts";
 import type { Outage } from "./check/outage.ts";
 import type { Healing } from "./check/quiescence.ts";
 import { command } from "./crew/product.ts";
@@ -96,7 +97,7 @@ async function judged(
     snapshots: poller.snapshots,
     impairments: [...crew.impairments, ...ear.noise],
     stopped: crew.stopped,
-    crashed: [...crew.crashed(), ...crew.orphans],
+    crashed: [...crew.crashed(), ...lateOrphans(crew.orphans, ear.noise)],
     acked: feeder.read(),
     cancelled: stage.cancelled,
     healing,

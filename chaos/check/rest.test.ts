@@ -3,6 +3,7 @@ import type { Impairment, Stopped } from "../history.ts";
 import { checkConservation } from "./conservation.ts";
 import { checkFencing } from "./fencing.ts";
 import { livesOf } from "./lives.ts";
+import { lateOrphans } from "./orphans.ts";
 import { checkOutage } from "./outage.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import {
@@ -159,6 +160,15 @@ describe("the rest", () => {
   test("an outage finds who ended and who spun", () => {
     expect(checkOutage({ lastedMs: 1_000, ended: [], busy: [0.02] }).violations).toEqual([]);
     expect(checkOutage({ lastedMs: 1_000, ended: ["worker 7"], busy: [0.9] }).violations).toHaveLength(2);
+  });
+
+  test("a child that outlives its worker is found, unless the machine had no time for it", () => {
+    const orphans = [
+      { pid: 8, from: 0, to: 4_900 },
+      { pid: 9, from: 0, to: 6_000 },
+    ];
+    expect(lateOrphans(orphans, [])).toEqual(["child 9 outlived its worker by 6000ms"]);
+    expect(lateOrphans(orphans, [{ pid: 0, why: "noise", from: 1_000, to: 3_000 }])).toEqual([]);
   });
 
   test("a run in which something never happened is vacuous, unless its store has no such thing", () => {
