@@ -17,6 +17,7 @@ import { checkQuiescence } from "./check/quiescence.ts";
 import { checkRuns } from "./check/runs.ts";
 import { checkSnapshots } from "./check/snapshots.ts";
 import { checkStopping } from "./check/stopping.ts";
+import type { Owed } from "./check/ticks.ts";
 import { checkTicks } from "./check/ticks.ts";
 import { checkVacuity } from "./check/vacuity.ts";
 import type { Done } from "./fault/scene.ts";
@@ -49,6 +50,7 @@ export interface Evidence {
   readonly cancelled: ReadonlySet<string>;
   readonly healing: Healing;
   readonly away: Outage | undefined;
+  readonly owed: Owed;
   readonly done: Done;
 }
 
@@ -66,7 +68,7 @@ export function judge(of: Evidence): Verdict {
   const { lives, sweep } = reading;
   const visits = of.visits.map((visit) => withAsks(visit, lives, tables));
   const runs = checkRuns({ audit, tables, cancelled: of.cancelled });
-  const ticks = checkTicks(tables, TICK_MS);
+  const ticks = checkTicks(tables, TICK_MS, of.owed);
   const overlap = checkOverlap({ visits, effects, impairments, lives, sweep, leaseMs: LEASE_MS });
   const leases = checkLeases({ lives, visits, impairments, leaseMs: LEASE_MS });
   const fencing = checkFencing(lives, effects);

@@ -8,6 +8,7 @@ import { backlog, readTables } from "./audit/tables.ts";
 import { lateOrphans } from "./check/orphans.ts";
 import type { Outage } from "./check/outage.ts";
 import type { Healing } from "./check/quiescence.ts";
+import type { Owed } from "./check/ticks.ts";
 import { command } from "./crew/product.ts";
 import { resetLimits } from "./fault/limits.ts";
 import { carryOut } from "./fault/nemesis.ts";
@@ -34,6 +35,7 @@ export async function hold(trial: Trial): Promise<Verdict> {
   const stage = await openStage(trial);
   try {
     await stage.crew.allUp();
+    const from = Date.now();
     if (trial.isWhole) await fillLimits(trial, stage);
     say(`${plan.faults.length} faults in ${Math.round(plan.lastsMs / 1_000)}s`);
     await carryOut(plan, stage, seed);
@@ -46,12 +48,26 @@ export async function hold(trial: Trial): Promise<Verdict> {
     }
     say("healing");
     await stage.feeder.end();
+    const owed = { from, to: await untilMadeUp(stage) };
     await pauseTriggers(stage);
     const healing = await heal(stage, trial.healingMs);
     await stage.crew.close();
-    return await judged(trial, stage, healing, away);
+    return await judged(trial, stage, { healing, away, owed });
   } finally {
     await stage.close();
+  }
+}
+
+const MADE_UP_MS = 30_000;
+
+/** The time at which nothing was owed any more by what starts runs by itself; or at which nobody waits any longer. */
+async function untilMadeUp({ place }: Stage): Promise<number> {
+  for (const until = Date.now() + MADE_UP_MS; ; await sleep(100)) {
+    const now = Date.now();
+    const late = await place.sql(
+      `SELECT name FROM sluice_trigger WHERE kind = 'schedule' AND next_at <= ${now}`,
+    );
+    if (late.length === 0 || now > until) return now;
   }
 }
 
@@ -79,8 +95,7 @@ async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
 async function judged(
   trial: Trial,
   stage: Stage,
-  healing: Healing,
-  away: Outage | undefined,
+  found: { readonly healing: Healing; readonly away: Outage | undefined; readonly owed: Owed },
 ): Promise<Verdict> {
   const { place, crew, feeder, witness, poller, ear, done } = stage;
   await poller.stop();
@@ -100,8 +115,7 @@ async function judged(
     crashed: [...crew.crashed(), ...lateOrphans(crew.orphans, ear.noise)],
     acked: feeder.read(),
     cancelled: stage.cancelled,
-    healing,
-    away,
+    ...found,
     done,
   });
 }
