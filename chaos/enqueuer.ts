@@ -2,7 +2,7 @@
  * Enqueues through the built product, a batch at a time, and writes down what was acknowledged: only what stands in that
  * file was promised to anybody. What has a key is asked for again until it is acknowledged.
  *
- *   node enqueuer.ts '{"store": …, "root": …, "log": …, "seed": …, "poison": …}'
+ *   node enqueuer.ts '{"store": …, "root": …, "log": …, "seed": …, "poison": …, "opens": …}'
  */
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type * as Product from "../src/index.ts";
 import type { Mix, Order, RunOrder } from "./app/mix.ts";
-import { draw, drawRun } from "./app/mix.ts";
+import { draw, drawRun, openingRuns, openingTasks } from "./app/mix.ts";
 import { Random } from "./random.ts";
 
 export interface EnqueuerOrder {
@@ -20,10 +20,12 @@ export interface EnqueuerOrder {
   readonly log: string;
   readonly seed: number;
   readonly poison: number;
+  /** It begins with what fills every limit. */
+  readonly opens: boolean;
   readonly mix: Mix;
 }
 
-const { store, root, log, seed, poison, mix } = JSON.parse(process.argv[2] ?? "{}") as EnqueuerOrder;
+const { store, root, log, seed, poison, opens, mix } = JSON.parse(process.argv[2] ?? "{}") as EnqueuerOrder;
 const load = (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href);
 const { connect } = (await load("dist/index.js")) as typeof Product;
 const { default: app } = (await load("chaos/app/app.ts")) as { default: Product.App };
@@ -45,8 +47,8 @@ const poisoned = Array.from(
   { length: poison },
   (): Order => ({ name: "poison", input: { ms: 0 }, key: null, delay: null, priority: 9 }),
 );
-let pending: Order[] = poisoned;
-let run: RunOrder | undefined;
+let pending: Order[] = opens ? [...openingTasks(), ...poisoned] : poisoned;
+let runs: RunOrder[] = opens ? openingRuns(keys) : [];
 while (!over) {
   if (held && pending.length === 0) {
     await sleep(50);
@@ -56,8 +58,8 @@ while (!over) {
     pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys, mix));
   pending = await enqueue(pending);
   if (mix === "all" || mix === "runs") {
-    run ??= random.chance(mix === "runs" ? 0.9 : 0.35) ? drawRun(random, keys) : undefined;
-    run = run && (await submit(run));
+    if (runs.length === 0 && random.chance(mix === "runs" ? 0.9 : 0.35)) runs = [drawRun(random, keys)];
+    runs = await submit(runs);
   }
   await sleep(60 + random.below(160));
 }
@@ -88,17 +90,20 @@ async function enqueue(orders: readonly Order[]): Promise<Order[]> {
   }
 }
 
-/** It has a key, so it is asked for again until it is acknowledged. */
-async function submit(order: RunOrder): Promise<RunOrder | undefined> {
-  const { workflow, input, key, tenant } = order;
+/** They have keys, so they are asked for again until they are acknowledged; the answer is those that were not. */
+async function submit(orders: readonly RunOrder[]): Promise<RunOrder[]> {
+  const left = [...orders];
   try {
-    const { id } = await sluice.submit(workflow, input as never, { idempotencyKey: key, tags: { tenant } });
-    writeSync(file, `${JSON.stringify({ ids: [id], keys: [key] })}\n`);
-    return undefined;
+    for (let order = left[0]; order; order = left[0]) {
+      const { workflow, input, key, tenant } = order;
+      const { id } = await sluice.submit(workflow, input as never, { idempotencyKey: key, tags: { tenant } });
+      writeSync(file, `${JSON.stringify({ ids: [id], keys: [key] })}\n`);
+      left.shift();
+    }
   } catch (error) {
     writeSync(2, `${new Date().toISOString()} ${String(error)}\n`);
-    return order;
   }
+  return left;
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {

@@ -87,6 +87,13 @@ export interface Impairment {
   readonly to: number;
 }
 
+/** A child process whose worker was killed, and when it was gone itself. */
+export interface Orphan {
+  readonly pid: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The claims that counted at one instant, as a reader saw them in one snapshot. */
 export interface Snapshot {
   readonly at: number;

@@ -1,13 +1,13 @@
 /** All checkers on one history, and the artefacts that somebody needs who wants to know why. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LEASE_MS, TICK_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
 import { checkFencing } from "./check/fencing.ts";
-import { checkGrants, inKinds } from "./check/grants.ts";
+import { happened, readingOf, unitsOf } from "./check/happened.ts";
+import { noiseIn } from "./check/impaired.ts";
 import { checkLeases } from "./check/leases.ts";
 import type { Lives } from "./check/lives.ts";
-import { livesOf } from "./check/lives.ts";
 import type { Outage } from "./check/outage.ts";
 import { checkOutage } from "./check/outage.ts";
 import { checkOutcomes } from "./check/outcomes.ts";
@@ -15,9 +15,9 @@ import { checkOverlap } from "./check/overlap.ts";
 import type { Healing } from "./check/quiescence.ts";
 import { checkQuiescence } from "./check/quiescence.ts";
 import { checkRuns } from "./check/runs.ts";
-import { asTheAppSays, lanesOfUnits } from "./check/said.ts";
 import { checkSnapshots } from "./check/snapshots.ts";
 import { checkStopping } from "./check/stopping.ts";
+import type { Owed } from "./check/ticks.ts";
 import { checkTicks } from "./check/ticks.ts";
 import { checkVacuity } from "./check/vacuity.ts";
 import type { Done } from "./fault/scene.ts";
@@ -50,6 +50,7 @@ export interface Evidence {
   readonly cancelled: ReadonlySet<string>;
   readonly healing: Healing;
   readonly away: Outage | undefined;
+  readonly owed: Owed;
   readonly done: Done;
 }
 
@@ -62,21 +63,17 @@ export interface Verdict {
 
 export function judge(of: Evidence): Verdict {
   const { audit, tables, effects, impairments, done } = of;
-  // A run's claim is no code, and belongs to no process; it counts at its gates like any other.
-  const units = withoutRuns(tables);
-  const lives = livesOf(audit.filter((event) => !("task" in event) || units.has(event.task)));
-  const said = asTheAppSays(audit, tables, lanesOfUnits(audit));
-  const sweep = checkGrants(said.audit, said.lanes);
+  const units = unitsOf(tables);
+  const reading = readingOf(audit, tables);
+  const { lives, sweep } = reading;
   const visits = of.visits.map((visit) => withAsks(visit, lives, tables));
   const runs = checkRuns({ audit, tables, cancelled: of.cancelled });
-  const ticks = checkTicks(tables, TICK_MS);
+  const ticks = checkTicks(tables, TICK_MS, of.owed);
   const overlap = checkOverlap({ visits, effects, impairments, lives, sweep, leaseMs: LEASE_MS });
   const leases = checkLeases({ lives, visits, impairments, leaseMs: LEASE_MS });
   const fencing = checkFencing(lives, effects);
   const ended = tables.outcomes.filter(({ id }) => units.has(id));
   const outcomes = checkOutcomes(audit, { ...tables, outcomes: ended }, lives, effects);
-  const full = inKinds(sweep.full);
-  const hasWire = of.store !== "sqlite";
   const findings: Finding[] = [
     sweep,
     checkSnapshots(of.snapshots, sweep, tables.lanes),
@@ -91,45 +88,23 @@ export function judge(of: Evidence): Verdict {
     ...(of.away ? [checkOutage(of.away)] : []),
     checkQuiescence(of.healing, tables),
     { check: "no process crashed", figures: `${of.crashed.length}`, violations: of.crashed },
-    checkVacuity({
-      "stale writes refused": fencing.refused + refusedReports(of.folder),
-      reclaims: leases.losses,
-      "full caps": full.get("cluster") ?? 0,
-      "full run caps": full.get("runs") ?? 0,
-      "full tags": full.get("tag:tenant=…") ?? 0,
-      "full windows": full.get("run:…/items/list") ?? 0,
-      "full mutexes": Math.min(full.get("mutex:stamp") ?? 0, full.get("mutex:solo") ?? 0),
-      "runs that succeeded": runs.succeeded,
-      ticks: ticks.ticks,
-      "pauses inside a pass": done.of("pauses inside a pass"),
-      "answers to a commit lost": hasWire ? done.of("commits whose answer was lost") : undefined,
-      "commits that never arrived": hasWire ? done.of("commits that never arrived") : undefined,
-      quarantines: outcomes.states.get("quarantined") ?? 0,
-    }),
+    checkVacuity(happened(of, reading)),
   ];
   keep(of, findings);
   const ok = findings.every(({ violations }) => violations.length === 0);
-  return { store: of.store, faults: String(done), findings, ok };
+  return { store: of.store, faults: `${done}; ${busyFor(impairments)}`, findings, ok };
 }
 
-const withoutRuns = ({ tasks, runs }: Tables): ReadonlySet<string> => {
-  const ofRuns = new Set(runs.map(({ id }) => id));
-  return new Set(tasks.map(({ id }) => id).filter((id) => !ofRuns.has(id)));
-};
+/** Time that nobody had does not count where something is judged by the clock. */
+function busyFor(impairments: readonly Impairment[]): string {
+  const ms = noiseIn(impairments, { from: 0, to: Number.POSITIVE_INFINITY });
+  return `the machine was too busy for ${(ms / 1_000).toFixed(1)}s`;
+}
 
 /** Code knows what its task asks for; what else its step asks, the window and mutexes, its claim tells. */
 function withAsks(visit: Visit, { byEpoch }: Lives, { lanes }: Tables): Visit {
   const asks = lanes.get(byEpoch.get(visit.epoch)?.lane ?? "");
   return { ...visit, gates: { ...visit.gates, ...asks } };
-}
-
-/** Reports that came too late, as workers say it themselves in their logs. */
-function refusedReports(folder: string): number {
-  const logs = readdirSync(folder).filter((name) => name.startsWith("worker-"));
-  return logs.reduce(
-    (sum, name) => sum + readFileSync(join(folder, name), "utf8").split("came too late").length - 1,
-    0,
-  );
 }
 
 function keep(of: Evidence, findings: readonly Finding[]): void {

@@ -39,14 +39,14 @@ export interface Plan {
 
 /** Workers need a moment to do something worth disturbing. */
 const KILLS_PER_SECOND = 0.75;
-const WARM_UP_MS = 1_500;
+const WARM_UP_MS = 500;
 
 export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
   const hasWire = store !== "sqlite";
   const { kills, pauses, terms } = measure;
   const cuts = hasWire ? measure.cuts : 0;
   const restarts = hasWire ? measure.restarts : 0;
-  const seconds = Math.max(16, kills / KILLS_PER_SECOND, pauses * 3, terms * 2, cuts, restarts * 12);
+  const seconds = Math.max(12, kills / KILLS_PER_SECOND, pauses * 3, terms * 2, cuts, restarts * 12);
   const lastsMs = WARM_UP_MS + seconds * 1_000;
   const root = new Random(seed).fork(store);
   const lane = <T>(

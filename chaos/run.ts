@@ -18,25 +18,37 @@ import { planOf } from "./plan.ts";
 import { reportOf } from "./report.ts";
 import { hold } from "./trial.ts";
 
-const POISON = 3;
 const HEALING_MS = 90_000;
 
 async function trials(options: Options, folder: string): Promise<boolean> {
   const product = productAt();
+  const left = [...options.stores];
   let ok = true;
-  for (const store of options.stores) {
-    try {
-      const verdict = await trial(store, product, options, folder);
-      console.log(`\n${reportOf(verdict)}\n`);
-      ok &&= verdict.ok;
-    } catch (error) {
-      // What this machine cannot have is said and skipped, unless it was asked for by name.
-      const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
-      if (!isMissing || options.stores.length === 1) throw error;
-      console.log(`${store}: not run, ${error.message}\n`);
-    }
-  }
+  const oneAfterTheOther = async (): Promise<void> => {
+    for (let store = left.shift(); store; store = left.shift())
+      if (!(await isFineOn(store, product, options, folder))) ok = false;
+  };
+  await Promise.all(Array.from({ length: Math.max(1, options.atOnce) }, oneAfterTheOther));
   return ok;
+}
+
+async function isFineOn(
+  store: StoreName,
+  product: Product,
+  options: Options,
+  folder: string,
+): Promise<boolean> {
+  try {
+    const verdict = await trial(store, product, options, folder);
+    console.log(`\n${reportOf(verdict)}\n`);
+    return verdict.ok;
+  } catch (error) {
+    // What this machine cannot have is said and skipped, unless it was asked for by name.
+    const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
+    if (!isMissing || options.stores.length === 1) throw error;
+    console.log(`${store}: not run, ${error.message}\n`);
+    return true;
+  }
 }
 
 function trial(store: StoreName, product: Product, options: Options, folder: string): Promise<Verdict> {
@@ -46,8 +58,10 @@ function trial(store: StoreName, product: Product, options: Options, folder: str
     folder: join(folder, store),
     seed: options.seed,
     tasks: options.tasks,
-    poison: POISON,
+    poison: options.poison,
+    workers: options.workers,
     mix: "all",
+    isWhole: true,
     plan: planOf(options.seed, store, options),
     outageMs: options.outageMs,
     healingMs: HEALING_MS,

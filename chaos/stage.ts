@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Mix } from "./app/mix.ts";
 import { Crew } from "./crew/crew.ts";
+import { Ear } from "./crew/ear.ts";
 import { Eyewitness } from "./crew/eyewitness.ts";
 import { Feeder } from "./crew/feeder.ts";
 import { Poller } from "./crew/poller.ts";
@@ -17,7 +18,6 @@ import { sqlitePlace } from "./place/sqlite.ts";
 import { Line } from "./proxy/line.ts";
 
 export const GRACE_MS = 3_000;
-const WORKERS = 5;
 /** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
 const MANY = 40;
 const FEW = 5;
@@ -31,16 +31,20 @@ export interface StageOptions {
   readonly seed: number;
   readonly tasks: number;
   readonly poison: number;
+  readonly workers: number;
   readonly mix: Mix;
+  /** It must meet everything there is to meet: it begins with what fills every limit, and does not end before. */
+  readonly isWhole: boolean;
 }
 
 export interface Stage extends Scene {
   readonly poller: Poller;
+  readonly ear: Ear;
   close(): Promise<void>;
 }
 
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { store, product, folder } = options;
+  const { store, product, folder, workers } = options;
   mkdirSync(folder, { recursive: true });
   const place = await openPlace(store, folder);
   const closing: (() => unknown)[] = [() => place.close()];
@@ -49,18 +53,23 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   try {
     await command(product, ["migrate", "--store", place.url]);
+    // Whoever reads the app first keeps what it was compiled to: once, and not in each of fifteen processes at once.
+    await command(product, ["deploy", product.app, "--store", place.url]);
     await place.plant();
     const witness = await Eyewitness.open(folder);
     closing.push(() => witness.end().catch(() => {}));
-    const lines = await Promise.all(Array.from({ length: WORKERS + 1 }, () => lineTo(place)));
+    const lines = await Promise.all(Array.from({ length: workers + 1 }, () => lineTo(place)));
     closing.push(() => Promise.all(lines.map((line) => line?.close())));
-    const feeder = newFeeder(options, place, lines[WORKERS]);
+    const feeder = newFeeder(options, place, lines[workers]);
     closing.push(() => feeder.end());
     const crew = newCrew(options, place, lines, witness);
     closing.push(() => crew.kill());
     const poller = new Poller(place, feeder, options.mix === "all" ? MANY : FEW);
     closing.push(() => poller.stop());
-    return { place, product, crew, feeder, done: new Done(), cancelled: new Set(), witness, poller, close };
+    const ear = new Ear();
+    closing.push(() => ear.stop());
+    const done = new Done();
+    return { place, product, crew, feeder, done, cancelled: new Set(), witness, poller, ear, close };
   } catch (error) {
     await close();
     throw error;
@@ -77,22 +86,23 @@ async function lineTo({ url, newWatch }: Place): Promise<Line | undefined> {
 }
 
 function newFeeder(
-  { seed, product, folder, tasks, poison, mix }: StageOptions,
+  { seed, product, folder, tasks, poison, mix, isWhole }: StageOptions,
   place: Place,
   line: Line | undefined,
 ): Feeder {
   const store = line?.url ?? place.url;
-  return new Feeder({ order: { store, root: product.root, seed, poison, mix }, folder, line, most: tasks });
+  const order = { store, root: product.root, seed, poison, opens: isWhole, mix };
+  return new Feeder({ order, folder, line, most: tasks });
 }
 
 function newCrew(
-  { product, folder }: StageOptions,
+  { product, folder, workers }: StageOptions,
   place: Place,
   lines: readonly (Line | undefined)[],
   witness: Eyewitness,
 ): Crew {
   return new Crew({
-    size: WORKERS,
+    size: workers,
     folder,
     lines,
     args: (post) => workerArgs(product, post, lines[post]?.url ?? place.url, GRACE_MS),

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TRIGGERS } from "./app/limits.ts";
 import { readAudit } from "./audit/read.ts";
 import { backlog, readTables } from "./audit/tables.ts";
+import { lateOrphans } from "./check/orphans.ts";
 import type { Outage } from "./check/outage.ts";
 import type { Healing } from "./check/quiescence.ts";
+import type { Owed } from "./check/ticks.ts";
 import { command } from "./crew/product.ts";
 import { resetLimits } from "./fault/limits.ts";
 import { carryOut } from "./fault/nemesis.ts";
@@ -16,6 +18,7 @@ import { judge } from "./judge.ts";
 import type { Plan } from "./plan.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 import { openStage } from "./stage.ts";
+import { fillLimits, makeUp } from "./whole.ts";
 import { readWitness } from "./witness-log.ts";
 
 export interface Trial extends StageOptions {
@@ -32,8 +35,11 @@ export async function hold(trial: Trial): Promise<Verdict> {
   const stage = await openStage(trial);
   try {
     await stage.crew.allUp();
+    const from = Date.now();
+    if (trial.isWhole) await fillLimits(trial, stage);
     say(`${plan.faults.length} faults in ${Math.round(plan.lastsMs / 1_000)}s`);
     await carryOut(plan, stage, seed);
+    if (trial.isWhole) await makeUp(trial, stage);
     await resetLimits(stage);
     let away: Outage | undefined;
     if (outageMs > 0) {
@@ -42,12 +48,26 @@ export async function hold(trial: Trial): Promise<Verdict> {
     }
     say("healing");
     await stage.feeder.end();
+    const owed = { from, to: await untilMadeUp(stage) };
     await pauseTriggers(stage);
     const healing = await heal(stage, trial.healingMs);
     await stage.crew.close();
-    return await judged(trial, stage, healing, away);
+    return await judged(trial, stage, { healing, away, owed });
   } finally {
     await stage.close();
+  }
+}
+
+const MADE_UP_MS = 30_000;
+
+/** The time at which nothing was owed any more by what starts runs by itself; or at which nobody waits any longer. */
+async function untilMadeUp({ place }: Stage): Promise<number> {
+  for (const until = Date.now() + MADE_UP_MS; ; await sleep(100)) {
+    const now = Date.now();
+    const late = await place.sql(
+      `SELECT name FROM sluice_trigger WHERE kind = 'schedule' AND next_at <= ${now}`,
+    );
+    if (late.length === 0 || now > until) return now;
   }
 }
 
@@ -75,10 +95,9 @@ async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
 async function judged(
   trial: Trial,
   stage: Stage,
-  healing: Healing,
-  away: Outage | undefined,
+  found: { readonly healing: Healing; readonly away: Outage | undefined; readonly owed: Owed },
 ): Promise<Verdict> {
-  const { place, crew, feeder, witness, poller, done } = stage;
+  const { place, crew, feeder, witness, poller, ear, done } = stage;
   await poller.stop();
   const tables = await readTables(place);
   const audit = await readAudit(place);
@@ -91,13 +110,12 @@ async function judged(
     tables,
     ...readWitness(witness.log),
     snapshots: poller.snapshots,
-    impairments: [...crew.impairments, ...poller.noise],
+    impairments: [...crew.impairments, ...ear.noise],
     stopped: crew.stopped,
-    crashed: [...crew.crashed(), ...crew.orphans],
+    crashed: [...crew.crashed(), ...lateOrphans(crew.orphans, ear.noise)],
     acked: feeder.read(),
     cancelled: stage.cancelled,
-    healing,
-    away,
+    ...found,
     done,
   });
 }

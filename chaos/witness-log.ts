@@ -18,7 +18,8 @@ interface Line {
 }
 
 export function readWitness(file: string): { visits: Visit[]; effects: Effect[] } {
-  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  // What follows the last end of a line is still being written.
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
   const open = new Map<number, Visit>();
   const visits: Visit[] = [];
   const effects: Effect[] = [];

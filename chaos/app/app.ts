@@ -65,10 +65,10 @@ export const heavy = kind("heavy", { queue: "slow", pools: { database: 3 } });
 export const single = kind("single", { queue: "bulk", pools: { mutex: 1 } });
 export const flaky = kind("flaky", { queue: "bulk", attempts: 3 });
 export const fleeting = kind("fleeting", { queue: "slow", goodUntil: "3s" });
-/** Runs longer than two leases. */
+/** Runs longer than its lease. */
 export const long = kind("long", { queue: "slow" });
 
-/** Keeps the event loop of its process to itself for three leases, without using its processor. */
+/** Keeps the event loop of its process to itself for two leases, without using its processor. */
 export const blocking = kind("blocking", {
   queue: "stuck",
   middle: async (errand) => {

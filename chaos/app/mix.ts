@@ -21,8 +21,8 @@ const ALL: Parts = [
   ["single", 0.12, 20, 200],
   ["flaky", 0.09, 5, 80],
   ["fleeting", 0.06, 20, 150],
-  ["blocking", 0.005, 9_000, 9_500],
-  ["long", 0.02, 6_500, 8_000],
+  ["blocking", 0.005, 6_200, 6_600],
+  ["long", 0.02, 4_500, 6_000],
 ];
 
 const MIXES: Readonly<Record<Mix, Parts>> = {
@@ -69,6 +69,25 @@ export interface RunOrder {
 }
 
 const TENANTS = ["acme", "bolt", "corn"];
+
+/** What is asked for before anything else, so that there is enough to fill every limit once: tasks for the cluster. */
+export const openingTasks = (): Order[] =>
+  Array.from({ length: 16 }, () => ({
+    name: "light",
+    input: { ms: 400 },
+    key: null,
+    delay: null,
+    priority: 0,
+  }));
+
+/** And runs: several of one tenant, with a list longer than its window, and both mutexes. */
+export const openingRuns = (keys: string): RunOrder[] =>
+  ["diamond", "solo", "diamond", "diamond", "solo"].map((workflow, index) => ({
+    workflow,
+    input: { errand: { ms: 20 }, items: Array.from({ length: 5 }, () => ({ ms: 60 })) },
+    key: `${keys}-opening-${index}`,
+    tenant: index < 3 ? "acme" : "bolt",
+  }));
 
 export function drawRun(random: Random, keys: string): RunOrder {
   const errand = (most: number) => ({ ms: Math.round(random.between(5, most)) });

@@ -1,6 +1,17 @@
 /** How long, within a window, any of these processes was kept from doing what it should. */
 import type { Impairment } from "../history.ts";
 
+/** What the machine itself took from everybody: time that nobody had. */
+export const noiseIn = (
+  impairments: readonly Impairment[],
+  window: { readonly from: number; readonly to: number },
+): number =>
+  impairedMs(
+    impairments.filter(({ why }) => why === "noise"),
+    [],
+    window,
+  );
+
 /** Overlapping causes count once: two minutes of a frozen process without a store are two minutes. */
 export function impairedMs(
   impairments: readonly Impairment[],

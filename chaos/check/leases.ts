@@ -5,17 +5,13 @@
  */
 import type { Finding, Impairment, Visit } from "../history.ts";
 import { childDied } from "./child-death.ts";
-import { impairedMs } from "./impaired.ts";
+import { impairedMs, noiseIn } from "./impaired.ts";
 import type { ClaimLife, Lives } from "./lives.ts";
 import { wasLost } from "./lives.ts";
 
 const PART = 0.4;
 const SLACK_MS = 150;
 const DEATH_SEEN_MS = 2_000;
-
-export interface Losses extends Finding {
-  readonly losses: number;
-}
 
 export interface LeasesOf {
   readonly lives: Lives;
@@ -24,7 +20,7 @@ export interface LeasesOf {
   readonly leaseMs: number;
 }
 
-export function checkLeases(of: LeasesOf): Losses {
+export function checkLeases(of: LeasesOf): Finding {
   const lost = of.lives.claims.filter(wasLost);
   const vanished = new Map(of.visits.filter(({ left }) => !left).map(({ epoch, to }) => [epoch, to]));
   const { slowest, late } = afterDeath(lost, vanished, of);
@@ -32,7 +28,6 @@ export function checkLeases(of: LeasesOf): Losses {
     check: "leases lost for a cause",
     figures: `${lost.length} claims taken from lost holders; from a dead child after ${Math.round(slowest)}ms at most`,
     violations: [...lost.flatMap((life) => complaintOf(life, of, vanished)), ...late],
-    losses: lost.length,
   };
 }
 
@@ -43,17 +38,17 @@ function afterDeath(
   { lives, impairments }: LeasesOf,
 ): { slowest: number; late: string[] } {
   const late: string[] = [];
+  const disturbances = impairments.filter(({ why }) => why !== "noise");
   let slowest = 0;
   for (const { task, epoch, session, endStamp = 0, expires, sessionGone } of lost) {
     const died = vanished.get(epoch);
     const pid = lives.sessions.get(session)?.pid ?? -1;
     if (died === undefined || sessionGone || expires <= endStamp) continue;
-    if (impairedMs(impairments, [pid], { from: died - SLACK_MS, to: endStamp }) > 0) continue;
-    slowest = Math.max(slowest, endStamp - died);
-    if (endStamp - died > DEATH_SEEN_MS)
-      late.push(
-        `${task} (epoch ${epoch}) was given up ${Math.round(endStamp - died)}ms after its process had died`,
-      );
+    if (impairedMs(disturbances, [pid], { from: died - SLACK_MS, to: endStamp }) > 0) continue;
+    const took = endStamp - died - noiseIn(impairments, { from: died, to: endStamp });
+    slowest = Math.max(slowest, took);
+    if (took > DEATH_SEEN_MS)
+      late.push(`${task} (epoch ${epoch}) was given up ${Math.round(took)}ms after its process had died`);
   }
   return { slowest, late };
 }

@@ -49,6 +49,19 @@ describe("physical overlap", () => {
     ]);
   });
 
+  test("takes a busy machine for the cause of a lease that ran out, and of nothing else", () => {
+    const busy: Impairment = { ...frozen, pid: 0, why: "noise" };
+    expect(look(lostAndTaken, [visit(1_110, 6_010, 1)], [busy]).violations).toEqual([]);
+    const cancelled = [
+      ...limits,
+      session(0, "s", 90_000),
+      claim(1_100, 1),
+      release(4_100, 1),
+      outcome(4_100, "t1", { state: "cancelled" }),
+    ];
+    expect(look(cancelled, [visit(1_110, 6_010, 1)], [busy]).violations).toHaveLength(1);
+  });
+
   test("is not content with another process that was frozen, or with a short cut", () => {
     const visits = [visit(1_110, 6_010, 1)];
     expect(look(lostAndTaken, visits, [{ ...frozen, pid: 99 }]).violations).toHaveLength(1);

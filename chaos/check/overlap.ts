@@ -7,6 +7,7 @@ import type { Effect, Finding, Impairment, Visit } from "../history.ts";
 import type { Sweep } from "./grants.ts";
 import { impairedMs } from "./impaired.ts";
 import type { Lives } from "./lives.ts";
+import { wasLost } from "./lives.ts";
 
 export interface OverlapOf {
   readonly visits: readonly Visit[];
@@ -64,7 +65,12 @@ function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | und
 }
 
 /** Undefined when the ghost is explained. */
-function causeOf(visit: Visit, end: number, { impairments, leaseMs }: OverlapOf): string | undefined {
+function causeOf(visit: Visit, end: number, of: OverlapOf): string | undefined {
+  const { lives, leaseMs } = of;
+  const life = lives.byEpoch.get(visit.epoch);
+  // A busy machine may cost a lease. It never ends a claim whose lease goes on.
+  const lapsed = !life || life.ended === undefined || wasLost(life) || life.expires <= life.ended;
+  const impairments = of.impairments.filter(({ why }) => lapsed || why !== "noise");
   const window = { from: end - 2 * leaseMs, to: end + SLACK_MS };
   const pids = [visit.pid, visit.parent];
   const stopped = impairments.some(

@@ -3,6 +3,7 @@ import type { Impairment, Stopped } from "../history.ts";
 import { checkConservation } from "./conservation.ts";
 import { checkFencing } from "./fencing.ts";
 import { livesOf } from "./lives.ts";
+import { lateOrphans } from "./orphans.ts";
 import { checkOutage } from "./outage.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import {
@@ -125,6 +126,17 @@ describe("stopping", () => {
     expect(look(told, back(1), [], [{ pid: 8, parent: 7, why: "killed", from: 98, to: 99 }])).toEqual([]);
   });
 
+  test("does not count time that the machine itself had not", () => {
+    const late = { ...told, gone: 4_000 };
+    const busy = (ms: number): Impairment[] => [{ pid: 0, why: "noise", from: 200, to: 200 + ms }];
+    expect(look(late, audit, undefined, busy(2_500))).toEqual([]);
+    expect(look(late, audit, undefined, busy(1_000))).toEqual(["pid 7 left 2900ms after it was told to"]);
+  });
+
+  test("leaves what was claimed under a lease that was lost to the judgement of leases", () => {
+    expect(look(told, [...back(1), session(140, "anew", 9_000)], [])).toEqual([]);
+  });
+
   test("finds who left too late, or in another way than asked", () => {
     expect(look({ ...told, gone: 9_000 })).toHaveLength(1);
     expect(look({ ...told, gone: 1_100, code: "1" })).toEqual([]);
@@ -148,6 +160,15 @@ describe("the rest", () => {
   test("an outage finds who ended and who spun", () => {
     expect(checkOutage({ lastedMs: 1_000, ended: [], busy: [0.02] }).violations).toEqual([]);
     expect(checkOutage({ lastedMs: 1_000, ended: ["worker 7"], busy: [0.9] }).violations).toHaveLength(2);
+  });
+
+  test("a child that outlives its worker is found, unless the machine had no time for it", () => {
+    const orphans = [
+      { pid: 8, from: 0, to: 4_900 },
+      { pid: 9, from: 0, to: 6_000 },
+    ];
+    expect(lateOrphans(orphans, [])).toEqual(["child 9 outlived its worker by 6000ms"]);
+    expect(lateOrphans(orphans, [{ pid: 0, why: "noise", from: 1_000, to: 3_000 }])).toEqual([]);
   });
 
   test("a run in which something never happened is vacuous, unless its store has no such thing", () => {

@@ -4,6 +4,7 @@ import { checkGrants } from "./grants.ts";
 import { claim, limit, outcome, outcomeRow, release, session, stepTask, tables, task } from "./planted.ts";
 import { checkRuns } from "./runs.ts";
 import { asTheAppSays, lanesOfUnits } from "./said.ts";
+import type { Owed } from "./ticks.ts";
 import { checkTicks } from "./ticks.ts";
 
 const ends = (at: number, epoch: number, id: string): Audited[] => [
@@ -73,13 +74,14 @@ describe("what the app says", () => {
 });
 
 describe("ticks", () => {
-  const ticking = (keys: readonly string[]) =>
+  const ticking = (keys: readonly string[], owed?: Owed) =>
     checkTicks(
       tables({
         tasks: keys.map((key, index) => ({ ...task(`k${index}`), key })),
         runs: keys.map((_, index) => ({ id: `k${index}`, workflow: "beat", source: "schedule tick" })),
       }),
       2_000,
+      owed,
     ).violations;
   const at = (second: number): string => `schedule:tick:2026-01-01T00:00:0${second}Z`;
 
@@ -91,5 +93,12 @@ describe("ticks", () => {
     expect(ticking([at(0), at(4)])).toHaveLength(1);
     expect(ticking([at(0), at(0)])).toHaveLength(1);
     expect(ticking(["sensor:count:1", "sensor:count:3"])).toHaveLength(1);
+  });
+
+  test("find those that were owed and never came, also where none came at all", () => {
+    const owed = { from: Date.parse("2026-01-01T00:00:01Z"), to: Date.parse("2026-01-01T00:00:07Z") };
+    expect(ticking([at(2), at(4), at(6)], owed)).toEqual([]);
+    expect(ticking([at(2), at(4)], owed)).toEqual(["the schedule made no run for 2026-01-01T00:00:06.000Z"]);
+    expect(ticking([], owed)).toHaveLength(3);
   });
 });

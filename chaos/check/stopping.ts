@@ -1,7 +1,7 @@
 /** SIGTERM: nobody leaves later than the grace period, and what had not begun goes back without losing an attempt. */
 import type { Finding, Impairment, Stopped, Visit } from "../history.ts";
 import { childDied } from "./child-death.ts";
-import { impairedMs } from "./impaired.ts";
+import { impairedMs, noiseIn } from "./impaired.ts";
 import type { Lives } from "./lives.ts";
 import { wasReturned } from "./lives.ts";
 
@@ -21,7 +21,8 @@ export interface StoppingOf {
 export function checkStopping({ stopped, lives, visits, impairments, graceMs }: StoppingOf): Finding {
   const violations: string[] = [];
   const begun = new Set(visits.map(({ epoch }) => epoch));
-  const others = impairments.filter(({ why }) => why !== "told to stop");
+  const others = impairments.filter(({ why }) => why !== "told to stop" && why !== "noise");
+  const lastSession = new Map([...lives.sessions.values()].map(({ pid, id }) => [pid, id]));
   let returned = 0;
   let slowest = 0;
   let judged = 0;
@@ -30,17 +31,23 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
     // A store that was away meanwhile, or somebody who killed it, changes what can be asked of it.
     if (impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
     judged += 1;
-    slowest = Math.max(slowest, gone - told);
-    if (gone - told > graceMs + AFTER_GRACE_MS)
-      violations.push(`pid ${pid} left ${gone - told}ms after it was told to`);
+    const noise = noiseIn(impairments, { from: told, to: gone });
+    const took = gone - told - noise;
+    slowest = Math.max(slowest, took);
+    if (took > graceMs + AFTER_GRACE_MS)
+      violations.push(`pid ${pid} left ${Math.round(took)}ms after it was told to`);
     // Who has not reported everything when its grace is nearly over says so by its exit code.
     const isOver = code === "1" && gone - told >= graceMs * NEARLY;
     if (isOver) atTheEnd += 1;
     if (code !== "0" && !isOver) violations.push(`pid ${pid} was told to stop and ended with ${code}`);
+    // A grace that the machine itself used up was too short to give everything back.
+    if (isOver && noise > 0) continue;
     for (const life of lives.claims) {
       if (lives.sessions.get(life.session)?.pid !== pid || begun.has(life.epoch)) continue;
       // Claimed at the end of its life or before: what never reached any code must be given back.
       if ((life.ended ?? Number.POSITIVE_INFINITY) < told) continue;
+      // Its worker had begun anew: that lease was lost, and whether it had a cause to be is judged there.
+      if (lastSession.get(pid) !== life.session) continue;
       if (wasReturned(life)) returned += 1;
       else if (!childDied({ impairments, visits }, pid, life.endStamp ?? 0))
         violations.push(

@@ -5,7 +5,13 @@ export interface Ticks extends Finding {
   readonly ticks: number;
 }
 
-export function checkTicks({ tasks, runs }: Tables, everyMs: number): Ticks {
+/** All times of the schedule between these are owed, however long nobody could look. */
+export interface Owed {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function checkTicks({ tasks, runs }: Tables, everyMs: number, owed?: Owed): Ticks {
   const ids = new Set(runs.map(({ id }) => id));
   const keys = tasks.flatMap(({ id, key }) => (ids.has(id) && key !== null ? [key] : []));
   const of = (start: string): string[] =>
@@ -17,10 +23,19 @@ export function checkTicks({ tasks, runs }: Tables, everyMs: number): Ticks {
     figures: `${times.length} times of a schedule, ${counts.length} sights of a sensor`,
     violations: [
       ...unbroken("the schedule", times, everyMs, (at) => new Date(at).toISOString()),
+      ...(owed ? missed(times, everyMs, owed) : []),
       ...unbroken("the sensor", counts, 1, String),
     ],
     ticks: times.length + counts.length,
   };
+}
+
+function missed(times: readonly number[], everyMs: number, { from, to }: Owed): string[] {
+  const seen = new Set(times);
+  const found: string[] = [];
+  for (let at = Math.ceil(from / everyMs) * everyMs; at <= to; at += everyMs)
+    if (!seen.has(at)) found.push(`the schedule made no run for ${new Date(at).toISOString()}`);
+  return found;
 }
 
 /** Each once, and none between them is missing. */

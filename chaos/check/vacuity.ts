@@ -2,9 +2,7 @@
 import type { Finding } from "../history.ts";
 
 /** How often each thing happened; undefined where the store has no such thing. */
-export type Happened = Readonly<Record<string, number | undefined>>;
-
-export function checkVacuity(happened: Happened): Finding {
+export function checkVacuity(happened: Readonly<Record<string, number | undefined>>): Finding {
   const there = Object.entries(happened).flatMap(([what, times]) =>
     times === undefined ? [] : [{ what, times }],
   );

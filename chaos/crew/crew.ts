@@ -1,6 +1,6 @@
 /** The workers: so many places, each with a line of its own; who dies is replaced at once. */
 import { join } from "node:path";
-import type { Impairment, Stopped } from "../history.ts";
+import type { Impairment, Orphan, Stopped } from "../history.ts";
 import type { Line } from "../proxy/line.ts";
 import type { Random } from "../random.ts";
 import { Worker } from "./worker.ts";
@@ -32,8 +32,8 @@ export class Crew {
   readonly posts: Post[];
   readonly impairments: Impairment[] = [];
   readonly stopped: Stopped[] = [];
-  /** Children that outlived their worker. */
-  readonly orphans: string[] = [];
+  /** Children of workers that were killed. */
+  readonly orphans: Orphan[] = [];
   /** Workers that ended although nobody told them to, and not by a signal. */
   readonly #ended: Ended[] = [];
   readonly #options: CrewOptions;

@@ -41,9 +41,15 @@ export class Feeder {
   #start(): ChildProcess {
     const { order, folder } = this.#options;
     const seed = order.seed + this.#incarnation * 7_919;
-    const poison = this.#incarnation === 0 ? order.poison : 0;
+    const isFirst = this.#incarnation === 0;
     this.#incarnation += 1;
-    const full: EnqueuerOrder = { ...order, seed, poison, log: this.#log };
+    const full: EnqueuerOrder = {
+      ...order,
+      seed,
+      poison: isFirst ? order.poison : 0,
+      opens: isFirst && order.opens,
+      log: this.#log,
+    };
     const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, JSON.stringify(full)], {
       env: { ...process.env, TSX_TSCONFIG_PATH: TSCONFIG },
       stdio: ["ignore", "ignore", "pipe", "ipc"],

@@ -5,7 +5,10 @@ import type { Scene } from "./scene.ts";
 
 export async function cancel({ place, product, done, cancelled }: Scene, random: Random): Promise<boolean> {
   try {
-    const rows = await place.sql("SELECT id FROM sluice_running");
+    // Not poison: what becomes of it is to be seen.
+    const rows = await place.sql(
+      "SELECT r.id FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE t.name <> 'poison'",
+    );
     if (rows.length === 0) return false;
     const id = String(random.pick(rows).id);
     const isRun = (await place.sql(`SELECT id FROM sluice_run WHERE id = '${id}'`)).length > 0;

@@ -1,7 +1,7 @@
 /**
  * SQLite has no wire to listen on. But whoever writes to the file holds a byte of it, and the kernel tells who: so a
- * worker is stopped at random moments until it was stopped exactly while it held the write lock, in the middle of a
- * transaction.
+ * worker is watched until it holds the write lock, and stopped right then, in the middle of a transaction. It is never
+ * stopped on suspicion: that would keep it from its work without being a fault that anybody wrote down.
  */
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import type { Place } from "../place/place.ts";
 
 /** The byte of the shared memory file that SQLite's writer locks. */
 const WRITE_LOCK = 120;
-const TRIES = 1_500;
+const WITHIN_MS = 8_000;
 /** A signal takes effect a moment after it was sent. */
 const SURELY_STOPPED_MS = 2;
 
@@ -24,13 +24,11 @@ const inodeOf = ({ url }: Place): number => statSync(`${url.slice("file:".length
 
 export async function freezeHoldingLock(worker: Worker, place: Place): Promise<boolean> {
   const ino = inodeOf(place);
-  for (let attempt = 0; attempt < TRIES && worker.state === "busy"; attempt += 1) {
+  for (const until = Date.now() + WITHIN_MS; Date.now() < until && worker.state === "busy"; await sleep(1)) {
+    if (!holdsLock(worker.pid, ino)) continue;
     worker.signal("SIGSTOP");
-    if (holdsLock(worker.pid, ino)) {
-      if (await wasCaughtWithLock(worker.pid, place)) return true;
-    }
+    if (await wasCaughtWithLock(worker.pid, place)) return true;
     worker.signal("SIGCONT");
-    await sleep(1 + (attempt % 5));
   }
   return false;
 }

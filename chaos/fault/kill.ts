@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf, isAlive, signal } from "../crew/children.ts";
 import type { Worker } from "../crew/worker.ts";
+import type { Orphan } from "../history.ts";
 import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
 import type { Scene } from "./scene.ts";
@@ -34,14 +35,15 @@ async function killWorker(worker: Worker, { crew, done }: Scene): Promise<void> 
   worker.signal("SIGKILL");
   done.add("kills of a worker");
   await worker.gone;
-  if (children.length > 0) void outlived(children, crew.orphans);
+  for (const pid of children) void outlives(pid, crew.orphans);
 }
 
-/** A worker that dies takes its children with it, within seconds. */
-async function outlived(children: readonly number[], orphans: string[]): Promise<void> {
-  await sleep(5_000);
-  for (const pid of children.filter(isAlive)) {
-    orphans.push(`child ${pid} outlived its worker by 5s`);
-    signal(pid, "SIGKILL");
-  }
+/** Nobody waits for ever for one that stays. */
+const MOST_MS = 30_000;
+
+async function outlives(pid: number, orphans: Orphan[]): Promise<void> {
+  const from = Date.now();
+  while (isAlive(pid) && Date.now() < from + MOST_MS) await sleep(100);
+  orphans.push({ pid, from, to: Date.now() });
+  signal(pid, "SIGKILL");
 }

@@ -7,6 +7,8 @@ import type { Scene } from "./scene.ts";
 
 type Gate = keyof typeof DECLARED;
 
+const NARROW = { cluster: 4, runs: 3 } as const satisfies Partial<Record<Gate, number>>;
+
 export async function changeLimits(
   { place, product, done }: Scene,
   random: Random,
@@ -53,6 +55,21 @@ function drawLimit(random: Random, gate: Gate): number {
 
 /** As the app declared them. */
 export async function resetLimits({ place }: Pick<Scene, "place">): Promise<void> {
-  for (const [gate, limit] of Object.entries(DECLARED))
+  await setLimits(place, DECLARED);
+}
+
+/** These are so narrow that whatever is in line fills them, however slow the machine; the others are as declared. */
+export async function narrowLimits(
+  { place }: Pick<Scene, "place">,
+  gates: readonly (keyof typeof NARROW)[],
+): Promise<void> {
+  await setLimits(place, {
+    ...DECLARED,
+    ...Object.fromEntries(gates.map((gate) => [gate, NARROW[gate]])),
+  });
+}
+
+async function setLimits(place: Scene["place"], limits: Readonly<Record<string, number>>): Promise<void> {
+  for (const [gate, limit] of Object.entries(limits))
     await place.sql(`UPDATE sluice_gate SET capacity = ${limit}, paused = 0 WHERE name = '${gate}'`);
 }

@@ -1,4 +1,7 @@
-/** Carries out a plan: each lane one fault after the other, all lanes at the same time. */
+/**
+ * Carries out a plan: each lane one fault after the other, all lanes at the same time. A pause takes longer than the time
+ * to the next one, so pauses have two lanes.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, Plan } from "../plan.ts";
 import { Random } from "../random.ts";
@@ -18,7 +21,11 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
   const over = new AbortController();
   const limits = changeLimits(scene, new Random(seed).fork("limits"), over.signal);
   const lanes = new Map<string, Fault[]>();
-  for (const fault of plan.faults) lanes.set(fault.lane, [...(lanes.get(fault.lane) ?? []), fault]);
+  let pauses = 0;
+  for (const fault of plan.faults) {
+    const lane = fault.lane === "pause" ? `pause ${pauses++ % 2}` : fault.lane;
+    lanes.set(lane, [...(lanes.get(lane) ?? []), fault]);
+  }
   await Promise.all(
     [...lanes].map(async ([lane, faults]) => {
       const random = new Random(seed).fork(`whom ${lane}`);
@@ -35,7 +42,7 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
 }
 
 /** True when it really happened. */
-function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<boolean> {
+export function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<boolean> {
   switch (fault.lane) {
     case "kill":
       return kill(fault, scene, random);

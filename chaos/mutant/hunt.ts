@@ -8,6 +8,7 @@ import { MUTANTS } from "./mutants.ts";
 
 /** A mutant may lose work for good: nobody waits long for it. */
 const HEALING_MS = 15_000;
+const WORKERS = 5;
 
 export async function hunt(
   product: Product,
@@ -27,7 +28,9 @@ export async function hunt(
       seed,
       tasks: 1_000_000,
       poison: 0,
+      workers: WORKERS,
       mix: mutant.mix,
+      isWhole: false,
       plan: mutant.plan,
       outageMs: 0,
       healingMs: HEALING_MS,

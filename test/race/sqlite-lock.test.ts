@@ -92,6 +92,21 @@ test("a wait is explained as it was at one instant, whatever another process wri
   expect(view?.holders.map(({ id }) => id)).toEqual(["a"]);
 });
 
+test("a renewal that comes after a pass gets the lock before it, when both have waited for it", async () => {
+  other.exec("BEGIN IMMEDIATE");
+  const first: string[] = [];
+  const pass = store.pass(scopeOf({ exclusive: [GATE] }), () => IDLE).then(() => first.push("pass"));
+  const renewal = store.renewSession("s1", 600_000).then(() => first.push("renewal"));
+  // Both have found it taken, again and again.
+  for (let waits = 0; waits < 40; waits += 1)
+    await new Promise<void>((resolve) => {
+      onWait = resolve;
+    });
+  other.exec("COMMIT");
+  await Promise.all([pass, renewal]);
+  expect(first).toEqual(["renewal", "pass"]);
+});
+
 /** The same flow, in which something happens after its first flight. */
 function* interrupted<T>(flow: Flow<T>, happens: () => void): Flow<T> {
   let step = flow.next();

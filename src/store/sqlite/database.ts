@@ -38,6 +38,8 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #neighbours: Neighbours;
   readonly #reserve: DiskReserve;
   #closed = false;
+  /** How many that a lease depends on wait for the lock. */
+  #vital = 0;
 
   constructor(path: string, time: SqliteTime) {
     this.where = path;
@@ -86,19 +88,33 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
-  /** What was written so far is moved out of the log, so that its place can be used again. */
+  /**
+   * Goes before everything else that this process has to write: where many want the lock, a lease must not run out
+   * because its own process won the lock for something that could have waited.
+   */
   async vital<T>(flow: () => Flow<T>): Promise<T> {
+    this.#vital += 1;
     try {
-      return await this.#write(flow);
+      return await this.#writeAnyway(flow);
+    } finally {
+      this.#vital -= 1;
+    }
+  }
+
+  /** What was written so far is moved out of the log, so that its place can be used again. */
+  async #writeAnyway<T>(flow: () => Flow<T>): Promise<T> {
+    try {
+      return await this.#write(flow, true);
     } catch (error) {
       if (!isFull(error)) throw error;
       this.#reserve.giveUp(error);
       await this.#whenFree(() => this.#db.exec("PRAGMA wal_checkpoint(RESTART)")).catch(() => {});
-      return this.#write(flow);
+      return this.#write(flow, true);
     }
   }
 
-  #write<T>(flow: () => Flow<T>): Promise<T> {
+  #write<T>(flow: () => Flow<T>, isVital = false): Promise<T> {
+    const isOurTurn = (): boolean => isVital || this.#vital === 0;
     return this.#whenFree(() => {
       this.#exec("BEGIN IMMEDIATE");
       const since = this.#time.lease();
@@ -112,7 +128,7 @@ export class SqliteDatabase implements SqlDatabase {
       } finally {
         this.#neighbours.held(this.#time.lease() - since);
       }
-    });
+    }, isOurTurn);
   }
 
   async read<T>(flow: () => Flow<T>): Promise<T> {
@@ -175,9 +191,10 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /** Tries again, asynchronously, while another process has the lock. */
-  async #whenFree<T>(work: () => T): Promise<T> {
+  async #whenFree<T>(work: () => T, isOurTurn = () => true): Promise<T> {
     const until = this.#time.lease() + BUSY_FOR_MS;
     for (let attempt = 0; ; attempt += 1) {
+      while (!isOurTurn()) await this.#time.sleep(1);
       try {
         return work();
       } catch (error) {
