@@ -11,4 +11,28 @@ export const defects: readonly Defect[] = [
     to: "isVital || this.#vital >= 0",
     noticedBy: { file: "test/race/sqlite-lock.test.ts", test: "a renewal that comes after a pass" },
   },
+  {
+    id: "read-is-taken-for-a-commit",
+    means: "a worker that looks around at its start ends when the line breaks in that moment",
+    file: "src/store/postgres/database.ts",
+    from: "    if (commit) this.#committing = this.#writes;",
+    to: "    if (commit) this.#committing = true;",
+    noticedBy: { file: "test/race/ambiguous-commit.test.ts", test: "is read again" },
+  },
+  {
+    id: "read-is-taken-for-a-commit-mysql",
+    means: "a worker that looks around at its start ends when the line breaks in that moment",
+    file: "src/store/mysql/database.ts",
+    from: 'throw kind === "writing" && transaction.committing ?',
+    to: "throw transaction.committing ?",
+    noticedBy: { file: "test/race/ambiguous-commit.test.ts", test: "is read again" },
+  },
+  {
+    id: "session-opened-blindly",
+    means: "a worker cannot start when the answer to its first word is lost",
+    file: "src/store/sql-store.ts",
+    from: "      if (isUnsure && (await this.renewSession(opened.id, opened.leaseMs))) return;",
+    to: "      if (isUnsure && opened.leaseMs < 0) return;",
+    noticedBy: { file: "test/race/ambiguous-commit.test.ts", test: "whose opening is" },
+  },
 ];

@@ -72,6 +72,17 @@ export function isWorthAnother(error: unknown, attempt: number): boolean {
   return (isLostRace(error) || isConnectionLoss(error)) && attempt < ATTEMPTS;
 }
 
+/** What may be done twice: a lost answer is no reason to give up, but one that is lost again and again is. */
+export async function repeated<T>(once: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await once();
+    } catch (error) {
+      if (!isAmbiguous(error) || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Full jitter, growing from a few milliseconds to a quarter of a second. */
 export function pauseMs(attempt: number, random: number): number {
   return Math.ceil(random * Math.min(250, 4 * 2 ** attempt));

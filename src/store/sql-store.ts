@@ -23,7 +23,7 @@ import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
-import { isAmbiguous } from "./retry.ts";
+import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
 import type * as S from "./store.ts";
 import type * as T from "./triggers.ts";
@@ -70,11 +70,7 @@ export class SqlStore implements S.Store {
 
   /** To declare twice is to declare once, so a lost answer needs no looking. */
   declare(declaration: S.Declaration, occasion: S.Occasion = "deploy"): Promise<S.Declared> {
-    const once = (): Promise<S.Declared> => this.#db.transact(() => declare(declaration, occasion));
-    return once().catch((error) => {
-      if (!isAmbiguous(error)) throw error;
-      return once();
-    });
+    return repeated(() => this.#db.transact(() => declare(declaration, occasion)));
   }
 
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
@@ -199,8 +195,14 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => trigger.activeRuns(of));
   }
 
+  /** The id is ours: where the answer was lost, it is there, or it is opened again. */
   openSession(opened: S.NewSession): Promise<void> {
-    return this.#db.transact(() => session.openSession(opened));
+    let isUnsure = false;
+    return repeated(async () => {
+      if (isUnsure && (await this.renewSession(opened.id, opened.leaseMs))) return;
+      isUnsure = true;
+      await this.#db.transact(() => session.openSession(opened));
+    });
   }
 
   renewSession(id: string, leaseMs: number): Promise<boolean> {

@@ -84,6 +84,26 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       },
     );
 
+    test("a read whose end is cut off is read again: there was nothing to commit", async () => {
+      const { line, store } = await behindBrokenLine(name);
+      line.breakNext({ answer: "never asked" });
+      expect(await store.gates()).toEqual(expect.any(Array));
+      expect(line.cuts).toBe(1);
+    });
+
+    test.each(["lost", "never asked"] as const)(
+      "a session whose opening is %s is open, and once",
+      async (answer) => {
+        const scene = await behindBrokenLine(name);
+        const { line, store, count } = scene;
+        line.breakNext(cutWhen(scene, answer, "sluice_session"));
+        await store.openSession({ id: "s", name: "w", slots: 1, serves: "{}", leaseMs: 60_000 });
+        expect(line.cuts).toBe(1);
+        expect(await count("sluice_session WHERE id = 's'")).toBe(1);
+        expect(await store.renewSession("s", 60_000)).toBe(true);
+      },
+    );
+
     test.each(["lost", "never asked"] as const)(
       "a pass whose commit is %s says so, and the store knows what it claimed",
       async (answer) => {

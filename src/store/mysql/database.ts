@@ -65,22 +65,23 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("START TRANSACTION", flow);
+    return this.#again("START TRANSACTION", flow, "writing");
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
     return this.#again(
       "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT",
       flow,
+      "reading",
     );
   }
 
-  async #again<T>(begin: string, flow: () => Flow<T>): Promise<T> {
+  async #again<T>(begin: string, flow: () => Flow<T>, kind: "writing" | "reading"): Promise<T> {
     const { random = Math.random, sleep = pause, now } = this.#options;
     const opening = now ? `SET @sluice_now = ${Math.trunc(now())}; ${begin}` : begin;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#once(opening, flow());
+        return await this.#once(opening, flow(), kind);
       } catch (error) {
         if (!isWorthAnother(error, attempt)) throw error;
         await sleep(pauseMs(attempt, random()));
@@ -88,7 +89,7 @@ export class MysqlDatabase implements SqlDatabase {
     }
   }
 
-  async #once<T>(begin: string, flow: Flow<T>): Promise<T> {
+  async #once<T>(begin: string, flow: Flow<T>, kind: "writing" | "reading"): Promise<T> {
     const connection = await this.pool.getConnection();
     const transaction = new Transaction(connection, begin);
     try {
@@ -101,7 +102,8 @@ export class MysqlDatabase implements SqlDatabase {
     } catch (error) {
       if (isConnectionLoss(error)) {
         connection.destroy();
-        throw transaction.committing ? new AmbiguousCommit(error) : error;
+        // What only reads has nothing that could have been committed: it is read again.
+        throw kind === "writing" && transaction.committing ? new AmbiguousCommit(error) : error;
       }
       await connection.query("ROLLBACK").then(
         () => connection.release(),

@@ -146,7 +146,7 @@ export class PostgresDatabase implements SqlDatabase {
     const pooled = this.#pooled ?? (await this.#isPooled());
     const client = await this.pool.connect();
     const known = this.#knownOf(client);
-    const connection = new Connection(client, known.prepared, !pooled);
+    const connection = new Connection(client, known.prepared, !pooled, kind === "writing");
     try {
       const begin = BEGIN[pooled ? "pooled" : "ours"][kind];
       const result = await this.#fly(connection, this.#beginWith(begin, known), flow);
@@ -241,6 +241,8 @@ class Connection {
   readonly #prepared: Prepared;
   /** Prepared statements stay on it. */
   readonly #isOurs: boolean;
+  /** What only reads has nothing that could have been committed: it is read again. */
+  readonly #writes: boolean;
   #lost: Error | undefined;
   #committing = false;
   readonly #onError = (error: Error): void => {
@@ -250,10 +252,11 @@ class Connection {
     this.#lost ??= new Error("connection closed");
   };
 
-  constructor(client: pg.PoolClient, prepared: Prepared, isOurs: boolean) {
+  constructor(client: pg.PoolClient, prepared: Prepared, isOurs: boolean, writes: boolean) {
     this.#client = client;
     this.#prepared = prepared;
     this.#isOurs = isOurs;
+    this.#writes = writes;
     client.on("error", this.#onError);
     client.on("end", this.#onEnd);
   }
@@ -265,7 +268,7 @@ class Connection {
 
   /** The answers of the statements between the begin and the commit. */
   send(begin: readonly Statement[], statements: readonly Statement[], commit: boolean): Promise<Row[][]> {
-    if (commit) this.#committing = true;
+    if (commit) this.#committing = this.#writes;
     const end = commit ? [this.#isOurs ? COMMIT : { ...COMMIT, name: undefined }] : [];
     const all = [...begin, ...statements, ...end];
     return new Promise((resolve, reject) => {
