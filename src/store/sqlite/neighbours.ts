@@ -5,7 +5,10 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import type { SqliteTime } from "./database.ts";
 
+/** A look costs a system call or two: often while something happens, seldom when nothing has for a while. */
 const WATCH_EVERY_MS = 4;
+const WATCH_IDLE_MS = 20;
+const IDLE_AFTER_MS = 1_000;
 /** How long after the last sign of a neighbour we still leave the lock free in turn. */
 const REMEMBERED_MS = 2_000;
 
@@ -16,6 +19,7 @@ export class Neighbours {
   #lastVersion: number;
   #lastMet = Number.NEGATIVE_INFINITY;
   #freeUntil = 0;
+  #lastStir = Number.NEGATIVE_INFINITY;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(db: DatabaseSyncInstance, time: SqliteTime) {
@@ -42,7 +46,7 @@ export class Neighbours {
 
   listen(hear: (hint: string) => void): () => Promise<void> {
     this.#listeners.add(hear);
-    this.#watch ??= setInterval(() => this.#look(), WATCH_EVERY_MS).unref();
+    this.#watch ??= this.#later();
     return async () => {
       this.#listeners.delete(hear);
       if (this.#listeners.size === 0) this.stop();
@@ -51,12 +55,22 @@ export class Neighbours {
 
   /** Within the process at once; other processes see the data version move. */
   tell(hint: string): void {
+    this.#lastStir = this.#time.lease();
     for (const hear of this.#listeners) hear(hint);
   }
 
   stop(): void {
-    clearInterval(this.#watch);
+    clearTimeout(this.#watch);
     this.#watch = undefined;
+  }
+
+  #later(): NodeJS.Timeout {
+    const isIdle = this.#time.lease() - this.#lastStir > IDLE_AFTER_MS;
+    const look = (): void => {
+      this.#watch = this.#later();
+      this.#look();
+    };
+    return setTimeout(look, isIdle ? WATCH_IDLE_MS : WATCH_EVERY_MS).unref();
   }
 
   #look(): void {
