@@ -192,6 +192,13 @@ export const CORRUPTIONS: readonly Corruption[] = [
     finds: ["rows", "fail", /^gates whose limit, pause or line/, ["pool:smtp"]],
   },
   {
+    name: "a gate without a name",
+    sql: [
+      "INSERT INTO sluice_gate (name, capacity, declared, paused, line, n) VALUES ('', 1, 1, 1, 'strict', 0)",
+    ],
+    finds: ["rows", "fail", /^rows of sluice_gate with a name that no gate can have/, ['""']],
+  },
+  {
     name: "asks that are no JSON",
     sql: ["UPDATE sluice_task SET asks = '[[\"pool:smtp\"' WHERE id = 'waits'"],
     finds: ["rows", "fail", /^tasks whose asks cannot be read/, ["waits"]],

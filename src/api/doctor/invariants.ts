@@ -85,6 +85,11 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           `sluice limits set ${found.malformedGates.ids[0]} <slots>`,
         ),
         ...broken(
+          found.misnamedGates,
+          "rows of sluice_gate with a name that no gate can have, so nobody can ask for them",
+          "They bind nothing. Delete them from sluice_gate by hand; only plain SQL or an earlier version can have written them",
+        ),
+        ...broken(
           found.malformedTasks,
           "tasks whose asks cannot be read, so nobody knows which gates they need",
           "Cancel them and enqueue them again",

@@ -65,7 +65,9 @@ export function changeLimit(
   const known = tables.gate.get(change.key);
   if (!known && change.to !== "value") return undefined;
   const from = known?.capacity ?? null;
-  const gate = changed(known ?? unborn(change.key), now, change);
+  const told = Math.max(0, ...tables.event.of(change.key).map(({ n }) => n));
+  const before = known ?? unborn(change.key);
+  const gate = changed({ ...before, n: Math.max(before.n, told) }, now, change);
   tables.gate.put(gate);
   const data = JSON.stringify({ by: change.by, from, to: gate.capacity });
   tables.event.insert({ subject: change.key, n: gate.n, kind: CHANGED[change.to], at: now, data });

@@ -85,7 +85,8 @@ export function events(tables: Tables, subject: string): EventRow[] {
 export function gateInfos(tables: Tables): GateInfo[] {
   return tables.gate.all().map((gate) => {
     const { name: key, declared, setBy, setAt } = gate;
-    const family = tables.gate.get(familyOf(key) ?? "");
+    const name = familyOf(key);
+    const family = name === null ? undefined : tables.gate.get(name);
     const perValue = bindsPerValue(ownOf(gate), family && ownOf(family));
     return { key, ...gateInForce(gate, family), perValue, declared, setBy, setAt };
   });

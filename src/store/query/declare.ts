@@ -90,7 +90,7 @@ const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1
 const number = (value: unknown): number | null =>
   value === null || value === undefined ? null : Number(value);
 
-const sayingOf = (row: Row): Saying => ({
+export const sayingOf = (row: Row): Saying => ({
   limit: number(row.capacity),
   line: lineFrom(row.line as string),
   leaseMs: number(row.lease_ms),

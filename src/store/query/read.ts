@@ -1,7 +1,7 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
 
 import type { Limit } from "../../core/gate/gate.ts";
-import { familyOf, queueKey } from "../../core/gate/key.ts";
+import { familyIn, familyOf, queueKey } from "../../core/gate/key.ts";
 import type { Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
@@ -95,12 +95,14 @@ export function gateStates(
   }));
 }
 
+/** A row without a name is no gate: nobody can ask for it. The doctor tells of it. */
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const all = new Map(found.map((row) => [row.name as string, ownGate(row)]));
-  return found.map((row) => {
+  const named = found.filter((row) => row.name !== "");
+  const all = new Map(named.map((row) => [row.name as string, ownGate(row)]));
+  return named.map((row) => {
     const key = row.name as string;
     const own = all.get(key) as Own;
-    const family = all.get(familyOf(key) ?? "");
+    const family = familyIn(all, key);
     const { declared, setBy } = own;
     const perValue = bindsPerValue(own, family);
     return {
