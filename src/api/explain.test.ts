@@ -158,7 +158,8 @@ describe("why a task waits", () => {
     expect(sentences[0]?.text).toMatch(
       /^queue "q" is full: 2 of 2 slots held \(by a t for 5s, b t for 1s\), 12/,
     );
-    expect(sentences[0]?.remedy).toBe("sluice limits set queue:q 3");
+    // Twelve are ahead who are not seen: nobody knows with which limit it starts.
+    expect(sentences[0]?.remedy).toBeUndefined();
   });
 
   test("does not name those as holders who hold nothing of that gate", () => {

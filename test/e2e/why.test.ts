@@ -225,7 +225,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
         sentences: [
           {
             text: 'pool "gpu" has no limit yet, so it admits nobody',
-            remedy: "sluice limits set pool:gpu <slots>",
+            remedy: "sluice limits set pool:gpu 1",
           },
         ],
       });

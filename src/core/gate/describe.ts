@@ -96,17 +96,17 @@ export function remedy(reason: Reason): string | undefined {
 function command(reason: Reason): string | undefined {
   switch (reason.kind) {
     case "full":
-      return setLimit(reason.gate, reason.room ?? reason.held + reason.asked);
+      return raise(reason);
     case "never":
       return setLimit(reason.gate, reason.room ?? reason.asked);
     case "unset":
       if (reason.gate === unreadableKey) return "sluice doctor";
-      return setLimit(reason.gate, "<slots>");
+      return setLimit(reason.gate, reason.room ?? "LIMIT");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;
       return reason.room === undefined ? resume(reason.gate) : setLimit(reason.gate, reason.room);
     case "behind":
-      return reason.front.reasons.map(command).find((found) => found !== undefined);
+      return pastTheFront(reason);
     case "busy":
       return "sluice worker app.ts";
     case "noWorker":
@@ -117,6 +117,21 @@ function command(reason: Reason): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What lets it in beside those ahead. Where they are too many, or not all of them are known, it is time that helps. */
+function raise({ gate, held, asked, ahead, room }: Of<"full">): string | undefined {
+  if (room !== undefined) return setLimit(gate, room);
+  return ahead > 0 ? undefined : setLimit(gate, held + asked);
+}
+
+/** Behind so many it is time that helps: a limit that lets all of them start is worth no word. */
+const MANY = 100;
+
+/** Room for those ahead and for itself; where that is not known, what moves the front. */
+function pastTheFront({ gate, ahead, room, front }: Of<"behind">): string | undefined {
+  if (room !== undefined) return ahead > MANY ? undefined : setLimit(gate, room);
+  return front.reasons.map(command).find((found) => found !== undefined);
 }
 
 /** The limit of a pool comes with the app that declares it. */
@@ -130,7 +145,7 @@ function resume(gate: string): string {
   const { kind, name } = parseKey(gate);
   if (kind === "queue") return `sluice queues resume ${quoted(name)}`;
   if (kind === "run") return `sluice runs resume ${runOf(gate)}`;
-  return setLimit(gate, "<slots>");
+  return setLimit(gate, "LIMIT");
 }
 
 function full(reason: Of<"full">, now: number): string {
