@@ -21,7 +21,7 @@ import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait } from "./explain.ts";
+import { explainWait, isUnset } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
@@ -215,7 +215,9 @@ export class Sluice implements AsyncDisposable {
     const claimed = own.findLast(({ kind }) => kind === "TaskClaimed");
     const until = task.state === "waiting" ? now : (claimed?.at ?? Math.min(now, task.at));
     const waits = waitsOf(await this.store.events(task.lane), task.createdAt, until);
-    return { ...explainWait(view), waits: namingPauses(waits, view.gates) };
+    const told = explainWait(view);
+    const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
+    return { ...explanation, waits: namingPauses(waits, view.gates) };
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {

@@ -7,7 +7,7 @@ import type { Database, Flow } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
-import { declare } from "./query/declare.ts";
+import { declare, replaced } from "./query/declare.ts";
 import { deleteGate } from "./query/delete-gate.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
@@ -172,6 +172,10 @@ export class SqlStore implements S.Store {
 
   deleteGate(key: string): ReturnType<S.Store["deleteGate"]> {
     return this.#db.transact(() => deleteGate(key));
+  }
+
+  replaced(): ReturnType<S.Store["replaced"]> {
+    return this.#db.read(() => replaced());
   }
 
   triggers(): ReturnType<T.TriggerVerbs["triggers"]> {

@@ -76,6 +76,15 @@ export interface Declared {
   readonly at: number;
 }
 
+/** A gate or queue that an app declared once; since the deploy at that time nobody declares it. */
+export interface Replaced {
+  readonly gate: string;
+  readonly app: string;
+  /** What it was; null where only the queue was named. */
+  readonly limit: Limit;
+  readonly at: number;
+}
+
 /** What an app says of one gate. */
 export interface Saying extends Said {
   /** Of a queue. */
@@ -542,12 +551,15 @@ export interface Store extends RunVerbs, TriggerVerbs {
   cancel(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
   /** Puts a finished task back in line. Undefined when there is none that is finished. */
   retry(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
+  /** The limits that were and are in force there, its family's among them; undefined when there is no such gate to go back. */
   changeLimit(change: LimitChange): Promise<{ readonly from: Limit; readonly limit: Limit } | undefined>;
   /**
    * Takes a gate that nobody declares, asks for or holds out of the store, with its history: null when it is gone, or
    * who keeps it there. Undefined when there is no such gate.
    */
   deleteGate(key: string): Promise<GateKept | null | undefined>;
+  /** What apps declared once and nobody declares any more. */
+  replaced(): Promise<readonly Replaced[]>;
 
   openSession(session: NewSession): Promise<void>;
   /** False when the session is gone: its claims may be somebody else's by now. */

@@ -2,8 +2,9 @@
  * The one place where a reason becomes a sentence, and where it is known which command would change it. Command
  * line, HTTP, gRPC and web all speak through here, so they never disagree.
  */
+import { quoted } from "../shell.ts";
 import { isoTime, sayDuration } from "../time.ts";
-import { draining } from "./gate.ts";
+import { draining, UNLIMITED } from "./gate.ts";
 import { clusterKey, parseKey, pausedWith, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
@@ -69,7 +70,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${isZero(reason) ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
+      return `${gateTitle(reason.gate)} has no limit ${reason.replaced ? "any more" : "yet"}, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -135,10 +136,16 @@ function pastTheFront({ gate, ahead, room, front }: Of<"behind">): string | unde
 }
 
 /** The limit of a pool comes with the app that declares it. */
-const toDeclare = ({ gate, undeclared }: Of<"unset">): string =>
-  undeclared && parseKey(gate).kind === "pool"
-    ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
-    : "";
+const toDeclare = ({ gate, undeclared, replaced }: Of<"unset">): string =>
+  replaced
+    ? `: ${leftOut(replaced)}. Two apps need a name each (defineApp({ name })); then deploy both`
+    : undeclared && parseKey(gate).kind === "pool"
+      ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
+      : "";
+
+/** A worker of the earlier version does not bring it back: the later deploy holds. */
+export const leftOut = ({ app, limit, at }: NonNullable<Of<"unset">["replaced"]>): string =>
+  `a later deploy of app "${app}", at ${isoTime(at)}, does not declare it${limit === null ? "" : `; before, it was ${limit === UNLIMITED ? "unlimited" : limit}`}`;
 
 /** Each kind of pause has its own way back. */
 function resume(gate: string): string {
@@ -220,9 +227,4 @@ function count(many: number, noun: string): string {
 
 function setLimit(gate: string, limit: number | string): string {
   return `sluice limits set ${quoted(gate)} ${limit}`;
-}
-
-/** A value can hold anything, and the command is meant to be pasted into a shell. */
-function quoted(word: string): string {
-  return /^[\w:=.,/@+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

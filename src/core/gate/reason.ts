@@ -56,6 +56,8 @@ export type Reason =
       readonly gate: string;
       readonly ahead: number;
       readonly undeclared?: boolean;
+      /** An app declared it, and its later deploy, at that time, does not. */
+      readonly replaced?: { readonly app: string; readonly limit: Limit; readonly at: number };
       readonly room?: number;
     }
   | {
