@@ -50,6 +50,7 @@ const task = (more: Partial<TaskRow> = {}): TaskRow => ({
   session: null,
   epoch: null,
   goodUntil: null,
+  holds: false,
   progress: null,
   body: null,
   ...more,

@@ -24,7 +24,8 @@ export interface Explanation {
 
 export function explainWait(view: WaitView, replaced: readonly Replaced[] = []): Explanation {
   const { task, now } = view;
-  const reasons = reasonsOf(view).map((reason) => withReplaced(reason, replaced));
+  // Who has its slots waits for no gate, only for its code to begin.
+  const reasons = task.holds ? [] : reasonsOf(view).map((reason) => withReplaced(reason, replaced));
   return {
     id: task.id,
     name: task.name,

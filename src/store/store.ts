@@ -397,6 +397,8 @@ export interface TaskRow {
   readonly session: string | null;
   readonly epoch: number | null;
   readonly goodUntil: number | null;
+  /** Whether its claim has its slots: such a claim waits for no gate, only for its code to begin. */
+  readonly holds: boolean;
   readonly progress: string | null;
   readonly body: string | null;
 }

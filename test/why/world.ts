@@ -203,7 +203,7 @@ export class World {
   }
 
   async starts(id: string): Promise<boolean> {
-    return (await this.store.task(id))?.state === "running";
+    return (await this.store.task(id))?.holds === true;
   }
 
   async isLaterThanOthers({ at }: { readonly at: number }): Promise<boolean> {

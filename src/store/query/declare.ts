@@ -49,7 +49,9 @@ export function* declare(declaration: Declaration, occasion: Occasion): Flow<Dec
 }
 
 export function* replaced(): Flow<Replaced[]> {
-  const [found = []] = yield* flight(sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`);
+  const [found = []] = yield* flight(
+    sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`,
+  );
   return replacedIn(
     found.map((row) => ({
       app: row.app as string,

@@ -27,11 +27,11 @@ import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 
 const STATE =
-  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE 'unknown' END";
+  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.started_at IS NULL AND r.progress IS NULL THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE 'unknown' END";
 const TASK = raw(
   `t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${STATE} AS state,
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
-   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.progress, o.body`,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body`,
 );
 const FROM = raw(
   "sluice_task t LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id",
@@ -202,6 +202,7 @@ export const taskRow = (row: Row): TaskRow => ({
   session: row.session as string | null,
   epoch: row.epoch === null ? null : Number(row.epoch),
   goodUntil: row.good_until === null ? null : Number(row.good_until),
+  holds: Number(row.held ?? 0) === 1,
   progress: row.progress as string | null,
   body: row.body as string | null,
 });

@@ -48,10 +48,10 @@ export function stoppingSuite(fresh: Fresh): void {
     await bench.store.cancel("a", "ann");
     await bench.stopped({ id: "a", epoch: b.epoch + 1_000 });
     await bench.stopped(b);
-    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["running", 2]);
+    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["claimed", 2]);
     await bench.stopped(a);
     await bench.stopped(a);
-    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["running", 1]);
+    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["claimed", 1]);
   });
 
   test.each(["failed", "retry"] as const)("over its time has %s at once, and holds on", async (to) => {
