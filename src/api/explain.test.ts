@@ -183,8 +183,8 @@ describe("why a task waits", () => {
     );
     expect(reasons.map(({ kind }) => kind)).toEqual(["full", "paused"]);
     expect(sentences.map(({ remedy }) => remedy)).toEqual([
-      "sluice limits set cluster 2",
-      "sluice queues resume q",
+      "npx sluice limits set cluster 2",
+      "npx sluice queues resume q",
     ]);
   });
 

@@ -33,10 +33,16 @@ export function explainWait(view: WaitView, replaced: readonly Replaced[] = []):
     state: task.state,
     // As data, a front that several reasons lead to is told once; sentences follow it wherever they need it.
     reasons: eachFrontOnce(reasons),
-    sentences: reasons.map((reason) => ({ text: describe(reason, { now }), remedy: remedy(reason) })),
+    sentences: reasons.map((reason) => ({
+      text: describe(reason, { now }),
+      remedy: toShell(remedy(reason)),
+    })),
     waits: [],
   };
 }
+
+/** As it can be pasted where the package is installed; the command line knows better how it was called itself. */
+export const toShell = (command: string | undefined): string | undefined => command && `npx ${command}`;
 
 /** Whether it is worth asking what was declared once. */
 export const isUnset = ({ reasons }: Explanation): boolean =>

@@ -1,6 +1,7 @@
 /** Pools as people see and change them: how much is held, by whom, for how long, and who waits. */
 import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { familyOf, kindOf, poolKey } from "../core/gate/key.ts";
@@ -66,6 +67,7 @@ export class Pools {
     limit: number,
     { lease, by = "code", isNew = false }: PoolSetting = {},
   ): Promise<{ from: Limit; limit: Limit }> {
+    checkKey(poolKey(name));
     if (!isNew) await this.#mustBeNoSlip(name, limit);
     const leaseMs = lease === undefined ? undefined : parseDuration(lease);
     return this.#limits.set(poolKey(name), limit, by, { leaseMs, isNew: true });

@@ -3,7 +3,7 @@
  * no words of any transport.
  */
 import type { App } from "../core/app/app.ts";
-import { nearest } from "../core/app/near.ts";
+import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
@@ -149,16 +149,16 @@ export class Sluice implements AsyncDisposable {
     if (known) return known;
     throw new SluiceError(
       "UNKNOWN_TASK",
-      `task "${id}" is not part of this app. Add it to defineApp({ tasks: [ … ] }).`,
+      `task "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.tasks.keys() ?? [])])} Add it to defineApp({ tasks: [ … ] }).`,
     );
   }
 
   #checkQueue(task: AnyTask, queue: string | undefined): void {
     if (queue === undefined || this.#app?.queues.some(({ name }) => name === queue)) return;
-    const known = this.#app?.queues.map(({ name }) => name).join(", ");
+    const known = (this.#app?.queues ?? []).map(({ name }) => name);
     throw new SluiceError(
       "UNKNOWN_QUEUE",
-      `task "${task.id}": there is no queue "${queue}". The app declares: ${known}.`,
+      `task "${task.id}": there is no queue "${queue}".${didYouMean(queue, known)} The app declares: ${known.join(", ")}.`,
     );
   }
 
@@ -198,11 +198,9 @@ export class Sluice implements AsyncDisposable {
     const id = typeof workflow === "string" ? workflow : workflow.id;
     const known = this.#app?.workflows.get(id);
     if (this.#app && known) return { app: this.#app, known };
-    const all = [...(this.#app?.workflows.keys() ?? [])];
-    const meant = nearest(id, all);
     throw new SluiceError(
       "UNKNOWN_WORKFLOW",
-      `workflow "${id}" is not part of this app.${meant ? ` Did you mean "${meant}"?` : ""} Add it to defineApp({ workflows: [ … ] }).`,
+      `workflow "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.workflows.keys() ?? [])])} Add it to defineApp({ workflows: [ … ] }).`,
     );
   }
 

@@ -241,6 +241,10 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => session.note(entries));
   }
 
+  ended(ids: readonly string[]): ReturnType<S.Store["ended"]> {
+    return this.#db.read(() => read.ended(ids));
+  }
+
   task(id: string): Promise<S.TaskRow | undefined> {
     return this.#db.read(() => read.task(id));
   }

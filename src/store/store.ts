@@ -459,6 +459,8 @@ export interface StoppingRow extends Stopping {
   /** The run and the step that it is of, if it is one. */
   readonly run: string | null;
   readonly step: string | null;
+  /** Of a step over a list: which of its items. */
+  readonly item: number | null;
   readonly asks: string;
   readonly session: string;
   /** The name of its worker; null when that is gone. */
@@ -580,6 +582,8 @@ export interface Store extends RunVerbs, TriggerVerbs {
   note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void>;
 
   task(id: string): Promise<TaskRow | undefined>;
+  /** Which of these tasks and runs have ended, or are not there. */
+  ended(ids: readonly string[]): Promise<readonly string[]>;
   tasks(filter: TaskFilter): Promise<TaskRow[]>;
   /** A full id for the beginning of one; more than one when it is ambiguous. */
   find(prefix: string): Promise<string[]>;

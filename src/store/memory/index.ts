@@ -103,6 +103,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     progress: (entries) => write(() => session.progress(tables, entries)),
     note: (entries) => write((at) => session.note(tables, at, entries)),
 
+    ended: (ids) => look(() => ids.filter((id) => tables.outcome.has(id) || !tables.task.has(id))),
     task: (id) => look(() => read.task(tables, id)),
     tasks: (filter) => look(() => read.tasks(tables, filter)),
     stirring: () => look(() => stirring(tables)),

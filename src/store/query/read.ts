@@ -49,6 +49,16 @@ export function* task(id: string): Flow<TaskRow | undefined> {
   return found[0] && taskRow(found[0]);
 }
 
+export function* ended(ids: readonly string[]): Flow<string[]> {
+  const [over = [], there = []] = yield* flight(
+    sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)}`,
+    sql`SELECT id FROM sluice_task WHERE id ${oneOf(ids)}`,
+  );
+  const known = new Set(there.map((row) => row.id));
+  const final = new Set(over.map((row) => row.id));
+  return ids.filter((id) => final.has(id) || !known.has(id));
+}
+
 export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
   const where = [sql`t.queue <> ${RUNS}`];
   if (state) where.push(sql`${raw(STATE)} = ${state}`);

@@ -115,8 +115,8 @@ export const triggersOf = ({ schedules, sensors, automations }: App) => [
 ];
 
 function triggerTable(app: App): string {
-  const rows = triggersOf(app).map(({ name, kind, workflow, spec, paused }) => [
-    name,
+  const rows = triggersOf(app).map(({ id, kind, workflow, spec, paused }) => [
+    id,
     kind,
     workflow ?? "-",
     whenOf({ kind, spec }),

@@ -157,7 +157,15 @@ export function stoppingSuite(fresh: Fresh): void {
     bench.clock.advance(3_000);
     await bench.store.cancel("a", "ann");
     const stopping = { since: at + 3_000, because: "cancelled" };
-    const told = { id: "a", name: "send", session: "s1", worker: "worker s1", run: null, step: null };
+    const told = {
+      id: "a",
+      name: "send",
+      session: "s1",
+      worker: "worker s1",
+      run: null,
+      step: null,
+      item: null,
+    };
     const row = { epoch: claims[0]?.epoch, asks: MAIL.asks, ...told, ...stopping };
     expect(await bench.store.stopping()).toEqual([row]);
     expect(await bench.store.stopping("s1")).toEqual([row]);
