@@ -27,7 +27,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     await sluice.limits.set("pool:gpu", 3, "ann");
     await aside.query("DELETE FROM sluice_gate WHERE name = 'pool:gpu'");
 
-    expect(await sluice.limits.set("pool:gpu", 7, "bob", { isNew: true })).toEqual({ from: null, limit: 7 });
+    expect(await sluice.limits.set("pool:gpu", 7, "bob", { isNew: true })).toEqual({ from: 4, limit: 7 });
     const events = await sluice.store.events("pool:gpu");
     expect(events.map(({ n, data }) => [n, (JSON.parse(data ?? "") as { to: number }).to])).toEqual([
       [1, 2],

@@ -7,7 +7,7 @@ import { isoTime, sayDuration } from "../time.ts";
 import { draining, UNLIMITED } from "./gate.ts";
 import { clusterKey, parseKey, pausedWith, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
-import { eachFrontOnce } from "./reason.ts";
+import { eachFrontOnce, MANY } from "./reason.ts";
 
 export interface Telling {
   readonly now: number;
@@ -125,9 +125,6 @@ function raise({ gate, held, asked, ahead, room }: Of<"full">): string | undefin
   if (room !== undefined) return setLimit(gate, room);
   return ahead > 0 ? undefined : setLimit(gate, held + asked);
 }
-
-/** Behind so many it is time that helps: a limit that lets all of them start is worth no word. */
-const MANY = 100;
 
 /** Room for those ahead and for itself; where that is not known, what moves the front. */
 function pastTheFront({ gate, ahead, room, front }: Of<"behind">): string | undefined {

@@ -15,6 +15,7 @@ import { UNLIMITED } from "./gate.ts";
 import { pausedWith } from "./key.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
+import { MANY } from "./reason.ts";
 
 /** Fronts have fronts. So far they are followed; further on they are only named. */
 const DEEPEST = 4;
@@ -66,7 +67,11 @@ export class Explainer {
       !ask(removed, limits).waiting.has(unit.id);
     const found = this.#search(unit, ask, depth);
     const gone = least([...found.keys()], starts);
-    const [needed, rooms] = this.#fitted(gone, this.#rooms(unit, line, gone, ask), ask, starts);
+    const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));
+    // Nobody raises a limit for so many, so nobody needs to know how far.
+    const [needed, rooms] = isFar
+      ? [gone, new Map<string, number>()]
+      : this.#fitted(gone, this.#rooms(unit, line, gone, ask), ask, starts);
     const reasons = needed.map((hurdle) => roomy(found.get(hurdle) as Reason, rooms, line));
     return inOrderOf(unit, reasons);
   }
@@ -200,6 +205,8 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
   );
   return all.sort((a, b) => a.length - b.length);
 }
+
+const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
 
 /** The first who takes from this gate. */
 function firstAt(gate: string, { admitted, left }: Plan): string {

@@ -1,5 +1,8 @@
 import type { Limit } from "./gate.ts";
 
+/** Behind so many it is time that helps: no limit that lets all of them start is worth a word. */
+export const MANY = 100;
+
 /** Who holds slots of a gate, as far as the snapshot that was explained knows them. */
 export interface Holder {
   readonly unit: string;
