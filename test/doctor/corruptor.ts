@@ -76,7 +76,14 @@ export const CORRUPTIONS: readonly Corruption[] = [
   },
   {
     name: "a grant above a limit that the app declared before it",
-    first: (store) => store.declare({ queues: [], gates: [{ key: "queue:mail", limit: 1, line: "skip" }] }),
+    first: (store) =>
+      store.declare({
+        queues: [{ name: "mail", rank: 1 }],
+        gates: [
+          { key: "queue:mail", limit: 1, line: "skip" },
+          { key: "pool:smtp", limit: 9, line: "bypass" },
+        ],
+      }),
     sql: CLAIM_BY_HAND,
     finds: [
       "limits",
