@@ -18,8 +18,8 @@ export const defects: readonly Defect[] = [
     id: "why-keeps-what-is-needless",
     means: "It names gates whose removal changes nothing.",
     file: EXPLAIN,
-    from: "    const needed = least([...found.keys()], starts);",
-    to: "    const needed = [...found.keys()];",
+    from: "    const gone = least([...found.keys()], starts);",
+    to: "    const gone = [...found.keys()];",
     noticedBy: { file: PURE, test: "are complete and minimal" },
   },
   {
@@ -45,14 +45,6 @@ export const defects: readonly Defect[] = [
     from: 'return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;',
     to: "return key;",
     noticedBy: { file: PURE, test: "is the pause of its run, once" },
-  },
-  {
-    id: "why-promises-too-small-a-limit",
-    means: "The command that is offered starts somebody else.",
-    file: EXPLAIN,
-    from: 'if (reason.kind === "full") return room === reason.held + reason.asked ? reason : { ...reason, room };',
-    to: 'if (reason.kind === "full") return reason;',
-    noticedBy: { file: PURE, test: "say with which limits it starts" },
   },
   {
     id: "why-runs-need-nobody",

@@ -50,6 +50,7 @@ const task = (more: Partial<TaskRow> = {}): TaskRow => ({
   session: null,
   epoch: null,
   goodUntil: null,
+  holds: false,
   progress: null,
   body: null,
   ...more,
@@ -158,7 +159,8 @@ describe("why a task waits", () => {
     expect(sentences[0]?.text).toMatch(
       /^queue "q" is full: 2 of 2 slots held \(by a t for 5s, b t for 1s\), 12/,
     );
-    expect(sentences[0]?.remedy).toBe("sluice limits set queue:q 3");
+    // Twelve are ahead who are not seen: nobody knows with which limit it starts.
+    expect(sentences[0]?.remedy).toBeUndefined();
   });
 
   test("does not name those as holders who hold nothing of that gate", () => {
@@ -181,8 +183,8 @@ describe("why a task waits", () => {
     );
     expect(reasons.map(({ kind }) => kind)).toEqual(["full", "paused"]);
     expect(sentences.map(({ remedy }) => remedy)).toEqual([
-      "sluice limits set cluster 2",
-      "sluice queues resume q",
+      "npx sluice limits set cluster 2",
+      "npx sluice queues resume q",
     ]);
   });
 

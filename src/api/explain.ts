@@ -1,10 +1,11 @@
 /** Why does it wait? The same `admit` that the pass uses answers, on what the store shows at one instant. */
 import { describe, remedy } from "../core/gate/describe.ts";
+import { familyOf } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { reasonsOf } from "../engine/claiming/wait.ts";
-import type { TaskState, WaitView } from "../store/store.ts";
+import type { Replaced, TaskState, WaitView } from "../store/store.ts";
 
 export type { Wait };
 
@@ -21,9 +22,10 @@ export interface Explanation {
   readonly waits: readonly Wait[];
 }
 
-export function explainWait(view: WaitView): Explanation {
+export function explainWait(view: WaitView, replaced: readonly Replaced[] = []): Explanation {
   const { task, now } = view;
-  const reasons = reasonsOf(view);
+  // Who has its slots waits for no gate, only for its code to begin.
+  const reasons = task.holds ? [] : reasonsOf(view).map((reason) => withReplaced(reason, replaced));
   return {
     id: task.id,
     name: task.name,
@@ -31,7 +33,26 @@ export function explainWait(view: WaitView): Explanation {
     state: task.state,
     // As data, a front that several reasons lead to is told once; sentences follow it wherever they need it.
     reasons: eachFrontOnce(reasons),
-    sentences: reasons.map((reason) => ({ text: describe(reason, { now }), remedy: remedy(reason) })),
+    sentences: reasons.map((reason) => ({
+      text: describe(reason, { now }),
+      remedy: toShell(remedy(reason)),
+    })),
     waits: [],
   };
+}
+
+/** As it can be pasted where the package is installed; the command line knows better how it was called itself. */
+export const toShell = (command: string | undefined): string | undefined => command && `npx ${command}`;
+
+/** Whether it is worth asking what was declared once. */
+export const isUnset = ({ reasons }: Explanation): boolean =>
+  reasons.some((reason) => reason.kind === "unset" && reason.undeclared);
+
+/** Nobody declares it: somebody may have, until a later deploy left it out. */
+function withReplaced(reason: Reason, all: readonly Replaced[]): Reason {
+  if (reason.kind !== "unset" || !reason.undeclared) return reason;
+  const found = all.find(({ gate }) => gate === (familyOf(reason.gate) ?? reason.gate));
+  if (!found) return reason;
+  const { app, limit, at } = found;
+  return { ...reason, replaced: { app, limit, at } };
 }

@@ -1,11 +1,12 @@
 /** Limits as people see and change them. */
-import { nearest } from "../core/app/near.ts";
+import { didYouMean, nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
+import { quoted } from "../core/shell.ts";
 import { asksOf } from "../store/lane.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
@@ -80,17 +81,17 @@ export class Limits {
 
   /** A slip of the fingers would be a limit that binds nothing. What one run has for itself comes and goes with it. */
   async #mustBeKnown(key: string, limit: number): Promise<void> {
-    const known = await this.#known();
+    const known = await this.known();
     const family = familyOf(key);
     if (known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family))) return;
     if (kindOf(key) === "run") throw goneWithItsRun(key);
     const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
-    const all = `${meant ? ` Did you mean ${meant}?` : ""} To set it before anything asks for it: sluice limits set ${key} ${limit} --new.`;
+    const all = `${meant ? ` Did you mean ${meant}?` : ""} To set it before anything asks for it: sluice limits set ${quoted(key)} ${limit} --new.`;
     throw unknownGate(key, all);
   }
 
   /** Every gate that is there, and those that units in line ask for but no pass has seen yet. */
-  async #known(): Promise<Set<string>> {
+  async known(): Promise<Set<string>> {
     const [gates, waiting] = await Promise.all([this.#store.gates(), this.#store.waiting()]);
     const asked = waiting.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate));
     return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
@@ -129,9 +130,16 @@ export class Queues {
     if (!changed)
       throw new SluiceError(
         "UNKNOWN_QUEUE",
-        `There is no queue "${name}" in this store. See: sluice queues list`,
+        `There is no queue "${name}" in this store.${await this.#meant(name)} See: sluice queues list`,
       );
     this.#store.hint("work");
+  }
+
+  async #meant(name: string): Promise<string> {
+    return didYouMean(
+      name,
+      (await this.list()).map((queue) => queue.name),
+    );
   }
 }
 
@@ -162,7 +170,9 @@ function gateKept(key: string, { apps, isAsked }: GateKept): SluiceError {
   const who = apps.map((app) => `"${app}"`).join(", ");
   const why =
     apps.length > 0
-      ? `app ${who} declares it. Take it out of the app and deploy that, or: sluice limits reset ${key}`
-      : "units wait for it or hold it. To go back to what it was born with: sluice limits reset ".concat(key);
+      ? `app ${who} declares it. Take it out of the app and deploy that, or: sluice limits reset ${quoted(key)}`
+      : "units wait for it or hold it. To go back to what it was born with: sluice limits reset ".concat(
+          quoted(key),
+        );
   return new SluiceError("GATE_IN_USE", `The gate "${key}" stays: ${why}`, { details: { apps, isAsked } });
 }

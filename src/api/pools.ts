@@ -1,8 +1,11 @@
 /** Pools as people see and change them: how much is held, by whom, for how long, and who waits. */
+import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
-import { kindOf, poolKey } from "../core/gate/key.ts";
+import { familyOf, kindOf, poolKey } from "../core/gate/key.ts";
+import { quoted } from "../core/shell.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { asksOf } from "../store/lane.ts";
@@ -50,20 +53,46 @@ export class Pools {
     if (!pool)
       throw new SluiceError(
         "UNKNOWN_POOL",
-        `There is no pool "${name}" in this store. See: sluice pools list, or make it: sluice pools set ${name} 5`,
+        `There is no pool "${name}" in this store. See: sluice pools list, or make it: sluice pools set ${quoted(name)} 5`,
       );
     return { ...pool, holders };
   }
 
-  /** Its limit, and its lease where one is given; both hold until `limits reset`. A new pool is made. */
-  set(
+  /**
+   * Its limit, and its lease where one is given; both hold until `limits reset`. A new pool is made, unless its name looks
+   * like a slip for one that is there: `isNew` says that it is none.
+   */
+  async set(
     name: string,
     limit: number,
-    { lease, by = "code" }: { readonly lease?: Duration; readonly by?: string } = {},
+    { lease, by = "code", isNew = false }: PoolSetting = {},
   ): Promise<{ from: Limit; limit: Limit }> {
+    checkKey(poolKey(name));
+    if (!isNew) await this.#mustBeNoSlip(name, limit);
     const leaseMs = lease === undefined ? undefined : parseDuration(lease);
     return this.#limits.set(poolKey(name), limit, by, { leaseMs, isNew: true });
   }
+
+  async #mustBeNoSlip(name: string, limit: number): Promise<void> {
+    const known = [...(await this.#limits.known())].flatMap((key) =>
+      kindOf(key) === "pool" ? [key.slice("pool:".length)] : [],
+    );
+    const family = familyOf(poolKey(name))?.slice("pool:".length);
+    if (known.includes(name) || (family !== undefined && known.includes(family))) return;
+    const meant = nearest(name, known);
+    if (meant === undefined) return;
+    throw new SluiceError(
+      "UNKNOWN_POOL",
+      `There is no pool "${name}" in this store. Did you mean "${meant}"? To make it all the same: sluice pools set ${quoted(name)} ${limit} --new`,
+    );
+  }
+}
+
+export interface PoolSetting {
+  readonly lease?: Duration;
+  readonly by?: string;
+  /** Make it, however much its name resembles another one's. */
+  readonly isNew?: boolean;
 }
 
 function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {

@@ -8,6 +8,7 @@ import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import { toShell } from "./explain.ts";
 import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
@@ -158,7 +159,10 @@ export class RunQueue {
 function told(reasons: readonly Reason[], now: number): Pick<QueuedRun, "reasons" | "sentences"> {
   return {
     reasons: eachFrontOnce(reasons),
-    sentences: reasons.map((reason) => ({ text: describe(reason, { now }), remedy: remedy(reason) })),
+    sentences: reasons.map((reason) => ({
+      text: describe(reason, { now }),
+      remedy: toShell(remedy(reason)),
+    })),
   };
 }
 

@@ -3,7 +3,7 @@
  * no words of any transport.
  */
 import type { App } from "../core/app/app.ts";
-import { nearest } from "../core/app/near.ts";
+import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
@@ -21,7 +21,7 @@ import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait } from "./explain.ts";
+import { explainWait, isUnset } from "./explain.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
@@ -149,16 +149,16 @@ export class Sluice implements AsyncDisposable {
     if (known) return known;
     throw new SluiceError(
       "UNKNOWN_TASK",
-      `task "${id}" is not part of this app. Add it to defineApp({ tasks: [ … ] }).`,
+      `task "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.tasks.keys() ?? [])])} Add it to defineApp({ tasks: [ … ] }).`,
     );
   }
 
   #checkQueue(task: AnyTask, queue: string | undefined): void {
     if (queue === undefined || this.#app?.queues.some(({ name }) => name === queue)) return;
-    const known = this.#app?.queues.map(({ name }) => name).join(", ");
+    const known = (this.#app?.queues ?? []).map(({ name }) => name);
     throw new SluiceError(
       "UNKNOWN_QUEUE",
-      `task "${task.id}": there is no queue "${queue}". The app declares: ${known}.`,
+      `task "${task.id}": there is no queue "${queue}".${didYouMean(queue, known)} The app declares: ${known.join(", ")}.`,
     );
   }
 
@@ -198,11 +198,9 @@ export class Sluice implements AsyncDisposable {
     const id = typeof workflow === "string" ? workflow : workflow.id;
     const known = this.#app?.workflows.get(id);
     if (this.#app && known) return { app: this.#app, known };
-    const all = [...(this.#app?.workflows.keys() ?? [])];
-    const meant = nearest(id, all);
     throw new SluiceError(
       "UNKNOWN_WORKFLOW",
-      `workflow "${id}" is not part of this app.${meant ? ` Did you mean "${meant}"?` : ""} Add it to defineApp({ workflows: [ … ] }).`,
+      `workflow "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.workflows.keys() ?? [])])} Add it to defineApp({ workflows: [ … ] }).`,
     );
   }
 
@@ -215,7 +213,9 @@ export class Sluice implements AsyncDisposable {
     const claimed = own.findLast(({ kind }) => kind === "TaskClaimed");
     const until = task.state === "waiting" ? now : (claimed?.at ?? Math.min(now, task.at));
     const waits = waitsOf(await this.store.events(task.lane), task.createdAt, until);
-    return { ...explainWait(view), waits: namingPauses(waits, view.gates) };
+    const told = explainWait(view);
+    const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
+    return { ...explanation, waits: namingPauses(waits, view.gates) };
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {

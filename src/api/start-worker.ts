@@ -1,6 +1,7 @@
 /** Starts a worker on a store: its seat, its claims, its poll. */
 import { availableParallelism, hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
+import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
 import { formatDuration, parseDuration } from "../core/time.ts";
@@ -255,9 +256,9 @@ function checkServed(app: App, queues: readonly string[]): void {
     );
   const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
   if (unknown.length === 0) return;
-  const known = app.queues.map(({ name }) => name).join(", ");
+  const known = app.queues.map(({ name }) => name);
   throw new SluiceError(
     "UNKNOWN_QUEUE",
-    `There is no queue "${unknown.join('", "')}". The app declares: ${known}.`,
+    `There is no queue "${unknown.join('", "')}".${didYouMean(unknown[0] as string, known)} The app declares: ${known.join(", ")}.`,
   );
 }

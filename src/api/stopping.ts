@@ -10,6 +10,8 @@ export interface StoppingView {
   readonly name: string;
   readonly run: string | null;
   readonly step: string | null;
+  /** Of a step over a list: which of its items, from 0 on. */
+  readonly item: number | null;
   /** The gates that it holds. */
   readonly asks: readonly { readonly gate: string; readonly slots: number }[];
   /** The name of its worker; null of a run, and where the worker is gone. */
@@ -30,6 +32,7 @@ const stoppingView = (row: StoppingRow): StoppingView => ({
   name: row.name,
   run: row.run,
   step: row.step,
+  item: row.item,
   asks: isAsks(row.asks) ? asksOf(row.asks) : [],
   worker: row.session === RUNS ? null : row.worker,
   since: row.since,

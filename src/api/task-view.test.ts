@@ -20,6 +20,7 @@ const row = (more: Partial<TaskRow> = {}): TaskRow => ({
   session: null,
   epoch: null,
   goodUntil: 99,
+  holds: false,
   progress: null,
   body: null,
   ...more,

@@ -55,6 +55,7 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
     checkNumber("BAD_PRIORITY", "A priority", priority, PRIORITIES);
   },
   task: id,
+  ended: (ids) => ids.forEach(id),
   run: id,
   wait: id,
   items: (run, step, { after, limit }) => {

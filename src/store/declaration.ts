@@ -1,8 +1,9 @@
 /** What an app declares, as content: two declarations of the same are one deploy. */
 import { createHash } from "node:crypto";
+import type { Limit } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
-import type { Declaration, Saying } from "./store.ts";
+import type { Declaration, Replaced, Saying } from "./store.ts";
 
 /** Whoever does not say whose it is. */
 export const UNNAMED_APP = "default";
@@ -42,6 +43,42 @@ export function sayingsOf({ queues, gates }: Declaration): ReadonlyMap<string, S
   for (const { key, limit, line, leaseMs = null } of gates)
     sayings.set(key, { limit, line, leaseMs, rank: sayings.get(key)?.rank ?? null });
   return new Map(byKey([...sayings], ([key]) => key));
+}
+
+interface Deploy {
+  readonly app: string;
+  readonly n: number;
+  readonly at: number;
+  readonly body: string;
+}
+
+/** What an earlier declaration of an app names, and none that is in force: since which deploy that is so. */
+export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
+  const inForce = new Set<string>();
+  const named = deploys.filter(({ app }) => app !== NOBODY);
+  const found = new Map<string, Replaced>();
+  for (const app of new Set(named.map((deploy) => deploy.app))) {
+    const inOrder = named.filter((deploy) => deploy.app === app).sort((a, b) => a.n - b.n);
+    for (const gate of namesIn(inOrder.at(-1)?.body).keys()) inForce.add(gate);
+    for (const [index, deploy] of inOrder.entries()) {
+      const next = inOrder[index + 1];
+      const known = next && namesIn(next.body);
+      for (const [gate, limit] of namesIn(deploy.body))
+        if (next && !known?.has(gate)) found.set(gate, { gate, app, limit, at: next.at });
+    }
+  }
+  return byKey(
+    [...found.values()].filter(({ gate }) => !inForce.has(gate)),
+    ({ gate }) => gate,
+  );
+}
+
+function namesIn(body = "{}"): Map<string, Limit> {
+  const { gates = [], queues = [] } = JSON.parse(body) as Partial<Declaration>;
+  return new Map<string, Limit>([
+    ...queues.map(({ name }) => [queueKey(name), null] as const),
+    ...gates.map(({ key, limit }) => [key, limit] as const),
+  ]);
 }
 
 function byKey<T>(list: readonly T[], key: (item: T) => string): T[] {

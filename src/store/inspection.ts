@@ -24,6 +24,8 @@ export type Contradiction =
   /** Lanes parked on no gate, or on one that is not there: "01m7… on pool:gpu". */
   | "parkedNowhere"
   | "malformedGates"
+  /** Rows of gates with a name that nobody can ask for, in quotes. */
+  | "misnamedGates"
   | "malformedTasks";
 
 /** The first ten, and whether there are more. */

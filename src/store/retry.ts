@@ -53,7 +53,7 @@ export class AmbiguousCommit extends SluiceError {
   constructor(cause: unknown) {
     super(
       "AMBIGUOUS_COMMIT",
-      "The connection to the store was lost during a commit; whether it happened is not known.",
+      "The connection to the store was lost during a commit; whether it happened is not known. Look before you do it again: what was enqueued or submitted with an idempotency key can simply be sent again, a cancel or a limit too; of anything else, see whether it is there.",
       { cause },
     );
   }

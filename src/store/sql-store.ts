@@ -7,7 +7,7 @@ import type { Database, Flow } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
-import { declare } from "./query/declare.ts";
+import { declare, replaced } from "./query/declare.ts";
 import { deleteGate } from "./query/delete-gate.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
@@ -170,6 +170,10 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => deleteGate(key));
   }
 
+  replaced(): ReturnType<S.Store["replaced"]> {
+    return this.#db.read(() => replaced());
+  }
+
   triggers(): ReturnType<T.TriggerVerbs["triggers"]> {
     return this.#db.read(() => trigger.triggers());
   }
@@ -237,6 +241,10 @@ export class SqlStore implements S.Store {
 
   note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
     return this.#db.transact(() => session.note(entries));
+  }
+
+  ended(ids: readonly string[]): ReturnType<S.Store["ended"]> {
+    return this.#db.read(() => read.ended(ids));
   }
 
   task(id: string): Promise<S.TaskRow | undefined> {

@@ -76,6 +76,15 @@ export interface Declared {
   readonly at: number;
 }
 
+/** A gate or queue that an app declared once; since the deploy at that time nobody declares it. */
+export interface Replaced {
+  readonly gate: string;
+  readonly app: string;
+  /** What it was; null where only the queue was named. */
+  readonly limit: Limit;
+  readonly at: number;
+}
+
 /** What an app says of one gate. */
 export interface Saying extends Said {
   /** Of a queue. */
@@ -388,6 +397,8 @@ export interface TaskRow {
   readonly session: string | null;
   readonly epoch: number | null;
   readonly goodUntil: number | null;
+  /** Whether its claim has its slots: such a claim waits for no gate, only for its code to begin. */
+  readonly holds: boolean;
   readonly progress: string | null;
   readonly body: string | null;
 }
@@ -448,6 +459,8 @@ export interface StoppingRow extends Stopping {
   /** The run and the step that it is of, if it is one. */
   readonly run: string | null;
   readonly step: string | null;
+  /** Of a step over a list: which of its items. */
+  readonly item: number | null;
   readonly asks: string;
   readonly session: string;
   /** The name of its worker; null when that is gone. */
@@ -542,12 +555,15 @@ export interface Store extends RunVerbs, TriggerVerbs {
   cancel(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
   /** Puts a finished task back in line. Undefined when there is none that is finished. */
   retry(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
+  /** The limits that were and are in force there, its family's among them; undefined when there is no such gate to go back. */
   changeLimit(change: LimitChange): Promise<{ readonly from: Limit; readonly limit: Limit } | undefined>;
   /**
    * Takes a gate that nobody declares, asks for or holds out of the store, with its history: null when it is gone, or
    * who keeps it there. Undefined when there is no such gate.
    */
   deleteGate(key: string): Promise<GateKept | null | undefined>;
+  /** What apps declared once and nobody declares any more. */
+  replaced(): Promise<readonly Replaced[]>;
 
   openSession(session: NewSession): Promise<void>;
   /** False when the session is gone: its claims may be somebody else's by now. */
@@ -566,6 +582,8 @@ export interface Store extends RunVerbs, TriggerVerbs {
   note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void>;
 
   task(id: string): Promise<TaskRow | undefined>;
+  /** Which of these tasks and runs have ended, or are not there. */
+  ended(ids: readonly string[]): Promise<readonly string[]>;
   tasks(filter: TaskFilter): Promise<TaskRow[]>;
   /** A full id for the beginning of one; more than one when it is ambiguous. */
   find(prefix: string): Promise<string[]>;

@@ -59,7 +59,7 @@ test("enqueueing and looking change no limit, a deploy does, and the strictest o
   expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
 
   expect(await says(folder, "deploy", "web.js")).toBe(
-    'App "web" is deployed: 1 limit. Another value is in force at pool:gpu. See: sluice limits list\n',
+    'App "web" is deployed: 1 limit. Another value is in force at pool:gpu. See: npx sluice limits list\n',
   );
   const list = await says(folder, "limits", "list");
   expect(list).toMatch(/^cluster +0\/5 +skip +app shop \d+m?s ago$/m);
@@ -104,6 +104,46 @@ test("a limit that is set for one value says that it replaces the one for each",
   await gives(folder, "tasks", "enqueue", "app.js", "work");
   await says(folder, "deploy", "app.js");
   expect(await says(folder, "limits", "set", "pool:tenant=acme", "4")).toBe(
-    "pool:tenant=acme: unset → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). Back: npx sluice limits reset pool:tenant=acme\n",
+    "pool:tenant=acme: 2 → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). Back: npx sluice limits reset pool:tenant=acme\n",
   );
+  expect(await says(folder, "limits", "reset", "pool:tenant=acme")).toBe("pool:tenant=acme: 4 → 2\n");
+  // A star is a pattern to a shell, and so is a space the end of a word.
+  expect(await says(folder, "limits", "set", "pool:tenant=*", "0")).toContain(
+    "To go on: npx sluice limits reset 'pool:tenant=*'",
+  );
+  expect((await sluice(folder, ["limits", "set", "pool:tenants=a b", "3"])).stderr).toMatch(
+    /To set it before anything asks for it: npx sluice limits set 'pool:tenants=a b' 3 --new\. See: npx sluice limits list\n$/,
+  );
+});
+
+test("a deploy says which limits it changes, whom it binds with them, and what it leaves out", {
+  timeout: 120_000,
+}, async () => {
+  const folder = project();
+  await says(folder, "deploy", "app.js");
+  writeFileSync(join(folder, "strict.js"), app("web", "pools: { gpu: { limit: 1 } }"));
+  expect(await says(folder, "deploy", "strict.js")).toBe(
+    'App "web" is deployed: 1 limit.\n  pool:gpu: 3 → 1; this binds app "shop", too: the stricter limit holds\n',
+  );
+  writeFileSync(join(folder, "other.js"), app("shop", "pools: { smtp: { limit: 9 } }"));
+  expect(await says(folder, "deploy", "other.js")).toBe(
+    'App "shop" is deployed: 1 limit.\n  cluster: 5 → ∞; this app no longer declares it\n',
+  );
+  // The banner tells what holds, and not what the file says.
+  expect(await worked(folder, "app.js")).toMatch(/Pools +gpu \(1, not 3\)$/m);
+});
+
+test("check shows the run cap, the limits of tags, and what starts runs by itself", async () => {
+  const folder = newProject(`
+import { defineApp, task, workflow } from "sluice";
+const work = task({ id: "work", run: () => 1 });
+const nightly = workflow({ id: "nightly", steps: (s) => s.step("work", work) });
+export default defineApp({ tasks: [work], workflows: [nightly],
+  runs: { max: 4, tags: [{ key: "tenant", perValue: true, limit: 2 }] },
+  schedules: [{ id: "at-three", workflow: nightly, cron: "0 3 * * *" }] });
+`);
+  const said = await says(folder, "check", "app.js");
+  expect(said).toMatch(/^runs in progress +4$/m);
+  expect(said).toMatch(/^tag:tenant=\* +2 per value$/m);
+  expect(said).toMatch(/^at-three +schedule +nightly +0 3 \* \* \* UTC/m);
 });

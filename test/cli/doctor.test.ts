@@ -12,6 +12,7 @@ import { gives, newProject, says, sluice } from "./terminal.ts";
 const CHECKS = [
   "limits",
   "apps",
+  "deploys",
   "places",
   "claims",
   "epochs",

@@ -200,6 +200,11 @@ describe("somebody who is not there", () => {
       "UNKNOWN_TASK",
       'task "zzz" is not part of this app. Add it to defineApp({ tasks: [ … ] }).',
     ],
+    [
+      ["tasks", "enqueue", "app.js", "emial"],
+      "UNKNOWN_TASK",
+      'task "emial" is not part of this app. Did you mean "email"? Add it to defineApp({ tasks: [ … ] }).',
+    ],
     [["check", "zzz.js"], "NO_APP_FILE", expect.stringMatching(/^There is no file zzz\.js /)],
   ])("%j", async (args, code, sentence) => {
     const project = newProject();

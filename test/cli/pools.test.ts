@@ -97,6 +97,16 @@ describe("pools set", () => {
     expect(await shop.table("pools", "list")).toMatch(/^gpu +0 paused +0 +0 +-$/m);
   });
 
+  test("takes a name that resembles another pool's for a slip, unless it is told that it is none", async () => {
+    expect(await shop.ends(["pools", "set", "databse", "2"])).toMatchObject({
+      code: 1,
+      stderr:
+        'error UNKNOWN_POOL: There is no pool "databse" in this store. Did you mean "database"? To make it all the same: npx sluice pools set databse 2 --new\n',
+    });
+    expect(await shop.table("pools", "set", "databse", "2", "--new")).toMatch(/^pool databse: unset → 2\./);
+    await shop.table("limits", "delete", "pool:databse");
+  });
+
   test.each([
     [["gpu", "many"], 2, /^error USAGE: .*It must be 1 or more, 0 to pause, or -1 \(unlimited\)\./],
     [

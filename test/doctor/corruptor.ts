@@ -76,7 +76,14 @@ export const CORRUPTIONS: readonly Corruption[] = [
   },
   {
     name: "a grant above a limit that the app declared before it",
-    first: (store) => store.declare({ queues: [], gates: [{ key: "queue:mail", limit: 1, line: "skip" }] }),
+    first: (store) =>
+      store.declare({
+        queues: [{ name: "mail", rank: 1 }],
+        gates: [
+          { key: "queue:mail", limit: 1, line: "skip" },
+          { key: "pool:smtp", limit: 9, line: "bypass" },
+        ],
+      }),
     sql: CLAIM_BY_HAND,
     finds: [
       "limits",
@@ -190,6 +197,13 @@ export const CORRUPTIONS: readonly Corruption[] = [
     name: "a line that nobody knows",
     sql: ["UPDATE sluice_gate SET line = 'lifo' WHERE name = 'pool:smtp'"],
     finds: ["rows", "fail", /^gates whose limit, pause or line/, ["pool:smtp"]],
+  },
+  {
+    name: "a gate without a name",
+    sql: [
+      "INSERT INTO sluice_gate (name, capacity, declared, paused, line, n) VALUES ('', 1, 1, 1, 'strict', 0)",
+    ],
+    finds: ["rows", "fail", /^rows of sluice_gate with a name that no gate can have/, ['""']],
   },
   {
     name: "asks that are no JSON",

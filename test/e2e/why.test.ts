@@ -57,8 +57,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       ({ text, remedy }) => `${text.replaceAll(/ for \d+m?s/g, "")} → ${remedy}`,
     );
     expect(sentences.sort()).toEqual([
-      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → sluice limits set pool:gpu 4`,
-      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → sluice limits set queue:narrow 3`,
+      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → npx sluice limits set pool:gpu 4`,
+      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → npx sluice limits set queue:narrow 3`,
     ]);
     expect(await sluice.explain(ahead)).toMatchObject({ reasons: [{ ahead: 0 }, { ahead: 0 }] });
 
@@ -73,6 +73,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
 
     await sluice.limits.set("pool:gpu", 4);
     await witness.until((seen) => seen.startsOf(id).length > 0, "it runs", POLL_MS + SLACK_MS);
+    await until(async () => (await sluice.get(id))?.state === "running", "it is reported that it has begun");
     const after = await sluice.explain(id);
     expect(after).toMatchObject({ state: "running", reasons: [], sentences: [] });
     // What it waited for is remembered, each part with its time.
@@ -100,7 +101,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       state: "waiting",
       reasons: [{ kind: "paused", gate: "queue:wide", ahead: 0 }],
       sentences: [
-        { text: 'queue "wide" is paused by its limit of 0', remedy: "sluice limits reset queue:wide" },
+        { text: 'queue "wide" is paused by its limit of 0', remedy: "npx sluice limits reset queue:wide" },
       ],
     });
     expect(await limit(sluice, "queue:wide")).toMatchObject({
@@ -148,7 +149,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(alone.sentences).toEqual([
       {
         text: 'no live worker serves queue "wide" and knows task "wide"',
-        remedy: "sluice worker app.ts --queues=wide",
+        remedy: "npx sluice worker app.ts --queues=wide",
       },
     ]);
     await sluice.worker({ ...POLL, slots: 1, queues: ["wide"] });
@@ -178,7 +179,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await sluice.limits.set("pool:gpu", 1);
     expect(await sluice.explain(id)).toMatchObject({
       reasons: [{ kind: "never", gate: "pool:gpu", asked: 2, limit: 1 }],
-      sentences: [{ remedy: "sluice limits set pool:gpu 4" }],
+      sentences: [{ remedy: "npx sluice limits set pool:gpu 4" }],
     });
     // Room for what is held and for what it asks: it starts beside the one that runs.
     await sluice.limits.set("pool:gpu", 4);
@@ -225,7 +226,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
         sentences: [
           {
             text: 'pool "gpu" has no limit yet, so it admits nobody',
-            remedy: "sluice limits set pool:gpu <slots>",
+            remedy: "npx sluice limits set pool:gpu 1",
           },
         ],
       });

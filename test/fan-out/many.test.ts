@@ -40,7 +40,7 @@ describeOn(["sqlite"], (place) => {
       const page = await store.items(run, "items", { after, limit: 10 });
       expect(page.map(({ item }) => item)).toEqual(list.slice(first, first + 10));
       expect(page.map(({ place: state }) => state)).toEqual(
-        Array(10).fill(first === 0 ? "succeeded" : first === 10 ? "running" : "waiting"),
+        Array(10).fill(first === 0 ? "succeeded" : first === 10 ? "claimed" : "waiting"),
       );
     }
     expect(await store.items(run, "items", { after: total - 1, limit: 10 })).toEqual([]);

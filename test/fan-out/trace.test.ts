@@ -51,7 +51,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       const at = (place: string): number[] =>
         rows.filter((row) => row.place === place).map(({ item }) => item);
       const tell = `after ${done} completions`;
-      expect(at("running"), tell).toEqual(inFlight);
+      expect(at("claimed"), tell).toEqual(inFlight);
       expect(at("waiting"), tell).toEqual(waiting);
       expect(at("succeeded"), tell).toEqual(Array.from({ length: done }, (_, index) => index));
       const counts = await countsOf(store, run, "items");

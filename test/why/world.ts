@@ -31,8 +31,8 @@ export interface Shape {
   readonly pausesQueue: boolean;
   readonly pausesRun: boolean;
   readonly second: readonly UnitShape[];
-  /** Whether the last of them is put off. Of two, the one would come with the other. */
-  readonly delays: boolean;
+  /** How many of them are put off, from the last on, each for longer than the one after it. */
+  readonly delays: number;
 }
 
 const unit: fc.Arbitrary<UnitShape> = fc.record({
@@ -45,7 +45,25 @@ const unit: fc.Arbitrary<UnitShape> = fc.record({
 });
 const cap = fc.constantFrom(-1, -1, 1, 2, 3);
 
-export const shapes: fc.Arbitrary<Shape> = fc.record({
+/**
+ * A worker looks at the lanes of its own queues: where two that serve different ones have a gate in common, who is first
+ * there depends on who looks first. So where workers differ, their queues share nothing.
+ */
+function apart(shape: Shape): Shape {
+  if (shape.workers.every(({ queues }) => queues.length === 2)) return shape;
+  const alone = (each: UnitShape): UnitShape =>
+    each.queue === "r" && each.kind !== "run" ? { ...each, kind: "task", pool: 0, mutex: false } : each;
+  const { cluster: _, ...meanwhile } = shape.meanwhile;
+  return {
+    ...shape,
+    limits: { ...shape.limits, cluster: -1 },
+    meanwhile,
+    first: shape.first.map(alone),
+    second: shape.second.map(alone),
+  };
+}
+
+const anyShape: fc.Arbitrary<Shape> = fc.record({
   limits: fc.record({
     cluster: cap,
     "queue:q": cap,
@@ -57,8 +75,10 @@ export const shapes: fc.Arbitrary<Shape> = fc.record({
     "run:up/items/s": fc.constantFrom(1, 2),
   }),
   workers: fc.array(
-    // All serve both queues: one that does not know a lane of another queue may start something past it.
-    fc.record({ slots: fc.constantFrom(1, 2, 3), queues: fc.constant(["q", "r"]) }),
+    fc.record({
+      slots: fc.constantFrom(1, 2, 3),
+      queues: fc.constantFrom(["q", "r"], ["q", "r"], ["q"], ["r"]),
+    }),
     { maxLength: 2 },
   ),
   first: fc.array(unit, { maxLength: 5 }),
@@ -74,8 +94,10 @@ export const shapes: fc.Arbitrary<Shape> = fc.record({
   pausesQueue: fc.constantFrom(false, false, false, true),
   pausesRun: fc.constantFrom(false, false, false, true),
   second: fc.array(unit, { minLength: 1, maxLength: 5 }),
-  delays: fc.constantFrom(false, false, false, true),
+  delays: fc.constantFrom(0, 0, 0, 1, 2),
 });
+
+export const shapes: fc.Arbitrary<Shape> = anyShape.map(apart);
 
 const LONG_MS = 1_000_000_000;
 
@@ -139,12 +161,13 @@ export class World {
     this.#claimers.push({ claims, held: 0 });
   }
 
-  async #put(units: readonly UnitShape[], prefix: string, delays = false): Promise<void> {
+  async #put(units: readonly UnitShape[], prefix: string, delays = 0): Promise<void> {
     for (const [index, shape] of units.entries()) {
       const id = `${prefix}${index}`;
       this.#clock.advance(1);
       this.ids.push(id);
-      const delayMs = delays && index === units.length - 1 ? 60_000 : null;
+      const fromLast = units.length - index;
+      const delayMs = fromLast <= delays ? fromLast * 60_000 : null;
       if (shape.kind === "run") await this.store.submit([run(id, shape.tag, shape.priority, { delayMs })]);
       else await this.store.enqueue([task(id, shape, delayMs)]);
     }
@@ -180,7 +203,12 @@ export class World {
   }
 
   async starts(id: string): Promise<boolean> {
-    return (await this.store.task(id))?.state === "running";
+    return (await this.store.task(id))?.holds === true;
+  }
+
+  async isLaterThanOthers({ at }: { readonly at: number }): Promise<boolean> {
+    const rows = await Promise.all(this.ids.map((id) => this.store.task(id)));
+    return rows.some((row) => row?.state === "later" && row.at < at);
   }
 
   #limit(key: string, limit: number): Promise<unknown> {
@@ -190,7 +218,13 @@ export class World {
   /** Takes away what these reasons name, as an operator would. */
   async cure(id: string, reasons: readonly Reason[]): Promise<void> {
     const queue = (await this.store.task(id))?.queue ?? "";
-    for (const reason of reasons) await this.#cure(reason, queue);
+    // Its time comes before anything else changes: it stands in line when there is room.
+    for (const reason of [...reasons].sort(laterFirst)) {
+      await this.#cure(reason, queue);
+      if (reason.kind !== "later") continue;
+      await this.store.tend();
+      await this.settle();
+    }
     await this.store.tend();
     await this.settle();
   }
@@ -200,11 +234,15 @@ export class World {
     else if (reason.kind === "noWorker") await this.#join("new", 100, [queue]);
     else if (reason.kind === "busy") await this.#join("new", 100, ["q", "r"]);
     else if (!("gate" in reason)) throw new Error(`nobody knows how to cure ${reason.kind}`);
-    else if (reason.kind !== "paused" || reason.zero || reason.room) await this.#limit(reason.gate, -1);
+    else if (reason.kind === "paused" && reason.zero)
+      await this.store.changeLimit({ key: reason.gate, to: "declared", by: "test" });
+    else if (reason.kind !== "paused" || reason.room) await this.#limit(reason.gate, reason.room as number);
     else if (reason.gate === "run:up") await this.store.pauseRun("up", false, "test");
     else await this.store.changeLimit({ key: reason.gate, to: "resumed", by: "test" });
   }
 }
+
+const laterFirst = (a: Reason, b: Reason): number => Number(b.kind === "later") - Number(a.kind === "later");
 
 const claimsOf = (store: Store, name: string, slots: number, queues: readonly string[]): StoreClaims =>
   new StoreClaims(store, {
@@ -226,8 +264,7 @@ function task(
   const asks = [
     ask("cluster"),
     ask(`queue:${queue}`),
-    // Not both: with two lines to stand in, what one pass leaves may be another unit's turn in the next.
-    ...(pool > 0 && !mutex ? [ask("pool:gpu", pool)] : []),
+    ...(pool > 0 ? [ask("pool:gpu", pool)] : []),
     ...(mutex ? [ask("mutex:m")] : []),
     ...(kind === "task" ? [] : [ask("run:up/async")]),
     ...(kind === "item" ? [ask("run:up/items/s")] : []),

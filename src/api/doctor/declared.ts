@@ -18,13 +18,26 @@ export function appsCheck({ gates }: Inspection): Check {
 const sayLimit = (limit: number): string => (limit === UNLIMITED ? "no limit" : String(limit));
 const sayApp = (app: string): string => (app === "" ? "an app of an earlier version" : `app "${app}"`);
 
-function limitsApart({ key, said, declared }: InspectedGate): Finding[] {
+/** What holds at a gate of which apps say different things; an operator's value may hold instead. */
+function inForce({ declared, limit, setBy, perValue }: InspectedGate): string {
+  const strictest = declared === null ? "" : `, ${sayLimit(declared)}`;
+  if (limit === declared || limit === null) return `the strictest is in force${strictest}`;
+  const whose = perValue
+    ? "the limit for each value"
+    : setBy === null
+      ? "set by plain SQL"
+      : `set by ${setBy}`;
+  return `in force is ${sayLimit(limit)}, ${whose}, and not the strictest of these${strictest}`;
+}
+
+function limitsApart(gate: InspectedGate): Finding[] {
+  const { key, said } = gate;
   const limits = said.flatMap(({ app, limit }) => (limit === null ? [] : [{ app, limit }]));
   if (new Set(limits.map(({ limit }) => limit)).size < 2) return [];
   const each = limits.map(({ app, limit }) => `${sayApp(app)} declares ${sayLimit(limit)}`).join(", ");
   return [
     warning(
-      `${gateTitle(key)}: ${each}; the strictest is in force${declared === null ? "" : `, ${sayLimit(declared)}`}`,
+      `${gateTitle(key)}: ${each}; ${inForce(gate)}`,
       "Declare it in one of them, or the same in all; two apps that mean different things need two names",
       "sluice limits list",
     ),

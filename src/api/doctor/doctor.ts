@@ -7,6 +7,7 @@ import { clockCheck } from "./clock.ts";
 import { appsCheck } from "./declared.ts";
 import { invariantChecks } from "./invariants.ts";
 import { limitsCheck } from "./over.ts";
+import { replacedCheck } from "./replaced.ts";
 import { settingChecks } from "./settings.ts";
 import { A_POLL_MS, recoveryCheck, stillLost, stoppingCheck, workersCheck } from "./workers.ts";
 
@@ -30,9 +31,11 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
   const { sleep = pause, wall = Date.now } = doctoring;
   const clock = await clockCheck(store, wall);
   const seen = await settled(store, await store.inspect(), sleep);
+  const [replaced, waiting] = await Promise.all([store.replaced(), store.waiting()]);
   const checks = [
     limitsCheck(seen),
     appsCheck(seen),
+    replacedCheck(seen, replaced, waiting),
     ...invariantChecks(seen),
     recoveryCheck(seen),
     stoppingCheck(seen),

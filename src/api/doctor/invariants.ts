@@ -70,7 +70,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           found.parkedNowhere,
           "lanes parked on a gate that is not there, so nothing would wake them",
           "Set a limit for that gate: this creates it, and the next poll looks at them",
-          `sluice limits set ${found.parkedNowhere.ids[0]?.split(" on ")[1]} <slots>`,
+          `sluice limits set ${found.parkedNowhere.ids[0]?.split(" on ")[1]} LIMIT`,
         ),
       ],
       eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
@@ -82,7 +82,12 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           found.malformedGates,
           "gates whose limit, pause or line is nothing that we know, so they admit nobody",
           "Set the limit again; a line is mended by the app that declares it when it starts",
-          `sluice limits set ${found.malformedGates.ids[0]} <slots>`,
+          `sluice limits set ${found.malformedGates.ids[0]} LIMIT`,
+        ),
+        ...broken(
+          found.misnamedGates,
+          "rows of sluice_gate with a name that no gate can have, so nobody can ask for them",
+          "They bind nothing. Delete them from sluice_gate by hand; only plain SQL or an earlier version can have written them",
         ),
         ...broken(
           found.malformedTasks,

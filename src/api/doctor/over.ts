@@ -6,7 +6,7 @@
  */
 import { gateTitle } from "../../core/gate/describe.ts";
 import { draining } from "../../core/gate/gate.ts";
-import { familyOf, kindOf } from "../../core/gate/key.ts";
+import { familyIn, kindOf } from "../../core/gate/key.ts";
 import { isoTime } from "../../core/time.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -16,7 +16,7 @@ export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): 
   const byKey = new Map(gates.map((gate) => [gate.key, gate]));
   const findings = gates
     .filter((gate) => draining(gate) && !malformedGates.ids.includes(gate.key))
-    .map((gate) => judged(gate, inForceSince(gate, byKey.get(familyOf(gate.key) ?? ""))));
+    .map((gate) => judged(gate, inForceSince(gate, familyIn(byKey, gate.key))));
   return checkOf("limits", findings, eachOf(gates.length, "gate", "none above its limit"));
 }
 

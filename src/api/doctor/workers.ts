@@ -1,5 +1,6 @@
 /** Who is alive, whom they serve, and what those who are gone have left behind. */
 import { describe, remedy, sayStopping } from "../../core/gate/describe.ts";
+import { runsKey } from "../../core/gate/key.ts";
 import { sayDuration } from "../../core/time.ts";
 import { doesServe } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
@@ -84,9 +85,24 @@ export function stillLost(before: Inspection, after: Inspection): Inspection {
   return { ...after, lost: after.lost.filter(({ epoch }) => known.has(epoch)) };
 }
 
-export function workersCheck({ sessions, waiting }: Inspection): Check {
+/** Runs that were let in stand still where nobody moves them on, also while none of their steps is in line. */
+function standstill({ sessions, gates, waiting }: Inspection): Finding[] {
+  const { held = 0 } = gates.find(({ key }) => key === runsKey) ?? {};
+  if (held === 0 || sessions.length > 0 || waiting.some(({ queue }) => queue === RUNS)) return [];
+  const reason = { kind: "noWorker", queue: RUNS, name: "" } as const;
+  return [
+    warning(
+      `${many(held, "run")} in progress: ${describe(reason, { now: 0 })}`,
+      "Start a worker",
+      remedy(reason),
+    ),
+  ];
+}
+
+export function workersCheck(seen: Inspection): Check {
+  const { sessions, waiting } = seen;
   const alone = waiting.filter((lane) => !sessions.some((session) => isServedBy(session, lane)));
-  const findings = alone.map(({ queue, task, units }) => {
+  const findings = alone.map(({ queue, task, units }): Finding => {
     const reason = { kind: "noWorker", queue, name: task } as const;
     return warning(
       `${units} waiting: ${describe(reason, { now: 0 })}`,
@@ -94,6 +110,7 @@ export function workersCheck({ sessions, waiting }: Inspection): Check {
       remedy(reason),
     );
   });
+  findings.push(...standstill(seen));
   const slots = sessions.reduce((sum, session) => sum + session.slots, 0);
   const alive =
     sessions.length === 0

@@ -7,6 +7,12 @@ export function unknownAmong(name: string, known: readonly string[]): string {
   return ` (known: ${known.join(", ")}${meant === undefined ? "" : `; did you mean "${meant}"?`})`;
 }
 
+/** " Did you mean "a"?", where one of them is close. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? "" : ` Did you mean "${meant}"?`;
+}
+
 /** The closest name, when it is close enough to be a slip of the fingers. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;

@@ -10,5 +10,15 @@ export function checkKey(key: unknown): void {
   if (kind === "" || endsEarly) throw noKey(key);
 }
 
+/** Whether anybody could ask for it, or set its limit. */
+export function isKey(key: string): boolean {
+  try {
+    checkKey(key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const noKey = (key: unknown): SluiceError =>
   new SluiceError("BAD_GATE", `${shortly(key)} cannot be a gate: it is a kind and a name, like pool:gpu.`);

@@ -109,7 +109,7 @@ about("a gate that admits nobody", () => {
     expect(remedy(queue)).toBe("sluice queues resume stripe");
     const run: Reason = { kind: "paused", gate: "run:01m7/async", ahead: 0 };
     expect([say(run), remedy(run)]).toEqual(["run 01m7 is paused", "sluice runs resume 01m7"]);
-    expect(remedy({ kind: "paused", gate: "cluster", ahead: 0 })).toBe("sluice limits set cluster <slots>");
+    expect(remedy({ kind: "paused", gate: "cluster", ahead: 0 })).toBe("sluice limits set cluster LIMIT");
   });
 
   it("has no limit yet", () => {
@@ -119,7 +119,7 @@ about("a gate that admits nobody", () => {
     expect(say(reason)).toBe(
       'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or: sluice deploy app.ts',
     );
-    expect(remedy(reason)).toBe("sluice limits set pool:gpu <slots>");
+    expect(remedy(reason)).toBe("sluice limits set pool:gpu LIMIT");
   });
 
   it("is smaller than what was asked for", () => {
@@ -172,7 +172,7 @@ about("a gate", () => {
 
   it("whose value could mislead a shell is quoted in the command", () => {
     expect(remedy({ kind: "unset", gate: "pool:tenant=o'neil; rm", ahead: 0 })).toBe(
-      "sluice limits set 'pool:tenant=o'\\''neil; rm' <slots>",
+      "sluice limits set 'pool:tenant=o'\\''neil; rm' LIMIT",
     );
   });
 });

@@ -2,11 +2,12 @@
  * The one place where a reason becomes a sentence, and where it is known which command would change it. Command
  * line, HTTP, gRPC and web all speak through here, so they never disagree.
  */
+import { quoted } from "../shell.ts";
 import { isoTime, sayDuration } from "../time.ts";
-import { draining } from "./gate.ts";
+import { draining, UNLIMITED } from "./gate.ts";
 import { clusterKey, parseKey, pausedWith, runsKey, unreadableKey } from "./key.ts";
 import type { Holder, Reason } from "./reason.ts";
-import { eachFrontOnce } from "./reason.ts";
+import { eachFrontOnce, MANY } from "./reason.ts";
 
 export interface Telling {
   readonly now: number;
@@ -69,7 +70,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${isZero(reason) ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} has no limit yet, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
+      return `${gateTitle(reason.gate)} has no limit ${reason.replaced ? "any more" : "yet"}, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -96,17 +97,17 @@ export function remedy(reason: Reason): string | undefined {
 function command(reason: Reason): string | undefined {
   switch (reason.kind) {
     case "full":
-      return setLimit(reason.gate, reason.room ?? reason.held + reason.asked);
+      return raise(reason);
     case "never":
       return setLimit(reason.gate, reason.room ?? reason.asked);
     case "unset":
       if (reason.gate === unreadableKey) return "sluice doctor";
-      return setLimit(reason.gate, "<slots>");
+      return setLimit(reason.gate, reason.room ?? "LIMIT");
     case "paused":
       if (reason.zero) return `sluice limits reset ${quoted(reason.gate)}`;
       return reason.room === undefined ? resume(reason.gate) : setLimit(reason.gate, reason.room);
     case "behind":
-      return reason.front.reasons.map(command).find((found) => found !== undefined);
+      return pastTheFront(reason);
     case "busy":
       return "sluice worker app.ts";
     case "noWorker":
@@ -119,18 +120,36 @@ function command(reason: Reason): string | undefined {
   }
 }
 
+/** What lets it in beside those ahead. Where they are too many, or not all of them are known, it is time that helps. */
+function raise({ gate, held, asked, ahead, room }: Of<"full">): string | undefined {
+  if (room !== undefined) return setLimit(gate, room);
+  return ahead > 0 ? undefined : setLimit(gate, held + asked);
+}
+
+/** Room for those ahead and for itself; where that is not known, what moves the front. */
+function pastTheFront({ gate, ahead, room, front }: Of<"behind">): string | undefined {
+  if (room !== undefined) return ahead > MANY ? undefined : setLimit(gate, room);
+  return front.reasons.map(command).find((found) => found !== undefined);
+}
+
 /** The limit of a pool comes with the app that declares it. */
-const toDeclare = ({ gate, undeclared }: Of<"unset">): string =>
-  undeclared && parseKey(gate).kind === "pool"
-    ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
-    : "";
+const toDeclare = ({ gate, undeclared, replaced }: Of<"unset">): string =>
+  replaced
+    ? `: ${leftOut(replaced)}. Two apps need a name each (defineApp({ name })); then deploy both`
+    : undeclared && parseKey(gate).kind === "pool"
+      ? ": start a worker of the app that declares it, or: sluice deploy app.ts"
+      : "";
+
+/** A worker of the earlier version does not bring it back: the later deploy holds. */
+export const leftOut = ({ app, limit, at }: NonNullable<Of<"unset">["replaced"]>): string =>
+  `a later deploy of app "${app}", at ${isoTime(at)}, does not declare it${limit === null ? "" : `; before, it was ${limit === UNLIMITED ? "unlimited" : limit}`}`;
 
 /** Each kind of pause has its own way back. */
 function resume(gate: string): string {
   const { kind, name } = parseKey(gate);
   if (kind === "queue") return `sluice queues resume ${quoted(name)}`;
   if (kind === "run") return `sluice runs resume ${runOf(gate)}`;
-  return setLimit(gate, "<slots>");
+  return setLimit(gate, "LIMIT");
 }
 
 function full(reason: Of<"full">, now: number): string {
@@ -205,9 +224,4 @@ function count(many: number, noun: string): string {
 
 function setLimit(gate: string, limit: number | string): string {
   return `sluice limits set ${quoted(gate)} ${limit}`;
-}
-
-/** A value can hold anything, and the command is meant to be pasted into a shell. */
-function quoted(word: string): string {
-  return /^[\w:=.,/@+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,8 @@
  * Why a unit does not start, as the smallest set of hurdles whose removal starts it. `admit` is asked again and again,
  * each time without the hurdles that were found so far, until it lets the unit in; whatever proves to be needless is
  * put back. So the answer is complete (without all of it the unit starts) and minimal (without a part of it, it does
- * not), and nothing here knows the rule by which `admit` decides.
+ * not), and nothing here knows the rule by which `admit` decides. A limit is removed by raising it to `room`, which
+ * counts those ahead who start with that; all that is named together is what starts the unit.
  *
  * What is told of a hurdle is what is true now: `full` means held by real holders. Where there is room, and others
  * would take it first, the unit is `behind` them.
@@ -14,6 +15,7 @@ import { UNLIMITED } from "./gate.ts";
 import { pausedWith } from "./key.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
+import { MANY } from "./reason.ts";
 
 /** Fronts have fronts. So far they are followed; further on they are only named. */
 const DEEPEST = 4;
@@ -26,7 +28,13 @@ const WORKERS: Hurdle = "workers";
 const pauseOf = (gate: string): Hurdle => `pause ${pausedWith(gate)}`;
 const limitOf = (gate: string): Hurdle => `limit ${gate}`;
 
+const isLimit = (hurdle: Hurdle): boolean => hurdle.startsWith(limitOf(""));
+
 type Found = ReadonlyMap<Hurdle, Reason>;
+/** What the limits of gates are raised to; unlimited where nothing is said. */
+type Limits = ReadonlyMap<string, number>;
+/** The plan of a world without these hurdles. */
+type Ask = (removed: Iterable<Hurdle>, limits?: Limits) => Plan;
 
 export class Explainer {
   readonly #snapshot: Snapshot;
@@ -53,18 +61,23 @@ export class Explainer {
   #explain(unit: Waiter, depth: number): readonly Reason[] {
     // Nobody behind it changes what is decided about it.
     const line = this.#line.filter((other) => compare(other, unit) <= 0);
-    const ask = (removed: Iterable<Hurdle>, limits?: ReadonlyMap<string, number>): Plan =>
+    const ask = (removed: Iterable<Hurdle>, limits?: Limits): Plan =>
       admit(this.#without(unit, line, new Set(removed), limits));
-    const starts = (removed: readonly Hurdle[]): boolean => !ask(removed).waiting.has(unit.id);
+    const starts = (removed: readonly Hurdle[], limits?: Limits): boolean =>
+      !ask(removed, limits).waiting.has(unit.id);
     const found = this.#search(unit, ask, depth);
-    const needed = least([...found.keys()], starts);
-    const rooms = this.#rooms(unit, line, needed, found, ask);
-    const reasons = needed.map((hurdle) => roomy(found.get(hurdle) as Reason, rooms));
+    const gone = least([...found.keys()], starts);
+    const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));
+    // Nobody raises a limit for so many, so nobody needs to know how far.
+    const [needed, rooms] = isFar
+      ? [gone, new Map<string, number>()]
+      : this.#fitted(gone, this.#rooms(unit, line, gone, ask), ask, starts);
+    const reasons = needed.map((hurdle) => roomy(found.get(hurdle) as Reason, rooms, line));
     return inOrderOf(unit, reasons);
   }
 
   /** Takes away what is in the way until nothing is. Each turn takes something, so it ends. */
-  #search(unit: Waiter, ask: (removed: Iterable<Hurdle>) => Plan, depth: number): Found {
+  #search(unit: Waiter, ask: Ask, depth: number): Found {
     const found = new Map<Hurdle, Reason>();
     for (;;) {
       const removed = new Set(found.keys());
@@ -94,7 +107,7 @@ export class Explainer {
     unit: Waiter,
     line: readonly Waiter[],
     removed: ReadonlySet<Hurdle>,
-    limits: ReadonlyMap<string, number> = new Map(),
+    limits: Limits = new Map(),
   ): Snapshot {
     const asked = unit.asks.map(({ gate }) => gate).filter((key) => !this.#gates.has(key));
     const unknown = asked.map((key): Gate => ({ key, limit: null, paused: false, line: "skip", held: 0 }));
@@ -142,25 +155,34 @@ export class Explainer {
   }
 
   /** The limit from which on each gate has room for it, and for those ahead who start then. */
-  #rooms(
-    unit: Waiter,
-    line: readonly Waiter[],
-    needed: readonly Hurdle[],
-    found: Found,
-    ask: (removed: Iterable<Hurdle>, limits?: ReadonlyMap<string, number>) => Plan,
-  ): ReadonlyMap<string, number> {
-    const gates = needed.flatMap((hurdle) => {
-      const reason = found.get(hurdle) as Reason;
-      return "gate" in reason && hurdle === limitOf(reason.gate) ? [reason.gate] : [];
-    });
-    if (gates.length === 0) return new Map();
-    const plan = ask(needed);
-    const withRoomFor = (units: readonly Waiter[]) =>
-      new Map(gates.map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate, units)]));
-    const exact = withRoomFor([...plan.admitted, ...plan.left]);
+  #rooms(unit: Waiter, line: readonly Waiter[], needed: readonly Hurdle[], ask: Ask): Limits {
+    if (!needed.some(isLimit)) return new Map();
+    const exact = this.#roomFor(needed, startingIn(ask(needed)));
     const suffices = !ask(needed, exact).waiting.has(unit.id);
     // Those who wait in a strict line keep room for themselves, too.
-    return suffices ? exact : withRoomFor(line);
+    return suffices ? exact : this.#roomFor(needed, line);
+  }
+
+  /**
+   * A limit that is raised, and not taken away, lets fewer of those ahead in, so less may be in the way: as long as less is
+   * enough, no more than that is named.
+   */
+  #fitted(
+    needed: readonly Hurdle[],
+    rooms: Limits,
+    ask: Ask,
+    starts: (removed: readonly Hurdle[], limits: Limits) => boolean,
+  ): readonly [readonly Hurdle[], Limits] {
+    const part = least(needed, (some) => starts(some, rooms));
+    const exact = this.#roomFor(part, startingIn(ask(part, rooms)));
+    const isLess = [...exact].some(([gate, limit]) => limit < (rooms.get(gate) as number));
+    if (isLess && starts(part, exact)) return this.#fitted(part, exact, ask, starts);
+    return [part, rooms];
+  }
+
+  #roomFor(needed: readonly Hurdle[], units: readonly Waiter[]): Limits {
+    const gates = needed.filter(isLimit).map((hurdle) => hurdle.slice(limitOf("").length));
+    return new Map(gates.map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate, units)]));
   }
 }
 
@@ -171,7 +193,7 @@ export function explain(snapshot: Snapshot, id: string): readonly Reason[] {
 /** The smallest part of these whose removal is enough; all of them are. */
 function least(hurdles: readonly Hurdle[], suffice: (part: readonly Hurdle[]) => boolean): readonly Hurdle[] {
   if (hurdles.length <= 1) return hurdles;
-  if (hurdles.length <= FEW) return parts(hurdles).find(suffice) ?? hurdles;
+  if (hurdles.length <= FEW) return parts(hurdles).find((part) => suffice(part)) ?? hurdles;
   const fewer = hurdles.map((one) => hurdles.filter((other) => other !== one)).find((part) => suffice(part));
   return fewer ? least(fewer, suffice) : hurdles;
 }
@@ -184,6 +206,8 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
   return all.sort((a, b) => a.length - b.length);
 }
 
+const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
+
 /** The first who takes from this gate. */
 function firstAt(gate: string, { admitted, left }: Plan): string {
   const takes = ({ asks }: Waiter): boolean => asks.some((ask) => ask.gate === gate);
@@ -191,16 +215,18 @@ function firstAt(gate: string, { admitted, left }: Plan): string {
   return (first as Waiter).id;
 }
 
+const startingIn = ({ admitted, left }: Plan): readonly Waiter[] => [...admitted, ...left];
+
 const slotsAt = (gate: string, units: readonly Waiter[]): number =>
   units.reduce((sum, { asks }) => sum + (asks.find((ask) => ask.gate === gate)?.slots ?? 0), 0);
 
-/** Told only where it is another number than the one that the reason itself suggests. */
-function roomy(reason: Reason, rooms: ReadonlyMap<string, number>): Reason {
+/** The limit with which it starts, together with all else that is named. Where not all are seen who stand ahead, nobody knows it. */
+function roomy(reason: Reason, rooms: Limits, line: readonly Waiter[]): Reason {
   const room = "gate" in reason ? rooms.get(reason.gate) : undefined;
-  if (room === undefined) return reason;
-  if (reason.kind === "full") return room === reason.held + reason.asked ? reason : { ...reason, room };
-  if (reason.kind === "never") return room === reason.asked ? reason : { ...reason, room };
-  return reason.kind === "paused" && reason.zero ? { ...reason, room } : reason;
+  if (room === undefined || !("gate" in reason) || (reason.kind === "paused" && !reason.zero)) return reason;
+  const seen = line.filter(({ asks }) => asks.some(({ gate }) => gate === reason.gate)).length;
+  const isCut = "ahead" in reason && seen <= reason.ahead;
+  return isCut ? reason : ({ ...reason, room } as Reason);
 }
 
 /** As the unit asks; what is about workers comes last. */

@@ -77,5 +77,11 @@ export function familyOf(key: string): string | null {
   return formatKey({ ...parts, value: ANY });
 }
 
+/** What is known of its family; nothing where it has none, whatever a row without a name may say. */
+export function familyIn<T>(all: ReadonlyMap<string, T>, key: string): T | undefined {
+  const family = familyOf(key);
+  return family === null ? undefined : all.get(family);
+}
+
 /** The value that stands for each one; nothing can be asked under it. */
 export const ANY = "*";

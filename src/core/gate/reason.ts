@@ -1,5 +1,8 @@
 import type { Limit } from "./gate.ts";
 
+/** Behind so many it is time that helps: no limit that lets all of them start is worth a word. */
+export const MANY = 100;
+
 /** Who holds slots of a gate, as far as the snapshot that was explained knows them. */
 export interface Holder {
   readonly unit: string;
@@ -29,7 +32,7 @@ export type Reason =
       readonly holders?: readonly Holder[];
       /** The limit is the one that its family has for each value, stricter than any of the gate's own. */
       readonly perValue?: boolean;
-      /** The limit with which it starts, where that is more than held and asked: those ahead start with it. */
+      /** The limit with which it starts, where that is known: those ahead who start with it have room, too. */
       readonly room?: number;
     }
   | {
@@ -40,6 +43,7 @@ export type Reason =
       readonly asked: number;
       readonly ahead: number;
       readonly front: Front;
+      readonly room?: number;
     }
   /** `zero`: it is its limit of 0 that pauses it; `room` is the limit with which the unit starts. */
   | {
@@ -50,13 +54,21 @@ export type Reason =
       readonly room?: number;
     }
   /** `undeclared`: no app that is deployed declares it. */
-  | { readonly kind: "unset"; readonly gate: string; readonly ahead: number; readonly undeclared?: boolean }
+  | {
+      readonly kind: "unset";
+      readonly gate: string;
+      readonly ahead: number;
+      readonly undeclared?: boolean;
+      /** An app declared it, and its later deploy, at that time, does not. */
+      readonly replaced?: { readonly app: string; readonly limit: Limit; readonly at: number };
+      readonly room?: number;
+    }
   | {
       readonly kind: "never";
       readonly gate: string;
       readonly limit: number;
       readonly asked: number;
-      /** The limit with which it starts now, where that is more than what it asks. */
+      /** The limit with which it starts now. */
       readonly room?: number;
     }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }

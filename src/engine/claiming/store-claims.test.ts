@@ -414,7 +414,7 @@ describe("very many lanes", () => {
     holder.finish("h0042");
     await holder.exhaust({ hinted: false, ownTurn: true });
     expect(holder.ids).toContain("w0042");
-    expect((await states(store)).running).toBe(100);
+    expect((await states(store)).claimed).toBe(100);
   });
 
   test("come back when a limit is raised in the store and the poll has looked", async () => {

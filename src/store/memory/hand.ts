@@ -1,5 +1,6 @@
 /** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
 import type { Limit } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import type { RunState } from "../runs.ts";
 import type { LimitChange, TaskState } from "../store.ts";
@@ -7,6 +8,7 @@ import { announce } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
 import { cancelRun } from "./end-run.ts";
 import { leaveNewsOf } from "./news.ts";
+import { gateInForce } from "./read.ts";
 import type { GateRecord, Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
@@ -64,12 +66,17 @@ export function changeLimit(
 ): { readonly from: Limit; readonly limit: Limit } | undefined {
   const known = tables.gate.get(change.key);
   if (!known && change.to !== "value") return undefined;
-  const from = known?.capacity ?? null;
-  const gate = changed(known ?? unborn(change.key), now, change);
+  const told = Math.max(0, ...tables.event.of(change.key).map(({ n }) => n));
+  const before = known ?? { ...unborn(change.key), capacity: undeclared(change.key).limit };
+  const family = familyOf(change.key);
+  const above = family === null ? undefined : tables.gate.get(family);
+  const gate = changed({ ...before, n: Math.max(before.n, told) }, now, change);
   tables.gate.put(gate);
-  const data = JSON.stringify({ by: change.by, from, to: gate.capacity });
+  const from = gateInForce(before, above).limit;
+  const { limit } = gateInForce(gate, above);
+  const data = JSON.stringify({ by: change.by, from, to: limit });
   tables.event.insert({ subject: change.key, n: gate.n, kind: CHANGED[change.to], at: now, data });
-  return { from, limit: gate.capacity };
+  return { from, limit };
 }
 
 function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord {

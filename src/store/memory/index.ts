@@ -3,6 +3,7 @@
  * Each verb runs from its first line to its last without a pause, so nothing ever interleaves.
  */
 import { SluiceError } from "../../core/error.ts";
+import { replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
 import * as aside from "./aside.ts";
@@ -74,6 +75,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
     changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
     deleteGate: (key) => write(() => deleteGate(tables, key)),
+    replaced: () => look(() => replacedIn(tables.deploy.all())),
 
     cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
     failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
@@ -101,6 +103,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     progress: (entries) => write(() => session.progress(tables, entries)),
     note: (entries) => write((at) => session.note(tables, at, entries)),
 
+    ended: (ids) => look(() => ids.filter((id) => tables.outcome.has(id) || !tables.task.has(id))),
     task: (id) => look(() => read.task(tables, id)),
     tasks: (filter) => look(() => read.tasks(tables, filter)),
     stirring: () => look(() => stirring(tables)),

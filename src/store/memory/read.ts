@@ -58,6 +58,7 @@ function taskRow(tables: Tables, record: TaskRecord): TaskRow {
     session: running?.session ?? outcome?.session ?? null,
     epoch: running?.epoch ?? outcome?.epoch ?? null,
     goodUntil,
+    holds: running?.held ?? false,
     progress: running?.progress ?? null,
     body: outcome?.body ?? null,
   };
@@ -67,7 +68,7 @@ export function stateOf(tables: Tables, id: string): TaskState {
   const outcome = tables.outcome.get(id);
   if (outcome) return outcome.state;
   const [running] = tables.running.of(id);
-  if (running) return running.held ? "running" : "claimed";
+  if (running) return running.startedAt === null && running.progress === null ? "claimed" : "running";
   if (tables.waiting.has(id)) return "waiting";
   if (tables.later.has(id)) return "later";
   throw new Error(`task ${id} is nowhere`);
@@ -85,7 +86,8 @@ export function events(tables: Tables, subject: string): EventRow[] {
 export function gateInfos(tables: Tables): GateInfo[] {
   return tables.gate.all().map((gate) => {
     const { name: key, declared, setBy, setAt } = gate;
-    const family = tables.gate.get(familyOf(key) ?? "");
+    const name = familyOf(key);
+    const family = name === null ? undefined : tables.gate.get(name);
     const perValue = bindsPerValue(ownOf(gate), family && ownOf(family));
     return { key, ...gateInForce(gate, family), perValue, declared, setBy, setAt };
   });

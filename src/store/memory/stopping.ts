@@ -68,9 +68,9 @@ export function stopping(tables: Tables, of?: string): StoppingRow[] {
   return found.slice(0, AT_ONCE).flatMap(({ epoch, id, session, since, because }): StoppingRow[] => {
     const task = tables.task.get(id);
     if (!task) return [];
-    const { name, run, step, asks } = task;
+    const { name, run, step, item, asks } = task;
     const worker = tables.session.get(session)?.name ?? null;
-    return [{ epoch, id, name, run, step, asks, session, worker, since, because }];
+    return [{ epoch, id, name, run, step, item, asks, session, worker, since, because }];
   });
 }
 

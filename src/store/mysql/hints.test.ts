@@ -41,3 +41,22 @@ test("when it is back, it is looked at every few milliseconds again, and what wa
   await vi.advanceTimersByTimeAsync(50);
   expect(heard).toEqual(["work", "cancel", "runs"]);
 });
+
+test("who tells and leaves is gone only when all of it is written", async () => {
+  const written: (() => void)[] = [];
+  const query = () => new Promise<void>((resolve) => written.push(resolve));
+  const hints = new Hints({ query } as unknown as Pool);
+  hints.tell("work");
+  hints.tell("cancel");
+  let isGone = false;
+  const closing = hints.close().then(() => {
+    isGone = true;
+  });
+  // Both are on their way, without waiting for the moment in which hints are gathered.
+  expect(written).toHaveLength(2);
+  written[1]?.();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(isGone).toBe(false);
+  written[0]?.();
+  await closing;
+});

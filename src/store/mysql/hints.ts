@@ -55,7 +55,8 @@ export class Hints {
       this.#telling = undefined;
       if (this.#pending) this.#write();
     }, COALESCE_MS).unref();
-    this.#writing = this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
+    const written = this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
+    this.#writing = Promise.all([this.#writing, written]);
   }
 
   async #look(): Promise<void> {

@@ -1,13 +1,17 @@
-import type { Pool, RowDataPacket } from "mysql2/promise";
+import type { Pool, PoolConnection, RowDataPacket } from "mysql2/promise";
+import { SluiceError } from "../../core/error.ts";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
 
-/** Data definition commits by itself here, so a named lock keeps two migrations apart. */
+/**
+ * Data definition commits by itself here, so a named lock keeps two migrations apart. All of it on one connection: there may
+ * be no other.
+ */
 export async function migrateMysql(pool: Pool): Promise<void> {
   const connection = await pool.getConnection();
   try {
-    await connection.query("SELECT GET_LOCK('sluice_migrate', 60)");
+    await lock(connection);
     await connection.query(versionTable("mysql"));
-    const known = await versionOf(pool);
+    const known = await versionOf(connection);
     for (const [index, statements] of migrations("mysql").entries()) {
       if (index < known) continue;
       for (const statement of statements) await connection.query(statement);
@@ -22,8 +26,18 @@ export async function migrateMysql(pool: Pool): Promise<void> {
   }
 }
 
-async function versionOf(pool: Pool): Promise<number> {
-  const [rows] = await pool.query<RowDataPacket[]>("SELECT MAX(version) AS version FROM sluice_schema");
+/** Nobody goes on without the lock: the other one may be in the middle of a table. */
+async function lock(connection: PoolConnection): Promise<void> {
+  const [rows] = await connection.query<RowDataPacket[]>("SELECT GET_LOCK('sluice_migrate', 60) AS got");
+  if (Number(rows[0]?.got) === 1) return;
+  throw new SluiceError(
+    "MIGRATION_BUSY",
+    "Another process has been migrating this store for a minute, so this one did nothing. Wait for it, then run it again: sluice migrate",
+  );
+}
+
+async function versionOf(connection: Pool | PoolConnection): Promise<number> {
+  const [rows] = await connection.query<RowDataPacket[]>("SELECT MAX(version) AS version FROM sluice_schema");
   return Number(rows[0]?.version ?? 0);
 }
 

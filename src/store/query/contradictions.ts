@@ -85,7 +85,7 @@ const parkedNowhere = sql`SELECT l.id, l.parked FROM sluice_lane l
 const malformedGates = sql`SELECT name AS id FROM sluice_gate
   WHERE capacity < ${UNLIMITED} OR declared < ${UNLIMITED} OR paused NOT IN (0, 1) OR NOT (line ${oneOf(LINES)})`;
 
-/** All but malformed tasks, which only reading them can tell. */
+/** All but malformed tasks and names of gates, which only reading them can tell. */
 export const selectContradictions = {
   nowhere,
   twice: sql`${twice} ${FIRST}`,
@@ -98,7 +98,7 @@ export const selectContradictions = {
   unfindable: sql`${unfindable} ${FIRST}`,
   parkedNowhere: sql`${parkedNowhere} ${FIRST}`,
   malformedGates: sql`${malformedGates} ${FIRST}`,
-} as const satisfies Record<Exclude<Contradiction, "malformedTasks">, Sql>;
+} as const satisfies Record<Exclude<Contradiction, "malformedTasks" | "misnamedGates">, Sql>;
 
 export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`;
 

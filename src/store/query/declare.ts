@@ -9,12 +9,12 @@ import type { Line } from "../../core/gate/gate.ts";
 import { lineFrom } from "../../core/gate/gate.ts";
 import { kindOf, parseKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
-import { contentOf, NOBODY, sayingsOf, UNNAMED_APP } from "../declaration.ts";
+import { contentOf, NOBODY, replacedIn, sayingsOf, UNNAMED_APP } from "../declaration.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, oneOf, rows, sql } from "../sql.ts";
-import type { AppSaying, Declaration, Declared, Occasion, Saying } from "../store.ts";
+import type { AppSaying, Declaration, Declared, Occasion, Replaced, Saying } from "../store.ts";
 import { insertGates, insertQueues } from "./arrival.ts";
 import { selectNow } from "./look.ts";
 import { declareTriggers } from "./triggers.ts";
@@ -46,6 +46,20 @@ export function* declare(declaration: Declaration, occasion: Occasion): Flow<Dec
   const n = Number(current?.n ?? 0) + 1;
   if (!isCurrent) yield* lastFlight(upsertDeploy({ app, n, at, ...content }));
   return { inForce: true, at };
+}
+
+export function* replaced(): Flow<Replaced[]> {
+  const [found = []] = yield* flight(
+    sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`,
+  );
+  return replacedIn(
+    found.map((row) => ({
+      app: row.app as string,
+      n: Number(row.n),
+      at: Number(row.at),
+      body: row.body as string,
+    })),
+  );
 }
 
 function* declareGates(
@@ -90,7 +104,7 @@ const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1
 const number = (value: unknown): number | null =>
   value === null || value === undefined ? null : Number(value);
 
-const sayingOf = (row: Row): Saying => ({
+export const sayingOf = (row: Row): Saying => ({
   limit: number(row.capacity),
   line: lineFrom(row.line as string),
   leaseMs: number(row.lease_ms),

@@ -1,7 +1,12 @@
 /** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
 
+import type { Said } from "../../core/gate/declared.ts";
+import { strictest } from "../../core/gate/declared.ts";
 import type { Limit } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
+import type { Own } from "../family.ts";
+import { inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { RunState } from "../runs.ts";
@@ -11,7 +16,9 @@ import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
+import { sayingOf } from "./declare.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
+import { ownGate } from "./gate-row.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
@@ -134,27 +141,37 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
 
 /** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
 export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
-  const [found = []] = yield* flight(
-    sql`SELECT capacity, declared, paused, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`,
+  const family = familyOf(change.key);
+  const [found = [], told = [], said = [], above = []] = yield* flight(
+    sql`SELECT capacity, declared, paused, line, lease_ms, set_by, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`,
+    // A row that was deleted by plain SQL begins anew; what is on record of it goes on.
+    sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${change.key}`,
+    sql`SELECT app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared WHERE gate = ${change.key}`,
+    sql`SELECT capacity, declared, paused, line, lease_ms, set_by FROM sluice_gate WHERE name = ${family ?? change.key}`,
   );
   const gate = found[0];
   if (!gate && change.to !== "value") return undefined;
-  const from = gate ? limitOf(gate.capacity) : null;
-  const n = Number(gate?.n ?? 0) + 1;
+  const n = Math.max(Number(gate?.n ?? 0), Number(told[0]?.n)) + 1;
+  const born = strictest(said.map(sayingOf), undeclared(change.key));
+  const before: Own = gate ? ownGate(gate) : { ...born, declared: born.limit, setBy: null, paused: false };
   const limit =
-    change.to === "value" ? change.limit : change.to === "declared" ? limitOf(gate?.declared) : from;
+    change.to === "value" ? change.limit : change.to === "declared" ? before.declared : before.limit;
+  const setBy = change.to === "value" ? change.by : change.to === "declared" ? null : before.setBy;
+  const inForce = (own: Own): Limit =>
+    inherit(own, family !== null && above[0] ? ownGate(above[0]) : undefined).limit;
+  const answer = { from: inForce(before), limit: inForce({ ...before, limit, setBy }) };
   yield* lastFlight(
-    gate ? update(change, limit, n) : insertGate(change.key, limit, leaseOf(change) ?? null, change.by, n),
+    gate ? update(change, limit, n) : insertGate(change, limit, born, n),
     insertEvents([
       {
         subject: change.key,
         n,
         kind: EVENT[change.to],
-        data: JSON.stringify({ by: change.by, from, to: limit }),
+        data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
       },
     ]),
   );
-  return { from, limit };
+  return answer;
 }
 
 const EVENT = {
@@ -163,8 +180,6 @@ const EVENT = {
   paused: "GatePaused",
   resumed: "GateResumed",
 } as const;
-
-const limitOf = (value: unknown): Limit => (value === null || value === undefined ? null : Number(value));
 
 function update(change: LimitChange, limit: Limit, n: number): Sql {
   const { key } = change;
@@ -184,8 +199,9 @@ function update(change: LimitChange, limit: Limit, n: number): Sql {
 const leaseOf = (change: LimitChange): number | undefined =>
   change.to === "value" ? change.leaseMs : undefined;
 
-const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: string, n: number): Sql =>
-  sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.set_by, ${now}, g.n FROM ${rows(
+/** With what the apps declare for it beside the value that is set. */
+const insertGate = (change: LimitChange, limit: Limit, declared: Said, n: number): Sql =>
+  sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.lease_declared, g.set_by, ${now}, g.n FROM ${rows(
     "g",
     {
       name: "text",
@@ -193,17 +209,19 @@ const insertGate = (key: string, limit: Limit, leaseMs: number | null, who: stri
       declared: "int",
       line: "text",
       lease_ms: "int",
+      lease_declared: "int",
       set_by: "text",
       n: "int",
     },
     [
       {
-        name: key,
+        name: change.key,
         capacity: limit,
-        declared: undeclared(key).limit,
-        line: undeclared(key).line,
-        lease_ms: leaseMs,
-        set_by: who,
+        declared: declared.limit,
+        line: declared.line,
+        lease_ms: leaseOf(change) ?? declared.leaseMs,
+        lease_declared: declared.leaseMs,
+        set_by: change.by,
         n,
       },
     ],

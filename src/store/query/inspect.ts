@@ -1,4 +1,5 @@
 /** Everything a doctor looks at, in one snapshot and without a lock. Nothing is judged here. */
+import { isKey } from "../../core/gate/check-key.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, flightOf } from "../flow.ts";
@@ -82,7 +83,11 @@ export function* inspect(): Flow<Omit<Inspection, "settings">> {
       units: Number(row.units),
     })),
     rows: Object.fromEntries(seen.counts.map((row) => [row.name, Number(row.many)])) as Inspection["rows"],
-    broken: { ...Object.fromEntries(samples), malformedTasks: sampleOf(malformed) } as Inspection["broken"],
+    broken: {
+      ...Object.fromEntries(samples),
+      malformedTasks: sampleOf(malformed),
+      misnamedGates: sampleOf(misnamed(seen.gates)),
+    } as Inspection["broken"],
     aside: seen.aside.map(asideRow),
   };
 }
@@ -102,6 +107,9 @@ function gatesOf({ gates, said, usage, newest, changes }: Seen): Inspection["gat
     changed: changed.get(gate.key) ?? null,
   }));
 }
+
+const misnamed = (gates: readonly Row[]): Row[] =>
+  gates.filter((row) => !isKey(row.name as string)).map((row) => ({ id: JSON.stringify(row.name) }));
 
 function changeOf({ at, data }: Row): { at: number; limit: Limit } {
   try {

@@ -7,7 +7,7 @@
  * Nothing is awaited between the first lock and the commit but the database's own answers.
  */
 
-import { familyOf } from "../../core/gate/key.ts";
+import { familyIn } from "../../core/gate/key.ts";
 import { inherit } from "../family.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
@@ -195,7 +195,7 @@ function gateRows(
   return answers.flatMap(({ locked, rows }) =>
     rows.map((row): GateRow => {
       const key = row.name as string;
-      return { key, ...inherit(ownGate(row), all.get(familyOf(key) ?? "")), locked };
+      return { key, ...inherit(ownGate(row), familyIn(all, key)), locked };
     }),
   );
 }

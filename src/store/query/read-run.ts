@@ -159,7 +159,7 @@ export function* standstill(lane: string): Flow<Standstill | undefined> {
 }
 
 const PLACE =
-  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE NULL END";
+  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.started_at IS NULL AND r.progress IS NULL THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE NULL END";
 
 const selectSteps = (run: string): Sql =>
   sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.run AS of_run, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,

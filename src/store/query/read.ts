@@ -1,7 +1,7 @@
 /** What people ask: one task, lists, limits, queues, history. Nothing here is locked. */
 
 import type { Limit } from "../../core/gate/gate.ts";
-import { familyOf, queueKey } from "../../core/gate/key.ts";
+import { familyIn, familyOf, queueKey } from "../../core/gate/key.ts";
 import type { Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
@@ -27,11 +27,11 @@ import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 
 const STATE =
-  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.held = 0 THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE 'unknown' END";
+  "CASE WHEN o.state IS NOT NULL THEN o.state WHEN r.epoch IS NOT NULL THEN CASE WHEN r.started_at IS NULL AND r.progress IS NULL THEN 'claimed' ELSE 'running' END WHEN w.id IS NOT NULL THEN 'waiting' WHEN d.id IS NOT NULL THEN 'later' ELSE 'unknown' END";
 const TASK = raw(
   `t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${STATE} AS state,
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
-   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.progress, o.body`,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body`,
 );
 const FROM = raw(
   "sluice_task t LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id",
@@ -47,6 +47,16 @@ export const selectTask = (id: string): Sql => sql`SELECT ${TASK} FROM ${FROM} W
 export function* task(id: string): Flow<TaskRow | undefined> {
   const [found = []] = yield* flight(selectTask(id));
   return found[0] && taskRow(found[0]);
+}
+
+export function* ended(ids: readonly string[]): Flow<string[]> {
+  const [over = [], there = []] = yield* flight(
+    sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)}`,
+    sql`SELECT id FROM sluice_task WHERE id ${oneOf(ids)}`,
+  );
+  const known = new Set(there.map((row) => row.id));
+  const final = new Set(over.map((row) => row.id));
+  return ids.filter((id) => final.has(id) || !known.has(id));
 }
 
 export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
@@ -95,12 +105,14 @@ export function gateStates(
   }));
 }
 
+/** A row without a name is no gate: nobody can ask for it. The doctor tells of it. */
 export function gateInfos(found: readonly Row[]): GateInfo[] {
-  const all = new Map(found.map((row) => [row.name as string, ownGate(row)]));
-  return found.map((row) => {
+  const named = found.filter((row) => row.name !== "");
+  const all = new Map(named.map((row) => [row.name as string, ownGate(row)]));
+  return named.map((row) => {
     const key = row.name as string;
     const own = all.get(key) as Own;
-    const family = all.get(familyOf(key) ?? "");
+    const family = familyIn(all, key);
     const { declared, setBy } = own;
     const perValue = bindsPerValue(own, family);
     return {
@@ -200,6 +212,7 @@ export const taskRow = (row: Row): TaskRow => ({
   session: row.session as string | null,
   epoch: row.epoch === null ? null : Number(row.epoch),
   goodUntil: row.good_until === null ? null : Number(row.good_until),
+  holds: Number(row.held ?? 0) === 1,
   progress: row.progress as string | null,
   body: row.body as string | null,
 });

@@ -63,7 +63,7 @@ export const renewStopping = (epochs: readonly number[]): Sql =>
   sql`UPDATE sluice_stopping SET until_at = ${leaseNow} + lease_ms WHERE epoch ${oneOf(epochs)}`;
 
 export const selectStopping = (session?: string): Sql =>
-  sql`SELECT r.epoch, r.id, t.name, t.run, t.step, t.asks, r.session, s.name AS worker, r.since, r.because
+  sql`SELECT r.epoch, r.id, t.name, t.run, t.step, t.item, t.asks, r.session, s.name AS worker, r.since, r.because
     FROM sluice_stopping r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
     ${session === undefined ? raw("") : sql`WHERE r.session = ${session}`} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`;
 
@@ -78,6 +78,7 @@ export const stoppingRow = (row: Row): StoppingRow => ({
   name: row.name as string,
   run: row.run as string | null,
   step: row.step as string | null,
+  item: row.item === null ? null : Number(row.item),
   asks: row.asks as string,
   session: row.session as string,
   worker: row.worker as string | null,

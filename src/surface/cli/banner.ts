@@ -2,8 +2,14 @@
 import type { Deployed } from "../../api/deploy.ts";
 import type { LimitView } from "../../api/limits.ts";
 import type { App } from "../../core/app/app.ts";
+import { tagLimitKey } from "../../core/app/tags.ts";
+import type { Limit } from "../../core/gate/gate.ts";
+import { UNLIMITED } from "../../core/gate/gate.ts";
+import { ANY, poolKey, queueKey, runsKey } from "../../core/gate/key.ts";
 import { formatDuration } from "../../core/time.ts";
+import { triggersOf } from "./check.ts";
 import { ago, sayLimit } from "./say.ts";
+import { whenOf } from "./schedules.ts";
 import type { ServeOptions } from "./serve.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
@@ -32,7 +38,9 @@ export interface Start {
 
 export function banner(start: Start): string {
   const { mode, file, app, limits, options } = start;
-  const { queues, pools, tasks, workflows } = app;
+  const { queues, pools, tasks, workflows, runs } = app;
+  const inForce = (key: string, declared: Limit): string => sayInForce(limits, key, declared);
+  const triggers = triggersOf(app);
   const changed = limits.filter(({ source, paused }) => source === "operator" || source === "sql" || paused);
   const facts = fields([
     ["State", sayStore(storeUrl(options))],
@@ -41,7 +49,10 @@ export function banner(start: Start): string {
     [
       "Queues",
       queues
-        .map(({ name, rank, maxConcurrency }) => `${name} (rank ${rank}, max ${maxConcurrency ?? "∞"})`)
+        .map(
+          ({ name, rank, maxConcurrency }) =>
+            `${name} (rank ${rank}, max ${inForce(queueKey(name), maxConcurrency)})`,
+        )
         .join(", "),
     ],
     pools.length === 0
@@ -49,9 +60,28 @@ export function banner(start: Start): string {
       : [
           "Pools",
           pools
-            .map(({ name, limit, perValue }) => `${name} (${limit}${perValue ? " per value" : ""})`)
+            .map(({ name, limit, perValue }) =>
+              perValue
+                ? `${name} (${inForce(poolKey(`${name}=${ANY}`), limit)} per value)`
+                : `${name} (${inForce(poolKey(name), limit)})`,
+            )
             .join(", "),
         ],
+    workflows.size === 0
+      ? undefined
+      : [
+          "Runs",
+          [
+            `max ${sayInForce(limits, runsKey, runs.max, runs.declared)}`,
+            ...runs.tags.map(
+              (tag) =>
+                `${tagLimitKey(tag).slice("tag:".length)} ${inForce(tagLimitKey(tag), tag.limit)}${tag.perValue ? " per value" : ""}`,
+            ),
+          ].join(", "),
+        ],
+    triggers.length === 0
+      ? undefined
+      : ["Starts", triggers.map(({ name, kind, spec }) => `${name} (${whenOf({ kind, spec })})`).join(", ")],
     changed.length === 0
       ? undefined
       : ["Changed", { text: changed.map(sayChange).join(", "), style: colours.yellow }],
@@ -78,6 +108,19 @@ function concurrencyLine({ app, limits, options, slots }: Start): string {
   };
   const said = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
   return `Concurrency config: ${said.join(", ")}`;
+}
+
+/** What holds, and beside it what this file says, where that is something else and nobody has changed it by hand. */
+function sayInForce(
+  limits: readonly LimitView[],
+  key: string,
+  declared: Limit,
+  isSaid = declared !== null,
+): string {
+  const view = limits.find((each) => each.key === key);
+  if (!view) return sayLimit(declared ?? UNLIMITED);
+  const isOther = isSaid && view.limit !== declared && view.source !== "operator" && view.source !== "sql";
+  return `${sayLimit(view.limit)}${isOther ? `, not ${sayLimit(declared)}` : ""}`;
 }
 
 function sayChange(view: LimitView): string {

@@ -1,6 +1,7 @@
 /** `sluice check app.ts`: what an app file comes to, or everything that is wrong with it. */
 import type { Command } from "commander";
 import type { App } from "../../core/app/app.ts";
+import { tagLimitKey } from "../../core/app/tags.ts";
 import type { ConfigError } from "../../core/error.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
 import { retryPolicy } from "../../core/task/retry.ts";
@@ -9,6 +10,7 @@ import type { AnyWorkflow } from "../../core/workflow/definition.ts";
 import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
 import { count, sayTags } from "./say.ts";
+import { whenOf } from "./schedules.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { table } from "./table.ts";
 
@@ -63,7 +65,8 @@ function summary(file: string, app: App): string {
     ),
     ...(pools.length > 0 ? [poolTable(app)] : []),
     table(["task", "queue", "pools", "attempts", "timeout"], [...tasks.values()].map(taskRow)),
-    ...(workflows.size > 0 ? [workflowTable(app)] : []),
+    ...(workflows.size > 0 ? [workflowTable(app), runsTable(app)] : []),
+    ...(triggersOf(app).length > 0 ? [triggerTable(app)] : []),
   ].join("\n");
 }
 
@@ -92,6 +95,34 @@ function workflowTable({ workflows }: App): string {
     plan.steps.map(({ name }) => name).join(", "),
   ]);
   return table(["workflow", "tags", "timeout", "steps"], rows);
+}
+
+function runsTable({ runs }: App): string {
+  const tags = runs.tags.map((tag): [string, string] => [
+    tagLimitKey(tag),
+    tag.perValue ? `${tag.limit} per value` : String(tag.limit),
+  ]);
+  return table(
+    ["runs", "limit"],
+    [["runs in progress", `${runs.max}${runs.declared ? "" : " (default)"}`], ...tags],
+  );
+}
+
+export const triggersOf = ({ schedules, sensors, automations }: App) => [
+  ...schedules,
+  ...sensors,
+  ...automations,
+];
+
+function triggerTable(app: App): string {
+  const rows = triggersOf(app).map(({ id, kind, workflow, spec, paused }) => [
+    id,
+    kind,
+    workflow ?? "-",
+    whenOf({ kind, spec }),
+    paused ? "born paused" : "",
+  ]);
+  return table(["starts runs", "kind", "workflow", "when", ""], rows);
 }
 
 function taskRow({ id, queue = "default", pools, retry, timeout = "-" }: AnyTask): string[] {

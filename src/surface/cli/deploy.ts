@@ -1,11 +1,14 @@
 /** `sluice deploy app.ts`: makes the limits, ranks and triggers of an app the ones in force, without starting a worker. */
 import type { Command } from "commander";
+import type { LimitView } from "../../api/limits.ts";
 import { connect } from "../../api/sluice.ts";
+import type { Limit } from "../../core/gate/gate.ts";
 import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
-import { count } from "./say.ts";
+import { count, sayLimit } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { storeUrl } from "./settings.ts";
+import { storeUrl, toPaste } from "./settings.ts";
+import { safe } from "./text.ts";
 
 export function addDeploy(program: Command): void {
   program
@@ -20,15 +23,47 @@ export function addDeploy(program: Command): void {
 async function deploy(file: string, options: GlobalOptions): Promise<void> {
   const { app } = await loadApp(file);
   await using sluice = await connect({ store: storeUrl(options), app });
+  const before = new Map((await sluice.limits.list()).map((view) => [view.key, view]));
   const { app: name } = await sluice.deploy({ file });
-  const limits = (await sluice.limits.list()).filter(({ said }) =>
-    said.some((each) => each.app === name && each.limit !== null),
-  );
+  const all = await sluice.limits.list();
+  const limits = all.filter(({ said }) => said.some((each) => each.app === name && each.limit !== null));
   const overruled = limits.filter(
     ({ said, limit }) => said.find((each) => each.app === name)?.limit !== limit,
   );
-  print(options, { app: name, limits, overruled: overruled.map(({ key }) => key) }, () => {
+  const changed = all.flatMap((view) => changeOf(view, before.get(view.key), name));
+  print(options, { app: name, limits, overruled: overruled.map(({ key }) => key), changed }, () => {
     const but = overruled.map(({ key }) => key).join(", ");
-    return `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` Another value is in force at ${but}. See: sluice limits list`}`;
+    const head = `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` Another value is in force at ${but}. See: ${toPaste(options, "sluice limits list")}`}`;
+    return [head, ...changed.map(sayChange)].join("\n");
   });
+}
+
+interface Change {
+  readonly key: string;
+  readonly from: Limit;
+  readonly to: Limit;
+  /** Other apps that this deploy holds to a stricter limit than their own. */
+  readonly tightens: readonly string[];
+  /** It was this app's own limit, and the app declares it no longer. */
+  readonly leftOut: boolean;
+}
+
+/** What the deploy has changed at a gate that was there before. */
+function changeOf(view: LimitView, was: LimitView | undefined, app: string): Change[] {
+  if (!was || was.limit === view.limit) return [];
+  const own = view.said.find((each) => each.app === app)?.limit ?? null;
+  const others = view.said.filter((each) => each.app !== app && each.limit !== null);
+  const tightens = own === view.limit ? others.map((each) => each.app) : [];
+  const leftOut = own === null && was.said.some((each) => each.app === app && each.limit !== null);
+  return [{ key: view.key, from: was.limit, to: view.limit, tightens, leftOut }];
+}
+
+function sayChange({ key, from, to, tightens, leftOut }: Change): string {
+  const whom = tightens.map((app) => `"${app}"`).join(", ");
+  const why = whom
+    ? `; this binds app ${whom}, too: the stricter limit holds`
+    : leftOut
+      ? "; this app no longer declares it"
+      : "";
+  return `  ${safe(key)}: ${sayLimit(from)} → ${sayLimit(to)}${why}`;
 }

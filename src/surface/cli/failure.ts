@@ -20,9 +20,12 @@ export function reportError(error: unknown, paste: Paste = (command) => command)
   return say(known && code ? code : "UNEXPECTED", sentence, error, 1);
 }
 
+/** Up to the comma or the full stop behind it; what is quoted may hold both. */
+const COMMAND = /: (sluice [a-z](?:'[^'\n]*'|[^,\n'])*?)(?=,|\.?$|\. )/gm;
+
 /** The rooms below speak of `sluice limits list`; here it is known how that is called, and for which store. */
 function pasteable(message: string, paste: Paste): string {
-  return message.replace(/: (sluice [a-z][^,\n]*)(?=,|$)/gm, (_, command) => `: ${paste(command)}`);
+  return message.replace(COMMAND, (_, command) => `: ${paste(command)}`);
 }
 
 function reportUsage(error: CommanderError): number {

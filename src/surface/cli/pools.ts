@@ -17,7 +17,7 @@ import { fields, table } from "./table.ts";
 import { colours } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
-type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string };
+type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string; readonly new?: boolean };
 
 export function addPools(program: Command): void {
   const pools = program
@@ -40,6 +40,7 @@ export function addPools(program: Command): void {
       "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
       limitNumber,
     )
+    .option("--new", "make the pool even though its name resembles another one's")
     .option("--lease <duration>", 'how long a slot is held without being renewed, like "5m"')
     .action((name: string, limit: number, _, command: Command) =>
       setPool(name, limit, command.optsWithGlobals()),
@@ -130,6 +131,7 @@ function setPool(name: string, limit: number, options: SetOptions): Promise<void
     const { lease, by } = options;
     const { from } = await sluice.pools.set(name, limit, {
       by: whoever(by),
+      isNew: options.new ?? false,
       ...(lease === undefined ? {} : { lease }),
     });
     const { holders: _, ...pool } = await sluice.pools.info(name);

@@ -62,13 +62,19 @@ function listSchedules(options: GlobalOptions): Promise<void> {
   });
 }
 
-function whenOf({ kind, spec }: TriggerView): string {
-  if (kind === "sensor") return `every ${formatDuration((spec as unknown as SensorSpec).everyMs)}`;
+export function whenOf({
+  kind,
+  spec,
+}: {
+  readonly kind: TriggerView["kind"];
+  readonly spec: unknown;
+}): string {
+  if (kind === "sensor") return `every ${formatDuration((spec as SensorSpec).everyMs)}`;
   if (kind === "automation") {
-    const { of, kind: on } = (spec as unknown as AutomationSpec).when;
+    const { of, kind: on } = (spec as AutomationSpec).when;
     return `${of.join(", ")} ${on === "newer" ? "newer" : "succeeded"}`;
   }
-  const { cron, timezone } = spec as unknown as ScheduleSpec;
+  const { cron, timezone } = spec as ScheduleSpec;
   return `${cron} ${timezone}`;
 }
 

@@ -4,6 +4,7 @@ import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
+import { quoted } from "../../core/shell.ts";
 import { UsageError } from "./failure.ts";
 
 export interface GlobalOptions {
@@ -61,10 +62,6 @@ function appFile(): string {
 function invocation(): string {
   const byName = basename(process.argv[1] ?? "") === "sluice";
   return byName && process.env.npm_command === undefined ? "sluice" : "npx sluice";
-}
-
-function quoted(word: string): string {
-  return /^[\w:=.,/@+*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Who a change is put down to. */

@@ -102,7 +102,7 @@ function standing({ explanation, task, now, worker }: Seen): string {
     case "later":
       return `is put off, in ${queue}:`;
     case "claimed":
-      return `was claimed ${ago(task.at, now)} by ${holder} and is not running yet${attempt}.`;
+      return `was claimed ${ago(task.at, now)} by ${holder}${attempt}; that its code has begun was not reported yet.`;
     case "running":
       return `has been running for ${sayDuration(now - task.at)} on ${holder}${attempt}.`;
     default:

@@ -218,4 +218,24 @@ export function appSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions):
     expect(await store.deleteGate("queue:mail")).toBeNull();
     expect([await store.queues(), await store.gates()]).toEqual([[], []]);
   });
+
+  test("is remembered with what it no longer declares, and since when, until somebody declares it again", async () => {
+    const bench = await fresh();
+    const { store, clock } = bench;
+    await store.declare({ ...of("shop", gpu(2)), queues: [{ name: "mail", rank: 3 }] });
+    expect(await store.replaced()).toEqual([]);
+    clock.advance(10);
+    await store.declare(of("shop", { key: "pool:db", limit: 5, line: "bypass" }));
+    const at = clock.now();
+    expect(await store.replaced()).toEqual([
+      { gate: GPU, app: "shop", limit: 2, at },
+      { gate: "queue:mail", app: "shop", limit: null, at },
+    ]);
+    clock.advance(10);
+    await store.declare(of("web", gpu(9)));
+    expect((await store.replaced()).map((each) => each.gate)).toEqual(["queue:mail"]);
+    // The first one again: now the second one's are left out.
+    await store.declare({ ...of("shop", gpu(2)), queues: [{ name: "mail", rank: 3 }] }, "deploy");
+    expect(await store.replaced()).toEqual([{ gate: "pool:db", app: "shop", limit: 5, at: clock.now() }]);
+  });
 }

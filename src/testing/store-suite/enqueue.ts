@@ -25,6 +25,7 @@ export function enqueueSuite(fresh: Fresh): void {
       session: null,
       epoch: null,
       goodUntil: null,
+      holds: false,
       progress: null,
       body: null,
     });

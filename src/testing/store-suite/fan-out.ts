@@ -150,7 +150,7 @@ export function fanOutSuite(fresh: Fresh): void {
         finishedAt: at,
         result: '"done"',
       },
-      { ...claimed, item: 1, unit: "r-each-1", place: "running", input: "[1]" },
+      { ...claimed, item: 1, unit: "r-each-1", place: "claimed", input: "[1]" },
       { ...claimed, item: 2, unit: "r-each-2", place: "claimed", input: "[2]" },
       { ...cancelled, item: 3, unit: "r-each-3", place: "cancelled", input: "[3]" },
       { ...unclaimed, item: 4, unit: "r-each-4", place: "later", input: "[4]" },
@@ -366,7 +366,7 @@ export function fanOutSuite(fresh: Fresh): void {
     const claim = ["r-each-2", "r2-each-0"].map((id) => ({ id, held: true }));
     const { claimed } = await bench.store.pass(scopeOf([], { finished }), () => ({ ...NOTHING, claim }));
     expect(claimed.map(({ id }) => id)).toEqual(["r2-each-0"]);
-    expect(await places(bench, "r", "each")).toEqual(["failed", "running", "cancelled", "cancelled"]);
+    expect(await places(bench, "r", "each")).toEqual(["failed", "claimed", "cancelled", "cancelled"]);
   });
 
   test("has its items tried again at their places", async () => {
@@ -485,7 +485,7 @@ export function fanOutSuite(fresh: Fresh): void {
       const claim = await bench.claimOne("r-each-1");
       await bench.claim(["r-each-2"], { held: false });
       await moveOn(bench, "r", { endItems: [{ step: "each", inFlight }] });
-      const flying = inFlight ? ["cancelled", "cancelled"] : ["running", "claimed"];
+      const flying = inFlight ? ["cancelled", "cancelled"] : ["claimed", "claimed"];
       expect(await places(bench, "r", "each")).toEqual(["succeeded", ...flying, "cancelled", "cancelled"]);
       expect(await bench.store.task("r-each-3")).toMatchObject({
         body: '{"by":"onFailure"}',

@@ -52,7 +52,7 @@ export function fencingSuite(fresh: Fresh): void {
     const gone = { id: "a", epoch: old.epoch, revoked: true, to: "retry", body: null } as const;
     const { accepted } = await bench.store.pass(scopeOf([], { finished: [gone] }), () => NOTHING);
     expect([...accepted]).toEqual([]);
-    expect(await bench.store.task("a")).toMatchObject({ state: "running", epoch: current.epoch, losses: 0 });
+    expect(await bench.store.task("a")).toMatchObject({ state: "claimed", epoch: current.epoch, losses: 0 });
   });
 
   test("is told that its claim is stale, while the other's is not", async () => {

@@ -206,4 +206,29 @@ export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions
       limits.map((_, index) => index + 1),
     );
   });
+
+  test("of one value is told as it holds there, its family's where it has none of its own", async () => {
+    const { store } = await fresh();
+    await store.declare({ queues: [], gates: [{ key: "tag:env=*", limit: 2, line: "skip" }] });
+    const set = (limit: number) => store.changeLimit({ key: "tag:env=prod", to: "value", limit, by: "ann" });
+    expect(await set(5)).toEqual({ from: 2, limit: 5 });
+    expect(await store.changeLimit({ key: "tag:env=prod", to: "declared", by: "ann" })).toEqual({
+      from: 5,
+      limit: 2,
+    });
+    expect(await set(2)).toEqual({ from: 2, limit: 2 });
+    expect((await store.events("tag:env=prod")).map(({ data }) => JSON.parse(data ?? ""))).toEqual([
+      { by: "ann", from: 2, to: 5 },
+      { by: "ann", from: 5, to: 2 },
+      { by: "ann", from: 2, to: 2 },
+    ]);
+  });
+
+  test("that nobody has said anything of is the one its kind is born with", async () => {
+    const { store } = await fresh();
+    const set = (key: string) => store.changeLimit({ key, to: "value", limit: 5, by: "ann" });
+    expect(await set("queue:new")).toEqual({ from: -1, limit: 5 });
+    expect(await set("runs")).toEqual({ from: 10, limit: 5 });
+    expect(await set("pool:new")).toEqual({ from: null, limit: 5 });
+  });
 }

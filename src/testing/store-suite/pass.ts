@@ -40,7 +40,8 @@ export function passSuite(fresh: Fresh): void {
       },
     ]);
     expect(await bench.store.task("a")).toMatchObject({
-      state: "running",
+      state: "claimed",
+      holds: true,
       session: "s1",
       epoch: claimed[0]?.epoch,
       attempt: 1,
@@ -225,7 +226,7 @@ export function passSuite(fresh: Fresh): void {
       throw new Error("no idea");
     });
     await expect(failing).rejects.toThrow("no idea");
-    expect(await bench.store.task("a")).toMatchObject({ state: "running", epoch });
+    expect(await bench.store.task("a")).toMatchObject({ state: "claimed", holds: true, epoch });
     expect(await bench.history("a")).toEqual(["1 TaskEnqueued", "2 TaskClaimed"]);
     expect((await bench.intake()).arrived).toEqual([MAIL]);
   });
@@ -304,5 +305,21 @@ export function passSuite(fresh: Fresh): void {
     expect(claimed).toHaveLength(40);
     expect(new Set(claimed)).toEqual(new Set(ids));
     expect(rounds.every((round) => round.claimed.length <= 7)).toBe(true);
+  });
+
+  test("shows a claim as running when its code has begun, and not before", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a");
+    const claim = await bench.claimOne("a");
+    expect(await bench.store.task("a")).toMatchObject({ state: "claimed", holds: true });
+    expect(await bench.heldAt("pool:smtp")).toBe(1);
+    await bench.store.pass(scopeOf([], { started: [claim] }), () => NOTHING);
+    expect(await bench.store.task("a")).toMatchObject({ state: "running", holds: true });
+    // Whoever tells how far it is has begun.
+    await bench.enqueue("b");
+    const other = await bench.claimOne("b");
+    await bench.store.progress([{ id: "b", epoch: other.epoch, value: "0.5" }]);
+    expect(await bench.state("b")).toBe("running");
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RUNS } from "../../store/runs.ts";
 import type { Fresh } from "./bench.ts";
-import { BILL, BULK, MAIL, newTask } from "./bench.ts";
+import { BILL, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
 export function readSuite(fresh: Fresh): void {
   test("gives the store's own time", async () => {
@@ -28,7 +28,8 @@ export function readSuite(fresh: Fresh): void {
       newTask("d", { lane: BULK }),
       newTask("e", { delayMs: 5 }),
     );
-    await bench.claim(["b"]);
+    const started = [await bench.claimOne("b")];
+    await bench.store.pass(scopeOf([], { started }), () => NOTHING);
     await bench.claim(["a"], { held: false });
     const ids = async (filter: object) =>
       (await bench.store.tasks({ limit: 10, ...filter })).map(({ id }) => id);

@@ -95,7 +95,7 @@ export function settleSuite(fresh: Fresh): void {
     const { accepted } = await bench.store.pass(scopeOf([MAIL], { finished }), () => NOTHING);
     expect(accepted).toEqual(new Set([...ways, "later"]));
     const states = await Promise.all([...ways, "later", "stale"].map((id) => bench.state(id)));
-    expect(states).toEqual(["succeeded", "failed", "waiting", "waiting", "later", "running"]);
+    expect(states).toEqual(["succeeded", "failed", "waiting", "waiting", "later", "claimed"]);
   });
 
   test("of a claim whose process died is taken as a lost one, and counted", async () => {
@@ -116,7 +116,7 @@ export function settleSuite(fresh: Fresh): void {
     const { accepted } = await bench.store.pass(scopeOf([MAIL], { finished }), () => NOTHING);
     expect(accepted).toEqual(new Set(["retry", "failed", "quarantined", "expired"]));
     const states = await Promise.all(ways.map((id) => bench.state(id)));
-    expect(states).toEqual(["waiting", "failed", "quarantined", "expired", "running"]);
+    expect(states).toEqual(["waiting", "failed", "quarantined", "expired", "claimed"]);
     expect(await bench.store.task("retry")).toMatchObject({ attempt: 1, losses: 1 });
     expect(await bench.store.task("failed")).toMatchObject({ losses: 1, body: '{"code":"GONE"}' });
     expect(await bench.history("retry")).toEqual(["1 TaskEnqueued", "2 TaskClaimed", "3 TaskLost"]);

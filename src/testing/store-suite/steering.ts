@@ -118,7 +118,7 @@ export function steeringSuite(fresh: Fresh): void {
     await bench.enqueue("task");
     await bench.claim(["task"]);
     for (const id of ["queued", "nobody", "task"]) expect(await bench.store.failRun(id, "{}")).toBe(false);
-    expect(await bench.state("task")).toBe("running");
+    expect(await bench.state("task")).toBe("claimed");
     expect(await bench.store.failRun("r", '{"code":"TIMEOUT"}')).toBe(true);
     expect((await bench.store.run("r"))?.run).toMatchObject({ state: "failed", body: '{"code":"TIMEOUT"}' });
     expect(await bench.state("r-fetch")).toBe("cancelled");

@@ -48,10 +48,10 @@ export function stoppingSuite(fresh: Fresh): void {
     await bench.store.cancel("a", "ann");
     await bench.stopped({ id: "a", epoch: b.epoch + 1_000 });
     await bench.stopped(b);
-    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["running", 2]);
+    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["claimed", 2]);
     await bench.stopped(a);
     await bench.stopped(a);
-    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["running", 1]);
+    expect([await bench.state("b"), await bench.heldAt("pool:smtp")]).toEqual(["claimed", 1]);
   });
 
   test.each(["failed", "retry"] as const)("over its time has %s at once, and holds on", async (to) => {
@@ -157,7 +157,15 @@ export function stoppingSuite(fresh: Fresh): void {
     bench.clock.advance(3_000);
     await bench.store.cancel("a", "ann");
     const stopping = { since: at + 3_000, because: "cancelled" };
-    const told = { id: "a", name: "send", session: "s1", worker: "worker s1", run: null, step: null };
+    const told = {
+      id: "a",
+      name: "send",
+      session: "s1",
+      worker: "worker s1",
+      run: null,
+      step: null,
+      item: null,
+    };
     const row = { epoch: claims[0]?.epoch, asks: MAIL.asks, ...told, ...stopping };
     expect(await bench.store.stopping()).toEqual([row]);
     expect(await bench.store.stopping("s1")).toEqual([row]);

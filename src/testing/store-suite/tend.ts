@@ -63,7 +63,7 @@ export function tendSuite(fresh: Fresh): void {
     const claim = await bench.claimOne("a");
     bench.clock.advance(100);
     await bench.store.tend();
-    expect(await bench.state("a")).toBe("running");
+    expect(await bench.state("a")).toBe("claimed");
     expect(await bench.report(claim, { to: "succeeded" })).toBe(true);
   });
 

@@ -1,0 +1,48 @@
+/** Declarations that a later deploy of the same name has replaced, where somebody still relies on them. */
+import { gateTitle, leftOut } from "../../core/gate/describe.ts";
+import { familyOf, queueKey } from "../../core/gate/key.ts";
+import { asksOf, isAsks } from "../../store/lane.ts";
+import type { Inspection, Replaced, Store } from "../../store/store.ts";
+import { readable } from "../readable.ts";
+import type { Check, Finding } from "./check.ts";
+import { checkOf, warning } from "./check.ts";
+
+type Waiting = Awaited<ReturnType<Store["waiting"]>>;
+
+/** Two apps of one name take turns: each deploy leaves out what the other one declares. */
+export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], waiting: Waiting): Check {
+  const asked = new Set(
+    waiting.flatMap(({ asks }) =>
+      isAsks(asks) ? asksOf(asks).map(({ gate }) => familyOf(gate) ?? gate) : [],
+    ),
+  );
+  const unset = new Set(seen.gates.flatMap(({ key, limit }) => (limit === null ? [key] : [])));
+  const served = new Set(seen.sessions.flatMap(({ serves }) => queuesIn(serves).map(queueKey)));
+  const findings = replaced.flatMap((each): Finding[] => {
+    const { gate } = each;
+    const why =
+      asked.has(gate) && unset.has(gate)
+        ? "has no limit any more, and units wait for it"
+        : served.has(gate)
+          ? "is served by a live worker, but no app declares it any more"
+          : undefined;
+    return why === undefined
+      ? []
+      : [
+          {
+            ...warning(
+              `${gateTitle(gate)} ${why}: ${leftOut(each)}`,
+              `If two apps share the name "${each.app}", give each one of its own, defineApp({ name }), and deploy both; if not, deploy the version whose limits should hold`,
+              "sluice deploy app.ts",
+            ),
+            ids: [gate],
+          },
+        ];
+  });
+  return checkOf("deploys", findings, "nothing in use that a later deploy has left out");
+}
+
+function queuesIn(serves: string): readonly string[] {
+  const { queues = [] } = readable(serves) as { readonly queues?: readonly string[] };
+  return queues;
+}
