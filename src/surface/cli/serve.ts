@@ -15,6 +15,7 @@ import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl } from "./settings.ts";
 import { RESTART_GRACE_MS, whenToldToStop } from "./signals.ts";
+import { whenAnswered } from "./when-answered.ts";
 
 /** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
 export const SERVING = "serving";
@@ -101,7 +102,10 @@ async function work(
     watch: activity.watch,
     executor: activity.around(executor),
   });
-  const [limits, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
+  const [limits, now] = await whenAnswered(
+    () => Promise.all([sluice.limits.list(), sluice.store.now()]),
+    stopping,
+  );
   const { deployed } = worker;
   if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
