@@ -95,24 +95,11 @@ export const MUTANTS: readonly Mutant[] = [
     mix: "long",
     plan: every(700, 24, (index) => ({ lane: "cut", how: index % 2 ? "request" : "answer", whom: "worker" })),
   },
+  // That a run is moved on under its lock needs two transactions that meet: `npm run mutants` makes them meet.
   {
-    name: "a run moved on without its lock",
-    file: "store/query/advance.js",
-    pieces: [
-      {
-        find: "sql `SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`",
-        instead: "sql `SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id`",
-      },
-      {
-        find: "AND session = ${RUNS} ORDER BY id${forUpdate}`",
-        instead: "AND session = ${RUNS} ORDER BY id`",
-      },
-      // Two that look at the same moment are rare on a small machine. A slow look meets others for sure.
-      {
-        find: "    const runs = found.map(",
-        instead: "    yield* flight(sql `SELECT pg_sleep(0.1)`);\n    const runs = found.map(",
-      },
-    ],
+    name: "a step that waits for one of its needs only",
+    file: "core/run/progress.js",
+    pieces: [{ find: "if (!step.needs.every(", instead: "if (step.needs.length > 0 && !step.needs.some(" }],
     store: "postgres",
     mix: "runs",
     plan: every(8_000, 2, () => ({ lane: "cut", how: "all", whom: "worker" })),
