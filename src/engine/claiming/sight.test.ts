@@ -341,6 +341,15 @@ describe("gates that lanes are parked on", () => {
     expect(look.unpark).toEqual(["cluster", "pool:x", "queue:q"]);
   });
 
+  test("are looked at when they have no limit any more: who is parked there may go", () => {
+    const sight = all();
+    const lane = spec("a", { "pool:x": 1 });
+    sight.notice([lane]);
+    learn(sight, sight.scope(NONE, 1), { lanes: [row(lane)], gates: [gate("pool:x", -1)], waiting: ["a"] });
+    const look = sight.scope(NONE, 1);
+    expect([look.exclusive, look.unpark]).toEqual([[], ["pool:x"]]);
+  });
+
   test("are looked at once more when a pass could not show all who may fit", () => {
     const sight = all();
     expect(learn(sight, sight.scope(NONE, 1), { again: ["pool:x"] })).toBe(true);

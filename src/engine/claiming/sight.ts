@@ -128,7 +128,7 @@ export class Sight {
       shared,
       queues: [...this.#queues],
       lookahead: LOOKAHEAD,
-      unpark: exclusive,
+      unpark: keys,
       skipLocked: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
