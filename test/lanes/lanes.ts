@@ -26,6 +26,8 @@ interface World {
   readonly part: number;
   /** The poll comes in between. */
   readonly polls: boolean;
+  /** Somebody raises a limit meanwhile. */
+  readonly raise: Gated;
 }
 
 const asked = fc.constantFrom(0, 0, 0, 1, 1, 2);
@@ -73,8 +75,9 @@ const worlds = ({ lanes: most, parts = PARTS }: Size): fc.Arbitrary<World> =>
       ),
       fc.constantFrom(...parts),
       fc.boolean(),
+      fc.record({ key: fc.constantFrom(...SHARED), limit: fc.constantFrom(-1, 6) }),
     )
-    .map(([shared, queue, own, lanes, late, seats, part, polls]) => ({
+    .map(([shared, queue, own, lanes, late, seats, part, polls, raise]) => ({
       gates: [
         ...shared,
         { key: "tag:own=*", limit: own },
@@ -87,6 +90,7 @@ const worlds = ({ lanes: most, parts = PARTS }: Size): fc.Arbitrary<World> =>
       seats: [{ slots: 8, serves: "both" }, ...seats] as Seated[],
       part,
       polls,
+      raise,
     }));
 
 /** Passes per unit that was claimed and ended, on average, however many lanes wait. */
@@ -110,7 +114,7 @@ export function manyLanes(open: () => Promise<Store>, size: Size & { runs: numbe
   });
 }
 
-async function play(store: Store, { gates, lanes, late, seats, part, polls }: World): Promise<void> {
+async function play(store: Store, { gates, lanes, late, seats, part, polls, raise }: World): Promise<void> {
   await store.declare({
     queues: QUEUES.map((name, index) => ({ name, rank: 1 + index })),
     gates: gates.map(({ key, limit }) => ({ key, limit, line: bornAs(key).line })),
@@ -122,11 +126,14 @@ async function play(store: Store, { gates, lanes, late, seats, part, polls }: Wo
   for (let round = 0; player.left > 0; round += 1) {
     await player.rest();
     await player.check();
-    if (polls && round % 4 === 0) {
+    if (round === 5)
+      await store.changeLimit({ key: raise.key, to: "value", limit: raise.limit, by: "somebody" });
+    if (round === 5 || (polls && round % 4 === 0)) {
       const before = player.passes;
       await player.poll();
       await player.rest();
       polled += player.passes - before;
+      await player.check();
     }
     if (round === 3) await player.enqueue(late);
     player.finish(part);

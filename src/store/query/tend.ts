@@ -40,11 +40,11 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
  * there. MariaDB finds that way by itself.
  */
 const selectParkedOn = (after: string): Sql => {
-  const steps = sql`WITH RECURSIVE g (parked, n) AS (
+  const steps = sql`SELECT parked FROM (WITH RECURSIVE g (parked, n) AS (
       SELECT (SELECT l.parked FROM sluice_lane l WHERE l.parked > ${after} ORDER BY l.parked LIMIT 1), 1
       UNION ALL SELECT (SELECT l.parked FROM sluice_lane l WHERE l.parked > g.parked ORDER BY l.parked LIMIT 1), g.n + 1
       FROM g WHERE g.parked IS NOT NULL AND g.n < 200
-    ) SELECT parked FROM g WHERE parked IS NOT NULL ORDER BY parked`;
+    ) SELECT parked FROM g WHERE parked IS NOT NULL) AS named ORDER BY parked`;
   return by({
     postgres: steps,
     sqlite: steps,
