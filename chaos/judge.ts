@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { LEASE_MS, TICK_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
 import { checkFencing } from "./check/fencing.ts";
+import type { Recorded } from "./check/happened.ts";
 import { happened, readingOf, unitsOf } from "./check/happened.ts";
 import { noiseIn } from "./check/impaired.ts";
 import { checkLeases } from "./check/leases.ts";
@@ -20,28 +21,12 @@ import { checkStopping } from "./check/stopping.ts";
 import type { Owed } from "./check/ticks.ts";
 import { checkTicks } from "./check/ticks.ts";
 import { checkVacuity } from "./check/vacuity.ts";
-import type { Done } from "./fault/scene.ts";
-import type {
-  Acked,
-  Audited,
-  Effect,
-  Finding,
-  Impairment,
-  Snapshot,
-  Stopped,
-  Tables,
-  Visit,
-} from "./history.ts";
+import type { Acked, Finding, Impairment, Snapshot, Stopped, Tables, Visit } from "./history.ts";
 import type { StoreName } from "./place/place.ts";
 import { GRACE_MS } from "./stage.ts";
 
-export interface Evidence {
-  readonly store: StoreName;
-  readonly folder: string;
-  readonly audit: readonly Audited[];
-  readonly tables: Tables;
+export interface Evidence extends Recorded {
   readonly visits: readonly Visit[];
-  readonly effects: readonly Effect[];
   readonly snapshots: readonly Snapshot[];
   readonly impairments: readonly Impairment[];
   readonly stopped: readonly Stopped[];
@@ -51,7 +36,6 @@ export interface Evidence {
   readonly healing: Healing;
   readonly away: Outage | undefined;
   readonly owed: Owed;
-  readonly done: Done;
 }
 
 export interface Verdict {

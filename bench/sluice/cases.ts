@@ -1,4 +1,4 @@
-import type { Case, Setting } from "../case.ts";
+import type { Case } from "../case.ts";
 import { serverVersion } from "../database.ts";
 import type { Row } from "../table.ts";
 import type { Crowded } from "./crowd.ts";
@@ -6,8 +6,8 @@ import { crowd } from "./crowd.ts";
 import { delayed } from "./delay.ts";
 import type { Drained } from "./drain.ts";
 import { itemCases } from "./items.ts";
-import { child, inFolder, onPostgres } from "./place.ts";
-import type { Waited } from "./tenants.ts";
+import { child, inFolder, onPostgres, places } from "./place.ts";
+import { tenantCases } from "./tenant-cases.ts";
 
 interface DrainShape {
   readonly name: string;
@@ -206,13 +206,7 @@ const flatCases: Case[] = lines.map(({ line, of, note }) => ({
   },
 }));
 
-const handoverCases: Case[] = [
-  { name: "handover-postgres", with: onPostgresNamed },
-  {
-    name: "handover-embedded",
-    with: (_: Setting, __: string, work: (url: string) => Promise<Row[]>) => inFolder(work),
-  },
-].map(({ name, with: on }) => ({
+const handoverCases: Case[] = places("handover").map(({ name, on }) => ({
   name,
   run: (setting) =>
     on(setting, name, async (url) => {
@@ -231,44 +225,6 @@ const handoverCases: Case[] = [
     }),
 }));
 
-const tenantCases: Case[] = [
-  { name: "tenants-postgres", with: onPostgresNamed },
-  {
-    name: "tenants-embedded",
-    with: (_: Setting, __: string, work: (url: string) => Promise<Row[]>) => inFolder(work),
-  },
-].map(({ name, with: on }) => ({
-  name,
-  rounds: 1,
-  run: async (setting) => {
-    const rows: Row[] = [];
-    for (const runs of [10, 1_000]) {
-      const few = runs === 10;
-      rows.push(
-        ...(await on(setting, `${name}-${runs}`, async (url) => {
-          const found = await child<Waited>("tenants.ts", { url, runs, turns: 200 });
-          const note = `${runs} runs of as many tenants wait at one full gate`;
-          return [
-            {
-              name: `${name}-${few ? "few" : "many"}`,
-              value: found.medianMs,
-              unit: "ms",
-              note: `${note}: from the end of one to the start of the next; p95 ${found.p95Ms.toFixed(1)} ms`,
-            },
-            {
-              name: `${name}-${few ? "few" : "many"}-idle`,
-              value: found.idlePercent,
-              unit: "%",
-              note: `${note}: of one processor while nothing happens`,
-            },
-          ];
-        })),
-      );
-    }
-    return rows;
-  },
-}));
-
 export const ourCases: Case[] = [
   ...drainCases,
   ...crowdCases,
@@ -278,11 +234,3 @@ export const ourCases: Case[] = [
   ...tenantCases,
   ...itemCases,
 ];
-
-function onPostgresNamed(
-  setting: Setting,
-  name: string,
-  work: (url: string) => Promise<Row[]>,
-): Promise<Row[]> {
-  return onPostgres(setting, name, work);
-}

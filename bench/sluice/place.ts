@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Setting } from "../case.ts";
 import { inChild } from "../child.ts";
 import { freshDatabase } from "../database.ts";
+import type { Row } from "../table.ts";
 
 export const child = <Result>(file: string, options: object, limitMs?: number): Promise<Result> =>
   inChild<Result>(new URL(file, import.meta.url), options, limitMs);
@@ -31,3 +32,14 @@ export async function inFolder<Result>(work: (url: string) => Promise<Result>): 
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** A case that is measured on PostgreSQL and on the embedded store. */
+export const places = (
+  name: string,
+): {
+  name: string;
+  on: (setting: Setting, as: string, work: (url: string) => Promise<Row[]>) => Promise<Row[]>;
+}[] => [
+  { name: `${name}-postgres`, on: (setting, as, work) => onPostgres(setting, as, work) },
+  { name: `${name}-embedded`, on: (_, __, work) => inFolder(work) },
+];
