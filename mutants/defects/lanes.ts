@@ -14,8 +14,8 @@ export const defects: readonly Defect[] = [
     id: "freed-gate-calls-nobody",
     means: "whoever frees a gate does not look at the lanes parked there: they wait for the poll",
     file: "src/engine/claiming/sight.ts",
-    from: "      unpark: keys,",
-    to: "      unpark: told,",
+    from: "      parkedOn: keys,",
+    to: "      parkedOn: told,",
     noticedBy: { file: "src/engine/claiming/sight.test.ts", test: "whenever we lock them" },
   },
   {

@@ -47,14 +47,14 @@ async function run(store: MemoryStore, count: number): Promise<void> {
     finished: [],
     started: [],
     lanes: [],
-    aside: [],
+    without: [],
     exclusive: [],
     shared: [],
     intake: true,
     queues: [],
-    lookahead: 0,
-    unpark: [],
-    skipLocked: false,
+    perQueue: 0,
+    parkedOn: [],
+    sideBySide: false,
     prefetching: 0,
   };
   const claim = units.map(({ id }) => ({ id, held: true }));

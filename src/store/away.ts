@@ -55,7 +55,8 @@ export function inPlainWords(db: SqlDatabase): SqlDatabase {
     answer.catch((error: unknown) => {
       throw asDataError(error);
     });
-  const { vital, within, ground, upkeep } = db;
+  const [vital, within] = [db.vital?.bind(db), db.within?.bind(db)];
+  const { ground, upkeep } = db;
   return {
     dialect: db.dialect,
     where: db.where,
@@ -66,8 +67,8 @@ export function inPlainWords(db: SqlDatabase): SqlDatabase {
     listen: (hear) => told(db.listen(hear)),
     hint: (hint) => db.hint(hint),
     close: () => db.close(),
-    ...(vital ? { vital: (flow) => told(vital.call(db, flow)) as never } : {}),
-    ...(within ? { within: (transaction, flow) => ofData(within.call(db, transaction, flow)) as never } : {}),
+    ...(vital ? { vital: (flow) => told(vital(flow)) } : {}),
+    ...(within ? { within: (transaction, flow) => ofData(within(transaction, flow)) } : {}),
     ...(ground ? { ground: ground.bind(db) } : {}),
     ...(upkeep ? { upkeep: upkeep.bind(db) } : {}),
   };

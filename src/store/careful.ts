@@ -12,9 +12,8 @@ import { arrivedLanes, setAside, takeInOnly } from "./query/aside.ts";
 import { failRun } from "./query/hand-run.ts";
 import { deleteNewsOf, selectRunsInTheNews } from "./query/news.ts";
 import { expireOnly, promoteOnly, putOff, selectDue } from "./query/tend.ts";
-import type { Advanced, RunVerbs } from "./runs.ts";
 import type { Dialect } from "./sql.ts";
-import type { AsideRow } from "./store.ts";
+import type { Advanced, AsideRow, RunPort } from "./store.ts";
 
 /** Everything that a flow writes, undone. */
 class Undone extends Error {}
@@ -60,7 +59,7 @@ export async function tendCarefully(db: Database, dialect: Dialect): Promise<voi
 /** Run by run: one that cannot be moved on has failed, and says why. */
 export async function advanceCarefully(
   db: Database,
-  decide: Parameters<RunVerbs["advance"]>[0],
+  decide: Parameters<RunPort["advance"]>[0],
   dialect: Dialect,
 ): Promise<Advanced> {
   const runs = await db.read(runsInTheNews);

@@ -1,6 +1,8 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
 import { SluiceError } from "../core/error.ts";
 import { inPlainWords } from "./away.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { ALL_PORTS } from "./capabilities.ts";
 import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
 import { isDataError } from "./data-error.ts";
 import type { Database, Flow } from "./flow.ts";
@@ -26,7 +28,6 @@ import { wait } from "./query/wait.ts";
 import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
 import type * as S from "./store.ts";
-import type * as T from "./triggers.ts";
 
 /** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
 export interface SqlDatabase extends Database {
@@ -48,12 +49,21 @@ export interface SqlDatabase extends Database {
 export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
 
+  readonly kind: Dialect;
+  readonly capabilities: Capabilities;
+
   constructor(db: SqlDatabase) {
     this.#db = inPlainWords(db);
-  }
-
-  get kind(): Dialect {
-    return this.#db.dialect;
+    this.kind = db.dialect;
+    this.capabilities = {
+      ports: ALL_PORTS,
+      durable: true,
+      shared: true,
+      // A database in this process has no "while".
+      passesAtOnce: db.dialect !== "sqlite",
+      callerTransaction: db.within !== undefined,
+      parking: true,
+    };
   }
 
   migrate(): Promise<void> {
@@ -174,7 +184,7 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => replaced());
   }
 
-  triggers(): ReturnType<T.TriggerVerbs["triggers"]> {
+  triggers(): ReturnType<S.TriggerPort["triggers"]> {
     return this.#db.read(() => trigger.triggers());
   }
 
@@ -187,15 +197,15 @@ export class SqlStore implements S.Store {
   }
 
   /** A lost answer is left to the caller: the next look at the stamp tells. */
-  fire(firing: T.Firing): Promise<S.Enqueued[] | undefined> {
+  fire(firing: S.Firing): Promise<S.Enqueued[] | undefined> {
     return this.#db.transact(() => trigger.fire(firing));
   }
 
-  lastSuccesses(workflows: readonly string[]): ReturnType<T.TriggerVerbs["lastSuccesses"]> {
+  lastSuccesses(workflows: readonly string[]): ReturnType<S.TriggerPort["lastSuccesses"]> {
     return this.#db.read(() => trigger.lastSuccesses(workflows));
   }
 
-  activeRuns(of: T.RunsOf): ReturnType<T.TriggerVerbs["activeRuns"]> {
+  activeRuns(of: S.RunsOf): ReturnType<S.TriggerPort["activeRuns"]> {
     return this.#db.read(() => trigger.activeRuns(of));
   }
 
@@ -290,7 +300,9 @@ export class SqlStore implements S.Store {
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
     // As they are where work is moved, which a server can set apart from reading; a file's write lock is not taken for it.
-    const inForce = await (this.kind === "sqlite" ? this.#db.read(settings) : this.#db.transact(settings));
+    const inForce = await (this.capabilities.passesAtOnce
+      ? this.#db.transact(settings)
+      : this.#db.read(settings));
     return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };
   }
 

@@ -1,76 +1,10 @@
-/**
- * What a store remembers of what starts runs by itself: schedules, sensors, automations. One row each, and a stamp that
- * every change moves on. Who decided by an old stamp changes nothing and is told so; so it does not matter how many
- * processes look at once, or where one of them ends: a decision, the state it leaves and the runs it makes are there
- * together or not at all.
- */
-
+/** The words of triggers in one place, and whose a trigger is. */
 import { SluiceError } from "../core/error.ts";
-import type { Success } from "../core/schedule/automation.ts";
-import type { Active } from "../core/schedule/overlap.ts";
-import type { TriggerKind } from "../core/schedule/trigger.ts";
-import type { NewRun } from "./runs.ts";
-import type { Enqueued } from "./store.ts";
 
-export interface NewTrigger {
-  /** "schedule nightly": also the source of its runs. */
-  readonly name: string;
-  readonly kind: TriggerKind;
-  /** Null where each submission says it. */
-  readonly workflow: string | null;
-  /** JSON text of what it is declared as. */
-  readonly spec: string;
-  /** Born paused; says nothing about one that is there already. */
-  readonly paused: boolean;
-}
+export type { NewTrigger } from "./ports/declarations.ts";
+export type * from "./ports/triggers.ts";
 
-/**
- * They come with a declaration, which adds what is new and takes over what has changed: then it is looked at again at
- * once. State, pause and what is due stay. What its app no longer declares stays with its state, but nobody looks at it.
- */
-export interface TriggerRow {
-  readonly name: string;
-  /** Whose it is; null where no app declares it. */
-  readonly app: string | null;
-  readonly kind: TriggerKind;
-  readonly workflow: string | null;
-  readonly spec: string;
-  /** JSON text of an object; empty before it was looked at first. */
-  readonly state: string;
-  /** When to look at it next, and from where on nothing was looked at; null: with every poll. */
-  readonly nextAt: number | null;
-  readonly paused: boolean;
-  readonly stamp: number;
-  /** Somebody is at it. */
-  readonly busy: boolean;
-}
-
-export interface Firing {
-  readonly name: string;
-  /** The stamp it was decided by. */
-  readonly stamp: number;
-  readonly state: string;
-  readonly nextAt: number | null;
-  readonly submit: readonly NewRun[];
-}
-
-/** Runs of one workflow, or those that one source has submitted. */
-export type RunsOf = { readonly workflow: string } | { readonly source: string };
-
-export interface TriggerVerbs {
-  /** All of them, by name, and the store's now. */
-  triggers(): Promise<{ readonly now: number; readonly triggers: readonly TriggerRow[] }>;
-  /** Resumed, it begins anew: what was missed while it was paused is not due. Undefined when there is no such trigger. */
-  pauseTrigger(name: string, paused: boolean, by: string): Promise<{ readonly was: boolean } | undefined>;
-  /** Marks it as busy for so long, so that others need not look meanwhile. The new stamp; undefined when somebody was faster. */
-  takeTrigger(name: string, stamp: number, busyMs: number): Promise<number | undefined>;
-  /** Writes a decision: state, next look and runs, all in one transaction. Undefined when somebody was faster. */
-  fire(firing: Firing): Promise<Enqueued[] | undefined>;
-  /** The last success of each of these workflows; of those that never succeeded there is none. */
-  lastSuccesses(workflows: readonly string[]): Promise<Success[]>;
-  activeRuns(of: RunsOf): Promise<Active>;
-}
-
+/** The name of a trigger belongs to the app that declared it first. */
 export function triggerTaken(name: string, owner: string, app: string): SluiceError {
   return new SluiceError(
     "TRIGGER_TAKEN",

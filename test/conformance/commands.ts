@@ -112,7 +112,7 @@ export type Command =
       readonly want: number;
       readonly shared: boolean;
       readonly intake: boolean;
-      readonly unpark: boolean;
+      readonly parked: boolean;
       readonly prefetching: number;
       readonly take: number;
       readonly held: boolean;
@@ -251,7 +251,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       want: fc.integer({ min: 1, max: 5 }),
       shared: fc.boolean(),
       intake: fc.nat(3).map((n) => n > 0),
-      unpark: fc.boolean(),
+      parked: fc.boolean(),
       prefetching: fc.nat(3),
       take: fc.nat(4),
       held: fc.nat(2).map((n) => n > 0),

@@ -240,7 +240,7 @@ export class Player {
       news: finished.flatMap(({ news }) => news ?? []),
       started: this.#began(command.began),
       lanes: lanes.map(({ id }) => ({ id, want: command.want })),
-      aside: [],
+      without: [],
       exclusive: command.shared ? [] : gates,
       shared: [
         ...(command.shared ? gates : []),
@@ -248,9 +248,9 @@ export class Player {
       ],
       intake: command.intake,
       queues: QUEUES,
-      lookahead: 3,
-      unpark: command.unpark && !command.shared ? gates : [],
-      skipLocked: false,
+      perQueue: 3,
+      parkedOn: command.parked && !command.shared ? gates : [],
+      sideBySide: false,
       prefetching: command.prefetching,
     };
     let moves: Moves | undefined;
@@ -805,14 +805,14 @@ const intakeOnly: Scope = {
   finished: [],
   started: [],
   lanes: [],
-  aside: [],
+  without: [],
   exclusive: [],
   shared: [],
   intake: true,
   queues: [],
-  lookahead: 1,
-  unpark: [],
-  skipLocked: false,
+  perQueue: 1,
+  parkedOn: [],
+  sideBySide: false,
   prefetching: 0,
 };
 

@@ -6,7 +6,7 @@ import { Bench, BILL, BULK, MAIL, newTask } from "../../src/testing/store-suite/
 
 export { BILL, BULK, MAIL };
 
-type Kind = Store["kind"];
+type Kind = string;
 type Sql = string | ((kind: Kind) => string);
 
 export interface Corruption {

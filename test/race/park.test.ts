@@ -23,7 +23,7 @@ const GATES = [GATE, "queue:race"];
 /** As a claimer decides that sees the gate full. */
 const park: Scope = scopeOf({ lanes: [{ id: LANE.id, want: 5 }], exclusive: GATES });
 /** As somebody looks who has just freed something. */
-const lookForParked: Scope = scopeOf({ session: "s2", exclusive: GATES, unpark: [GATE], queues: ["race"] });
+const lookForParked: Scope = scopeOf({ session: "s2", exclusive: GATES, parkedOn: [GATE], queues: ["race"] });
 
 interface Race {
   readonly store: Store;

@@ -120,7 +120,7 @@ describeOn("PostgreSQL", () => {
           session: "by hand",
           lanes: [{ id: LANE.id, want: 3 }],
           ...(skipLocked ? { shared: [GATE, "queue:race"] } : { exclusive: [GATE, "queue:race"] }),
-          skipLocked,
+          sideBySide: skipLocked,
         }),
         ({ heads }) => {
           expect(heads).toHaveLength(3);

@@ -12,7 +12,7 @@ import { settingChecks } from "./settings.ts";
 import { A_POLL_MS, recoveryCheck, stillLost, stoppingCheck, workersCheck } from "./workers.ts";
 
 export interface Diagnosis {
-  readonly kind: Store["kind"];
+  readonly kind: string;
   /** When it was looked at, by the store's clock. */
   readonly at: number;
   /** The worst of all checks; `fail` is a broken invariant. */
@@ -41,7 +41,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
     stoppingCheck(seen),
     workersCheck(seen),
     asideCheck(seen),
-    ...settingChecks(store.kind, seen.settings),
+    ...settingChecks(store, seen.settings),
     clock,
     checkOf("schema", [], `version ${seen.schema}`),
     checkOf("size", [], sizeOf(seen)),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../store/store.ts";
+import type { AnyStore } from "../../store/capabilities.ts";
 import type { Settings } from "./judge.ts";
 import { settingChecks } from "./settings.ts";
 
@@ -34,9 +34,23 @@ const MARIADB = {
 };
 const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
 
+/** A database, or a store that keeps nothing. */
+const storeOf = (kind: string, more: Partial<AnyStore["capabilities"]> = {}) => ({
+  kind,
+  capabilities: {
+    ports: [],
+    durable: kind !== "memory",
+    shared: kind !== "memory",
+    passesAtOnce: false,
+    callerTransaction: false,
+    parking: true,
+    ...more,
+  },
+});
+
 /** "check: what the finding begins with", for everything that is found. */
-function found(kind: Store["kind"], settings: Settings): string[] {
-  return settingChecks(kind, settings).flatMap(({ check, findings }) =>
+function found(kind: string, settings: Settings): string[] {
+  return settingChecks(storeOf(kind), settings).flatMap(({ check, findings }) =>
     findings.map(({ text, cure, verdict }) => {
       expect({ verdict, cured: cure.length > 10 }).toEqual({ verdict: "warn", cured: true });
       return `${check}: ${text}`;
@@ -51,12 +65,12 @@ describe("a database as it should be", () => {
     ["sqlite", SQLITE, "SQLite 3.53.0"],
   ] as const)("%s has no finding and says what it is", (kind, settings, title) => {
     expect(found(kind, settings)).toEqual([]);
-    expect(settingChecks(kind, settings)[0]?.says).toBe(title);
+    expect(settingChecks(storeOf(kind), settings)[0]?.says).toBe(title);
   });
 
   test("a pooler that is known of is no finding, and what it costs is said", () => {
     expect(found("postgres", { ...POSTGRES, pooler: "on" })).toEqual([]);
-    const speed = settingChecks("postgres", { ...POSTGRES, pooler: "on" }).find(
+    const speed = settingChecks(storeOf("postgres"), { ...POSTGRES, pooler: "on" }).find(
       ({ check }) => check === "speed",
     );
     expect(speed?.says).toMatch(/^a pooler stands in between/);
@@ -71,8 +85,15 @@ describe("a database as it should be", () => {
   });
 });
 
+test("a store that we do not know is judged by what it says of itself", () => {
+  expect(found("etcd", {})).toEqual([]);
+  const [version, durability] = settingChecks(storeOf("etcd", { durable: false }), {});
+  expect(version?.says).toBe("etcd");
+  expect(durability?.findings).toHaveLength(1);
+});
+
 describe("one setting that breaks a promise is one warning", () => {
-  test.each<[Store["kind"], Settings, RegExp]>([
+  test.each<[string, Settings, RegExp]>([
     ["postgres", { ...POSTGRES, fsync: "off" }, /^durability: fsync is off/],
     ["postgres", { ...POSTGRES, full_page_writes: "off" }, /^durability: full_page_writes is off/],
     ["postgres", { ...POSTGRES, synchronous_commit: "off" }, /^durability: synchronous_commit is off/],

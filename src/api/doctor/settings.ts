@@ -1,5 +1,5 @@
 /** What the store stands on: the version, the durability, the locks and the speed of its database. */
-import type { Store } from "../../store/store.ts";
+import type { AnyStore } from "../../store/capabilities.ts";
 import type { Check } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
 import type { Judge, Settings } from "./judge.ts";
@@ -7,18 +7,27 @@ import { mysql } from "./mysql.ts";
 import { postgres } from "./postgres.ts";
 import { sqlite } from "./sqlite.ts";
 
-const memory: Judge = {
-  title: () => "in memory",
+const JUDGES: ReadonlyMap<string, Judge> = new Map([
+  ["postgres", postgres],
+  ["mysql", mysql],
+  ["sqlite", sqlite],
+]);
+
+/** Of a store without a database that we know, only what it says of itself can be judged. */
+const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Judge => ({
+  title: () => (kind === "memory" ? "in memory" : kind),
   version: () => [],
-  durability: () => [warning("nothing is kept: it ends with this process", "Name a store with --store")],
+  durability: () =>
+    durable ? [] : [warning("nothing is kept: it ends with this process", "Name a store with --store")],
   locks: () => [],
-  cutOff: "nobody else is there",
-};
+  cutOff: shared ? "its own settings are not known here" : "nobody else is there",
+});
 
-const JUDGES: Readonly<Record<Store["kind"], Judge>> = { postgres, mysql, sqlite, memory };
+type Judged = Pick<AnyStore, "kind" | "capabilities">;
 
-export function settingChecks(kind: Store["kind"], settings: Settings): Check[] {
-  const { title, version, durability, locks, cutOff, speed } = JUDGES[kind];
+export function settingChecks(store: Judged, settings: Settings): Check[] {
+  const judge = JUDGES.get(store.kind) ?? byCapabilities(store);
+  const { title, version, durability, locks, cutOff, speed } = judge;
   return [
     checkOf("version", version(settings), title(settings)),
     checkOf("durability", durability(settings), "what is acknowledged survives a crash"),

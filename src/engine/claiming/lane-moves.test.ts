@@ -34,14 +34,14 @@ const scope: Scope = {
   finished: [],
   started: [],
   lanes: [],
-  aside: [],
+  without: [],
   exclusive: [],
   shared: [],
   intake: true,
   queues: [],
-  lookahead: 32,
-  unpark: [],
-  skipLocked: false,
+  perQueue: 32,
+  parkedOn: [],
+  sideBySide: false,
   prefetching: 0,
 };
 
@@ -197,7 +197,7 @@ describe("an empty lane", () => {
     expect(moves({ crowd })).toMatchObject([{ state: "idle", parked: null, head: null }]);
     expect(moves({ crowd: 1 })).toEqual([]);
     expect(moves({ crowd, cut: true })).toEqual([]);
-    expect(moves({ crowd, scope: { skipLocked: true } })).toEqual([]);
+    expect(moves({ crowd, scope: { sideBySide: true } })).toEqual([]);
   });
 
   test("does not stay parked", () => {
@@ -228,7 +228,7 @@ describe("the head of a lane", () => {
   });
 
   test("is not known where units that others have in hand were passed over", () => {
-    expect(moves({ ...next, crowd, scope: { skipLocked: true } })).toEqual([]);
+    expect(moves({ ...next, crowd, scope: { sideBySide: true } })).toEqual([]);
   });
 
   test("is not written again when it is right", () => {

@@ -45,12 +45,12 @@ function moveOf(
   const undecided = first !== undefined && reasons === undefined;
   const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
   const blocked = undecided ? lane.blocked : JSON.stringify(keysOf(reasons ?? []));
-  const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.skipLocked;
+  const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.sideBySide;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
   const mark =
     (first && (plan.marks.get(lane.id) ?? (lane.mark?.unit === first.id ? lane.mark : null))) ?? null;
-  const known = first && !scope.skipLocked && (parking.isCrowded || rehead || state !== lane.state);
+  const known = first && !scope.sideBySide && (parking.isCrowded || rehead || state !== lane.state);
   const head = known ? { priority: first.priority, at: first.at, id: first.id } : null;
   const next: LaneMove = {
     lane: lane.id,

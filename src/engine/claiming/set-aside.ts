@@ -33,7 +33,7 @@ const bare = (scope: Scope): Scope => ({
   lanes: [],
   intake: false,
   queues: [],
-  unpark: [],
+  parkedOn: [],
   prefetching: 0,
 });
 

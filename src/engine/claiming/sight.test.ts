@@ -138,10 +138,10 @@ describe("the gates of the lanes in sight", () => {
     sight.notice([lane]);
     const limited = { lanes: [row(lane)], gates: [...keys, "queue:free"].map((key) => gate(key, 3)) };
     learn(sight, sight.scope(NONE, 4), limited);
-    expect(sight.scope(NONE, 4).skipLocked).toBe(false);
+    expect(sight.scope(NONE, 4).sideBySide).toBe(false);
     sight.notice([free]);
     learn(sight, sight.scope(NONE, 4), { lanes: [row(lane), row(free)], gates: [gate("queue:free", -1)] });
-    expect(sight.scope(NONE, 4).skipLocked).toBe(true);
+    expect(sight.scope(NONE, 4).sideBySide).toBe(true);
   });
 });
 
@@ -241,7 +241,7 @@ describe("lanes that are none of our business", () => {
     sight.notice([theirs, mine]);
     learn(sight, sight.scope(NONE, 1), pass(-1));
     const look = sight.scope(NONE, 1);
-    expect([ids(look), look.aside]).toEqual([["mine"], ["theirs"]]);
+    expect([ids(look), look.without]).toEqual([["mine"], ["theirs"]]);
     expect(look.exclusive).toEqual(["pool:mine"]);
   });
 
@@ -250,7 +250,7 @@ describe("lanes that are none of our business", () => {
     sight.notice([theirs, mine]);
     learn(sight, sight.scope(NONE, 1), pass(5));
     const look = sight.scope(NONE, 1);
-    expect([ids(look).sort(), look.aside]).toEqual([["mine", "theirs"], []]);
+    expect([ids(look).sort(), look.without]).toEqual([["mine", "theirs"], []]);
   });
 
   test("stay aside from pass to pass, so that they do not stand in the way of ours again and again", () => {
@@ -259,7 +259,7 @@ describe("lanes that are none of our business", () => {
     learn(sight, sight.scope(NONE, 1), pass(-1));
     for (let round = 0; round < 3; round += 1) {
       const look = sight.scope(NONE, 1);
-      expect(look.aside).toEqual(["theirs"]);
+      expect(look.without).toEqual(["theirs"]);
       learn(sight, look, { lanes: [row(mine)], gates: [gate("queue:q", -1)] });
     }
   });
@@ -269,7 +269,7 @@ describe("lanes that are none of our business", () => {
     sight.notice([theirs, mine]);
     learn(sight, sight.scope(NONE, 1), pass(-1));
     learn(sight, sight.scope(NONE, 1), { lanes: [row(mine)], gates: [gate("queue:q", 2)] });
-    expect(sight.scope(NONE, 1).aside).toEqual([]);
+    expect(sight.scope(NONE, 1).without).toEqual([]);
   });
 
   test("are looked at once when somebody tells of them", () => {
@@ -278,7 +278,7 @@ describe("lanes that are none of our business", () => {
     learn(sight, sight.scope(NONE, 1), pass(-1));
     sight.notice([theirs]);
     expect(ids(sight.scope(NONE, 1)).sort()).toEqual(["mine", "theirs"]);
-    expect(sight.scope(NONE, 1).aside).toEqual([]);
+    expect(sight.scope(NONE, 1).without).toEqual([]);
   });
 });
 
@@ -329,7 +329,7 @@ describe("gates that lanes are parked on", () => {
     sight.parkedOn(["pool:x", "pool:t=1"]);
     const look = sight.scope(NONE, 1);
     expect([look.exclusive, look.shared]).toEqual([["pool:t=1", "pool:x"], ["pool:t=*"]]);
-    expect(look.unpark).toEqual(["pool:t=1", "pool:x"]);
+    expect(look.parkedOn).toEqual(["pool:t=1", "pool:x"]);
     expect(sight.scope(NONE, 1).exclusive).toEqual([]);
   });
 
@@ -338,7 +338,7 @@ describe("gates that lanes are parked on", () => {
     sight.notice([spec("a", { cluster: 1, "queue:q": 1, "pool:x": 1 })]);
     const look = sight.scope(NONE, 1);
     expect(look.exclusive).toEqual(["cluster", "pool:x", "queue:q"]);
-    expect(look.unpark).toEqual(["cluster", "pool:x", "queue:q"]);
+    expect(look.parkedOn).toEqual(["cluster", "pool:x", "queue:q"]);
   });
 
   test("are looked at when they have no limit any more: who is parked there may go", () => {
@@ -347,13 +347,13 @@ describe("gates that lanes are parked on", () => {
     sight.notice([lane]);
     learn(sight, sight.scope(NONE, 1), { lanes: [row(lane)], gates: [gate("pool:x", -1)], waiting: ["a"] });
     const look = sight.scope(NONE, 1);
-    expect([look.exclusive, look.unpark]).toEqual([[], ["pool:x"]]);
+    expect([look.exclusive, look.parkedOn]).toEqual([[], ["pool:x"]]);
   });
 
   test("are looked at once more when a pass could not show all who may fit", () => {
     const sight = all();
     expect(learn(sight, sight.scope(NONE, 1), { again: ["pool:x"] })).toBe(true);
-    expect(sight.scope(NONE, 1).unpark).toEqual(["pool:x"]);
-    expect(sight.scope(NONE, 1).unpark).toEqual([]);
+    expect(sight.scope(NONE, 1).parkedOn).toEqual(["pool:x"]);
+    expect(sight.scope(NONE, 1).parkedOn).toEqual([]);
   });
 });

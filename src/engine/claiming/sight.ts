@@ -115,7 +115,7 @@ export class Sight {
     budget: number,
   ): Pick<
     Scope,
-    "lanes" | "aside" | "exclusive" | "shared" | "queues" | "lookahead" | "unpark" | "skipLocked"
+    "lanes" | "without" | "exclusive" | "shared" | "queues" | "perQueue" | "parkedOn" | "sideBySide"
   > {
     const chosen = this.#choose(always);
     const told = this.#told.splice(0, MOST_TOLD);
@@ -123,13 +123,13 @@ export class Sight {
     const bounds = new Set(exclusive);
     return {
       lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget) })),
-      aside: [...this.#aside.keys()],
+      without: [...this.#aside.keys()],
       exclusive,
       shared,
       queues: [...this.#queues],
-      lookahead: LOOKAHEAD,
-      unpark: keys,
-      skipLocked: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
+      perQueue: LOOKAHEAD,
+      parkedOn: keys,
+      sideBySide: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
 

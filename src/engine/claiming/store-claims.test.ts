@@ -278,12 +278,12 @@ describe("an exchange", () => {
         prefetched: [],
         sessions: [{ id: "", slots: 4, serves: servesText(["q"], ["t"]) }],
         lost: [],
-        beyond: lanes.filter(({ id }) => !named.has(id)).slice(0, scope.lookahead),
+        beyond: lanes.filter(({ id }) => !named.has(id)).slice(0, scope.perQueue),
       });
       const claimed = succeeds ? claim.map(({ id }) => ({ id, lane: "l0" }) as Claimed) : [];
       return { now: 1, claimed, started: [], accepted: new Set<string>(), arrived: [] };
     };
-    return new Claimer({ pass, hint: () => {} } as unknown as MemoryStore, { slots: 100 }).claims;
+    return new Claimer({ ...openMemory(), pass }, { slots: 100 }).claims;
   };
   const settled = async (claims: StoreClaims): Promise<Answer> => {
     const ask = () => claims.exchange({ ...USUAL, finished: [], active: 0 });

@@ -47,7 +47,7 @@ export class StoreClaims implements Claims {
     this.#store = store;
     this.#seat = seat;
     // From so many slots on, one half runs here while the store has the other. A store in this process has no "while".
-    this.atOnce = seat.slots >= HALVES_FROM && (store.kind === "postgres" || store.kind === "mysql") ? 2 : 1;
+    this.atOnce = seat.slots >= HALVES_FROM && store.capabilities.passesAtOnce ? 2 : 1;
     this.#serves = servesText(seat.queues, seat.tasks);
     this.#sight = new Sight(seat.queues, (lane) => doesServe(this.#serves, lane));
   }
@@ -147,7 +147,7 @@ export class StoreClaims implements Claims {
       session: this.#session,
       finished: report.finished,
       started: report.started,
-      skipLocked: sight.skipLocked && this.#passes % REHEAD_EVERY !== 0,
+      sideBySide: sight.sideBySide && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
       // Without a hint nothing new can be in line; now and then we look anyway.
       intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
@@ -164,7 +164,7 @@ export class StoreClaims implements Claims {
     // Few newcomers are looked at right away; of many, the store tells which come first.
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
     // And where it told of as many as it was asked for, there may be more of them.
-    this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.lookahead;
+    this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.perQueue;
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);

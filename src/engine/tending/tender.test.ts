@@ -181,14 +181,14 @@ describe("parked gates", () => {
       finished: [],
       started: [],
       lanes: lanes.map(({ id }) => ({ id, want: 1 })),
-      aside: [],
+      without: [],
       exclusive: [],
       shared: [],
       intake: true,
       queues: [],
-      lookahead: 0,
-      unpark: [],
-      skipLocked: false,
+      perQueue: 0,
+      parkedOn: [],
+      sideBySide: false,
       prefetching: 0,
     };
     const nothing = { claim: [], claimLeaseMs: 1, start: [], expire: [], recover: [], lanes: [] };

@@ -3,6 +3,7 @@
  * Each verb runs from its first line to its last without a pause, so nothing ever interleaves.
  */
 import { SluiceError } from "../../core/error.ts";
+import { ALL_PORTS } from "../capabilities.ts";
 import { replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
@@ -50,6 +51,14 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
   return {
     kind: "memory",
+    capabilities: {
+      ports: ALL_PORTS,
+      durable: false,
+      shared: false,
+      passesAtOnce: false,
+      callerTransaction: false,
+      parking: true,
+    },
     migrate: async () => {},
     verify: async () => {},
     now: () => look((at) => at),

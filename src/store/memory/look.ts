@@ -93,14 +93,14 @@ export function openBeyond(
   tables: Tables,
   queues: readonly string[],
   without: ReadonlySet<string>,
-  lookahead: number,
+  perQueue: number,
 ): LaneRow[] {
   const open = tables.lane.all().filter(({ id, state }) => state === "open" && !without.has(id));
   return queues.flatMap((queue) =>
     open
       .filter((lane) => lane.queue === queue)
       .sort(byHead)
-      .slice(0, lookahead)
+      .slice(0, perQueue)
       .map((lane) => laneRow(tables, lane)),
   );
 }

@@ -30,14 +30,14 @@ const scope: Scope = {
   finished: [],
   started: [],
   lanes: [{ id: lane.id, want: 10 }],
-  aside: [],
+  without: [],
   exclusive: ["pool:smtp", "queue:mail"],
   shared: [],
   intake: true,
   queues: ["mail"],
-  lookahead: 4,
-  unpark: [],
-  skipLocked: false,
+  perQueue: 4,
+  parkedOn: [],
+  sideBySide: false,
   prefetching: 0,
 };
 

@@ -50,9 +50,9 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
 function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly StoppingRecord[]): View {
   const named = scope.lanes.map(({ id }) => id);
   const gates = gatesOf(tables, scope);
-  const parkedAt = scope.unpark.flatMap((gate) => look.parkedQueues(tables, gate).slice(0, 1));
+  const parkedAt = scope.parkedOn.flatMap((gate) => look.parkedQueues(tables, gate).slice(0, 1));
   const lists = parkedLists(parkedAt, scope.queues, gates, look.usage(tables, now, []));
-  const known = new Set([...named, ...scope.aside]);
+  const known = new Set([...named, ...scope.without]);
   const lost = look.lost(tables, now);
   return {
     now,
@@ -63,7 +63,7 @@ function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly St
     prefetched: look.prefetched(tables, now, scope.session, scope.prefetching),
     sessions: look.alive(tables, now),
     lost,
-    beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.lookahead),
+    beyond: look.openBeyond(tables, scope.intake ? scope.queues : [], known, scope.perQueue),
     ...parkedView(
       lists,
       {

@@ -1,11 +1,11 @@
 /** Timers: waits that have become too long, and runs that take too long. */
-import type { RunVerbs, Timer } from "../runs.ts";
+import type { RunPort, Timer } from "../store.ts";
 import type { Tables } from "./tables.ts";
 import { pairKey } from "./tables.ts";
 
 const AT_ONCE = 200;
 
-export function timers(tables: Tables, now: number): Awaited<ReturnType<RunVerbs["timers"]>> {
+export function timers(tables: Tables, now: number): Awaited<ReturnType<RunPort["timers"]>> {
   const inOrder = tables.timer.all().sort((a, b) => a.at - b.at);
   const due = inOrder.filter(({ at }) => at <= now);
   return { due: due.slice(0, AT_ONCE), nextAt: inOrder[due.length]?.at ?? null, now };

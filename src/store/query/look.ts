@@ -98,13 +98,13 @@ export const selectParked = (lists: readonly ParkedList[], without: readonly str
   );
 
 /** Open lanes that the scope does not name, the best of each queue first. */
-export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "aside" | "lookahead">): Sql =>
+export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" | "perQueue">): Sql =>
   each(
     { queue: "text" },
     scope.queues.map((queue) => ({ queue })),
     (of) =>
       sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.queue = ${of("queue")} AND l.state = 1
-      AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.aside])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.lookahead))}`,
+      AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.without])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.perQueue))}`,
   );
 
 export interface Looking {

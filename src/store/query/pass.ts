@@ -60,11 +60,11 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const usage = first.add(read(look.selectUsage()));
   const laneIds = scope.lanes.map(({ id }) => id);
   const lanes = first.add(laneIds.length > 0 && read(look.selectLanes(laneIds)));
-  const line = look.selectHeads(scope.lanes, { skipLocked: scope.skipLocked, arriving: scope.intake });
+  const line = look.selectHeads(scope.lanes, { skipLocked: scope.sideBySide, arriving: scope.intake });
   // A long line is better off as rows than gathered into a text.
-  const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.skipLocked;
+  const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.sideBySide;
   const heads = first.add(laneIds.length > 0 && (short ? read(line) : line));
-  const parked = first.add(scope.unpark.length > 0 && read(look.selectParkedQueues(scope.unpark)));
+  const parked = first.add(scope.parkedOn.length > 0 && read(look.selectParkedQueues(scope.parkedOn)));
   const beyond = first.add(scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)));
   const prefetched = first.add(
     scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),

@@ -134,11 +134,11 @@ export function laneSuite(fresh: Fresh): void {
     await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
     const away = await bench.look([], { queues: ["mail"] });
     expect(away.beyond.map(({ id }) => id)).toEqual([BULK.id]);
-    const unpark = { unpark: ["pool:smtp"], exclusive: ["pool:smtp"], queues: ["mail"] };
-    const shut = await bench.look([BULK], unpark);
+    const more = { parkedOn: ["pool:smtp"], exclusive: ["pool:smtp"], queues: ["mail"] };
+    const shut = await bench.look([BULK], more);
     expect(shut.parked ?? []).toEqual([]);
     await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 2, by: "ann" });
-    const back = await bench.look([BULK], unpark);
+    const back = await bench.look([BULK], more);
     expect(back.lanes.map(({ id }) => id)).toEqual([BULK.id]);
     expect(back.parked?.map(({ id }) => id)).toEqual([MAIL.id]);
     expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp" });
@@ -149,7 +149,7 @@ export function laneSuite(fresh: Fresh): void {
     await bench.enqueue("a", "b", "c");
     await bench.intake();
     await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
-    const { lanes, heads } = await bench.look([MAIL], { unpark: ["pool:smtp"] });
+    const { lanes, heads } = await bench.look([MAIL], { parkedOn: ["pool:smtp"] });
     expect(lanes.map(({ id }) => id)).toEqual([MAIL.id]);
     expect(heads.map(({ id }) => id)).toEqual(["a", "b", "c"]);
   });

@@ -102,7 +102,7 @@ export function passSuite(fresh: Fresh): void {
     await bench.enqueue("a", "b");
     await bench.intake();
     const { heads } = await bench.look([MAIL], {
-      skipLocked: true,
+      sideBySide: true,
       exclusive: [],
       shared: ["pool:smtp", "queue:mail"],
     });
@@ -209,8 +209,8 @@ export function passSuite(fresh: Fresh): void {
     const beyond = async (more: object) =>
       (await bench.look([], { queues: ["mail"], ...more })).beyond.map(({ id }) => id);
     expect(await beyond({})).toEqual([BULK.id, MAIL.id, ACME.id]);
-    expect(await beyond({ lookahead: 2 })).toEqual([BULK.id, MAIL.id]);
-    expect(await beyond({ aside: [MAIL.id] })).toEqual([BULK.id, ACME.id]);
+    expect(await beyond({ perQueue: 2 })).toEqual([BULK.id, MAIL.id]);
+    expect(await beyond({ without: [MAIL.id] })).toEqual([BULK.id, ACME.id]);
     expect(await beyond({ lanes: [{ id: BULK.id, want: 1 }] })).toEqual([MAIL.id, ACME.id]);
     expect(await beyond({ queues: ["money", "nowhere"] })).toEqual([BILL.id]);
   });

@@ -1,6 +1,14 @@
 /** What a doctor asks of a store: what can never be, and what its promises rest on, all at one instant. */
-import type { Limit } from "../core/gate/gate.ts";
-import type { AsideRow, GateState, SessionRow, StoppingRow } from "./store.ts";
+import type { Limit } from "../../core/gate/gate.ts";
+import type { AsideRow } from "./asides.ts";
+import type { GateState } from "./gates.ts";
+import type { StoppingRow } from "./holdings.ts";
+import type { SessionRow } from "./sessions.ts";
+
+export interface InspectionPort {
+  /** Reads everything once and locks nothing: for a look now and then, not for a loop. */
+  inspect(): Promise<Inspection>;
+}
 
 /** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
 export type Contradiction =

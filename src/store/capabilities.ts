@@ -1,0 +1,127 @@
+/** What a store says of itself, as data: the ports that it implements, and what it can do beyond their words. */
+import type { AsidePort } from "./ports/asides.ts";
+import type { DeclarationPort } from "./ports/declarations.ts";
+import type { GatePort } from "./ports/gates.ts";
+import type { HoldingPort } from "./ports/holdings.ts";
+import type { InspectionPort } from "./ports/inspection.ts";
+import type { LinePort } from "./ports/lines.ts";
+import type { MaintenancePort } from "./ports/maintenance.ts";
+import type { PassPort } from "./ports/passes.ts";
+import type { RunPort } from "./ports/runs.ts";
+import type { SessionPort } from "./ports/sessions.ts";
+import type { SteeringPort } from "./ports/steering.ts";
+import type { TriggerPort } from "./ports/triggers.ts";
+import type { UnitPort } from "./ports/units.ts";
+import type { WakeUpPort } from "./ports/wake-ups.ts";
+
+/** The ports of a store, by name. */
+export interface Ports {
+  readonly units: UnitPort;
+  readonly passes: PassPort;
+  readonly sessions: SessionPort;
+  readonly gates: GatePort;
+  readonly holdings: HoldingPort;
+  readonly declarations: DeclarationPort;
+  readonly lines: LinePort;
+  readonly steering: SteeringPort;
+  readonly asides: AsidePort;
+  readonly runs: RunPort;
+  readonly triggers: TriggerPort;
+  readonly inspection: InspectionPort;
+  readonly wakeUps: WakeUpPort;
+  readonly maintenance: MaintenancePort;
+}
+
+export type PortName = keyof Ports;
+
+export interface Capabilities {
+  readonly ports: readonly PortName[];
+  /** What it has acknowledged survives the end of every process. */
+  readonly durable: boolean;
+  /** Several processes can have it open, and each sees what the others write. */
+  readonly shared: boolean;
+  /** It makes passes side by side: while one waits for the store, another can be under way. */
+  readonly passesAtOnce: boolean;
+  /** `enqueue` and `submit` can take part in a transaction of the caller's. */
+  readonly callerTransaction: boolean;
+  /** A lane can be parked on a gate: it is out of sight until that gate has room. Without it, a parked lane stays in sight. */
+  readonly parking: boolean;
+}
+
+/** What every store has, whichever ports it implements. */
+export interface AnyStore {
+  /** A name for its sort: "memory", "postgres", … Ask `capabilities` for what it can do. */
+  readonly kind: string;
+  readonly capabilities: Capabilities;
+  close(): Promise<void>;
+}
+
+type Joined<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** A store with these ports. */
+export type StoreWith<P extends PortName> = AnyStore & Joined<Ports[P]>;
+
+const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: true } } = {
+  units: { enqueue: true, task: true, tasks: true, ended: true, find: true, events: true },
+  passes: { pass: true },
+  sessions: {
+    openSession: true,
+    renewSession: true,
+    closeSession: true,
+    sessions: true,
+    claimsOf: true,
+    stale: true,
+    progress: true,
+    note: true,
+  },
+  gates: { gates: true, limits: true, changeLimit: true, deleteGate: true },
+  holdings: { holders: true, stopping: true, renewClaims: true },
+  declarations: { declare: true, replaced: true },
+  lines: { wait: true, waiting: true, queues: true, line: true },
+  steering: { cancel: true, retry: true, reprioritize: true },
+  asides: { probe: true, takeIn: true, setAside: true, restore: true, asides: true },
+  runs: {
+    submit: true,
+    advance: true,
+    cancelRun: true,
+    failRun: true,
+    pauseRun: true,
+    failWaiting: true,
+    timers: true,
+    resetTimer: true,
+    stirring: true,
+    run: true,
+    runs: true,
+    items: true,
+    standstill: true,
+    laterRuns: true,
+  },
+  triggers: {
+    triggers: true,
+    pauseTrigger: true,
+    takeTrigger: true,
+    fire: true,
+    lastSuccesses: true,
+    activeRuns: true,
+  },
+  inspection: { inspect: true },
+  wakeUps: { listen: true, hint: true },
+  maintenance: { migrate: true, verify: true, now: true, tend: true },
+};
+
+const isPort = (name: string): name is PortName => name in VERBS;
+
+export const ALL_PORTS: readonly PortName[] = Object.keys(VERBS).filter(isPort);
+
+/** Whether a store says that it has these ports, and has all of their verbs. */
+export function offers<P extends PortName>(store: AnyStore, ports: readonly P[]): store is StoreWith<P> {
+  return ports.every(
+    (port) => store.capabilities.ports.includes(port) && missingVerbs(store, port).length === 0,
+  );
+}
+
+/** The verbs of a port that a store does not have. */
+export const missingVerbs = (store: AnyStore, port: PortName): string[] =>
+  Object.keys(VERBS[port]).filter((verb) => typeof Reflect.get(store, verb) !== "function");
