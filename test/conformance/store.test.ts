@@ -1,6 +1,7 @@
 // One suite, four stores.
 
 import { afterAll, expect, test } from "vitest";
+import type { Capabilities } from "../../src/store/capabilities.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
 import { openMysql } from "../../src/store/mysql/index.ts";
 import { openPostgres } from "../../src/store/postgres/index.ts";
@@ -9,7 +10,8 @@ import { sql } from "../../src/store/sql.ts";
 import { openSqlite } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { FakeClock } from "../../src/testing/index.ts";
-import { describeStore, sqliteTimeOf } from "../../src/testing/index.ts";
+import { sqliteTimeOf } from "../../src/testing/index.ts";
+import { describeStore } from "../../src/testing/store-suite/index.ts";
 import {
   describeWithInstalled,
   describeWithMariadb,
@@ -29,6 +31,7 @@ function onSql(
   place: () => Promise<string>,
   aside: (where: string) => Promise<Aside>,
   open: (where: string, clock: FakeClock) => Promise<Store>,
+  capabilities: Partial<Capabilities> = {},
 ): void {
   let where: string | undefined;
   let beside: Aside | undefined;
@@ -44,6 +47,7 @@ function onSql(
       return store;
     },
     {
+      capabilities,
       setLimitDirectly: async (_, key, limit) => {
         await beside?.query(`UPDATE sluice_gate SET capacity = ${limit} WHERE name = '${key}'`);
       },
@@ -75,7 +79,9 @@ for (const { title, describeWith, fresh } of servers)
       where = await fresh();
       return where;
     };
-    onSql(title, place, besidePostgres, async (url, { now }) => openPostgres({ url, now }));
+    onSql(title, place, besidePostgres, async (url, { now }) => openPostgres({ url, now }), {
+      callerTransaction: true,
+    });
 
     test.each(["new tables", "a long line", "many lanes"] as const)(
       "no statement walks through all of a table, or must do what is switched off: %s",

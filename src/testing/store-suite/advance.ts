@@ -22,7 +22,7 @@ import {
 
 const NOTHING_MORE: Reading = { units: [], bodies: [], items: [] };
 
-export function advanceSuite(fresh: Fresh): void {
+export function advanceSuite(fresh: Fresh<"runs" | "steering">): void {
   test("without news asks nobody", async () => {
     const bench = await fresh();
     const answer = await bench.store.advance(() => {

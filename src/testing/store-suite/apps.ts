@@ -3,7 +3,7 @@ import { laneOf } from "../../store/lane.ts";
 import type { Declaration, DeclaredGate, GateState } from "../../store/store.ts";
 import type { Bench, Fresh } from "./bench.ts";
 import { newTask } from "./bench.ts";
-import type { StoreSuiteOptions } from "./index.ts";
+import type { StoreSuiteOptions } from "./options.ts";
 
 const GPU = "pool:gpu";
 
@@ -17,7 +17,10 @@ const gate = async ({ store }: Bench, key = GPU): Promise<GateState | undefined>
 const limitOf = async (bench: Bench, key = GPU): Promise<number | null | undefined> =>
   (await gate(bench, key))?.limit;
 
-export function appSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions): void {
+export function appSuite(
+  fresh: Fresh<"declarations" | "lines">,
+  { setLimitDirectly }: StoreSuiteOptions,
+): void {
   test("does not touch what another one declares", async () => {
     const bench = await fresh();
     await bench.store.declare({ ...of("shop", gpu(2)), queues: [{ name: "mail", rank: 3 }] });

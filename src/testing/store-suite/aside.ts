@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Fresh } from "./bench.ts";
 import { BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
-export function asideSuite(fresh: Fresh): void {
+export function asideSuite(fresh: Fresh<"asides" | "lines" | "inspection" | "steering">): void {
   test("is seen by no pass, keeps its units, and says why", async () => {
     const bench = await fresh();
     await bench.enqueue("a", newTask("b", { lane: BULK }));

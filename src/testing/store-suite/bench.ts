@@ -1,4 +1,5 @@
 /** A store on a workbench: what the suite says often, said once. */
+import type { PortName, StoreWith } from "../../store/capabilities.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf, laneOf } from "../../store/lane.ts";
 import type {
@@ -12,7 +13,6 @@ import type {
   NewTask,
   Passed,
   Scope,
-  Store,
   View,
 } from "../../store/store.ts";
 import type { FakeClock } from "../clock.ts";
@@ -86,11 +86,16 @@ interface ClaimOptions {
   readonly news?: readonly News[];
 }
 
-export class Bench {
-  readonly store: Store;
+/** The ports without which nothing can be put in line, claimed and counted. */
+export const BASE = ["units", "passes", "sessions", "gates", "maintenance"] as const satisfies PortName[];
+
+type BaseStore = StoreWith<(typeof BASE)[number]>;
+
+export class Bench<S extends BaseStore = BaseStore> {
+  readonly store: S;
   readonly clock: FakeClock;
 
-  constructor(store: Store, clock: FakeClock) {
+  constructor(store: S, clock: FakeClock) {
     this.store = store;
     this.clock = clock;
   }
@@ -182,4 +187,7 @@ export function asItIs({ id, stamp, state, parked, mark, blocked }: LaneRow): La
   return { lane: id, stamp, state, parked, mark, blocked, head: null };
 }
 
-export type Fresh = () => Promise<Bench>;
+/** A bench with a store that has these ports, too. */
+export type BenchWith<P extends PortName> = Bench<BaseStore & StoreWith<P>>;
+
+export type Fresh<P extends PortName = never> = () => Promise<BenchWith<P>>;

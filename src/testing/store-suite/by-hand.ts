@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Fresh } from "./bench.ts";
 import { MAIL, newTask } from "./bench.ts";
 
-export function byHandSuite(fresh: Fresh): void {
+export function byHandSuite(fresh: Fresh<"steering">): void {
   test("a waiting, a delayed, a prefetched and a running task can each be cancelled", async () => {
     const bench = await fresh();
     await bench.session();
@@ -26,6 +26,8 @@ export function byHandSuite(fresh: Fresh): void {
     await bench.stopped({ id: "running", epoch });
     expect(await bench.heldAt("pool:smtp")).toBe(0);
     expect((await bench.look()).heads).toEqual([]);
+    expect(await bench.claim(["waiting", "later", "claimed", "running"])).toEqual([]);
+    expect(await bench.history("waiting")).toEqual(["1 TaskEnqueued", "2 TaskCancelled"]);
   });
 
   test("what runs and is cancelled has lost its claim: its report is refused", async () => {
@@ -111,5 +113,34 @@ export function byHandSuite(fresh: Fresh): void {
     const answers = await Promise.all(["x", "y", "z"].map((by) => bench.store.retry("a", by)));
     expect(answers.filter(Boolean)).toEqual([{ was: "cancelled" }]);
     expect(await bench.history("a")).toEqual(["1 TaskEnqueued", "2 TaskCancelled", "3 TaskRetried"]);
+  });
+
+  test("leaves a history without gaps, whatever happened", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a");
+    await bench.report(await bench.claimOne("a"), { to: "returned" });
+    const second = await bench.claimOne("a");
+    await bench.store.note([{ ...second, kind: "TaskLogged", data: "{}" }]);
+    await bench.report(second, { to: "retry", delayMs: 5, body: "{}" });
+    bench.clock.advance(5);
+    await bench.store.tend();
+    await bench.report(await bench.claimOne("a"), { to: "failed", body: "{}" });
+    await bench.store.retry("a", "me");
+    await bench.store.cancel("a", "me");
+    const events = await bench.store.events("a");
+    expect(events.map(({ n }) => n)).toEqual(events.map((_, index) => index + 1));
+    expect(events.map(({ kind }) => kind)).toEqual([
+      "TaskEnqueued",
+      "TaskClaimed",
+      "TaskReturned",
+      "TaskClaimed",
+      "TaskLogged",
+      "TaskRetried",
+      "TaskClaimed",
+      "TaskFailed",
+      "TaskRetried",
+      "TaskCancelled",
+    ]);
   });
 }

@@ -7,12 +7,13 @@ import type {
   Reading,
   Results,
   RunMove,
+  RunSeen,
   StepKey,
   StepMove,
 } from "../../store/runs.ts";
-import type { Bench } from "./bench.ts";
 import { newTask } from "./bench.ts";
-import { gateOf, leaveNews, move, newRun } from "./run-bench.ts";
+import type { RunBench } from "./run-bench.ts";
+import { gateOf, leaveNews, look, move, newRun } from "./run-bench.ts";
 
 /** The gate that says how many items of a step may be in flight. */
 export const windowOf = (run: string, step: string): string => `run:${run}/items/${step}`;
@@ -45,7 +46,7 @@ export function over(run: string, name: string, { total, created }: Omit<Fan, "l
 
 /** A direct run that has started, with a step over a list of which these items are in line. */
 export async function startedOver(
-  bench: Bench,
+  bench: RunBench,
   run: string,
   step: string,
   items: readonly number[],
@@ -62,13 +63,13 @@ export async function startedOver(
 }
 
 /** Moves a run, whether there is news of it or not. */
-export async function moveOn(bench: Bench, run: string, what: Partial<RunMove>): Promise<void> {
+export async function moveOn(bench: RunBench, run: string, what: Partial<RunMove>): Promise<void> {
   await leaveNews(bench, run);
   await move(bench, run, what);
 }
 
 /** What one look gives to read. */
-export async function readOf(bench: Bench, run: string, reading: Partial<Reading>): Promise<Results> {
+export async function readOf(bench: RunBench, run: string, reading: Partial<Reading>): Promise<Results> {
   await leaveNews(bench, run);
   let asked = false;
   let found: Results = { units: new Map(), bodies: new Map(), items: new Map() };
@@ -81,9 +82,20 @@ export async function readOf(bench: Bench, run: string, reading: Partial<Reading
   return found;
 }
 
-export async function countsOf(bench: Bench, { run, step }: StepKey): Promise<ItemCounts | null | undefined> {
+export async function countsOf(
+  bench: RunBench,
+  { run, step }: StepKey,
+): Promise<ItemCounts | null | undefined> {
   return (await bench.store.run(run))?.steps.find(({ name }) => name === step)?.items;
 }
 
-export const places = async (bench: Bench, run: string, step: string): Promise<string[]> =>
+export const places = async (bench: RunBench, run: string, step: string): Promise<string[]> =>
   (await bench.store.items(run, step, { after: -1, limit: 99 })).map(({ place }) => place);
+
+/** How a look sees the only run there is news of. */
+export async function seen(bench: RunBench): Promise<RunSeen | undefined> {
+  return (await look(bench))[0];
+}
+
+export const newsCount = async (bench: RunBench): Promise<number> =>
+  (await bench.store.advance(() => ({ moves: [] }))).news;

@@ -4,20 +4,24 @@ import type { Bench, Fresh } from "./bench.ts";
 import { MAIL, NOTHING, scopeOf } from "./bench.ts";
 
 /** A unit that one session has claimed and lost, and another has claimed since: the id is the same, the epoch is not. */
+async function takenOver(bench: Bench, held: boolean): Promise<{ old: Claimed; current: Claimed }> {
+  for (const session of ["s1", "s2"]) await bench.session(session, { leaseMs: 900_000 });
+  await bench.enqueue("a");
+  const old = await bench.claimOne("a", { held, claimLeaseMs: 1_000 });
+  bench.clock.advance(1_000);
+  await bench.store.pass(scopeOf([], { session: "s2" }), ({ lost }) => ({
+    ...NOTHING,
+    recover: lost.map(({ id, epoch }) => ({ id, epoch, to: "waiting", body: null })),
+  }));
+  const current = await bench.claimOne("a", { session: "s2", held, claimLeaseMs: 1_000 });
+  expect(current.epoch).toBeGreaterThan(old.epoch);
+  return { old, current };
+}
+
 export function fencingSuite(fresh: Fresh): void {
   const taken = async (held: boolean): Promise<{ bench: Bench; old: Claimed; current: Claimed }> => {
     const bench = await fresh();
-    for (const session of ["s1", "s2"]) await bench.session(session, { leaseMs: 900_000 });
-    await bench.enqueue("a");
-    const old = await bench.claimOne("a", { held, claimLeaseMs: 1_000 });
-    bench.clock.advance(1_000);
-    await bench.store.pass(scopeOf([], { session: "s2" }), ({ lost }) => ({
-      ...NOTHING,
-      recover: lost.map(({ id, epoch }) => ({ id, epoch, to: "waiting", body: null })),
-    }));
-    const current = await bench.claimOne("a", { session: "s2", held, claimLeaseMs: 1_000 });
-    expect(current.epoch).toBeGreaterThan(old.epoch);
-    return { bench, old, current };
+    return { bench, ...(await takenOver(bench, held)) };
   };
   const lost = async (bench: Bench) => (await bench.look()).lost.map(({ id }) => id);
 
@@ -60,10 +64,17 @@ export function fencingSuite(fresh: Fresh): void {
     expect([await bench.store.stale([old]), await bench.store.stale([current])]).toEqual([["a"], []]);
   });
 
-  test("has nothing left to ask for, and nothing to renew", async () => {
+  test("has nothing left to ask for", async () => {
     const { bench, current } = await taken(true);
     expect(await bench.store.claimsOf("s1")).toEqual([]);
     expect((await bench.store.claimsOf("s2")).map(({ epoch }) => epoch)).toEqual([current.epoch]);
+  });
+}
+
+export function fencedLeaseSuite(fresh: Fresh<"holdings">): void {
+  test("has nothing to renew", async () => {
+    const bench = await fresh();
+    await takenOver(bench, true);
     expect(await bench.store.renewClaims("s1")).toEqual([]);
   });
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../store/schema.ts";
 import type { Inspection } from "../../store/store.ts";
-import type { Bench, Fresh } from "./bench.ts";
+import type { Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
-export function inspectSuite(fresh: Fresh): void {
+export function inspectSuite(fresh: Fresh<"inspection" | "steering" | "declarations">): void {
   test("of an empty store finds nothing, and says which schema it has", async () => {
     const bench = await fresh();
     const seen = await bench.store.inspect();
@@ -143,5 +143,4 @@ function contradictions({ broken }: Inspection): Record<string, readonly string[
   return Object.fromEntries(found.map(([name, { ids }]) => [name, ids]));
 }
 
-const gateOf = ({ gates }: Awaited<ReturnType<Bench["store"]["inspect"]>>) =>
-  gates.find(({ key }) => key === "pool:smtp");
+const gateOf = ({ gates }: Inspection) => gates.find(({ key }) => key === "pool:smtp");

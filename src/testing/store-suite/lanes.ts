@@ -1,16 +1,15 @@
 import { expect, test } from "vitest";
 import type { Fresh } from "./bench.ts";
-import { BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
+import { MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 
 export function laneSuite(fresh: Fresh): void {
-  test("comes in open, with its first unit as its head and its queue's rank", async () => {
+  test("comes in open, with its first unit as its head and rank 100 unless its queue was declared", async () => {
     const bench = await fresh();
-    await bench.store.declare({ queues: [{ name: "mail", rank: 3 }], gates: [] });
     await bench.enqueue("b", newTask("a", { priority: 6 }));
     await bench.intake();
     expect(await bench.lane(MAIL)).toEqual({
       ...MAIL,
-      rank: 3,
+      rank: 100,
       state: "open",
       parked: null,
       head: { priority: 6, at: bench.clock.now(), id: "a" },
@@ -18,13 +17,6 @@ export function laneSuite(fresh: Fresh): void {
       mark: null,
       blocked: "[]",
     });
-  });
-
-  test("has a queue of rank 100 unless it was declared", async () => {
-    const bench = await fresh();
-    await bench.enqueue("a");
-    await bench.intake();
-    expect((await bench.lane(MAIL)).rank).toBe(100);
   });
 
   test("has a head that no unit stands before", async () => {
@@ -67,17 +59,17 @@ export function laneSuite(fresh: Fresh): void {
     await bench.intake();
     const seen = await bench.lane(MAIL);
     const mark = { unit: "a", passed: 3, since: 17 };
-    await bench.move(MAIL, { state: "parked", parked: "pool:smtp", mark, blocked: '["pool:smtp"]' });
-    const parked = await bench.lane(MAIL);
-    expect(parked).toMatchObject({
-      state: "parked",
-      parked: "pool:smtp",
+    await bench.move(MAIL, { state: "idle", mark, blocked: '["pool:smtp"]' });
+    const moved = await bench.lane(MAIL);
+    expect(moved).toMatchObject({
+      state: "idle",
+      parked: null,
       mark,
       blocked: '["pool:smtp"]',
       stamp: seen.stamp + 1,
     });
     await bench.move(MAIL, { stamp: seen.stamp, state: "open", parked: null, blocked: "[]" });
-    expect(await bench.lane(MAIL)).toEqual(parked);
+    expect(await bench.lane(MAIL)).toEqual(moved);
   });
 
   test("that something arrives at moves on: a decision made before does not apply", async () => {
@@ -115,43 +107,6 @@ export function laneSuite(fresh: Fresh): void {
       state: "open",
       head: { priority: 0, at: bench.clock.now(), id: "b" },
     });
-  });
-
-  test("that is parked stays parked when something arrives, with a better head if it has one", async () => {
-    const bench = await fresh();
-    await bench.enqueue("b");
-    await bench.intake();
-    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
-    await bench.enqueue(newTask("a", { priority: 1 }));
-    await bench.intake();
-    expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp", head: { id: "a" } });
-  });
-
-  test("that is parked is out of sight, and is shown to whom its gate has room for", async () => {
-    const bench = await fresh();
-    await bench.enqueue("a", newTask("b", { lane: BULK }));
-    await bench.intake();
-    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
-    const away = await bench.look([], { queues: ["mail"] });
-    expect(away.beyond.map(({ id }) => id)).toEqual([BULK.id]);
-    const more = { parkedOn: ["pool:smtp"], exclusive: ["pool:smtp"], queues: ["mail"] };
-    const shut = await bench.look([BULK], more);
-    expect(shut.parked ?? []).toEqual([]);
-    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 2, by: "ann" });
-    const back = await bench.look([BULK], more);
-    expect(back.lanes.map(({ id }) => id)).toEqual([BULK.id]);
-    expect(back.parked?.map(({ id }) => id)).toEqual([MAIL.id]);
-    expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp" });
-  });
-
-  test("that is parked and named by the scope is shown once, with its own units once", async () => {
-    const bench = await fresh();
-    await bench.enqueue("a", "b", "c");
-    await bench.intake();
-    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
-    const { lanes, heads } = await bench.look([MAIL], { parkedOn: ["pool:smtp"] });
-    expect(lanes.map(({ id }) => id)).toEqual([MAIL.id]);
-    expect(heads.map(({ id }) => id)).toEqual(["a", "b", "c"]);
   });
 
   test("says each change of what it waits for once, in its own history", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Bench, Fresh } from "./bench.ts";
 import { NOTHING, scopeOf } from "./bench.ts";
 
-export function leaseSuite(fresh: Fresh): void {
+export function leaseSuite(fresh: Fresh<"holdings">): void {
   const lost = async (bench: Bench) => (await bench.look()).lost.map(({ id }) => id);
   const working = async (leaseMs: number, ...ids: string[]) => {
     const bench = await fresh();

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { laneOf } from "../../store/lane.ts";
 import type { Declaration, GateInfo } from "../../store/store.ts";
 import type { Bench, Fresh } from "./bench.ts";
-import { newTask } from "./bench.ts";
-import type { StoreSuiteOptions } from "./index.ts";
+import { MAIL, newTask } from "./bench.ts";
+import type { StoreSuiteOptions } from "./options.ts";
 
 const declared = (limit: number): Declaration => ({
   queues: [{ name: "mail", rank: 7 }],
@@ -13,7 +13,10 @@ const declared = (limit: number): Declaration => ({
 const gate = async ({ store }: Bench, key: string): Promise<GateInfo | undefined> =>
   (await store.gates()).find((each) => each.key === key);
 
-export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions): void {
+export function limitSuite(
+  fresh: Fresh<"declarations" | "lines">,
+  { setLimitDirectly }: StoreSuiteOptions,
+): void {
   test("that is declared is in force, and a later declaration replaces it", async () => {
     const bench = await fresh();
     await bench.store.declare(declared(5));
@@ -224,11 +227,39 @@ export function limitSuite(fresh: Fresh, { setLimitDirectly }: StoreSuiteOptions
     ]);
   });
 
-  test("that nobody has said anything of is the one its kind is born with", async () => {
-    const { store } = await fresh();
-    const set = (key: string) => store.changeLimit({ key, to: "value", limit: 5, by: "ann" });
-    expect(await set("queue:new")).toEqual({ from: -1, limit: 5 });
-    expect(await set("runs")).toEqual({ from: 10, limit: 5 });
-    expect(await set("pool:new")).toEqual({ from: null, limit: 5 });
+  test("has a lease beside it: the one of the family where a gate of one value has none of its own", async () => {
+    const bench = await fresh();
+    await bench.enqueue(
+      newTask("a", { lane: laneOf("mail", "send", [{ gate: "pool:tenant=acme", slots: 1 }]) }),
+    );
+    await bench.intake();
+    const declared = { limit: 2, line: "bypass" } as const;
+    const leaseOf = async () => {
+      const { gates } = await bench.look([], { exclusive: ["pool:tenant=acme"], shared: ["pool:tenant=*"] });
+      return gates.find(({ key }) => key === "pool:tenant=acme")?.leaseMs;
+    };
+    const family = { key: "pool:tenant=*", ...declared, leaseMs: 900 };
+    await bench.store.declare({ queues: [], gates: [family] });
+    expect(await leaseOf()).toBe(900);
+    const acme = { key: "pool:tenant=acme", ...declared, leaseMs: 50 };
+    await bench.store.declare({ queues: [], gates: [family, acme] });
+    expect(await leaseOf()).toBe(50);
+  });
+
+  test("comes with a rank for the queue, which a lane has when it comes in", async () => {
+    const bench = await fresh();
+    await bench.store.declare({ queues: [{ name: "mail", rank: 3 }], gates: [] });
+    await bench.enqueue("b", newTask("a", { priority: 6 }));
+    await bench.intake();
+    expect(await bench.lane(MAIL)).toEqual({
+      ...MAIL,
+      rank: 3,
+      state: "open",
+      parked: null,
+      head: { priority: 6, at: bench.clock.now(), id: "a" },
+      stamp: 0,
+      mark: null,
+      blocked: "[]",
+    });
   });
 }

@@ -4,7 +4,7 @@ import type { Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, newTask } from "./bench.ts";
 import { NIGHTLY, newRun, started } from "./run-bench.ts";
 
-export function lineSuite(fresh: Fresh): void {
+export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "holdings">): void {
   test("shows everything that waits in one queue, in order, with what is needed to judge it", async () => {
     const bench = await fresh();
     await bench.session();
@@ -168,5 +168,87 @@ export function lineSuite(fresh: Fresh): void {
     bench.clock.advance(990);
     expect((await bench.store.holders("pool:smtp")).map(({ id }) => id)).toEqual(["bulk"]);
     expect(await bench.store.holders("nowhere")).toEqual([]);
+  });
+
+  test("has gates by key with what is held, and queues by rank with what they have", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.store.declare({
+      queues: [
+        { name: "money", rank: 1 },
+        { name: "mail", rank: 5 },
+      ],
+      gates: [],
+    });
+    await bench.enqueue("a", "b", newTask("c", { lane: BULK }), newTask("d", { lane: BILL, delayMs: 4 }));
+    await bench.claim(["a", "c"]);
+    expect((await bench.store.gates()).map(({ key, held }) => [key, held])).toEqual([
+      ["pool:smtp", 4],
+      ["queue:mail", 2],
+      ["queue:money", 0],
+    ]);
+    const ranks = (rank: number) => [{ app: "default", rank }];
+    expect(await bench.store.queues()).toEqual([
+      { name: "money", rank: 1, ranks: ranks(1), waiting: 0, running: 0, later: 1 },
+      { name: "mail", rank: 5, ranks: ranks(5), waiting: 1, running: 2, later: 0 },
+    ]);
+  });
+
+  test("shows all that one wait depends on", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 3, by: "me" });
+    await bench.enqueue("run", "first", "me");
+    bench.clock.advance(5);
+    await bench.enqueue(
+      newTask("high", { lane: BULK, priority: 1 }),
+      newTask("other", { lane: BILL }),
+      "after",
+    );
+    await bench.claim(["run"]);
+    expect(await bench.store.wait("nobody")).toBeUndefined();
+    const view = await bench.store.wait("me");
+    expect(view).toMatchObject({ now: bench.clock.now(), rank: 100, task: { id: "me", state: "waiting" } });
+    expect(view?.gates.find(({ key }) => key === "pool:smtp")).toMatchObject({ limit: 3 });
+    expect(view?.usage).toMatchObject([{ lane: MAIL.id, session: "s1", units: 1, held: true }]);
+    expect(new Set(view?.lanes.map(({ id }) => id))).toEqual(new Set([MAIL.id, BULK.id]));
+    expect(view?.sessions.map(({ id }) => id).sort()).toEqual([RUNS, "s1"]);
+    expect(view?.holders).toEqual([
+      { id: "run", name: "send", lane: MAIL.id, session: "s1", since: bench.clock.now(), held: true },
+    ]);
+    expect(view?.ahead.map(({ lane, units }) => [lane, units]).sort()).toEqual(
+      [
+        [MAIL.id, 1],
+        [BULK.id, 1],
+      ].sort(),
+    );
+    expect(view?.heads.map(({ id }) => id).sort()).toEqual(["after", "first", "high", "me"]);
+    expect([view?.aheadAt, view?.before]).toEqual([{ "pool:smtp": 2, "queue:mail": 2 }, 2]);
+  });
+
+  test("has a queue that counts it at once, before a pass has taken it in and after", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b", newTask("c", { lane: BILL }));
+    const counted = async () => (await bench.store.queues()).map(({ name, waiting }) => [name, waiting]);
+    const both = [
+      ["mail", 2],
+      ["money", 1],
+    ];
+    expect(await counted()).toEqual(both);
+    await bench.intake();
+    expect(await counted()).toEqual(both);
+  });
+
+  test("has a queue that counts what is delayed apart, and two thousand as well as two", async () => {
+    const bench = await fresh();
+    await bench.enqueue(
+      newTask("delay", { delayMs: 500 }),
+      newTask("time", { runAt: bench.clock.now() + 900 }),
+    );
+    await bench.enqueue(...Array.from({ length: 2_000 }, (_, index) => `t${index}`));
+    await bench.intake();
+    expect(await bench.store.queues()).toMatchObject([
+      { name: "mail", waiting: 2_000, later: 2, running: 0 },
+    ]);
   });
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { RUNS } from "../../store/runs.ts";
 import type { Fresh } from "./bench.ts";
-import { BILL, BULK, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
+import { BILL, BULK, NOTHING, newTask, scopeOf } from "./bench.ts";
 
 export function readSuite(fresh: Fresh): void {
   test("gives the store's own time", async () => {
@@ -14,7 +13,6 @@ export function readSuite(fresh: Fresh): void {
   test("of a task nobody has enqueued gives nothing", async () => {
     const { store } = await fresh();
     expect(await store.task("nobody")).toBeUndefined();
-    expect(await store.wait("nobody")).toBeUndefined();
     expect(await store.events("nobody")).toEqual([]);
   });
 
@@ -51,113 +49,5 @@ export function readSuite(fresh: Fresh): void {
     expect(await bench.store.find("01ab")).toEqual(["01abc", "01abd"]);
     expect(await bench.store.find("01abc")).toEqual(["01abc"]);
     expect(await bench.store.find("9")).toEqual([]);
-  });
-
-  test("shows a history without gaps, whatever happened", async () => {
-    const bench = await fresh();
-    await bench.session();
-    await bench.enqueue("a");
-    await bench.report(await bench.claimOne("a"), { to: "returned" });
-    const second = await bench.claimOne("a");
-    await bench.store.note([{ ...second, kind: "TaskLogged", data: "{}" }]);
-    await bench.report(second, { to: "retry", delayMs: 5, body: "{}" });
-    bench.clock.advance(5);
-    await bench.store.tend();
-    await bench.report(await bench.claimOne("a"), { to: "failed", body: "{}" });
-    await bench.store.retry("a", "me");
-    await bench.store.cancel("a", "me");
-    const events = await bench.store.events("a");
-    expect(events.map(({ n }) => n)).toEqual(events.map((_, index) => index + 1));
-    expect(events.map(({ kind }) => kind)).toEqual([
-      "TaskEnqueued",
-      "TaskClaimed",
-      "TaskReturned",
-      "TaskClaimed",
-      "TaskLogged",
-      "TaskRetried",
-      "TaskClaimed",
-      "TaskFailed",
-      "TaskRetried",
-      "TaskCancelled",
-    ]);
-  });
-
-  test("lists gates by key with what is held, and queues by rank with what they have", async () => {
-    const bench = await fresh();
-    await bench.session();
-    await bench.store.declare({
-      queues: [
-        { name: "money", rank: 1 },
-        { name: "mail", rank: 5 },
-      ],
-      gates: [],
-    });
-    await bench.enqueue("a", "b", newTask("c", { lane: BULK }), newTask("d", { lane: BILL, delayMs: 4 }));
-    await bench.claim(["a", "c"]);
-    expect((await bench.store.gates()).map(({ key, held }) => [key, held])).toEqual([
-      ["pool:smtp", 4],
-      ["queue:mail", 2],
-      ["queue:money", 0],
-    ]);
-    const ranks = (rank: number) => [{ app: "default", rank }];
-    expect(await bench.store.queues()).toEqual([
-      { name: "money", rank: 1, ranks: ranks(1), waiting: 0, running: 0, later: 1 },
-      { name: "mail", rank: 5, ranks: ranks(5), waiting: 1, running: 2, later: 0 },
-    ]);
-  });
-
-  test("gives the limits of the gates it is asked for, and of those only that are there", async () => {
-    const bench = await fresh();
-    await bench.store.changeLimit({ key: "pool:a", to: "value", limit: 4, by: "me" });
-    const limits = await bench.store.limits(["pool:a", "pool:b"]);
-    expect([...limits]).toEqual([["pool:a", 4]]);
-    expect((await bench.store.limits([])).size).toBe(0);
-  });
-
-  test("shows all that one wait depends on", async () => {
-    const bench = await fresh();
-    await bench.session();
-    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 3, by: "me" });
-    await bench.enqueue("run", "first", "me");
-    bench.clock.advance(5);
-    await bench.enqueue(
-      newTask("high", { lane: BULK, priority: 1 }),
-      newTask("other", { lane: BILL }),
-      "after",
-    );
-    await bench.claim(["run"]);
-    const view = await bench.store.wait("me");
-    expect(view).toMatchObject({ now: bench.clock.now(), rank: 100, task: { id: "me", state: "waiting" } });
-    expect(view?.gates.find(({ key }) => key === "pool:smtp")).toMatchObject({ limit: 3 });
-    expect(view?.usage).toMatchObject([{ lane: MAIL.id, session: "s1", units: 1, held: true }]);
-    expect(new Set(view?.lanes.map(({ id }) => id))).toEqual(new Set([MAIL.id, BULK.id]));
-    expect(view?.sessions.map(({ id }) => id).sort()).toEqual([RUNS, "s1"]);
-    expect(view?.holders).toEqual([
-      { id: "run", name: "send", lane: MAIL.id, session: "s1", since: bench.clock.now(), held: true },
-    ]);
-    expect(view?.ahead.map(({ lane, units }) => [lane, units]).sort()).toEqual(
-      [
-        [MAIL.id, 1],
-        [BULK.id, 1],
-      ].sort(),
-    );
-    expect(view?.heads.map(({ id }) => id).sort()).toEqual(["after", "first", "high", "me"]);
-    expect([view?.aheadAt, view?.before]).toEqual([{ "pool:smtp": 2, "queue:mail": 2 }, 2]);
-  });
-
-  test("hears hints until it stops listening", async () => {
-    const { store } = await fresh();
-    const heard: string[] = [];
-    const stop = await store.listen((hint) => heard.push(hint));
-    heard.length = 0;
-    store.hint("parked");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(heard).toContain("parked");
-    await stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    heard.length = 0;
-    store.hint("parked");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(heard).toEqual([]);
   });
 }

@@ -47,7 +47,7 @@ export function recoverySuite(fresh: Fresh): void {
       },
     ]);
     expect(usage).toMatchObject([{ session: "s1", lost: true, units: 1 }]);
-    expect(sessions.map(({ id }) => id)).toEqual([RUNS, "s2"]);
+    expect(sessions.map(({ id }) => id).filter((id) => id !== RUNS)).toEqual(["s2"]);
     expect(await bench.heldAt("pool:smtp")).toBe(0);
   });
 

@@ -3,8 +3,10 @@ import { laneOf } from "../../store/lane.ts";
 import type { Advanced, NewRun, News, RunMove, RunSeen, RunState } from "../../store/runs.ts";
 import { RUNS, STILL } from "../../store/runs.ts";
 import type { Claimed } from "../../store/store.ts";
-import type { Bench } from "./bench.ts";
+import type { BenchWith } from "./bench.ts";
 import { newTask } from "./bench.ts";
+
+export type RunBench = BenchWith<"runs">;
 
 export const NIGHTLY = laneOf(RUNS, "nightly", [
   { gate: "runs", slots: 1 },
@@ -61,12 +63,12 @@ export const open = (run: string, name: string): RunMove["steps"][number] => ({
 export const newsOf = (run: string, failed: string | null = null): News => ({ run, failed });
 
 /** Lets a queued run in, as a coordinator's pass does. */
-export async function letIn(bench: Bench, id: string): Promise<readonly Claimed[]> {
+export async function letIn(bench: RunBench, id: string): Promise<readonly Claimed[]> {
   return bench.claim([id], { session: RUNS, claimLeaseMs: START_TIMEOUT_MS, news: [newsOf(id)] });
 }
 
 /** Reads the news and moves nothing. */
-export async function look(bench: Bench): Promise<readonly RunSeen[]> {
+export async function look(bench: RunBench): Promise<readonly RunSeen[]> {
   let seen: readonly RunSeen[] = [];
   await bench.store.advance((runs) => {
     seen = runs;
@@ -76,14 +78,14 @@ export async function look(bench: Bench): Promise<readonly RunSeen[]> {
 }
 
 /** Moves one run, with the epoch it is seen with. */
-export async function move(bench: Bench, run: string, what: Partial<RunMove>): Promise<Advanced> {
+export async function move(bench: RunBench, run: string, what: Partial<RunMove>): Promise<Advanced> {
   return bench.store.advance((runs) => ({
     moves: runs.filter(({ id }) => id === run).map(({ epoch }) => ({ run, epoch, ...STILL, ...what })),
   }));
 }
 
 /** A direct run that has started, with these steps in line. */
-export async function started(bench: Bench, id: string, ...steps: readonly string[]): Promise<void> {
+export async function started(bench: RunBench, id: string, ...steps: readonly string[]): Promise<void> {
   await bench.store.submit([newRun(id, { direct: true })]);
   await move(bench, id, {
     start: { gates: [{ key: gateOf(id), limit: 2 }], timeoutMs: 60_000 },
@@ -93,10 +95,10 @@ export async function started(bench: Bench, id: string, ...steps: readonly strin
 }
 
 /** As anything that wants a run to be looked at does. */
-export async function leaveNews(bench: Bench, ...runs: readonly string[]): Promise<void> {
+export async function leaveNews(bench: RunBench, ...runs: readonly string[]): Promise<void> {
   await bench.claim([], { news: runs.map((run) => newsOf(run)) });
 }
 
-export async function stateOf(bench: Bench, id: string): Promise<RunState | undefined> {
+export async function stateOf(bench: RunBench, id: string): Promise<RunState | undefined> {
   return (await bench.store.run(id))?.run.state;
 }

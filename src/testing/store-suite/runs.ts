@@ -17,7 +17,19 @@ import {
   unitOf,
 } from "./run-bench.ts";
 
-export function runSuite(fresh: Fresh): void {
+export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "lines">): void {
+  test("in progress belongs to a session that is there from the beginning and never ends", async () => {
+    const bench = await fresh();
+    await bench.session();
+    const alive = async () => (await bench.look()).sessions.map(({ id, slots }) => [id, slots]);
+    expect(await alive()).toEqual([
+      [RUNS, 1_000_000_000],
+      ["s1", 4],
+    ]);
+    bench.clock.advance(30_000);
+    expect(await alive()).toEqual([[RUNS, 1_000_000_000]]);
+  });
+
   test("is queued, let in, started and over: its place is its state", async () => {
     const bench = await fresh();
     const at = bench.clock.now();

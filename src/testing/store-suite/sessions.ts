@@ -58,7 +58,8 @@ export function sessionSuite(fresh: Fresh): void {
     await bench.enqueue("a", "b");
     const claims = await bench.claim(["a", "b"]);
     expect(await bench.store.stale(claims)).toEqual([]);
-    await bench.store.cancel("b", "me");
+    const [, b] = claims;
+    if (b) await bench.report(b, { to: "succeeded" });
     expect(await bench.store.stale(claims)).toEqual(["b"]);
     expect(await bench.store.stale([])).toEqual([]);
   });
@@ -90,7 +91,7 @@ export function sessionSuite(fresh: Fresh): void {
     });
     await bench.store.note([line(a, "1"), line(b, "2"), line(a, "3")]);
     await bench.store.note([]);
-    await bench.report(a as never, { to: "succeeded" });
+    if (a) await bench.report(a, { to: "succeeded" });
     expect(
       (await bench.store.events("a")).map(({ n, kind, data }) => [
         n,

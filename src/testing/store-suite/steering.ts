@@ -16,7 +16,7 @@ import {
   unitOf,
 } from "./run-bench.ts";
 
-export function steeringSuite(fresh: Fresh): void {
+export function steeringSuite(fresh: Fresh<"runs" | "steering" | "inspection">): void {
   test("cancels a run in line: nobody can let it in any more", async () => {
     const bench = await fresh();
     await bench.store.submit([newRun("r"), newRun("later", { delayMs: 9 })]);

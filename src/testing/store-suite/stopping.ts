@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import type { Claimed } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
-import type { Bench, Fresh } from "./bench.ts";
+import type { Bench, BenchWith, Fresh } from "./bench.ts";
 import { MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 import { moveOn, startedOver, windowOf } from "./fan-bench.ts";
 import { gateOf, leaveNews, look, move, NIGHTLY, started, stateOf } from "./run-bench.ts";
 
-export function stoppingSuite(fresh: Fresh): void {
+export function stoppingSuite(
+  fresh: Fresh<"holdings" | "steering" | "runs" | "inspection" | "lines" | "triggers">,
+): void {
   const working = async (...ids: string[]) => {
     const bench = await fresh();
     await bench.session();
@@ -17,7 +19,7 @@ export function stoppingSuite(fresh: Fresh): void {
     (await bench.look()).usage
       .filter((row) => row.session === session && row.held && !row.lost)
       .reduce((sum, { units }) => sum + units, 0);
-  const broken = async (bench: Bench): Promise<string[]> =>
+  const broken = async (bench: BenchWith<"inspection">): Promise<string[]> =>
     Object.values((await bench.store.inspect()).broken).flatMap(({ ids }) => ids);
 
   test("has its outcome at once, and holds its gates and its worker's slot until it has ended", async () => {

@@ -80,14 +80,6 @@ export function tendSuite(fresh: Fresh): void {
     expect(await bench.state("a")).toBe("expired");
   });
 
-  test("names the gates that lanes are parked on", async () => {
-    const bench = await fresh();
-    await bench.enqueue("a");
-    await bench.intake();
-    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
-    expect((await bench.store.tend()).parkedOn).toEqual(["pool:smtp"]);
-  });
-
   test("by many at once moves each unit once", async () => {
     const bench = await fresh();
     const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);

@@ -2,11 +2,10 @@ import { expect, test } from "vitest";
 import { laneOf } from "../../store/lane.ts";
 import type { NewRun } from "../../store/runs.ts";
 import { RUNS } from "../../store/runs.ts";
-import type { Store } from "../../store/store.ts";
 import type { NewTrigger, TriggerRow } from "../../store/triggers.ts";
-import type { Bench, Fresh } from "./bench.ts";
+import type { BenchWith, Fresh } from "./bench.ts";
 import { newTask } from "./bench.ts";
-import type { StoreSuiteOptions } from "./index.ts";
+import type { StoreSuiteOptions } from "./options.ts";
 
 const NIGHTLY: NewTrigger = {
   name: "schedule nightly",
@@ -28,17 +27,20 @@ const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
   ...more,
 });
 
-async function seen(store: Store, name = NIGHTLY.name): Promise<TriggerRow> {
+type TriggerPorts = "triggers" | "declarations" | "steering" | "runs";
+type TriggerStore = BenchWith<TriggerPorts>["store"];
+
+async function seen(store: TriggerStore, name = NIGHTLY.name): Promise<TriggerRow> {
   const { triggers } = await store.triggers();
   const found = triggers.find((trigger) => trigger.name === name);
   if (!found) throw new Error(`${name} is not there`);
   return found;
 }
 
-const declareTriggers = (store: Store, triggers: readonly NewTrigger[], app = "shop") =>
+const declareTriggers = (store: TriggerStore, triggers: readonly NewTrigger[], app = "shop") =>
   store.declare({ app, queues: [], gates: [], triggers });
 
-async function declared(fresh: Fresh): Promise<Bench> {
+async function declared(fresh: Fresh<TriggerPorts>): Promise<BenchWith<TriggerPorts>> {
   const bench = await fresh();
   await declareTriggers(bench.store, [NIGHTLY, INBOX]);
   return bench;
@@ -46,7 +48,7 @@ async function declared(fresh: Fresh): Promise<Bench> {
 
 /** A decision by what is seen now. */
 async function fire(
-  store: Store,
+  store: TriggerStore,
   more: {
     readonly stamp?: number;
     readonly nextAt?: number | null;
@@ -57,7 +59,7 @@ async function fire(
   return store.fire({ name, stamp, state: '{"n":1}', nextAt: null, submit: [], ...more });
 }
 
-export function triggerSuite(fresh: Fresh, { succeedDirectly }: StoreSuiteOptions): void {
+export function triggerSuite(fresh: Fresh<TriggerPorts>, { succeedDirectly }: StoreSuiteOptions): void {
   test("that is declared is due at once, and born paused if it says so", async () => {
     const { store, clock } = await declared(fresh);
     const state = { state: "{}", nextAt: clock.now(), stamp: 0, busy: false };

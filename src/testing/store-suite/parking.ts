@@ -1,0 +1,70 @@
+/** Lanes parked on a gate: out of sight until that has room. */
+import { expect, test } from "vitest";
+import type { Fresh } from "./bench.ts";
+import { BULK, MAIL, newTask } from "./bench.ts";
+
+export function parkingSuite(fresh: Fresh): void {
+  test("is parked as it was seen: a stale stamp does not call it back", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    const seen = await bench.lane(MAIL);
+    const mark = { unit: "a", passed: 3, since: 17 };
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp", mark, blocked: '["pool:smtp"]' });
+    const parked = await bench.lane(MAIL);
+    expect(parked).toMatchObject({
+      state: "parked",
+      parked: "pool:smtp",
+      mark,
+      blocked: '["pool:smtp"]',
+      stamp: seen.stamp + 1,
+    });
+    await bench.move(MAIL, { stamp: seen.stamp, state: "open", parked: null, blocked: "[]" });
+    expect(await bench.lane(MAIL)).toEqual(parked);
+  });
+
+  test("stays parked when something arrives, with a better head if it has one", async () => {
+    const bench = await fresh();
+    await bench.enqueue("b");
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    await bench.enqueue(newTask("a", { priority: 1 }));
+    await bench.intake();
+    expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp", head: { id: "a" } });
+  });
+
+  test("is out of sight, and is shown to whom its gate has room for", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", newTask("b", { lane: BULK }));
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    const away = await bench.look([], { queues: ["mail"] });
+    expect(away.beyond.map(({ id }) => id)).toEqual([BULK.id]);
+    const more = { parkedOn: ["pool:smtp"], exclusive: ["pool:smtp"], queues: ["mail"] };
+    const shut = await bench.look([BULK], more);
+    expect(shut.parked ?? []).toEqual([]);
+    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 2, by: "ann" });
+    const back = await bench.look([BULK], more);
+    expect(back.lanes.map(({ id }) => id)).toEqual([BULK.id]);
+    expect(back.parked?.map(({ id }) => id)).toEqual([MAIL.id]);
+    expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp" });
+  });
+
+  test("named by the scope is shown once, with its own units once", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b", "c");
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    const { lanes, heads } = await bench.look([MAIL], { parkedOn: ["pool:smtp"] });
+    expect(lanes.map(({ id }) => id)).toEqual([MAIL.id]);
+    expect(heads.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  });
+
+  test("has its gate named by those who tend", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    await bench.intake();
+    await bench.move(MAIL, { state: "parked", parked: "pool:smtp" });
+    expect((await bench.store.tend()).parkedOn).toEqual(["pool:smtp"]);
+  });
+}
