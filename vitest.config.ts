@@ -8,7 +8,9 @@ const resolve = {
   alias: [
     { find: /^sluice$/, replacement: source("index.ts") },
     { find: /^sluice\/kubernetes$/, replacement: source("executor/kubernetes/index.ts") },
+    { find: /^sluice\/store$/, replacement: source("store/index.ts") },
     { find: /^sluice\/testing$/, replacement: source("testing/index.ts") },
+    { find: /^sluice\/testing\/store-suite$/, replacement: source("testing/store-suite/index.ts") },
     { find: /^sluice\/(sqlite|postgres|mysql|memory)$/, replacement: source("store/$1/index.ts") },
   ],
 };

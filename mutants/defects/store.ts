@@ -24,7 +24,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/usage.ts",
     from: "row.units * slots",
     to: "row.units",
-    noticedBy: { file: "test/conformance/store.test.ts", test: "memory reading lists gates by key" },
+    noticedBy: { file: "test/conformance/store.test.ts", test: "memory a line of each queue is counted" },
   },
   {
     id: "deadlock-is-an-error",

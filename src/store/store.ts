@@ -18,7 +18,7 @@ import type { TriggerPort } from "./ports/triggers.ts";
 import type { UnitPort } from "./ports/units.ts";
 import type { WakeUpPort } from "./ports/wake-ups.ts";
 
-export type * from "./ports/advancing.ts";
+export * from "./ports/advancing.ts";
 export type * from "./ports/asides.ts";
 export type * from "./ports/declarations.ts";
 export type * from "./ports/gates.ts";
@@ -32,7 +32,7 @@ export * from "./ports/reports.ts";
 export * from "./ports/runs.ts";
 export type * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
-export type * from "./ports/steps.ts";
+export * from "./ports/steps.ts";
 export type * from "./ports/triggers.ts";
 export type * from "./ports/units.ts";
 export type * from "./ports/wake-ups.ts";

@@ -1,5 +1,5 @@
 import { asksOf } from "./lane.ts";
-import type { Usage } from "./store.ts";
+import type { Holding, Usage } from "./store.ts";
 
 /**
  * A claim that seems lost counts nowhere only for the pass that has it in hand and takes it away. One that it cannot
@@ -22,7 +22,7 @@ export function unlessInHand(
 }
 
 /** Slots held per gate: the units of each lane times what the lane asks of the gate. Lost holders count nowhere. */
-export function heldPerGate(usage: readonly Usage[]): Map<string, number> {
+export function heldPerGate(usage: readonly Holding[]): Map<string, number> {
   const held = new Map<string, number>();
   for (const row of usage) {
     if (row.lost || !row.held) continue;

@@ -170,7 +170,7 @@ export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "hold
     expect(await bench.store.holders("nowhere")).toEqual([]);
   });
 
-  test("has gates by key with what is held, and queues by rank with what they have", async () => {
+  test("of each queue is counted, by rank; its gates are listed by key, with what is held", async () => {
     const bench = await fresh();
     await bench.session();
     await bench.store.declare({
