@@ -2,7 +2,7 @@
 import { SluiceError } from "../core/error.ts";
 import { asDataError } from "./data-error.ts";
 import { isConnectionLoss } from "./retry.ts";
-import type { SqlDatabase } from "./sql-store.ts";
+import type { SqlDatabase } from "./sql-database.ts";
 
 /** Beside lost connections, those that never came to be. */
 const NO_CONNECTION = new Set([

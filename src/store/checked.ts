@@ -98,8 +98,8 @@ export function checked<S extends Store>(store: S): S {
 function verbOf(store: Store, name: PropertyKey): unknown {
   const value: unknown = Reflect.get(store, name, store);
   if (typeof value !== "function") return value;
-  const verb = value.bind(store) as (...given: unknown[]) => unknown;
-  const rule = RULES[name as Verb] as ((...given: unknown[]) => void) | undefined;
+  const verb: (...given: unknown[]) => unknown = value.bind(store);
+  const rule: ((...given: unknown[]) => void) | undefined = Reflect.get(RULES, name);
   if (!rule) return verb;
   return async (...given: unknown[]) => {
     rule(...given);

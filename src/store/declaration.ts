@@ -11,7 +11,7 @@ export const UNNAMED_APP = "default";
 /** Whose limits are not known: declared before apps had names. */
 export const NOBODY = "";
 
-export interface Content {
+interface Content {
   readonly hash: string;
   readonly body: string;
 }

@@ -5,7 +5,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { ALL_PORTS } from "./capabilities.ts";
 import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
 import { isDataError } from "./data-error.ts";
-import type { Database, Flow } from "./flow.ts";
+import type { Flow } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
@@ -27,24 +27,10 @@ import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
 import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
+import type { SqlDatabase } from "./sql-database.ts";
 import type * as S from "./store.ts";
 
-/** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
-export interface SqlDatabase extends Database {
-  readonly dialect: Dialect;
-  /** Its URL or path; shown without a password. */
-  readonly where: string;
-  migrate(): Promise<void>;
-  verify(): Promise<void>;
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
-  hint(hint: string): void;
-  /** Runs a flow inside a transaction of the caller's. */
-  within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
-  /** What it stands on and SQL cannot tell. */
-  ground?(): Record<string, string>;
-  /** Housekeeping after so many claims; must never fail the caller. */
-  upkeep?(claims: number): void;
-}
+export type { SqlDatabase } from "./sql-database.ts";
 
 export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;

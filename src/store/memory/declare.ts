@@ -1,6 +1,6 @@
 /** What apps declare: each app has its own words, and a gate is what all of them come to. */
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
-import { kindOf, queueKey } from "../../core/gate/key.ts";
+import { kindOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { contentOf, NOBODY, sayingsOf, UNNAMED_APP } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
@@ -79,10 +79,3 @@ export function deleteGate(tables: Tables, key: string): GateKept | null | undef
   if (kindOf(key) === "queue") tables.queue.delete(key.slice("queue:".length));
   return null;
 }
-
-/** The ranks that apps give a queue. */
-export const ranksOf = (tables: Tables, name: string): { app: string; rank: number }[] =>
-  tables.declared
-    .of(queueKey(name))
-    .flatMap(({ app, queueRank }) => (queueRank === null ? [] : [{ app, rank: queueRank }]))
-    .sort((a, b) => (a.app < b.app ? -1 : 1));

@@ -35,7 +35,7 @@ const NAMES = [
 
 type TableName = (typeof NAMES)[number];
 
-const STATES: readonly LaneState[] = ["idle", "open", "parked", "aside"];
+const STATES: readonly unknown[] = ["idle", "open", "parked", "aside"] satisfies LaneState[];
 
 export function dump(tables: Tables): Dump {
   const all = NAMES.map((name) => [name, tables[name].all().map((row) => columns(name, row))]);
@@ -46,7 +46,7 @@ function columns(table: TableName, row: object): Record<string, unknown> {
   const entries = Object.entries(row).map(([field, value]): [string, unknown] => {
     const column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     if (typeof value === "boolean") return [column, Number(value)];
-    if (table === "lane" && field === "state") return [column, STATES.indexOf(value as LaneState)];
+    if (table === "lane" && field === "state") return [column, STATES.indexOf(value)];
     return [column, value];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -37,7 +37,7 @@ export function putInLine(tables: Tables, now: number, units: readonly NewTask[]
 
 export function answer(tables: Tables, { id, name, key }: NewTask): Enqueued {
   if (tables.task.has(id)) return { id, created: true };
-  const [twin] = tables.task.of(twinKey(name, key as string));
+  const [twin] = key === null ? [] : tables.task.of(twinKey(name, key));
   return { id: twin?.id ?? id, created: false };
 }
 
@@ -75,7 +75,7 @@ function place(tables: Tables, now: number, task: NewTask): WaitingRecord[] {
   const spot = { id, lane: task.lane.id, precedence: negated(priority) };
   const unit = { ...spot, at: now, attempt: 0, losses: 0, goodUntil: goodUntilOf(task, now), n: 1 };
   if (runAt !== null || delayMs !== null) {
-    tables.later.insert({ ...unit, at: runAt ?? now + (delayMs as number), because: "delay" });
+    tables.later.insert({ ...unit, at: runAt ?? now + (delayMs ?? 0), because: "delay" });
     return [];
   }
   tables.waiting.insert(unit);

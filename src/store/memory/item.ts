@@ -103,7 +103,7 @@ export function standstill(tables: Tables, lane: string): Standstill | undefined
   const ids = unitsOf(tables, step.run, step.name).map(({ id }) => id);
   const claims = ids.flatMap((id) => [
     ...tables.running.of(id).map(({ claimedAt }) => claimedAt),
-    ...(tables.outcome.get(id)?.claimedAt ? [tables.outcome.get(id)?.claimedAt as number] : []),
+    ...[tables.outcome.get(id)?.claimedAt ?? []].flat(),
   ]);
   return {
     open: step.state === "open",

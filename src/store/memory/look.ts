@@ -1,4 +1,5 @@
 /** What a pass and an explanation see: usage, lanes, heads, sessions, and the claims of those who are gone. */
+import { queueKey } from "../../core/gate/key.ts";
 import type { ParkedList } from "../parked.ts";
 import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
 import type { LaneRecord, RunningRecord, Tables, WaitingRecord } from "./tables.ts";
@@ -55,6 +56,13 @@ export function laneRow(tables: Tables, lane: LaneRecord): LaneRow {
 }
 
 export const rankOf = (tables: Tables, queue: string): number => tables.queue.get(queue)?.queueRank ?? 100;
+
+/** The ranks that apps give a queue. */
+export const ranksOf = (tables: Tables, name: string): { app: string; rank: number }[] =>
+  tables.declared
+    .of(queueKey(name))
+    .flatMap(({ app, queueRank }) => (queueRank === null ? [] : [{ app, rank: queueRank }]))
+    .sort((a, b) => (a.app < b.app ? -1 : 1));
 
 export const byHead = (a: LaneRecord, b: LaneRecord): number => inLine(headOf(a), headOf(b));
 

@@ -1,7 +1,7 @@
 /** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
 import { parkedLists, parkedView } from "../parked.ts";
-import type { Finished, GateRow, LaneMove, Moves, Passed, Scope, Stopped, View } from "../store.ts";
+import type { GateRow, LaneMove, Moves, Passed, Scope, View } from "../store.ts";
 import { isStopped } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
@@ -15,7 +15,7 @@ import type { StoppingRecord, Tables } from "./tables.ts";
 import { eventKey, negated } from "./tables.ts";
 
 export function pass(tables: Tables, now: number, scope: Scope, decide: (view: View) => Moves): Passed {
-  const endings = scope.finished.filter((one) => !isStopped(one)) as Exclude<Finished, Stopped>[];
+  const endings = scope.finished.flatMap((one) => (isStopped(one) ? [] : [one]));
   const settled = settle(tables, now, endings.map(exitOf));
   release(tables, scope.finished.filter(isStopped));
   markStarted(tables, now, scope.started);
@@ -31,7 +31,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const { atOnce, unlessFollowed } = sorted(news);
   // Before anything is claimed: what was to be claimed of them is gone.
   for (const { run, failed, stops } of news)
-    if (stops) endItems(tables, now, run, { step: failed as string, inFlight: false });
+    if (stops && failed !== null) endItems(tables, now, run, { step: failed, inFlight: false });
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);

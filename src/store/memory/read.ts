@@ -15,8 +15,7 @@ import type {
   TaskState,
 } from "../store.ts";
 import { heldPerGate } from "../usage.ts";
-import { ranksOf } from "./declare.ts";
-import { usage } from "./look.ts";
+import { ranksOf, usage } from "./look.ts";
 import type { GateRecord, Tables, TaskRecord } from "./tables.ts";
 
 const FOUND = 10;

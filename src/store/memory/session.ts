@@ -26,10 +26,10 @@ export function renewClaims(tables: Tables, now: number, session: string): numbe
     claim.session === session && claim.leaseMs !== null && (claim.untilAt ?? 0) > now;
   const renewed = tables.running.all().filter(isLeased);
   const stopping = tables.stopping.all().filter(isLeased);
-  for (const claim of stopping) tables.stopping.put({ ...claim, untilAt: now + (claim.leaseMs as number) });
+  for (const claim of stopping) tables.stopping.put({ ...claim, untilAt: now + (claim.leaseMs ?? 0) });
   for (const claim of renewed) {
     const n = claim.n + 1;
-    tables.running.put({ ...claim, untilAt: now + (claim.leaseMs as number), n });
+    tables.running.put({ ...claim, untilAt: now + (claim.leaseMs ?? 0), n });
     tables.event.insert({ subject: claim.id, n, kind: "StepSlotRenewed", at: now, data: null });
   }
   return [...renewed, ...stopping].map(({ epoch }) => epoch).sort((a, b) => a - b);

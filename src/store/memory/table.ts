@@ -31,7 +31,7 @@ export class Journal {
   }
 }
 
-export interface TableShape<R> {
+interface TableShape<R> {
   readonly name: string;
   readonly key: (row: R) => Key;
   /** Rows of one group are found without a look at the others. */
@@ -63,7 +63,7 @@ export class Table<R extends object> {
   }
 
   of(group: string): R[] {
-    return [...(this.#groups.get(group) ?? [])].map((key) => this.#rows.get(key) as R);
+    return [...(this.#groups.get(group) ?? [])].flatMap((key) => this.#rows.get(key) ?? []);
   }
 
   insert(row: R): void {

@@ -20,7 +20,7 @@ export interface GateRecord {
   readonly n: number;
 }
 
-export interface QueueRecord {
+interface QueueRecord {
   readonly name: string;
   readonly queueRank: number;
 }
@@ -35,7 +35,7 @@ export interface DeclaredRecord {
   readonly at: number;
 }
 
-export interface DeployRecord {
+interface DeployRecord {
   readonly app: string;
   readonly hash: string;
   readonly n: number;
@@ -116,7 +116,7 @@ export interface WaitingRecord extends Spot {
   readonly n: number;
 }
 
-export interface LaterRecord extends WaitingRecord {
+interface LaterRecord extends WaitingRecord {
   readonly because: "delay" | "retry";
 }
 
@@ -149,7 +149,7 @@ export interface StoppingRecord {
   readonly because: Stopping["because"];
 }
 
-export interface OutcomeRecord {
+interface OutcomeRecord {
   readonly id: string;
   readonly state: FinalState;
   readonly epoch: number | null;
@@ -163,7 +163,7 @@ export interface OutcomeRecord {
   readonly n: number;
 }
 
-export interface EventRecord {
+interface EventRecord {
   readonly subject: string;
   readonly n: number;
   readonly kind: string;
@@ -171,7 +171,7 @@ export interface EventRecord {
   readonly data: string | null;
 }
 
-export interface SessionRecord {
+interface SessionRecord {
   readonly id: string;
   readonly name: string;
   readonly slots: number;

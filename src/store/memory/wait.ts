@@ -34,7 +34,9 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
 
 function asideOf(tables: Tables, lane: string): WaitView["aside"] {
   const found = tables.aside.get(lane);
-  return found ? ({ ...asideRow(tables, found), units: 0 } as WaitView["aside"]) : null;
+  if (!found) return null;
+  const row = { ...asideRow(tables, found), units: 0 };
+  return row;
 }
 
 const asksAny = ({ asks }: { readonly asks: string }, keys: readonly string[]): boolean =>
