@@ -2,7 +2,7 @@
  * Rows as a database answers them, and how they are read. A decoder is a plain function from a row to what it means. It
  * passes each column to a reader below, and a reader fails for a value of the wrong type. Nothing is counted or named on the
  * way, so a decoder is as fast as the object it builds: only after a failure is the row read again, to learn which column
- * it was.
+ * it was. A decoder of many rows writes its fields out: a spread costs more than all the readers.
  */
 import { DataError } from "./data-error.ts";
 

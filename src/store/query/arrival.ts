@@ -50,11 +50,11 @@ export const arrivalRow = (row: Row): Arrival => ({
 });
 
 /** `aside`: its lane was set aside. */
-export const selectArrivals = (): Sql<Arrival & { readonly aside: boolean }> =>
+export const selectArrivals = (): Sql<{ readonly arrival: Arrival; readonly aside: boolean }> =>
   sql`SELECT r.seq, r.lane, r.queue, r.task, r.asks, r.precedence, r.at, r.unit,
       CASE WHEN EXISTS (SELECT 1 FROM sluice_aside x WHERE x.lane = r.lane) THEN 1 ELSE 0 END AS aside
     FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`.as((row) => ({
-    ...arrivalRow(row),
+    arrival: arrivalRow(row),
     aside: flag(row.aside),
   }));
 

@@ -4,9 +4,9 @@ import type { Own } from "../family.ts";
 import type { Row } from "../row.ts";
 import { flag, intOrNull, text, textOrNull } from "../row.ts";
 
-/** A gate's own row, with its name. */
-export interface NamedGate extends Own {
+export interface NamedGate {
   readonly key: string;
+  readonly own: Own;
 }
 
 export const ownGate = (row: Row): Own => ({
@@ -17,5 +17,3 @@ export const ownGate = (row: Row): Own => ({
   line: lineFrom(text(row.line)),
   leaseMs: intOrNull(row.lease_ms),
 });
-
-export const namedGate = (row: Row): NamedGate => ({ key: text(row.name), ...ownGate(row) });

@@ -5,13 +5,13 @@ import { bindsPerValue, inherit } from "../family.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
-import { intOrNull } from "../row.ts";
+import { intOrNull, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
 import type { GateInfo, GateState } from "../store.ts";
 import { heldPerGate } from "../usage.ts";
 import type { NamedGate } from "./gate-row.ts";
-import { namedGate } from "./gate-row.ts";
+import { ownGate } from "./gate-row.ts";
 import { selectUsage } from "./look.ts";
 import type { SayingOfGate } from "./saying.ts";
 import { appSaying, selectSayings } from "./saying.ts";
@@ -20,7 +20,11 @@ export interface DatedGate extends NamedGate {
   readonly setAt: number | null;
 }
 
-const datedGate = (row: Row): DatedGate => ({ ...namedGate(row), setAt: intOrNull(row.set_at) });
+const datedGate = (row: Row): DatedGate => ({
+  key: text(row.name),
+  own: ownGate(row),
+  setAt: intOrNull(row.set_at),
+});
 
 const selectColumns = sql`SELECT name, capacity, declared, paused, line, lease_ms, set_by, set_at FROM sluice_gate`;
 
@@ -50,12 +54,11 @@ export function gateStates(
 /** A row without a name is no gate: nobody can ask for it. The doctor tells of it. */
 export function gateInfos(found: readonly DatedGate[]): GateInfo[] {
   const named = found.filter(({ key }) => key !== "");
-  const all = new Map(named.map((gate) => [gate.key, gate]));
-  return named.map((own) => {
-    const { key, declared, setBy, setAt } = own;
+  const all = new Map(named.map(({ key, own }) => [key, own]));
+  return named.map(({ key, own, setAt }) => {
     const family = familyIn(all, key);
-    const perValue = bindsPerValue(own, family);
-    return { key, ...inherit(own, family), perValue, declared, setBy, setAt };
+    const { declared, setBy } = own;
+    return { key, ...inherit(own, family), perValue: bindsPerValue(own, family), declared, setBy, setAt };
   });
 }
 

@@ -25,7 +25,7 @@ import {
 } from "../sql.ts";
 import type { HeadRow, LaneRow, PrefetchedRow, Scope, SessionRow, Usage } from "../store.ts";
 import type { NamedGate } from "./gate-row.ts";
-import { namedGate } from "./gate-row.ts";
+import { ownGate } from "./gate-row.ts";
 import { laneColumns, laneRow } from "./lane-row.ts";
 
 /** The store's time: one row. */
@@ -61,7 +61,7 @@ export interface LockedGate extends NamedGate {
 export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
   const locked = mode === "exclusive";
   return sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${locked ? forNoKeyUpdate : forShare}`.as(
-    (row) => ({ ...namedGate(row), locked }),
+    (row) => ({ key: text(row.name), own: ownGate(row), locked }),
   );
 };
 
@@ -197,7 +197,11 @@ export const selectPrefetched = (session: string, perLane: number): Sql<Prefetch
         row_number() OVER (PARTITION BY lane ORDER BY precedence, at, id) AS place FROM sluice_running
       WHERE ${throughKey("id")} AND session = ${session} AND held = 0 AND until_at > ${leaseNow} AND (good_until IS NULL OR good_until > ${now})) AS p
     WHERE p.place <= ${perLane} ORDER BY p.precedence, p.at, p.id`.as((row) => ({
-    ...headRow(row),
+    id: text(row.id),
+    lane: text(row.lane),
+    priority: 0 - int(row.precedence),
+    at: int(row.at),
+    goodUntil: intOrNull(row.good_until),
     epoch: int(row.epoch),
   }));
 

@@ -102,11 +102,8 @@ function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readon
 }
 
 function gateRows(found: readonly look.LockedGate[]): GateRow[] {
-  const all = new Map(found.map((gate) => [gate.key, gate]));
-  return found.map((gate) => {
-    const { key, locked } = gate;
-    return { key, ...inherit(gate, familyIn(all, key)), locked };
-  });
+  const all = new Map(found.map(({ key, own }) => [key, own]));
+  return found.map(({ key, own, locked }) => ({ key, ...inherit(own, familyIn(all, key)), locked }));
 }
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);

@@ -30,7 +30,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
   return lastFlight({
     recovered: settle(moves.recover.map(exitOfLost), dialect),
     released: lapsed.length > 0 && release(lapsed),
-    takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ seq }) => seq)),
+    takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ arrival }) => arrival.seq)),
     expired: moves.expire.length > 0 && expireWaiting(moves.expire, dialect),
     // Before anything is claimed: what was to be claimed of them is gone.
     ended: news.flatMap((each) => endOfItems(each, dialect)),
@@ -46,7 +46,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
 
 /** What arrives in a lane that was set aside waits there with the others. */
 export const openedBy = ({ arrivals }: Seen): Announced[] =>
-  bestPerLane(arrivals.filter(({ aside }) => !aside));
+  bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
 
 export function acceptedOf({ finished }: Scope, { settled }: Seen): Set<string> {
   const epochs = new Set(settled);
