@@ -19,7 +19,7 @@ export interface Mutant {
   readonly plan: Plan;
 }
 
-const USAGE = "    const usage = first.add(read(look.selectUsage()));\n";
+const USAGE = "        usage: read(look.selectUsage()),\n";
 
 /** The same fault again and again, from the second second on. */
 function every(ms: number, times: number, make: (index: number) => Omit<Fault, "at">): Plan {
@@ -49,10 +49,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "counting before locking",
-    file: "store/query/pass.js",
+    file: "store/query/pass-look.js",
     pieces: [
       { find: USAGE, instead: "" },
-      { find: "    const locks = look.inLockOrder(", instead: `${USAGE}    const locks = look.inLockOrder(` },
+      { find: "        gates: look.inLockOrder(", instead: `${USAGE}        gates: look.inLockOrder(` },
     ],
     store: "postgres",
     mix: "quick",
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a cancel that frees slots at once",
     file: "store/query/hand.js",
-    pieces: [{ find: 'place === "running" && Number(row.held) === 1', instead: "false" }],
+    pieces: [{ find: "unit.claim?.held === true", instead: "false" }],
     store: "sqlite",
     // Code that is still there when the command has come through.
     mix: "long",

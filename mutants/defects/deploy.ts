@@ -79,8 +79,8 @@ export const defects: readonly Defect[] = [
     id: "declarations-side-by-side",
     means: "two declarations at once get one number, and an old version can come back",
     file: "src/store/query/declare.ts",
-    from: "  yield* flight(lockDeclarations);\n  const [clock = [], known = [], mine = []]",
-    to: "  const [clock = [], known = [], mine = []]",
+    from: "  yield* send(lockDeclarations);\n  const { clock, known, mine }",
+    to: "  const { clock, known, mine }",
     noticedBy: { file: "test/race/declare.test.ts", test: "versions of one app that start at once" },
   },
 ];

@@ -31,7 +31,7 @@ export const defects: readonly Defect[] = [
   {
     id: "items-timer-outlives-run",
     means: "timers of cancelled runs ring for ever",
-    file: "src/store/query/advance.ts",
+    file: "src/store/query/run-end.ts",
     from: "${steps}) OR id IN (${lists})`",
     to: "${steps})`",
     noticedBy: { file: "test/conformance/store.test.ts", test: "tells of a list who waits in it" },

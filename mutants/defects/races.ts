@@ -6,14 +6,14 @@ export const defects: readonly Defect[] = [
     id: "advance-without-lock",
     means: "two processes put the same step in line",
     file: "src/store/query/advance.ts",
-    from: "  yield* flight(lockRuns(ids), lockClaimsOf(ids));\n",
+    from: "  yield* lockAll(ids);\n",
     to: "",
     noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL two that move one run on" },
   },
   {
     id: "advance-without-claims",
     means: "a run that recovery has put back in line is started all the same",
-    file: "src/store/query/advance.ts",
+    file: "src/store/query/run-seen.ts",
     from: "AND session = ${RUNS} ORDER BY id${forUpdate}`",
     to: "AND session = ${RUNS} ORDER BY id`",
     noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL a run that recovery puts back" },
@@ -54,8 +54,8 @@ export const defects: readonly Defect[] = [
     to: "good_until, n FROM sluice_running WHERE id = ${id}`",
     also: [
       {
-        from: '${now}, o.n FROM ${rows("o", columns, [outcome])}`;',
-        to: '${now}, o.n FROM ${rows("o", columns, [outcome])} ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body`;',
+        from: '${now}, o.n FROM ${rows("o", OUTCOME, [outcome])}`;',
+        to: '${now}, o.n FROM ${rows("o", OUTCOME, [outcome])} ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body`;',
       },
     ],
     noticedBy: {
@@ -108,8 +108,8 @@ export const defects: readonly Defect[] = [
     id: "claims-of-everybody",
     means: "a worker that asks what it holds is told what others hold",
     file: "src/store/query/claim.ts",
-    from: "t.id = r.id WHERE r.session = ${session}`;",
-    to: "t.id = r.id`;",
+    from: "t.id = r.id WHERE r.session = ${session}`",
+    to: "t.id = r.id`",
     noticedBy: {
       file: "test/conformance/store.test.ts",
       test: "SQLite a holder whose claim another has by now has nothing left",
@@ -151,8 +151,8 @@ export const defects: readonly Defect[] = [
   {
     id: "started-still-lost",
     means: "a claim that has begun meanwhile is taken away",
-    file: "src/store/query/pass.ts",
-    from: "const isAsSeen = seen?.started_at === row.started_at && seen?.until_at === row.until_at;",
+    file: "src/store/query/lost.ts",
+    from: "const isAsSeen = seen?.startedAt === startedAt && seen?.untilAt === untilAt;",
     to: "const isAsSeen = true;",
     noticedBy: {
       file: "test/race/seems-lost.test.ts",
@@ -162,8 +162,8 @@ export const defects: readonly Defect[] = [
   {
     id: "renewed-still-lost",
     means: "a claim that was renewed meanwhile is taken away",
-    file: "src/store/query/pass.ts",
-    from: " && seen?.until_at === row.until_at;",
+    file: "src/store/query/lost.ts",
+    from: " && seen?.untilAt === untilAt;",
     to: ";",
     noticedBy: {
       file: "test/race/seems-lost.test.ts",
@@ -190,8 +190,8 @@ export const defects: readonly Defect[] = [
     id: "gates-unsorted",
     means: "two passes hold what the other wants next",
     file: "src/store/query/look.ts",
-    from: "WHERE name ${oneOf(keys)} ORDER BY name${mode",
-    to: "WHERE name ${oneOf(keys)}${mode",
+    from: "WHERE name ${oneOf(keys)} ORDER BY name${locked",
+    to: "WHERE name ${oneOf(keys)}${locked",
     noticedBy: { file: "test/race/in-order.test.ts", test: "on PostgreSQL a pass locks its gates by name" },
   },
   {
@@ -208,7 +208,7 @@ export const defects: readonly Defect[] = [
   {
     id: "runs-unsorted",
     means: "two that move runs on hold what the other wants next",
-    file: "src/store/query/advance.ts",
+    file: "src/store/query/run-seen.ts",
     from: "sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`",
     to: "sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)}${forUpdate}`",
     noticedBy: { file: "test/race/in-order.test.ts", test: "on PostgreSQL whoever moves runs on locks them" },
@@ -216,7 +216,7 @@ export const defects: readonly Defect[] = [
   {
     id: "run-claims-unsorted",
     means: "two that move runs on hold what the other wants next",
-    file: "src/store/query/advance.ts",
+    file: "src/store/query/run-seen.ts",
     from: "AND session = ${RUNS} ORDER BY id${forUpdate}`",
     to: "AND session = ${RUNS}${forUpdate}`",
     noticedBy: {

@@ -6,7 +6,7 @@ export const defects: readonly Defect[] = [
     id: "cancel-frees-at-once",
     means: "a cancelled task that still runs shares its pool of 1 with its successor",
     file: "src/store/query/hand.ts",
-    from: 'const isHeld = place === "running" && Number(row.held) === 1;',
+    from: "const isHeld = unit.claim?.held === true;",
     to: "const isHeld = false;",
     noticedBy: {
       file: "test/conformance/store.test.ts",

@@ -127,7 +127,7 @@ export const defects: readonly Defect[] = [
   {
     id: "success-not-recorded",
     means: "an automation never hears that a workflow succeeded",
-    file: "src/store/query/advance.ts",
+    file: "src/store/query/run-end.ts",
     from: 'state === "succeeded" ? [recordSuccess(run.id)] : []',
     to: "[]",
     noticedBy: { file: "test/triggers/restarts-sqlite.test.ts" },
@@ -146,7 +146,7 @@ export const defects: readonly Defect[] = [
   {
     id: "news-of-refused-reports",
     means: "a report that came too late moves its run on",
-    file: "src/store/query/pass.ts",
+    file: "src/store/query/pass-write.ts",
     from: "news && accepted.has(id) ? [news] : []",
     to: "news ? [news] : []",
     noticedBy: {

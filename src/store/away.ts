@@ -1,6 +1,8 @@
 /** Errors of drivers as errors of ours: a store that is away is told with its address, whatever the driver calls it. */
 import { SluiceError } from "../core/error.ts";
 import { asDataError } from "./data-error.ts";
+import { codeOf, messageOf, toldBy } from "./driver-error.ts";
+import type { Flow } from "./flow.ts";
 import { isConnectionLoss } from "./retry.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 
@@ -23,14 +25,13 @@ const WITHOUT_CODE =
   /timeout exceeded when trying to connect|connection terminated|connection is in closed state/i;
 
 export function isAway(error: unknown): boolean {
-  const { code, message = "" } = error as { code?: unknown; message?: string };
-  return isConnectionLoss(error) || NO_CONNECTION.has(String(code ?? "")) || WITHOUT_CODE.test(message);
+  return isConnectionLoss(error) || NO_CONNECTION.has(codeOf(error)) || WITHOUT_CODE.test(messageOf(error));
 }
 
 export function unreachable(where: string, error: unknown): SluiceError {
-  const { message, code, cause } = error as { message?: string; code?: string; cause?: Error };
+  const { cause, code } = toldBy(error);
   // What a driver says of a lost connection is often less than why it was lost.
-  const why = (code === "CONNECTION_LOST" && cause?.message) || message || String(code ?? error);
+  const why = (code === "CONNECTION_LOST" && messageOf(cause)) || messageOf(error) || String(code ?? error);
   return new SluiceError("STORE_UNREACHABLE", `The store ${masked(where)} could not be reached: ${why}`, {
     cause: error,
   });
@@ -55,8 +56,7 @@ export function inPlainWords(db: SqlDatabase): SqlDatabase {
     answer.catch((error: unknown) => {
       throw asDataError(error);
     });
-  const [vital, within] = [db.vital?.bind(db), db.within?.bind(db)];
-  const { ground, upkeep } = db;
+  const { vital, within, ground, upkeep } = db;
   return {
     dialect: db.dialect,
     where: db.where,
@@ -67,8 +67,18 @@ export function inPlainWords(db: SqlDatabase): SqlDatabase {
     listen: (hear) => told(db.listen(hear)),
     hint: (hint) => db.hint(hint),
     close: () => db.close(),
-    ...(vital ? { vital: (flow) => told(vital(flow)) } : {}),
-    ...(within ? { within: (transaction, flow) => ofData(within(transaction, flow)) } : {}),
+    ...(vital
+      ? {
+          vital: <T>(flow: () => Flow<T>) =>
+            told(vital.call<SqlDatabase, [() => Flow<T>], Promise<T>>(db, flow)),
+        }
+      : {}),
+    ...(within
+      ? {
+          within: <T>(transaction: unknown, flow: () => Flow<T>) =>
+            ofData(within.call<SqlDatabase, [unknown, () => Flow<T>], Promise<T>>(db, transaction, flow)),
+        }
+      : {}),
     ...(ground ? { ground: ground.bind(db) } : {}),
     ...(upkeep ? { upkeep: upkeep.bind(db) } : {}),
   };

@@ -5,7 +5,7 @@
 import { culprits } from "./culprits.ts";
 import { isDataError, sayCause } from "./data-error.ts";
 import type { Database, Flow } from "./flow.ts";
-import { flight, lastFlight } from "./flow.ts";
+import { commit, send } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import { arrivedLanes, setAside, takeInOnly } from "./query/aside.ts";
@@ -62,7 +62,7 @@ export async function advanceCarefully(
   decide: Parameters<RunPort["advance"]>[0],
   dialect: Dialect,
 ): Promise<Advanced> {
-  const runs = await db.read(runsInTheNews);
+  const runs = await db.read(() => send(selectRunsInTheNews()));
   let all: Advanced = { news: 0, enqueued: 0, freed: [] };
   const bad = await culprits(runs, async (part) => {
     const { news, enqueued, freed } = await db.transact(() => advance(decide, dialect, part));
@@ -75,20 +75,11 @@ export async function advanceCarefully(
 async function giveUp(db: Database, run: string, error: unknown, dialect: Dialect): Promise<void> {
   const message = `The run could not be moved on: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "MALFORMED_RUN", message });
-  await db.transact(() => forget(run));
+  await db.transact(() => commit(deleteNewsOf(run)));
   await db
     .transact(() => failRun(run, body, dialect))
     .catch((failure: unknown) => {
       // Not even that: it stays as it is, in nobody's way.
       if (!isDataError(failure)) throw failure;
     });
-}
-
-function* runsInTheNews(): Flow<string[]> {
-  const [found = []] = yield* flight(selectRunsInTheNews());
-  return found.map((row) => row.run as string);
-}
-
-function* forget(run: string): Flow<void> {
-  yield* lastFlight(deleteNewsOf(run));
 }

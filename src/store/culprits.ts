@@ -18,7 +18,7 @@ export async function culprits<T>(
     return [];
   } catch (error) {
     if (!isDataError(error)) throw error;
-    if (all.length === 1) return [{ one: all[0] as T, error }];
+    if (all.length === 1) return all.map((one) => ({ one, error }));
   }
   const half = Math.ceil(all.length / 2);
   return [...(await culprits(all.slice(0, half), attempt)), ...(await culprits(all.slice(half), attempt))];

@@ -3,6 +3,7 @@
  * nothing about the store, which answers well, and nothing is gained by waiting. Judged by code wherever there is one.
  */
 import { SluiceError } from "../core/error.ts";
+import { messageOf, sqliteResult, toldBy } from "./driver-error.ts";
 
 /** Something in the store, or on its way there, that cannot be processed. */
 export class DataError extends SluiceError {
@@ -13,8 +14,7 @@ export class DataError extends SluiceError {
 
 /** Its own words, without those of an error around it. */
 export function sayCause(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  if (error instanceof DataError) return sayCause(cause);
+  if (error instanceof DataError) return sayCause(error.cause);
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
@@ -43,14 +43,9 @@ const SQLITE_ERROR = 1;
 const SQLITE_TRIGGER = 1811;
 
 export function isAboutData(error: unknown): boolean {
-  const { code, sqlState, errcode, message } = (error ?? {}) as {
-    code?: unknown;
-    sqlState?: unknown;
-    errcode?: unknown;
-    message?: unknown;
-  };
-  if (typeof errcode === "number")
-    return errcode !== SQLITE_TRIGGER && isSqliteData(errcode & 0xff, String(message));
+  const { code, sqlState, errcode } = toldBy(error);
+  const result = sqliteResult(error);
+  if (result !== undefined) return errcode !== SQLITE_TRIGGER && isSqliteData(result, messageOf(error));
   if (typeof sqlState === "string" && CLASSES.test(sqlState)) return true;
   if (typeof code === "string") return CLASSES.test(code) || MYSQL.has(code);
   // What our own code could not make of a row, or the driver of a value.

@@ -74,7 +74,7 @@ export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
 }
 
 function namesIn(body = "{}"): Map<string, Limit> {
-  const { gates = [], queues = [] } = JSON.parse(body) as Partial<Declaration>;
+  const { gates = [], queues = [] }: Partial<Declaration> = JSON.parse(body);
   return new Map<string, Limit>([
     ...queues.map(({ name }) => [queueKey(name), null] as const),
     ...gates.map(({ key, limit }) => [key, limit] as const),

@@ -3,6 +3,7 @@
  * how long to wait in between. Judged by code, never by message.
  */
 import { SluiceError } from "../core/error.ts";
+import { codeOf } from "./driver-error.ts";
 
 const AGAIN = new Set([
   // PostgreSQL: serialization failure, deadlock, lock not available, idle in transaction too long
@@ -41,8 +42,6 @@ const CONNECTION = new Set([
   "ER_CLIENT_INTERACTION_TIMEOUT",
   "CONNECTION_LOST",
 ]);
-
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
 export const isLostRace = (error: unknown): boolean => AGAIN.has(codeOf(error));
 

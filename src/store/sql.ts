@@ -2,6 +2,8 @@
  * SQL as a template that is written once and rendered for each dialect. Plain values become parameters; the few
  * things on which the dialects differ are named fragments (`oneOf`, `rows`, `now`, …). Nothing here knows a table.
  */
+import type { Decoder } from "./row.ts";
+
 export type Dialect = "sqlite" | "postgres" | "mysql";
 
 export type Value = string | number | null | boolean;
@@ -34,14 +36,22 @@ export interface Clocks {
   readonly lease: string | number;
 }
 
-export class Sql {
+/** A statement, or a part of one. `T` is what its rows mean; without a decoder it answers nothing. */
+export class Sql<T = never> {
   readonly write: (writer: Writer) => void;
+  readonly decode: Decoder<T> | undefined;
   /** A read that takes no lock, marked as such where it is written: it may travel with its neighbours. */
   readonly isPlainRead: boolean;
 
-  constructor(write: (writer: Writer) => void, isPlainRead = false) {
+  constructor(write: (writer: Writer) => void, decode?: Decoder<T>, isPlainRead = false) {
     this.write = write;
+    this.decode = decode;
     this.isPlainRead = isPlainRead;
+  }
+
+  /** The same statement, with what its rows mean. */
+  as<R>(decode: Decoder<R>): Sql<R> {
+    return new Sql(this.write, decode, this.isPlainRead);
   }
 
   render(dialect: Dialect, clock: Clocks): Rendered {
@@ -64,7 +74,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly unknown[])
 }
 
 /** Marks a read that takes no lock. */
-export const read = (statement: Sql): Sql => new Sql(statement.write, true);
+export const read = <T>(statement: Sql<T>): Sql<T> => new Sql(statement.write, statement.decode, true);
 
 /** Text as it stands: table and column names written by us, never data. */
 export const raw = (text: string): Sql =>
@@ -166,14 +176,15 @@ export function rows<C extends Record<string, ColumnType>>(
   columns: C,
   list: readonly Readonly<Record<keyof C, Value>>[],
 ): Sql {
-  const names = Object.keys(columns);
+  const typed = Object.entries(columns);
+  const names = typed.map(([name]) => name);
   return new Sql((writer) => {
     if (writer.dialect === "postgres") {
       writer.text += "unnest(";
-      names.forEach((name, index) => {
+      typed.forEach(([name, type], index) => {
         if (index > 0) writer.text += ", ";
         writer.value(arrayText(list.map((record) => record[name] ?? null)));
-        writer.text += `::${PG_TYPE[columns[name] as ColumnType]}`;
+        writer.text += `::${PG_TYPE[type]}`;
       });
       writer.text += `) AS ${alias}(${names.join(", ")})`;
     } else if (writer.dialect === "sqlite") {

@@ -1,16 +1,20 @@
 import { asksOf } from "./lane.ts";
 import type { Holding, Usage } from "./store.ts";
 
+/** A claim that the pass has in hand, and takes away. */
+export interface InHand {
+  readonly lane: string;
+  readonly session: string;
+  readonly held: boolean;
+}
+
 /**
  * A claim that seems lost counts nowhere only for the pass that has it in hand and takes it away. One that it cannot
  * take, because its holder is just writing it or because they are too many, may come back to life with a renewal that
  * is on its way; so it counts until somebody has taken it away.
  */
-export function unlessInHand(
-  usage: readonly Usage[],
-  inHand: readonly { readonly lane: string; readonly session: string; readonly held: boolean }[],
-): Usage[] {
-  const keyOf = ({ lane, session, held }: (typeof inHand)[number]): string => `${lane} ${session} ${held}`;
+export function unlessInHand(usage: readonly Usage[], inHand: readonly InHand[]): Usage[] {
+  const keyOf = ({ lane, session, held }: InHand): string => `${lane} ${session} ${held}`;
   const taken = new Map<string, number>();
   for (const claim of inHand) taken.set(keyOf(claim), (taken.get(keyOf(claim)) ?? 0) + 1);
   return usage.flatMap((row) => {

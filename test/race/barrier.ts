@@ -1,8 +1,9 @@
 // A store whose next transaction stops half-way, inside the database and with all its locks, until the test lets it go on.
 
-import type { Flow, Row } from "../../src/store/flow.ts";
+import type { Flow } from "../../src/store/flow.ts";
 import { MysqlDatabase } from "../../src/store/mysql/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/database.ts";
+import type { Row } from "../../src/store/row.ts";
 import { raw } from "../../src/store/sql.ts";
 import type { SqlDatabase } from "../../src/store/sql-store.ts";
 import { SqlStore } from "../../src/store/sql-store.ts";

@@ -32,7 +32,7 @@ describe.each(["PostgreSQL", "PostgreSQL as installed"] as const)("%s", (server)
     afterEach(() => place.close());
 
     /** As the planner sees it once and for all, and how many pages it then read. */
-    const looked = async (statement: Sql): Promise<{ pages: number; rows: number }> => {
+    const looked = async (statement: Sql<unknown>): Promise<{ pages: number; rows: number }> => {
       const clock = "0::bigint";
       const { text, values } = statement.render("postgres", { wall: clock, lease: clock });
       await aside.query(`PREPARE looked AS ${text}`);

@@ -6,8 +6,9 @@
 
 import type { Pool, PoolConnection } from "mysql2/promise";
 import mysql from "mysql2/promise";
-import type { Flow, Row } from "../flow.ts";
+import type { Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
+import type { Row } from "../row.ts";
 import { BY_BYTES } from "../schema.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
@@ -141,7 +142,7 @@ class Transaction {
     this.#begin = begin;
   }
 
-  async send(statements: readonly Sql[], commit: boolean): Promise<Row[][]> {
+  async send(statements: readonly Sql<unknown>[], commit: boolean): Promise<Row[][]> {
     const before = this.#begin === undefined ? 0 : this.#begin.split(";").length;
     const texts = this.#begin === undefined ? [] : [this.#begin];
     const values: unknown[] = [];
@@ -156,13 +157,17 @@ class Transaction {
     if (texts.length === 0) return [];
     const [results] = await this.#connection.query(texts.join(";\n"), values);
     this.#done = commit;
-    const answers = before + statements.length + (commit ? 1 : 0) === 1 ? [results] : (results as unknown[]);
-    return answers.slice(before, before + statements.length) as Row[][];
+    const alone = before + statements.length + (commit ? 1 : 0) === 1;
+    const answers: readonly unknown[] = alone || !Array.isArray(results) ? [results] : results;
+    return answers.slice(before, before + statements.length).map(rowsIn);
   }
 
   async finish(): Promise<void> {
     if (!this.#done) await this.send([], true);
   }
 }
+
+/** What only writes answers with a header. */
+const rowsIn = (answer: unknown): Row[] => (Array.isArray(answer) ? answer : []);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

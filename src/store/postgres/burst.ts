@@ -6,7 +6,7 @@
  * After an error the server passes over the rest of the flight, the commit included.
  */
 import type pg from "pg";
-import type { Row } from "../flow.ts";
+import type { Row } from "../row.ts";
 
 export interface Statement {
   readonly text: string;
@@ -54,6 +54,7 @@ export class Burst implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
+    // The driver has these methods, and its types do not tell of them.
     const wire = connection as unknown as Wire;
     // A statement may be in a flight more than once.
     const sent = new Set<string>();
@@ -78,15 +79,15 @@ export class Burst implements pg.Submittable {
     this.#columns ??= this.#known();
     const row: Record<string, unknown> = {};
     for (let index = 0; index < fields.length; index += 1) {
-      const { name, parse } = this.#columns[index] as Column;
-      const text = fields[index] as string | null;
-      row[name] = text === null ? null : parse(text);
+      const column = this.#columns[index];
+      const text = fields[index];
+      if (column) row[column.name] = text === null || text === undefined ? null : column.parse(text);
     }
     this.#rows.push(row);
   }
 
   handleCommandComplete(): void {
-    const { name } = this.#statements[this.#answers.length] as Statement;
+    const name = this.#statements[this.#answers.length]?.name;
     if (name && !this.#prepared.has(name)) this.#prepared.set(name, this.#columns ?? []);
     this.#answers.push(this.#rows);
     this.#rows = [];

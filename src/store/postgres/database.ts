@@ -4,8 +4,10 @@
  * stand in between: it is noticed (`pooler.ts`), and nothing is then left on a connection from one transaction to the next.
  */
 import pg from "pg";
-import type { Flight, Flow, Row } from "../flow.ts";
+import { codeOf } from "../driver-error.ts";
+import type { Flight, Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
+import type { Row } from "../row.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import type { Prepared, Statement } from "./burst.ts";
@@ -195,7 +197,7 @@ export class PostgresDatabase implements SqlDatabase {
     return step.value;
   }
 
-  #render(statement: Sql): Statement {
+  #render(statement: Sql<unknown>): Statement {
     const rendered = statement.render("postgres", this.#clocks);
     if (this.#pooled) return rendered;
     let name = this.#names.get(rendered.text);
@@ -279,8 +281,7 @@ class Connection {
   }
 
   explain(error: unknown): unknown {
-    const code = (error as { code?: string }).code;
-    const refused = code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !isConnectionLoss(error);
+    const refused = /^[0-9A-Z]{5}$/.test(codeOf(error)) && !isConnectionLoss(error);
     if (refused) return error;
     if (!this.#lost && !isConnectionLoss(error) && !/terminated|not queryable/i.test(String(error)))
       return error;

@@ -3,31 +3,31 @@
  * message, a wake-up and a row description, which for the small reads of a pass is more than the reading itself.
  * Reads that lock, and writes, stay by themselves and in their place.
  */
-import type { Row } from "../flow.ts";
+import type { Row } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
 
 export interface Gathered {
-  readonly statements: readonly Sql[];
+  readonly statements: readonly Sql<unknown>[];
   /** From the answers of what was sent to the answers of what was asked. */
   unpack(answers: readonly Row[][]): Row[][];
 }
 
-export function gather(asked: readonly Sql[]): Gathered {
-  const groups: Sql[][] = [];
+export function gather(asked: readonly Sql<unknown>[]): Gathered {
+  const groups: [Sql<unknown>, ...Sql<unknown>[]][] = [];
   for (const statement of asked) {
     const last = groups.at(-1);
     if (last?.every((each) => each.isPlainRead) && statement.isPlainRead) last.push(statement);
     else groups.push([statement]);
   }
   return {
-    statements: groups.map((group) => (group.length === 1 ? (group[0] as Sql) : together(group))),
+    statements: groups.map((group) => (group.length === 1 ? group[0] : together(group))),
     unpack: (answers) =>
       answers.flatMap((rows, index) => (groups[index]?.length === 1 ? [rows] : apart(rows))),
   };
 }
 
-function together(group: readonly Sql[]): Sql {
+function together(group: readonly Sql<unknown>[]): Sql {
   const parts = group.map((statement, index) => {
     const name = raw(`q${index}`);
     return sql`(SELECT COALESCE(json_agg(${name}), '[]') FROM (${statement}) AS ${name}) AS ${name}`;
@@ -35,4 +35,5 @@ function together(group: readonly Sql[]): Sql {
   return sql`SELECT ${parts.reduce((left, right) => sql`${left}, ${right}`)}`;
 }
 
+/** Each column of the one row is a list of rows: the server has made it so. */
 const apart = (rows: readonly Row[]): Row[][] => Object.values(rows[0] ?? {}) as Row[][];

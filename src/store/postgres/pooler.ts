@@ -3,6 +3,7 @@
  * time: what was set or prepared on it before may be on another one now, and hints never arrive.
  */
 import type pg from "pg";
+import { codeOf } from "../driver-error.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function findPooler(pool: pg.Pool): Promise<boolean> {
     client = await pool.connect();
   } catch (error) {
     if (!refusesSettings(error)) throw error;
-    delete (pool.options as { options?: string }).options;
+    pool.options.options = undefined;
     return true;
   }
   try {
@@ -23,7 +24,7 @@ export async function findPooler(pool: pg.Pool): Promise<boolean> {
       "SELECT pg_backend_pid() AS process, current_setting('plan_cache_mode') AS plans",
     );
     client.release();
-    const told = (client as unknown as { processID: number }).processID;
+    const told = "processID" in client ? client.processID : undefined;
     return rows[0]?.process !== told || rows[0]?.plans !== SETTINGS.plan_cache_mode;
   } catch (error) {
     client.release(true);
@@ -33,4 +34,4 @@ export async function findPooler(pool: pg.Pool): Promise<boolean> {
 
 /** PgBouncer knows a few settings and turns away whoever comes with others. */
 const refusesSettings = (error: unknown): boolean =>
-  (error as { code?: string }).code === "08P01" && /startup parameter/i.test(String(error));
+  codeOf(error) === "08P01" && /startup parameter/i.test(String(error));

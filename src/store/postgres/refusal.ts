@@ -1,5 +1,6 @@
 /** What a server refuses for a reason that lies in how it is set up, said in words that lead there. */
 import { SluiceError } from "../../core/error.ts";
+import { codeOf } from "../driver-error.ts";
 
 const FORGOTTEN =
   "The server does not know a statement that was prepared on this connection, so a pooler in transaction mode stands in between. Connect to the server itself, or say so: openPostgres({ url, pooler: true }).";
@@ -14,6 +15,6 @@ const REFUSALS: Readonly<Record<string, readonly [code: string, message: string]
 };
 
 export function refusal(error: unknown): unknown {
-  const known = REFUSALS[String((error as { code?: unknown } | null)?.code)];
+  const known = REFUSALS[codeOf(error)];
   return known ? new SluiceError(known[0], known[1], { cause: error }) : error;
 }

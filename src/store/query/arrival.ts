@@ -5,8 +5,9 @@
 import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { inByteOrder } from "../../core/text.ts";
-import type { Row } from "../flow.ts";
 import { asksOf } from "../lane.ts";
+import type { Row } from "../row.ts";
+import { flag, int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
 
@@ -22,39 +23,68 @@ export const insertArrivals = (from: Sql): Sql =>
   sql`INSERT INTO sluice_arrival (lane, queue, task, asks, precedence, at, unit)
     SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
-export const selectArrivals = (): Sql =>
+/** A lane that has units to take in, and the place of one of them. The fields are the columns. */
+export interface Announced {
+  readonly lane: string;
+  readonly queue: string;
+  readonly task: string;
+  readonly asks: string;
+  readonly precedence: number;
+  readonly at: number;
+  readonly unit: string;
+}
+
+export interface Arrival extends Announced {
+  readonly seq: number;
+}
+
+export const arrivalRow = (row: Row): Arrival => ({
+  seq: int(row.seq),
+  lane: text(row.lane),
+  queue: text(row.queue),
+  task: text(row.task),
+  asks: text(row.asks),
+  precedence: int(row.precedence),
+  at: int(row.at),
+  unit: text(row.unit),
+});
+
+/** `aside`: its lane was set aside. */
+export const selectArrivals = (): Sql<{ readonly arrival: Arrival; readonly aside: boolean }> =>
   sql`SELECT r.seq, r.lane, r.queue, r.task, r.asks, r.precedence, r.at, r.unit,
       CASE WHEN EXISTS (SELECT 1 FROM sluice_aside x WHERE x.lane = r.lane) THEN 1 ELSE 0 END AS aside
-    FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`;
+    FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`.as((row) => ({
+    arrival: arrivalRow(row),
+    aside: flag(row.aside),
+  }));
 
 export const deleteArrivals = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
 
 /** One row per lane, with the best of its places. */
-export function bestPerLane(arrivals: readonly Row[]): Row[] {
-  const best = new Map<string, Row>();
+export function bestPerLane(arrivals: readonly Announced[]): Announced[] {
+  const best = new Map<string, Announced>();
   for (const row of arrivals) {
-    const known = best.get(row.lane as string);
-    if (!known || isBefore(row, known)) best.set(row.lane as string, row);
+    const known = best.get(row.lane);
+    if (!known || isBefore(row, known)) best.set(row.lane, row);
   }
   // Sorted, so that two passes never wait for each other's lanes.
-  return [...best.values()].sort((a, b) => ((a.lane as string) < (b.lane as string) ? -1 : 1));
+  return [...best.values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
 }
 
-function isBefore(a: Row, b: Row): boolean {
-  const [pa, pb] = [Number(a.precedence), Number(b.precedence)];
-  const [ta, tb] = [Number(a.at), Number(b.at)];
-  return pa !== pb ? pa < pb : ta !== tb ? ta < tb : (a.unit as string) < (b.unit as string);
+function isBefore(a: Announced, b: Announced): boolean {
+  if (a.precedence !== b.precedence) return a.precedence < b.precedence;
+  return a.at !== b.at ? a.at < b.at : a.unit < b.unit;
 }
 
 /**
  * Gates and queues first, then lanes: the same order everywhere. Only what is missing is inserted: the upsert of a
  * known gate would lock it, and MySQL cannot turn a shared lock into that without a deadlock.
  */
-export function takeIn(lanes: readonly Row[]): Sql[] {
+export function takeIn(lanes: readonly Announced[]): Sql[] {
   const keys = new Set<string>();
   for (const lane of lanes) {
-    for (const { gate } of asksOf(lane.asks as string)) {
+    for (const { gate } of asksOf(lane.asks)) {
       if (gate === unreadableKey) continue;
       keys.add(gate);
       const family = familyOf(gate);
@@ -63,7 +93,7 @@ export function takeIn(lanes: readonly Row[]): Sql[] {
   }
   return [
     insertGates([...keys].sort(inByteOrder)),
-    insertQueues([...new Set(lanes.map((lane) => lane.queue as string))]),
+    insertQueues([...new Set(lanes.map((lane) => lane.queue))]),
     upsertLanes(lanes),
   ];
 }
@@ -98,11 +128,11 @@ export function insertQueues(names: readonly string[]): Sql {
 }
 
 /** Opens a lane that was idle, lowers its head where the newcomer stands before it; a parked one stays parked. */
-function upsertLanes(lanes: readonly Row[]): Sql {
+function upsertLanes(lanes: readonly Announced[]): Sql {
   const list = rows(
     "a",
     { lane: "text", queue: "text", task: "text", asks: "text", precedence: "int", at: "int", unit: "text" },
-    lanes as never,
+    lanes,
   );
   return sql`INSERT INTO sluice_lane (id, queue, task, asks, state, head_precedence, head_at, head_id, blocked)
     SELECT a.lane, a.queue, a.task, a.asks, 1, a.precedence, a.at, a.unit, '[]' FROM ${list}${endOfSelect} ${LOWER}`;

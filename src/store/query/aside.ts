@@ -2,14 +2,16 @@
  * Lanes set aside: a pass could not process them, and whoever looks for work passes them by until somebody puts them
  * back. Their units keep their places; what is enqueued for them meanwhile waits with them.
  */
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
+import type { Row } from "../row.ts";
+import { idOf, int, only, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
-import { by, forUpdate, forUpdateSkipLocked, now, oneOf, rows, sql } from "../sql.ts";
+import { by, forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { AsideRow } from "../store.ts";
-import { bestPerLane, deleteArrivals, insertArrivals, takeIn } from "./arrival.ts";
-import { insertEvents } from "./event.ts";
+import { arrivalRow, bestPerLane, deleteArrivals, insertArrivals, takeIn } from "./arrival.ts";
+import { insertEvents, selectLastEvent } from "./event.ts";
 
 /** The number of this state of a lane. */
 const ASIDE = sql`3`;
@@ -18,9 +20,9 @@ const SPEC = { lane: "text", queue: "text", task: "text", asks: "text", error: "
 
 /** Its row is there from now on, so that its units are counted and found, and nobody else makes it anew. */
 export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): Flow<void> {
-  const [known = []] = yield* flight(sql`SELECT id FROM sluice_lane WHERE id = ${id}${forUpdate}`);
+  const known = yield* send(sql`SELECT id FROM sluice_lane WHERE id = ${id}${forUpdate}`.as(idOf));
   const list = rows("a", SPEC, [{ lane: id, queue, task, asks, error }]);
-  yield* lastFlight(
+  yield* commit([
     sql`DELETE FROM sluice_arrival WHERE seq > 0 AND lane = ${id}`,
     known.length > 0
       ? sql`UPDATE sluice_lane SET state = ${ASIDE}, parked = NULL, stamp = stamp + 1 WHERE id = ${id}`
@@ -33,49 +35,50 @@ export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): F
         mysql: "ON DUPLICATE KEY UPDATE sluice_aside.lane = sluice_aside.lane",
       },
     )}`,
-  );
+  ]);
 }
 
 const WAITING = sql`(SELECT count(*) FROM sluice_waiting w WHERE w.lane = a.lane)`;
 
-export const selectAside = (): Sql =>
-  sql`SELECT a.lane, a.queue, a.task, a.asks, a.error, a.at, ${WAITING} AS units FROM sluice_aside a ORDER BY a.at, a.lane LIMIT 200`;
+const ROW = raw("a.lane, a.queue, a.task, a.asks, a.error, a.at");
 
-export const selectAsideAmong = (lanes: readonly string[]): Sql =>
-  sql`SELECT a.lane, a.queue, a.task, a.asks, a.error, a.at, 0 AS units FROM sluice_aside a WHERE a.lane ${oneOf(lanes)}`;
-
-export const asideRow = (row: Row): AsideRow => ({
-  id: row.lane as string,
-  queue: row.queue as string,
-  task: row.task as string,
-  asks: row.asks as string,
-  error: row.error as string,
-  at: Number(row.at),
-  units: Number(row.units),
+const laneSpec = (row: Row): LaneSpec => ({
+  id: text(row.lane),
+  queue: text(row.queue),
+  task: text(row.task),
+  asks: text(row.asks),
 });
 
-export function* asides(): Flow<AsideRow[]> {
-  const [found = []] = yield* flight(selectAside());
-  return found.map(asideRow);
-}
+const asideRow = (row: Row): AsideRow => ({
+  ...laneSpec(row),
+  error: text(row.error),
+  at: int(row.at),
+  units: int(row.units),
+});
+
+export const selectAside = (): Sql<AsideRow> =>
+  sql`SELECT ${ROW}, ${WAITING} AS units FROM sluice_aside a ORDER BY a.at, a.lane LIMIT 200`.as(asideRow);
+
+export const selectAsideAmong = (lanes: readonly string[]): Sql<AsideRow> =>
+  sql`SELECT ${ROW}, 0 AS units FROM sluice_aside a WHERE a.lane ${oneOf(lanes)}`.as(asideRow);
+
+export const asides = (): Flow<AsideRow[]> => send(selectAside());
 
 /** By the lane itself, or by one of its units. It arrives anew, and the next pass looks at it like at any other. */
 export function* restore(given: string, who: string): Flow<AsideRow | undefined> {
-  const [found = []] = yield* flight(
-    sql`SELECT a.lane, a.queue, a.task, a.asks, a.error, a.at, ${WAITING} AS units FROM sluice_aside a
-      WHERE a.lane = ${given} OR a.lane = (SELECT t.lane FROM sluice_task t WHERE t.id = ${given})${forUpdate}`,
+  const [aside] = yield* send(
+    sql`SELECT ${ROW}, ${WAITING} AS units FROM sluice_aside a
+      WHERE a.lane = ${given} OR a.lane = (SELECT t.lane FROM sluice_task t WHERE t.id = ${given})${forUpdate}`.as(
+      asideRow,
+    ),
   );
-  if (!found[0]) return undefined;
-  const aside = asideRow(found[0]);
-  const [events = []] = yield* flight(
-    sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${aside.id}`,
-  );
-  const n = Number(events[0]?.n) + 1;
-  yield* lastFlight(
-    ...comeBack(aside.id),
+  if (!aside) return undefined;
+  const n = only(yield* send(selectLastEvent(aside.id))) + 1;
+  yield* commit([
+    comeBack(aside.id),
     sql`UPDATE sluice_lane SET n = ${n} WHERE id = ${aside.id}`,
     insertEvents([{ subject: aside.id, n, kind: "LaneRestored", data: JSON.stringify({ by: who }) }]),
-  );
+  ]);
   return aside;
 }
 
@@ -99,21 +102,19 @@ export const forgetEmptied = (unit: string): Sql[] => {
 };
 
 /** Lanes that have units to take in. */
-export function* arrivedLanes(): Flow<LaneSpec[]> {
-  const [found = []] = yield* flight(
+export const arrivedLanes = (): Flow<LaneSpec[]> =>
+  send(
     sql`SELECT DISTINCT r.lane, r.queue, r.task, r.asks FROM (SELECT lane, queue, task, asks FROM sluice_arrival ORDER BY seq LIMIT 2000) AS r
-      WHERE NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane)`,
+      WHERE NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane)`.as(laneSpec),
   );
-  return found.map(
-    (row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as unknown as LaneSpec,
-  );
-}
 
 /** Takes in what has arrived for these lanes, and nothing else. */
 export function* takeInOnly(lanes: readonly string[]): Flow<void> {
-  const [arrived = []] = yield* flight(
-    sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival WHERE lane ${oneOf(lanes)} ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`,
+  const arrived = yield* send(
+    sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival WHERE lane ${oneOf(lanes)} ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`.as(
+      arrivalRow,
+    ),
   );
   if (arrived.length === 0) return;
-  yield* lastFlight(deleteArrivals(arrived.map((row) => Number(row.seq))), ...takeIn(bestPerLane(arrived)));
+  yield* commit([deleteArrivals(arrived.map(({ seq }) => seq)), takeIn(bestPerLane(arrived))]);
 }

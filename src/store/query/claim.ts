@@ -1,6 +1,9 @@
 /** Waiting units become claims. The delete of the waiting row decides: who finds it gone has lost the race. */
-import type { Sql } from "../sql.ts";
+import type { Row } from "../row.ts";
+import { flag, idOf, int, intOrNull, text } from "../row.ts";
+import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
+import type { Claimed } from "../store.ts";
 
 export interface Claim {
   readonly ids: readonly string[];
@@ -18,28 +21,45 @@ const CLAIMED = raw(
   "r.id, r.lane, r.epoch, r.attempt, r.losses, r.held, r.good_until, r.lease_ms, t.name, t.input, t.options",
 );
 
+const claimedRow = (row: Row): Claimed => ({
+  id: text(row.id),
+  name: text(row.name),
+  lane: text(row.lane),
+  epoch: int(row.epoch),
+  attempt: int(row.attempt),
+  losses: int(row.losses),
+  held: flag(row.held),
+  input: text(row.input),
+  options: text(row.options),
+  goodUntil: intOrNull(row.good_until),
+  leaseMs: intOrNull(row.lease_ms),
+});
+
+/** Sorted here: MySQL would sort whole inputs on disk. */
+export const byEpoch = (a: Held, b: Held): number => a.epoch - b.epoch;
+
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
 const source = ({ session, held, leaseMs, ownLeaseMs }: Claim): Sql =>
-  sql`w.id, w.lane, ${text(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${int(Math.min(leaseMs, ownLeaseMs ?? leaseMs))}, ${ownLeaseMs === null ? raw("NULL") : int(ownLeaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
+  sql`w.id, w.lane, ${asText(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${asInt(Math.min(leaseMs, ownLeaseMs ?? leaseMs))}, ${ownLeaseMs === null ? raw("NULL") : asInt(ownLeaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
-const text = (value: string): Sql =>
+const asText = (value: string): Sql =>
   by({ postgres: sql`${value}::text`, sqlite: sql`${value}`, mysql: sql`${value}` });
-const int = (value: number): Sql =>
+const asInt = (value: number): Sql =>
   by({ postgres: sql`${value}::bigint`, sqlite: sql`${value}`, mysql: sql`${value}` });
 
-/** The statements of a claim; the rows of the last one are what was claimed. */
-export function claim(request: Claim, dialect: "postgres" | "sqlite" | "mysql"): Sql[] {
+/** The statements of a claim; the last one answers with what was claimed. */
+export function claim(request: Claim, dialect: Dialect): Sql<Claimed>[] {
   return dialect === "postgres" ? [claimAtOnce(request)] : claimInSteps(request, dialect);
 }
 
-function claimAtOnce(request: Claim): Sql {
+function claimAtOnce(request: Claim): Sql<Claimed> {
   return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
       RETURNING epoch, id, lane, held, attempt, losses, good_until, lease_ms)
-    SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`;
+    SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`.as(claimedRow);
 }
 
-function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
+function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>[] {
   const { ids, session } = request;
   return [
     // MySQL reads without locks here unless told otherwise: a cancel could slip in between.
@@ -47,7 +67,9 @@ function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql[] {
     dialect === "mysql"
       ? sql`DELETE w FROM sluice_waiting w JOIN sluice_running r ON r.id = w.id WHERE w.id ${oneOf(ids)}`
       : sql`DELETE FROM sluice_waiting WHERE id ${oneOf(ids)}`,
-    sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
+    sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`.as(
+      claimedRow,
+    ),
   ];
 }
 
@@ -74,13 +96,15 @@ export const markStarted = (claims: readonly Held[]): Sql =>
   sql`UPDATE sluice_running SET ${began} WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
 
 /** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
-export function startPrefetched(claims: readonly Held[]): Sql[] {
+export function startPrefetched(claims: readonly Held[]): Sql<string>[] {
   return [
     sql`UPDATE sluice_running SET held = 1, ${began}, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT id, n, 'TaskStarted', ${now}, NULL FROM sluice_running WHERE ${among(claims)} AND held = 1`,
-    sql`SELECT id FROM sluice_running WHERE ${among(claims)} AND held = 1`,
+    sql`SELECT id FROM sluice_running WHERE ${among(claims)} AND held = 1`.as(idOf),
   ];
 }
 
-export const selectClaimsOf = (session: string): Sql =>
-  sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.session = ${session}`;
+export const selectClaimsOf = (session: string): Sql<Claimed> =>
+  sql`SELECT ${CLAIMED} FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.session = ${session}`.as(
+    claimedRow,
+  );

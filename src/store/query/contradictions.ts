@@ -3,7 +3,8 @@
  * have written to. Every verb is one transaction, so this holds at every instant that a snapshot can show.
  */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
-import type { Row } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { idOf, text, textOrNull } from "../row.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
@@ -13,17 +14,14 @@ const SHOWN = 10;
 const FIRST = raw(`LIMIT ${SHOWN + 1}`);
 const PLACES = ["waiting", "later", "running", "outcome"] as const;
 
-export const sampleOf = (rows: readonly Row[]): Sample => ({
-  ids: [...new Set(rows.map(named))].sort().slice(0, SHOWN),
-  more: rows.length > SHOWN,
+export const sampleOf = (found: readonly string[]): Sample => ({
+  ids: [...new Set(found)].sort().slice(0, SHOWN),
+  more: found.length > SHOWN,
 });
 
 /** An id that says where it was found. */
-function named(row: Row): string {
-  if ("place" in row) return `${row.place} ${row.id}`;
-  if ("parked" in row) return `${row.id} on ${row.parked ?? "no gate"}`;
-  return row.id as string;
-}
+const placed = (row: Row): string => `${text(row.place)} ${text(row.id)}`;
+const parkedOn = (row: Row): string => `${text(row.id)} on ${textOrNull(row.parked) ?? "no gate"}`;
 
 const isIn = (table: string, row: string): string =>
   `EXISTS (SELECT 1 FROM sluice_${table} x WHERE x.id = ${row}.id)`;
@@ -87,20 +85,20 @@ const malformedGates = sql`SELECT name AS id FROM sluice_gate
 
 /** All but malformed tasks and names of gates, which only reading them can tell. */
 export const selectContradictions = {
-  nowhere,
-  twice: sql`${twice} ${FIRST}`,
-  bodiless: sql`${bodiless} ${FIRST}`,
-  claimedTwice: sql`${claimedTwice} ${FIRST}`,
-  uncounted: sql`${uncounted} ${FIRST}`,
-  unreleased: sql`${unreleased} ${FIRST}`,
-  unborn: sql`${unborn} ${FIRST}`,
-  lateHeads: sql`${lateHeads} ${FIRST}`,
-  unfindable: sql`${unfindable} ${FIRST}`,
-  parkedNowhere: sql`${parkedNowhere} ${FIRST}`,
-  malformedGates: sql`${malformedGates} ${FIRST}`,
-} as const satisfies Record<Exclude<Contradiction, "malformedTasks" | "misnamedGates">, Sql>;
+  nowhere: nowhere.as(idOf),
+  twice: sql`${twice} ${FIRST}`.as(idOf),
+  bodiless: sql`${bodiless} ${FIRST}`.as(placed),
+  claimedTwice: sql`${claimedTwice} ${FIRST}`.as(idOf),
+  uncounted: sql`${uncounted} ${FIRST}`.as(idOf),
+  unreleased: sql`${unreleased} ${FIRST}`.as(idOf),
+  unborn: sql`${unborn} ${FIRST}`.as(idOf),
+  lateHeads: sql`${lateHeads} ${FIRST}`.as(idOf),
+  unfindable: sql`${unfindable} ${FIRST}`.as(idOf),
+  parkedNowhere: sql`${parkedNowhere} ${FIRST}`.as(parkedOn),
+  malformedGates: sql`${malformedGates} ${FIRST}`.as(idOf),
+} as const satisfies Record<Exclude<Contradiction, "malformedTasks" | "misnamedGates">, Sql<string>>;
 
-export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`;
+export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`.as(({ asks }) => text(asks));
 
-export const selectTasksAsking = (asks: readonly string[]): Sql =>
-  sql`SELECT id FROM sluice_task WHERE asks ${oneOf(asks)} ORDER BY id ${FIRST}`;
+export const selectTasksAsking = (asks: readonly string[]): Sql<string> =>
+  sql`SELECT id FROM sluice_task WHERE asks ${oneOf(asks)} ORDER BY id ${FIRST}`.as(idOf);

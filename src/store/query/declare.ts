@@ -6,17 +6,20 @@
 import type { InForce } from "../../core/gate/declared.ts";
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
 import type { Line } from "../../core/gate/gate.ts";
-import { lineFrom } from "../../core/gate/gate.ts";
 import { kindOf, parseKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { contentOf, NOBODY, replacedIn, sayingsOf, UNNAMED_APP } from "../declaration.ts";
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { int, intOrNull, only, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, oneOf, rows, sql } from "../sql.ts";
-import type { AppSaying, Declaration, Declared, Occasion, Replaced, Saying } from "../store.ts";
+import type { Declaration, Declared, Occasion, Replaced, Saying } from "../store.ts";
 import { insertGates, insertQueues } from "./arrival.ts";
 import { selectNow } from "./look.ts";
+import type { SayingRow } from "./saying.ts";
+import { insertSayings, selectSayingsOf } from "./saying.ts";
 import { declareTriggers } from "./triggers.ts";
 
 /** Held by one declaration at a time, and by whoever takes a gate out of the store. */
@@ -25,41 +28,38 @@ export const lockDeclarations = sql`SELECT n FROM sluice_deploy WHERE app = ${NO
 export function* declare(declaration: Declaration, occasion: Occasion): Flow<Declared> {
   const { app = UNNAMED_APP } = declaration;
   const content = contentOf(declaration);
-  yield* flight(lockDeclarations);
-  const [clock = [], known = [], mine = []] = yield* flight(
-    selectNow(),
-    sql`SELECT hash, n, at FROM sluice_deploy WHERE app = ${app} ORDER BY n DESC`,
-    sql`SELECT gate FROM sluice_declared WHERE app = ${app}`,
-  );
+  yield* send(lockDeclarations);
+  const { clock, known, mine } = yield* flight({
+    clock: selectNow(),
+    known: sql`SELECT hash, n, at FROM sluice_deploy WHERE app = ${app} ORDER BY n DESC`.as((row) => ({
+      hash: text(row.hash),
+      n: int(row.n),
+      at: int(row.at),
+    })),
+    mine: sql`SELECT gate FROM sluice_declared WHERE app = ${app}`.as(({ gate }) => text(gate)),
+  });
   const [current] = known;
   const isCurrent = current?.hash === content.hash;
-  if (occasion === "start" && !isCurrent && known.some(({ hash }) => hash === content.hash))
-    return { inForce: false, at: Number(current?.at) };
-  const at = isCurrent ? Number(current.at) : Number(clock[0]?.now);
-  const sayings = sayingsOf(declaration);
-  yield* declareGates(
-    app,
-    sayings,
-    mine.map((row) => row.gate as string),
-  );
+  if (current && occasion === "start" && !isCurrent && known.some(({ hash }) => hash === content.hash))
+    return { inForce: false, at: current.at };
+  const at = isCurrent ? current.at : only(clock);
+  yield* declareGates(app, sayingsOf(declaration), mine);
   yield* declareTriggers(app, declaration.triggers ?? []);
-  const n = Number(current?.n ?? 0) + 1;
-  if (!isCurrent) yield* lastFlight(upsertDeploy({ app, n, at, ...content }));
+  const n = (current?.n ?? 0) + 1;
+  if (!isCurrent) yield* commit(upsertDeploy({ app, n, at, ...content }));
   return { inForce: true, at };
 }
 
 export function* replaced(): Flow<Replaced[]> {
-  const [found = []] = yield* flight(
-    sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`,
-  );
-  return replacedIn(
-    found.map((row) => ({
-      app: row.app as string,
-      n: Number(row.n),
-      at: Number(row.at),
-      body: row.body as string,
+  const found = yield* send(
+    sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`.as((row) => ({
+      app: text(row.app),
+      n: int(row.n),
+      at: int(row.at),
+      body: text(row.body),
     })),
   );
+  return replacedIn(found);
 }
 
 function* declareGates(
@@ -70,62 +70,56 @@ function* declareGates(
   const keys = [...new Set([...sayings.keys(), ...before])].sort();
   if (keys.length === 0) return;
   const queues = keys.filter((key) => kindOf(key) === "queue");
-  const [there = []] = yield* flight(sql`SELECT name FROM sluice_gate WHERE name ${oneOf(keys)}`);
-  const old = new Set(there.map((row) => row.name));
-  yield* flight(insertGates(keys.filter((key) => !old.has(key))), insertQueues(queues.map(queueOf)));
-  const [locked = []] = yield* flight(
-    sql`SELECT name, capacity, declared, lease_ms, lease_declared, set_by, set_at FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${forUpdate}`,
+  const there = yield* send(
+    sql`SELECT name FROM sluice_gate WHERE name ${oneOf(keys)}`.as(({ name }) => text(name)),
   );
-  const [said = [], clock = []] = yield* flight(
-    sql`SELECT gate, app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared WHERE gate ${oneOf(keys)} ORDER BY gate, app`,
-    selectNow(),
+  const old = new Set(there);
+  yield* send([insertGates(keys.filter((key) => !old.has(key))), insertQueues(queues.map(queueOf))]);
+  const locked = yield* send(
+    sql`SELECT name, capacity, declared, lease_ms, lease_declared, set_by, set_at FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${forUpdate}`.as(
+      gateBefore,
+    ),
   );
-  const others = said.filter(
-    (row) => row.app !== app && !(row.app === NOBODY && sayings.has(row.gate as string)),
-  );
+  const { said, clock } = yield* flight({ said: selectSayingsOf(keys), clock: selectNow() });
+  const others = said.filter((each) => each.app !== app && !(each.app === NOBODY && sayings.has(each.gate)));
   const all = (key: string): Saying[] => {
     const own = sayings.get(key);
-    return [...others.filter(({ gate }) => gate === key).map(sayingOf), ...(own ? [own] : [])];
+    return [...others.filter(({ gate }) => gate === key), ...(own ? [own] : [])];
   };
-  const time = Number(clock[0]?.now);
-  const since = new Map(said.filter((row) => row.app === app).map((row) => [row.gate, row]));
-  yield* flight(
+  const time = only(clock);
+  const since = new Map(said.filter((each) => each.app === app).map((each) => [each.gate, each]));
+  yield* send([
     sql`DELETE FROM sluice_declared WHERE app = ${app} AND gate ${oneOf(keys)}`,
     sql`DELETE FROM sluice_declared WHERE app = ${NOBODY} AND gate ${oneOf([...sayings.keys()])}`,
     insertSayings(app, sayings, (key, saying) => sinceWhen(since.get(key), saying) ?? time),
     // A gate that is born with a declaration has had its limit from the beginning.
-    writeGates(locked.map((row) => gateAfter(row, all(row.name as string), old.has(row.name) ? time : null))),
+    writeGates(locked.map((gate) => gateAfter(gate, all(gate.name), old.has(gate.name) ? time : null))),
     rerank(queues.map((key) => ({ name: queueOf(key), rank: firstRank(all(key).map(({ rank }) => rank)) }))),
-  );
+  ]);
 }
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);
 
-const number = (value: unknown): number | null =>
-  value === null || value === undefined ? null : Number(value);
-
-export const sayingOf = (row: Row): Saying => ({
-  limit: number(row.capacity),
-  line: lineFrom(row.line as string),
-  leaseMs: number(row.lease_ms),
-  rank: number(row.queue_rank),
-});
-
-export const appSaying = (row: Row): AppSaying => {
-  const { line: _, ...saying } = sayingOf(row);
-  return { app: row.app as string, ...saying, at: Number(row.at) };
-};
-
-export const selectSayings = (): Sql =>
-  sql`SELECT gate, app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared ORDER BY gate, app`;
-
 /** An app that says the same as before has said so since then. */
-function sinceWhen(row: Row | undefined, saying: Saying): number | undefined {
-  if (!row) return undefined;
-  const { limit, leaseMs, rank } = sayingOf(row);
-  const isSame = limit === saying.limit && leaseMs === saying.leaseMs && rank === saying.rank;
-  return isSame ? Number(row.at) : undefined;
+function sinceWhen(before: SayingRow | undefined, { limit, leaseMs, rank }: Saying): number | undefined {
+  const isSame = limit === before?.limit && leaseMs === before.leaseMs && rank === before.rank;
+  return isSame ? before.at : undefined;
 }
+
+interface GateBefore extends InForce {
+  readonly name: string;
+  readonly setAt: number | null;
+}
+
+const gateBefore = (row: Row): GateBefore => ({
+  name: text(row.name),
+  capacity: intOrNull(row.capacity),
+  declared: intOrNull(row.declared),
+  leaseMs: intOrNull(row.lease_ms),
+  leaseDeclared: intOrNull(row.lease_declared),
+  setBy: textOrNull(row.set_by),
+  setAt: intOrNull(row.set_at),
+});
 
 interface GateAfter {
   readonly name: string;
@@ -138,15 +132,8 @@ interface GateAfter {
 }
 
 /** `at` is when it changes. */
-function gateAfter(row: Row, said: readonly Saying[], at: number | null): GateAfter {
-  const known: InForce = {
-    capacity: number(row.capacity),
-    declared: number(row.declared),
-    leaseMs: number(row.lease_ms),
-    leaseDeclared: number(row.lease_declared),
-    setBy: row.set_by as string | null,
-  };
-  const name = row.name as string;
+function gateAfter(known: GateBefore, said: readonly Saying[], at: number | null): GateAfter {
+  const { name } = known;
   const all = strictest(said, undeclared(name));
   const { capacity, declared, leaseMs, leaseDeclared, dated } = follow(known, all);
   return {
@@ -156,7 +143,7 @@ function gateAfter(row: Row, said: readonly Saying[], at: number | null): GateAf
     line: all.line,
     lease_ms: leaseMs,
     lease_declared: leaseDeclared,
-    set_at: dated ? at : number(row.set_at),
+    set_at: dated ? at : known.setAt,
   };
 }
 
@@ -174,32 +161,6 @@ const GATE = {
 const writeGates = (gates: readonly GateAfter[]): Sql =>
   sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared, set_at)
     SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.lease_declared, g.set_at FROM ${rows("g", GATE, gates)} ${overwrite("name", ["capacity", "declared", "line", "lease_ms", "lease_declared", "set_at"])}`;
-
-const SAYING = {
-  gate: "text",
-  capacity: "int",
-  line: "text",
-  lease_ms: "int",
-  queue_rank: "int",
-  at: "int",
-} as const;
-
-function insertSayings(
-  app: string,
-  sayings: ReadonlyMap<string, Saying>,
-  at: (key: string, saying: Saying) => number,
-): Sql {
-  const list = [...sayings].map(([gate, saying]) => ({
-    gate,
-    capacity: saying.limit,
-    line: saying.line,
-    lease_ms: saying.leaseMs,
-    queue_rank: saying.rank,
-    at: at(gate, saying),
-  }));
-  return sql`INSERT INTO sluice_declared (gate, app, capacity, line, lease_ms, queue_rank, at)
-    SELECT s.gate, ${app}, s.capacity, s.line, s.lease_ms, s.queue_rank, s.at FROM ${rows("s", SAYING, list)}`;
-}
 
 const UNRANKED = 100;
 

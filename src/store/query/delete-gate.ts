@@ -6,8 +6,10 @@
 import { kindOf } from "../../core/gate/key.ts";
 import { NOBODY } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
+import type { Row } from "../row.ts";
+import { idOf, text } from "../row.ts";
 import { forUpdate, raw, sql } from "../sql.ts";
 import type { GateKept } from "../store.ts";
 import { lockDeclarations } from "./declare.ts";
@@ -22,29 +24,31 @@ const selectAsksInUse = raw(
 const selectAsksOfLater = raw("SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id");
 
 export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
-  yield* flight(lockDeclarations);
-  const [gate = []] = yield* flight(sql`SELECT name FROM sluice_gate WHERE name = ${key}${forUpdate}`);
-  if (!gate[0]) return undefined;
-  const [arrivals = [], parked = [], lanes = [], later = [], apps = []] = yield* flight(
-    sql`SELECT DISTINCT asks FROM sluice_arrival`,
-    sql`SELECT id FROM sluice_lane WHERE parked = ${key} LIMIT 1`,
-    selectAsksInUse,
-    selectAsksOfLater,
-    sql`SELECT app FROM sluice_declared WHERE gate = ${key} AND app <> ${NOBODY} ORDER BY app`,
+  yield* send(lockDeclarations);
+  const [gate] = yield* send(
+    sql`SELECT name FROM sluice_gate WHERE name = ${key}${forUpdate}`.as(({ name }) => text(name)),
   );
+  if (gate === undefined) return undefined;
+  const { arrivals, parked, lanes, later, apps } = yield* flight({
+    arrivals: sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn),
+    parked: sql`SELECT id FROM sluice_lane WHERE parked = ${key} LIMIT 1`.as(idOf),
+    lanes: selectAsksInUse.as(asksIn),
+    later: selectAsksOfLater.as(asksIn),
+    apps: sql`SELECT app FROM sluice_declared WHERE gate = ${key} AND app <> ${NOBODY} ORDER BY app`.as(
+      ({ app }) => text(app),
+    ),
+  });
   const isAsked =
     parked.length > 0 ||
-    [...arrivals, ...lanes, ...later].some((row) =>
-      asksOf(row.asks as string).some((ask) => ask.gate === key),
-    );
-  if (isAsked || apps.length > 0) return { apps: apps.map((row) => row.app as string), isAsked };
-  yield* lastFlight(
+    [...arrivals, ...lanes, ...later].some((asks) => asksOf(asks).some((ask) => ask.gate === key));
+  if (isAsked || apps.length > 0) return { apps, isAsked };
+  yield* commit([
     sql`DELETE FROM sluice_declared WHERE gate = ${key}`,
     sql`DELETE FROM sluice_event WHERE subject = ${key}`,
     sql`DELETE FROM sluice_gate WHERE name = ${key}`,
-    ...(kindOf(key) === "queue"
-      ? [sql`DELETE FROM sluice_queue WHERE name = ${key.slice("queue:".length)}`]
-      : []),
-  );
+    kindOf(key) === "queue" && sql`DELETE FROM sluice_queue WHERE name = ${key.slice("queue:".length)}`,
+  ]);
   return null;
 }
+
+const asksIn = ({ asks }: Row): string => text(asks);

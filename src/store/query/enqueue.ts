@@ -1,6 +1,7 @@
 /** Enqueue: inserts only, so it waits for nobody and nobody waits for it (but for a twin with the same key). */
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight } from "../flow.ts";
+import { idOf, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
@@ -9,14 +10,18 @@ import { insertArrivalsOf } from "./arrival.ts";
 export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
   if (keyed.length === 0) {
-    yield* lastFlight(insertTasks(tasks), ...putInLine(tasks));
+    yield* commit([insertTasks(tasks), putInLine(tasks)]);
     return tasks.map(({ id }) => ({ id, created: true }));
   }
-  const [, mine = [], known = []] = yield* flight(insertTasks(tasks), selectIds(tasks), selectKeys(keyed));
-  const inserted = new Set(mine.map((row) => row.id as string));
+  const { mine, known } = yield* flight({
+    inserted: insertTasks(tasks),
+    mine: selectIds(tasks),
+    known: selectKeys(keyed),
+  });
+  const inserted = new Set(mine);
   const created = tasks.filter(({ id }) => inserted.has(id));
-  yield* lastFlight(...(created.length > 0 ? putInLine(created) : [selectIds([])]));
-  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
+  yield* commit(created.length > 0 && putInLine(created));
+  return answersTo(tasks, inserted, known);
 }
 
 /**
@@ -25,46 +30,59 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
  */
 export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
-  const [, mine = [], known = [], placed = []] = yield* flight(
-    insertTasks(tasks),
-    selectIds(tasks),
-    selectKeys(keyed),
-    selectPlaced(tasks),
-  );
-  const inserted = new Set(mine.map((row) => row.id as string));
+  const { mine, known, placed } = yield* flight({
+    inserted: insertTasks(tasks),
+    mine: selectIds(tasks),
+    known: selectKeys(keyed),
+    placed: selectPlaced(tasks),
+  });
+  const inserted = new Set(mine);
   const created = placed.length > 0 ? [] : tasks.filter(({ id }) => inserted.has(id));
-  yield* lastFlight(...(created.length > 0 ? putInLine(created) : []));
-  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
+  yield* commit(created.length > 0 && putInLine(created));
+  return answersTo(tasks, inserted, known);
 }
 
 /** Wherever a task can be, once it was put in line. */
-export const selectPlaced = (tasks: readonly NewTask[]): Sql => {
+export const selectPlaced = (tasks: readonly NewTask[]): Sql<string> => {
   const among = oneOf(tasks.map(({ id }) => id));
   return sql`SELECT id FROM sluice_waiting WHERE id ${among} UNION ALL SELECT id FROM sluice_later WHERE id ${among}
-    UNION ALL SELECT id FROM sluice_running WHERE id ${among} UNION ALL SELECT id FROM sluice_outcome WHERE id ${among}`;
+    UNION ALL SELECT id FROM sluice_running WHERE id ${among} UNION ALL SELECT id FROM sluice_outcome WHERE id ${among}`.as(
+    idOf,
+  );
 };
 
 /** After an answer was lost: all were put in line together, or none. */
 export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
-  const [mine = [], known = []] = yield* flight(
-    selectIds(tasks),
-    selectKeys(tasks.filter(({ key }) => key !== null)),
+  const { mine, known } = yield* flight({
+    mine: selectIds(tasks),
+    known: selectKeys(tasks.filter(({ key }) => key !== null)),
+  });
+  return mine.length === 0 ? undefined : answersTo(tasks, new Set(mine), known);
+}
+
+/** A task under its idempotency key. */
+type Keyed = Pick<NewTask, "id" | "name" | "key">;
+
+/** What was not inserted has a twin that was there before. */
+export function answersTo(
+  tasks: readonly NewTask[],
+  inserted: ReadonlySet<string>,
+  known: readonly Keyed[],
+): Enqueued[] {
+  return tasks.map(({ id, name, key }) => {
+    if (inserted.has(id)) return { id, created: true };
+    const twin = known.find((each) => each.name === name && each.key === key);
+    return { id: twin?.id ?? id, created: false };
+  });
+}
+
+export const selectIds = (tasks: readonly NewTask[]): Sql<string> =>
+  sql`SELECT id FROM sluice_task WHERE id ${oneOf(tasks.map(({ id }) => id))}`.as(idOf);
+
+export const selectKeys = (tasks: readonly NewTask[]): Sql<Keyed> =>
+  sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(tasks.map(({ name }) => name))])} AND idem_key ${oneOf(tasks.flatMap(({ key }) => key ?? []))}`.as(
+    (row) => ({ id: text(row.id), name: text(row.name), key: textOrNull(row.idem_key) }),
   );
-  if (mine.length === 0) return undefined;
-  const inserted = new Set(mine.map((row) => row.id as string));
-  return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
-}
-
-export function twinOf(task: NewTask, known: readonly Row[]): Enqueued {
-  const twin = known.find((row) => row.name === task.name && row.idem_key === task.key);
-  return { id: (twin?.id as string | undefined) ?? task.id, created: false };
-}
-
-export const selectIds = (tasks: readonly NewTask[]): Sql =>
-  sql`SELECT id FROM sluice_task WHERE id ${oneOf(tasks.map(({ id }) => id))}`;
-
-export const selectKeys = (tasks: readonly NewTask[]): Sql =>
-  sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(tasks.map(({ name }) => name))])} AND idem_key ${oneOf(tasks.map(({ key }) => key as string))}`;
 
 const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
 

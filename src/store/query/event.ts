@@ -3,7 +3,10 @@
  * own rows tell is not written a second time: that it was enqueued stands in its body, its last claim and its end in
  * its claim and its outcome. Everything else is a row here.
  */
-import type { Row } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { flight } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { int, intOrNull, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow } from "../store.ts";
@@ -60,53 +63,91 @@ const KIND = raw(
     .join(" ")} ELSE r.state END`,
 );
 
-export const selectHistory = (subject: string): Sql[] => [
-  sql`SELECT subject, n, kind, at, data FROM sluice_event WHERE subject = ${subject} ORDER BY n`,
-  sql`SELECT id, priority, created_at FROM sluice_task WHERE id = ${subject}`,
-  sql`SELECT id, attempt, epoch, session, claimed_at, claimed_n FROM sluice_running WHERE id = ${subject}`,
-  sql`SELECT id, state, attempt, epoch, session, claimed_at, claimed_n, body, finished_at, n FROM sluice_outcome WHERE id = ${subject}`,
-];
+/** How far the history of a subject goes; 0 where there is none. One row. */
+export const selectLastEvent = (subject: string): Sql<number> =>
+  sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${subject}`.as(({ n }) => int(n));
 
 /** The whole history, from its rows and from what the task's own rows tell. */
-export function history([written = [], task = [], running = [], outcome = []]: readonly Row[][]): EventRow[] {
+export function* history(subject: string): Flow<EventRow[]> {
+  const { written, enqueued, claimed, ended } = yield* flight({
+    written:
+      sql`SELECT subject, n, kind, at, data FROM sluice_event WHERE subject = ${subject} ORDER BY n`.as(
+        eventRow,
+      ),
+    enqueued: sql`SELECT id, priority, created_at FROM sluice_task WHERE id = ${subject}`.as(enqueuedRow),
+    claimed:
+      sql`SELECT id, attempt, epoch, session, claimed_at, claimed_n FROM sluice_running WHERE id = ${subject}`.as(
+        claimedEvent,
+      ),
+    ended:
+      sql`SELECT id, state, attempt, epoch, session, claimed_at, claimed_n, body, finished_at, n FROM sluice_outcome WHERE id = ${subject}`.as(
+        endedEvents,
+      ),
+  });
   const events = [
-    ...written.map(eventRow),
-    ...task.map((row) => enqueued(row, firstPriority(written))),
-    ...running.map(claimed),
-    ...outcome.filter((row) => row.claimed_n !== null).map(claimed),
-    ...outcome.map(ended),
+    ...written,
+    ...enqueued.map((task) => enqueuedEvent(task, firstPriority(written) ?? task.priority)),
+    ...claimed,
+    ...ended.flat(),
   ];
   return events.sort((a, b) => a.n - b.n);
 }
 
-const eventRow = (row: Row): EventRow => ({ ...row, n: Number(row.n), at: Number(row.at) }) as EventRow;
+const eventRow = (row: Row): EventRow => ({
+  subject: text(row.subject),
+  n: int(row.n),
+  kind: text(row.kind),
+  at: int(row.at),
+  data: textOrNull(row.data),
+});
 
 /** A body has the priority of today; where it has changed, its first change tells the one before. */
-function firstPriority(written: readonly Row[]): number | undefined {
-  const first = written.find((row) => row.kind === "TaskReprioritized");
-  return first && (JSON.parse(first.data as string) as { from: number }).from;
+function firstPriority(written: readonly EventRow[]): number | undefined {
+  const first = written.find(({ kind }) => kind === "TaskReprioritized");
+  if (!first?.data) return undefined;
+  const change: { readonly from: number } = JSON.parse(first.data);
+  return change.from;
 }
 
-const enqueued = (row: Row, priority = Number(row.priority)): EventRow => ({
-  subject: row.id as string,
+interface Enqueued {
+  readonly id: string;
+  readonly priority: number;
+  readonly at: number;
+}
+
+const enqueuedRow = (row: Row): Enqueued => ({
+  id: text(row.id),
+  priority: int(row.priority),
+  at: int(row.created_at),
+});
+
+const enqueuedEvent = ({ id, at }: Enqueued, priority: number): EventRow => ({
+  subject: id,
   n: 1,
   kind: "TaskEnqueued",
-  at: Number(row.created_at),
+  at,
   data: `{"priority":${priority}}`,
 });
 
-const claimed = (row: Row): EventRow => ({
-  subject: row.id as string,
-  n: Number(row.claimed_n),
+const claimedEvent = (row: Row): EventRow => ({
+  subject: text(row.id),
+  n: int(row.claimed_n),
   kind: "TaskClaimed",
-  at: Number(row.claimed_at),
-  data: `{"attempt":${Number(row.attempt)},"epoch":${Number(row.epoch)},"session":"${row.session}"}`,
+  at: int(row.claimed_at),
+  data: `{"attempt":${int(row.attempt)},"epoch":${int(row.epoch)},"session":"${text(row.session)}"}`,
 });
 
-const ended = (row: Row): EventRow => ({
-  subject: row.id as string,
-  n: Number(row.n),
-  kind: FINAL[row.state as keyof typeof FINAL] ?? String(row.state),
-  at: Number(row.finished_at),
-  data: row.state === "succeeded" ? null : (row.body as string | null),
-});
+/** An outcome tells its end, and its last claim where it had one. */
+function endedEvents(row: Row): EventRow[] {
+  const state = text(row.state);
+  const end: EventRow = {
+    subject: text(row.id),
+    n: int(row.n),
+    kind: KINDS.get(state) ?? state,
+    at: int(row.finished_at),
+    data: state === "succeeded" ? null : textOrNull(row.body),
+  };
+  return intOrNull(row.claimed_n) === null ? [end] : [claimedEvent(row), end];
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map(Object.entries(FINAL));

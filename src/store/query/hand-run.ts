@@ -2,53 +2,71 @@
  * What people and time do to runs: cancel, fail, pause, another place in line. Each takes the run's lock first, so it is
  * never half-way between two looks of `advance`; the claim of a queued run is a race, and who deletes the row wins it.
  */
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { flag, idOf, int, intOrNull, only, text, word } from "../row.ts";
 import type { RunState, Timer } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
-import { finished } from "./advance.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
+import { finished } from "./run-end.ts";
 
-const lockRun = (id: string): Sql => sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`;
-const selectClaim = (id: string): Sql =>
-  sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}${forUpdate}`;
+const lockRun = (id: string): Sql<string> =>
+  sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`.as(idOf);
+
+interface RunClaim {
+  readonly epoch: number;
+  readonly startedAt: number | null;
+}
+
+const selectClaim = (id: string): Sql<RunClaim> =>
+  sql`SELECT epoch, started_at FROM sluice_running WHERE id = ${id}${forUpdate}`.as((row) => ({
+    epoch: int(row.epoch),
+    startedAt: intOrNull(row.started_at),
+  }));
+
+const selectWaiting = (id: string): Sql<string> =>
+  sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(idOf);
+
+/** Locks a run. False when there is none. */
+function* holdRun(id: string): Flow<boolean> {
+  const known = yield* send(lockRun(id));
+  return known.length > 0;
+}
 
 export function* cancelRun(
   id: string,
   who: string,
   dialect: Dialect,
-  only?: "queued",
+  which?: "queued",
 ): Flow<{ was: RunState } | undefined> {
-  const [known = []] = yield* flight(lockRun(id));
-  if (known.length === 0) return undefined;
+  if (!(yield* holdRun(id))) return undefined;
   const end = { state: "cancelled", body: JSON.stringify({ by: who }) } as const;
   for (let round = 0; round < 5; round += 1) {
-    const [waiting = [], later = [], running = [], outcome = []] = yield* flight(
-      sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`,
-      sql`SELECT id FROM sluice_later WHERE id = ${id}${forUpdate}`,
-      selectClaim(id),
-      sql`SELECT state FROM sluice_outcome WHERE id = ${id}`,
-    );
-    const claim = running[0];
+    const { waiting, later, running, outcome } = yield* flight({
+      waiting: selectWaiting(id),
+      later: sql`SELECT id FROM sluice_later WHERE id = ${id}${forUpdate}`.as(idOf),
+      running: selectClaim(id),
+      outcome: sql`SELECT state FROM sluice_outcome WHERE id = ${id}`.as(({ state }) => text(state)),
+    });
+    const [claim] = running;
     if (claim) {
-      const was = claim.started_at === null ? "notStarted" : "started";
-      if (only === "queued") return { was };
-      yield* lastFlight(
-        ...finished({ id, epoch: Number(claim.epoch) }, end, dialect),
-        insertNewsOfRuns([id]),
-      );
+      const was = claim.startedAt === null ? "notStarted" : "started";
+      if (which === "queued") return { was };
+      yield* commit([finished({ id, epoch: claim.epoch }, end, dialect), insertNewsOfRuns([id])]);
       return { was };
     }
-    if (waiting[0] || later[0]) {
-      yield* lastFlight(...(waiting[0] ? endWaiting(id, end, dialect) : endLater(id, end, dialect)));
+    if (waiting.length + later.length > 0) {
+      yield* commit(waiting.length > 0 ? endWaiting(id, end, dialect) : endLater(id, end, dialect));
       return { was: "queued" };
     }
-    if (outcome[0]) return { was: runStateOf(outcome[0].state as string) };
+    const [final] = outcome;
+    if (final !== undefined) return { was: runStateOf(final) };
   }
   return undefined;
 }
@@ -58,38 +76,52 @@ export const runStateOf = (final: string): RunState =>
   final === "succeeded" || final === "cancelled" ? final : "failed";
 
 export function* failRun(id: string, error: string, dialect: Dialect): Flow<boolean> {
-  const [known = []] = yield* flight(lockRun(id));
-  if (known.length === 0) return false;
-  const [running = []] = yield* flight(selectClaim(id));
-  if (!running[0]) return false;
-  const run = { id, epoch: Number(running[0].epoch) };
-  yield* lastFlight(...finished(run, { state: "failed", body: error }, dialect), insertNewsOfRuns([id]));
+  if (!(yield* holdRun(id))) return false;
+  const [claim] = yield* send(selectClaim(id));
+  if (!claim) return false;
+  const run = { id, epoch: claim.epoch };
+  yield* commit([finished(run, { state: "failed", body: error }, dialect), insertNewsOfRuns([id])]);
   return true;
 }
 
 /** Every step asks one of the run's own gates: these are what is paused. */
 export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolean> {
-  const [known = []] = yield* flight(lockRun(id));
-  if (known.length === 0) return false;
-  const [running = [], gates = []] = yield* flight(
-    selectClaim(id),
-    sql`SELECT name, capacity, paused, n FROM sluice_gate WHERE name >= ${`run:${id}/`} AND name < ${`run:${id}0`} ORDER BY name${forUpdate}`,
-  );
+  if (!(yield* holdRun(id))) return false;
+  const { running, gates } = yield* flight({
+    running: selectClaim(id),
+    gates:
+      sql`SELECT name, capacity, paused, n FROM sluice_gate WHERE name >= ${`run:${id}/`} AND name < ${`run:${id}0`} ORDER BY name${forUpdate}`.as(
+        runGate,
+      ),
+  });
   if (running.length === 0) return false;
-  const changed = gates.filter((row) => (Number(row.paused) === 1) !== paused);
-  yield* lastFlight(
+  const changed = gates.filter((gate) => gate.paused !== paused);
+  yield* commit([
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
-    ...(changed.length > 0 ? switched(changed, paused, who) : []),
-  );
+    changed.length > 0 && switched(changed, paused, who),
+  ]);
   return true;
 }
 
-function switched(gates: readonly Row[], paused: boolean, who: string): Sql[] {
-  const events = gates.map((row) => {
-    const limit = row.capacity === null ? null : Number(row.capacity);
+interface RunGate {
+  readonly key: string;
+  readonly limit: number | null;
+  readonly paused: boolean;
+  readonly n: number;
+}
+
+const runGate = (row: Row): RunGate => ({
+  key: text(row.name),
+  limit: intOrNull(row.capacity),
+  paused: flag(row.paused),
+  n: int(row.n),
+});
+
+function switched(gates: readonly RunGate[], paused: boolean, who: string): Sql[] {
+  const events = gates.map(({ key, limit, n }) => {
     const data = JSON.stringify({ by: who, from: limit, to: limit });
     const kind = paused ? "GatePaused" : "GateResumed";
-    return { subject: row.name as string, n: Number(row.n) + 1, kind, data };
+    return { subject: key, n: n + 1, kind, data };
   });
   return [
     sql`UPDATE sluice_gate SET paused = ${paused ? 1 : 0}, n = n + 1 WHERE name ${oneOf(events.map(({ subject }) => subject))}`,
@@ -99,16 +131,17 @@ function switched(gates: readonly Row[], paused: boolean, who: string): Sql[] {
 
 /** Its lane is told, because its head may be another one now. */
 export function* reprioritize(id: string, priority: number, who: string): Flow<{ from: number } | undefined> {
-  const [waiting = [], later = []] = yield* flight(
-    sql`SELECT precedence, n FROM sluice_waiting WHERE id = ${id}${forUpdate}`,
-    sql`SELECT precedence, n FROM sluice_later WHERE id = ${id}${forUpdate}`,
-  );
+  const inLine = (row: Row) => ({ priority: 0 - int(row.precedence), n: int(row.n) });
+  const { waiting, later } = yield* flight({
+    waiting: sql`SELECT precedence, n FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(inLine),
+    later: sql`SELECT precedence, n FROM sluice_later WHERE id = ${id}${forUpdate}`.as(inLine),
+  });
   const unit = waiting[0] ?? later[0];
   if (!unit) return undefined;
-  const from = 0 - Number(unit.precedence);
-  const n = Number(unit.n) + 1;
+  const from = unit.priority;
+  const n = unit.n + 1;
   const place = raw(waiting[0] ? "sluice_waiting" : "sluice_later");
-  yield* lastFlight(
+  yield* commit([
     sql`UPDATE ${place} SET precedence = ${0 - priority}, n = ${n} WHERE id = ${id}`,
     sql`UPDATE sluice_task SET priority = ${priority} WHERE id = ${id}`,
     insertEvents([
@@ -119,43 +152,37 @@ export function* reprioritize(id: string, priority: number, who: string): Flow<{
         data: JSON.stringify({ by: who, from, to: priority }),
       },
     ]),
-    ...(waiting[0] ? [insertArrivalsOf([id])] : []),
-  );
+    waiting.length > 0 && insertArrivalsOf([id]),
+  ]);
   return { from };
 }
 
 export function* failWaiting(id: string, error: string, dialect: Dialect): Flow<boolean> {
-  const [waiting = []] = yield* flight(sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`);
+  const waiting = yield* send(selectWaiting(id));
   if (waiting.length === 0) return false;
-  yield* lastFlight(
-    ...endWaiting(id, { state: "failed", body: error }, dialect),
+  yield* commit([
+    endWaiting(id, { state: "failed", body: error }, dialect),
     sql`DELETE FROM sluice_timer WHERE id = ${id}`,
     insertNewsOf([id]),
-  );
+  ]);
   return true;
 }
 
 export function* timers(): Flow<{ due: Timer[]; nextAt: number | null; now: number }> {
-  const [clock = [], due = [], next = []] = yield* flight(
-    selectNow(),
-    sql`SELECT id, kind, at FROM sluice_timer WHERE at <= ${now} ORDER BY at, id LIMIT 200`,
-    sql`SELECT MIN(at) AS at FROM sluice_timer WHERE at > ${now}`,
-  );
-  return {
-    now: Number(clock[0]?.now),
-    due: due.map((row) => ({
-      id: row.id as string,
-      kind: row.kind as Timer["kind"],
-      at: Number(row.at),
-    })),
-    nextAt: next[0]?.at == null ? null : Number(next[0].at),
-  };
+  const { clock, due, next } = yield* flight({
+    clock: selectNow(),
+    due: sql`SELECT id, kind, at FROM sluice_timer WHERE at <= ${now} ORDER BY at, id LIMIT 200`.as(timerRow),
+    next: sql`SELECT MIN(at) AS at FROM sluice_timer WHERE at > ${now}`.as(({ at }) => intOrNull(at)),
+  });
+  return { now: only(clock), due, nextAt: only(next) };
 }
+
+const timerRow = (row: Row): Timer => ({ id: text(row.id), kind: word(row.kind), at: int(row.at) });
 
 /** Only the timer that was seen: another process may have set it anew. */
 export function* resetTimer({ id, kind, at }: Timer, afterMs: number | null): Flow<void> {
   const seen = sql`id = ${id} AND kind = ${kind} AND at = ${at}`;
-  yield* lastFlight(
+  yield* commit(
     afterMs === null
       ? sql`DELETE FROM sluice_timer WHERE ${seen}`
       : sql`UPDATE sluice_timer SET at = ${now} + ${afterMs} WHERE ${seen}`,

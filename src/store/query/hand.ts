@@ -7,24 +7,75 @@ import { familyOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import type { Own } from "../family.ts";
 import { inherit } from "../family.ts";
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { flag, idOf, int, intOrNull, only, text, word } from "../row.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import { by, forUpdate, now, raw, rows, sql } from "../sql.ts";
+import { forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { FinalState, LimitChange, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
-import { sayingOf } from "./declare.ts";
-import { archiveOutcome, insertEvents } from "./event.ts";
+import { archiveOutcome, insertEvents, selectLastEvent } from "./event.ts";
 import { ownGate } from "./gate-row.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
+import { sayingRow } from "./saying.ts";
 import { keepStopping } from "./stopping.ts";
 
-const PLACES = ["waiting", "later", "running"] as const;
-const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
+type Place = "waiting" | "later" | "running";
+
+/** A unit that has not ended, where it is, and its claim if it has one. */
+interface Unit {
+  readonly id: string;
+  readonly place: Place;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly n: number;
+  readonly claim: Claim | null;
+}
+
+interface Claim {
+  readonly epoch: number;
+  readonly session: string;
+  readonly claimedAt: number;
+  readonly claimedN: number;
+  readonly startedAt: number | null;
+  readonly held: boolean;
+}
+
+const ROW = raw("id, lane, precedence, at, attempt, losses, good_until, n");
+
+const unitIn =
+  (place: Place) =>
+  (row: Row): Unit => ({
+    id: text(row.id),
+    place,
+    attempt: int(row.attempt),
+    losses: int(row.losses),
+    n: int(row.n),
+    claim: place === "running" ? claimRow(row) : null,
+  });
+
+const claimRow = (row: Row): Claim => ({
+  epoch: int(row.epoch),
+  session: text(row.session),
+  claimedAt: int(row.claimed_at),
+  claimedN: int(row.claimed_n),
+  startedAt: intOrNull(row.started_at),
+  held: flag(row.held),
+});
+
+/** Where the unit may be, in this order; what is found is locked. */
+const selectUnit = (id: string): Sql<Unit>[] => [
+  sql`SELECT ${ROW} FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(unitIn("waiting")),
+  sql`SELECT ${ROW} FROM sluice_later WHERE id = ${id}${forUpdate}`.as(unitIn("later")),
+  sql`SELECT epoch, session, claimed_at, claimed_n, started_at, held, id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`.as(
+    unitIn("running"),
+  ),
+];
 
 /**
  * Takes the unit from wherever it is. A unit can move between two looks, so we look again; each look locks what it
@@ -34,32 +85,36 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
   const run = yield* cancelRun(id, who, dialect);
   if (run) return { was: OF_RUN[run.was] };
   for (let round = 0; round < 5; round += 1) {
-    const [waiting = [], later = [], running = [], outcome = []] = yield* flight(
-      selectPlace("waiting", id),
-      selectPlace("later", id),
-      sql`SELECT epoch, session, claimed_at, claimed_n, started_at, held, id, lane, precedence, at, attempt, losses, good_until, n FROM sluice_running WHERE id = ${id}${forUpdate}`,
-      sql`SELECT state FROM sluice_outcome WHERE id = ${id}`,
-    );
-    const found = [waiting[0], later[0], running[0]];
-    const index = found.findIndex((row) => row !== undefined);
-    const row = found[index];
-    if (row) {
-      const place = PLACES[index] as (typeof PLACES)[number];
-      const isHeld = place === "running" && Number(row.held) === 1;
-      yield* lastFlight(
-        ...(isHeld ? [keepStopping(sql`sluice_running r WHERE r.id = ${id}`, "r", "cancelled")] : []),
-        remove(place, id),
-        cancelled(row, who),
-        insertNewsOf([id]),
-        ...forgetEmptied(id),
-      );
-      return {
-        was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
-      };
+    const { units, outcome } = yield* flight({
+      units: selectUnit(id),
+      outcome: sql`SELECT state FROM sluice_outcome WHERE id = ${id}`.as(({ state }) =>
+        word<FinalState>(state),
+      ),
+    });
+    const [unit] = units;
+    if (unit) {
+      yield* commit(endByHand(unit, who));
+      return { was: stateOf(unit) };
     }
-    if (outcome[0]) return { was: outcome[0].state as FinalState };
+    const [was] = outcome;
+    if (was) return { was };
   }
   return undefined;
+}
+
+const stateOf = ({ place, claim }: Unit): TaskState =>
+  claim && claim.startedAt === null && !claim.held ? "claimed" : place;
+
+function endByHand(unit: Unit, who: string): Sql[] {
+  const { id, place } = unit;
+  const isHeld = unit.claim?.held === true;
+  return [
+    ...(isHeld ? [keepStopping(sql`sluice_running r WHERE r.id = ${id}`, "r", "cancelled")] : []),
+    sql`DELETE FROM ${raw(`sluice_${place}`)} WHERE id = ${id}`,
+    cancelled(unit, who),
+    insertNewsOf([id]),
+    ...forgetEmptied(id),
+  ];
 }
 
 /** A run by the places that every unit has. */
@@ -72,95 +127,89 @@ const OF_RUN = {
   cancelled: "cancelled",
 } as const satisfies Record<RunState, TaskState>;
 
-const selectPlace = (place: "waiting" | "later", id: string): Sql =>
-  place === "waiting"
-    ? sql`SELECT ${text(ROW)} FROM sluice_waiting WHERE id = ${id}${forUpdate}`
-    : sql`SELECT ${text(ROW)} FROM sluice_later WHERE id = ${id}${forUpdate}`;
+const OUTCOME = {
+  id: "text",
+  epoch: "int",
+  attempt: "int",
+  losses: "int",
+  body: "text",
+  session: "text",
+  claimed_at: "int",
+  claimed_n: "int",
+  n: "int",
+} as const;
 
-const text = (sqlText: string): Sql => by({ postgres: sqlText, sqlite: sqlText, mysql: sqlText });
-
-const remove = (place: (typeof PLACES)[number], id: string): Sql =>
-  sql`DELETE FROM ${text(`sluice_${place}`)} WHERE id = ${id}`;
-
-function cancelled(unit: Row, who: string): Sql {
-  const number = (value: unknown): number | null =>
-    value === undefined || value === null ? null : Number(value);
+function cancelled({ id, attempt, losses, n, claim }: Unit, who: string): Sql {
   const outcome = {
-    id: unit.id as string,
-    epoch: number(unit.epoch),
-    attempt: Number(unit.attempt),
-    losses: Number(unit.losses),
+    id,
+    epoch: claim?.epoch ?? null,
+    attempt,
+    losses,
     body: JSON.stringify({ by: who }),
-    session: (unit.session as string | undefined) ?? null,
-    claimed_at: number(unit.claimed_at),
-    claimed_n: number(unit.claimed_n),
-    n: Number(unit.n) + 1,
+    session: claim?.session ?? null,
+    claimed_at: claim?.claimedAt ?? null,
+    claimed_n: claim?.claimedN ?? null,
+    n: n + 1,
   };
-  const columns = {
-    id: "text",
-    epoch: "int",
-    attempt: "int",
-    losses: "int",
-    body: "text",
-    session: "text",
-    claimed_at: "int",
-    claimed_n: "int",
-    n: "int",
-  } as const;
   return sql`INSERT INTO sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)
-    SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", columns, [outcome])}`;
+    SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", OUTCOME, [outcome])}`;
 }
 
 /** A second life: attempts and losses begin anew, the history goes on. Steps and runs have another way: a rerun. */
 export function* retry(id: string, who: string): Flow<{ was: TaskState } | undefined> {
-  const [outcome = [], task = []] = yield* flight(
-    sql`SELECT state, n FROM sluice_outcome WHERE id = ${id}${forUpdate}`,
-    sql`SELECT id FROM sluice_task WHERE id = ${id} AND run IS NULL AND queue <> ${RUNS}`,
-  );
-  const found = outcome[0];
-  if (!found || !task[0]) return undefined;
-  yield* lastFlight(
-    ...archiveOutcome(id),
+  const { outcome, task } = yield* flight({
+    outcome: sql`SELECT state, n FROM sluice_outcome WHERE id = ${id}${forUpdate}`.as((row) => ({
+      was: word<FinalState>(row.state),
+      n: int(row.n),
+    })),
+    task: sql`SELECT id FROM sluice_task WHERE id = ${id} AND run IS NULL AND queue <> ${RUNS}`.as(idOf),
+  });
+  const [found] = outcome;
+  if (!found || task.length === 0) return undefined;
+  const { was } = found;
+  const n = found.n + 1;
+  yield* commit([
+    archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
     // Its deadline was the first life's.
     sql`DELETE FROM sluice_deadline WHERE id = ${id}`,
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
-      SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${Number(found.n) + 1} FROM sluice_task WHERE id = ${id}`,
+      SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${n} FROM sluice_task WHERE id = ${id}`,
     insertArrivalsOf([id]),
-    insertEvents([
-      {
-        subject: id,
-        n: Number(found.n) + 1,
-        kind: "TaskRetried",
-        data: JSON.stringify({ by: who, was: found.state }),
-      },
-    ]),
-  );
-  return { was: found.state as FinalState };
+    insertEvents([{ subject: id, n, kind: "TaskRetried", data: JSON.stringify({ by: who, was }) }]),
+  ]);
+  return { was };
 }
 
 /** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
 export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
   const family = familyOf(change.key);
-  const [found = [], told = [], said = [], above = []] = yield* flight(
-    sql`SELECT capacity, declared, paused, line, lease_ms, set_by, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`,
+  const { found, told, said, above } = yield* flight({
+    found:
+      sql`SELECT capacity, declared, paused, line, lease_ms, set_by, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`.as(
+        (row) => ({ own: ownGate(row), n: int(row.n) }),
+      ),
     // A row that was deleted by plain SQL begins anew; what is on record of it goes on.
-    sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${change.key}`,
-    sql`SELECT app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared WHERE gate = ${change.key}`,
-    sql`SELECT capacity, declared, paused, line, lease_ms, set_by FROM sluice_gate WHERE name = ${family ?? change.key}`,
-  );
-  const gate = found[0];
+    told: selectLastEvent(change.key),
+    said: sql`SELECT app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared WHERE gate = ${change.key}`.as(
+      sayingRow,
+    ),
+    above:
+      sql`SELECT capacity, declared, paused, line, lease_ms, set_by FROM sluice_gate WHERE name = ${family ?? change.key}`.as(
+        ownGate,
+      ),
+  });
+  const [gate] = found;
   if (!gate && change.to !== "value") return undefined;
-  const n = Math.max(Number(gate?.n ?? 0), Number(told[0]?.n)) + 1;
-  const born = strictest(said.map(sayingOf), undeclared(change.key));
-  const before: Own = gate ? ownGate(gate) : { ...born, declared: born.limit, setBy: null, paused: false };
+  const n = Math.max(gate?.n ?? 0, only(told)) + 1;
+  const born = strictest(said, undeclared(change.key));
+  const before: Own = gate?.own ?? { ...born, declared: born.limit, setBy: null, paused: false };
   const limit =
     change.to === "value" ? change.limit : change.to === "declared" ? before.declared : before.limit;
   const setBy = change.to === "value" ? change.by : change.to === "declared" ? null : before.setBy;
-  const inForce = (own: Own): Limit =>
-    inherit(own, family !== null && above[0] ? ownGate(above[0]) : undefined).limit;
+  const inForce = (own: Own): Limit => inherit(own, family === null ? undefined : above[0]).limit;
   const answer = { from: inForce(before), limit: inForce({ ...before, limit, setBy }) };
-  yield* lastFlight(
+  yield* commit([
     gate ? update(change, limit, n) : insertGate(change, limit, born, n),
     insertEvents([
       {
@@ -170,7 +219,7 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
         data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
       },
     ]),
-  );
+  ]);
   return answer;
 }
 

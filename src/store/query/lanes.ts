@@ -1,30 +1,9 @@
 /** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
 
-import type { Row } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
-import type { LaneMove, LaneRow, LaneState } from "../store.ts";
-
-const STATES: readonly LaneState[] = ["idle", "open", "parked", "aside"];
-
-export function laneRow(row: Row): LaneRow {
-  return {
-    id: row.id as string,
-    queue: row.queue as string,
-    task: row.task as string,
-    asks: row.asks as string,
-    rank: Number(row.queue_rank),
-    state: STATES[Number(row.state)] as LaneState,
-    parked: row.parked as string | null,
-    head: { priority: 0 - Number(row.head_precedence), at: Number(row.head_at), id: row.head_id as string },
-    stamp: Number(row.stamp),
-    mark:
-      row.mark_unit === null
-        ? null
-        : { unit: row.mark_unit as string, passed: Number(row.mark_passed), since: Number(row.mark_since) },
-    blocked: row.blocked as string,
-  };
-}
+import type { LaneMove } from "../store.ts";
+import { laneStateNumber } from "./lane-row.ts";
 
 const COLUMNS = {
   lane: "text",
@@ -83,7 +62,7 @@ function recordWaits(moves: readonly LaneMove[]): Sql {
 const recordOf = ({ lane, stamp, state, parked, slots = 1, mark, blocked, head }: LaneMove) => ({
   lane,
   seen: stamp,
-  to_state: STATES.indexOf(state),
+  to_state: laneStateNumber(state),
   to_parked: parked,
   to_slots: slots,
   to_unit: mark?.unit ?? null,

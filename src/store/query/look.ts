@@ -5,6 +5,8 @@
 
 import { inByteOrder } from "../../core/text.ts";
 import type { ParkedList } from "../parked.ts";
+import type { Row } from "../row.ts";
+import { flag, int, intOrNull, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import {
   by,
@@ -21,9 +23,13 @@ import {
   sql,
   throughKey,
 } from "../sql.ts";
-import type { Scope } from "../store.ts";
+import type { HeadRow, LaneRow, PrefetchedRow, Scope, SessionRow, Usage } from "../store.ts";
+import type { NamedGate } from "./gate-row.ts";
+import { ownGate } from "./gate-row.ts";
+import { laneColumns, laneRow } from "./lane-row.ts";
 
-export const selectNow = (): Sql => sql`SELECT ${now} AS now`;
+/** The store's time: one row. */
+export const selectNow = (): Sql<number> => sql`SELECT ${now} AS now`.as(({ now }) => int(now));
 
 export interface GateLocks {
   readonly mode: "exclusive" | "shared";
@@ -46,9 +52,18 @@ export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "sh
   return runs;
 }
 
+/** A gate that a pass has locked, alone or with others. */
+export interface LockedGate extends NamedGate {
+  readonly locked: boolean;
+}
+
 /** Neighbours in that order. */
-export const lockGates = (keys: readonly string[], mode: "exclusive" | "shared"): Sql =>
-  sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${mode === "exclusive" ? forNoKeyUpdate : forShare}`;
+export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
+  const locked = mode === "exclusive";
+  return sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${locked ? forNoKeyUpdate : forShare}`.as(
+    (row) => ({ key: text(row.name), own: ownGate(row), locked }),
+  );
+};
 
 /** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
@@ -65,47 +80,56 @@ const CLAIMS = by({
 });
 
 /** The one query of usage: everything else is arithmetic on its rows. */
-export const selectUsage = (): Sql =>
+export const selectUsage = (): Sql<Usage> =>
   sql`SELECT u.lane, u.session, u.held, u.lost, u.units, l.asks FROM (
       SELECT r.lane, r.session, r.held, CASE WHEN ${LOST} THEN 1 ELSE 0 END AS lost, count(*) AS units
       FROM ${CLAIMS} AS r LEFT JOIN sluice_session s ON s.id = r.session
-      GROUP BY 1, 2, 3, 4) AS u JOIN sluice_lane l ON l.id = u.lane`;
+      GROUP BY 1, 2, 3, 4) AS u JOIN sluice_lane l ON l.id = u.lane`.as(usageRow);
 
-const LANE = raw(
-  "l.id, l.queue, l.task, l.asks, l.state, l.parked, l.head_precedence, l.head_at, l.head_id, l.stamp, l.mark_unit, l.mark_passed, l.mark_since, l.blocked, COALESCE(q.queue_rank, 100) AS queue_rank",
-);
+const usageRow = (row: Row): Usage => ({
+  lane: text(row.lane),
+  asks: text(row.asks),
+  session: text(row.session),
+  held: flag(row.held),
+  lost: flag(row.lost),
+  units: int(row.units),
+});
+
+const LANE = laneColumns("l");
 const LANE_FROM = raw("sluice_lane l LEFT JOIN sluice_queue q ON q.name = l.queue");
 const BY_HEAD = raw("l.head_precedence, l.head_at, l.head_id");
 
-export const selectLanes = (ids: readonly string[]): Sql =>
-  sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.id ${oneOf(ids)}`;
+export const selectLanes = (ids: readonly string[]): Sql<LaneRow> =>
+  sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.id ${oneOf(ids)}`.as(laneRow);
 
 /** A queue of which lanes are parked there, for each of these gates; null where none are. */
-export const selectParkedQueues = (gates: readonly string[]): Sql =>
+export const selectParkedQueues = (
+  gates: readonly string[],
+): Sql<{ readonly gate: string; readonly queue: string | null }> =>
   sql`SELECT g.gate, (SELECT l.queue FROM sluice_lane l WHERE l.parked = g.gate ORDER BY l.queue LIMIT 1) AS queue FROM ${rows(
     "g",
     { gate: "text" },
     gates.map((gate) => ({ gate })),
-  )}`;
+  )}`.as(({ gate, queue }) => ({ gate: text(gate), queue: textOrNull(queue) }));
 
 /** The best lanes of a queue that are parked on a gate, and ask it for no more than so much. */
-export const selectParked = (lists: readonly ParkedList[], without: readonly string[]): Sql =>
+export const selectParked = (lists: readonly ParkedList[], without: readonly string[]): Sql<LaneRow> =>
   each(
     { gate: "text", queue: "text", most: "int", take: "int" },
     lists.map(({ gate, queue, most, take }) => ({ gate, queue, most, take })),
     (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} AND l.queue = ${of("queue")}
       AND l.parked_slots <= ${of("most")} AND l.id ${noneOf(without)} ORDER BY ${BY_HEAD} LIMIT ${of("take")}`,
-  );
+  ).as(laneRow);
 
 /** Open lanes that the scope does not name, the best of each queue first. */
-export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" | "perQueue">): Sql =>
+export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" | "perQueue">): Sql<LaneRow> =>
   each(
     { queue: "text" },
     scope.queues.map((queue) => ({ queue })),
     (of) =>
       sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.queue = ${of("queue")} AND l.state = 1
       AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.without])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.perQueue))}`,
-  );
+  ).as(laneRow);
 
 export interface Looking {
   readonly skipLocked: boolean;
@@ -113,18 +137,18 @@ export interface Looking {
   readonly arriving: boolean;
 }
 
-export const selectHeads = (lanes: Scope["lanes"], looking: Looking): Sql => {
+export const selectHeads = (lanes: Scope["lanes"], looking: Looking): Sql<HeadRow> => {
   const wanted = lanes.map(({ id, want }) => ({ lane: id, want }));
   const front = fromFront(wanted, looking);
-  return by({ postgres: fromHead(wanted, looking), sqlite: front, mysql: front });
+  return by({ postgres: fromHead(wanted, looking), sqlite: front, mysql: front }).as(headRow);
 };
 
 /** Also of lanes that no pass has taken in yet. */
-export const selectFromFront = (lanes: Scope["lanes"]): Sql =>
+export const selectFromFront = (lanes: Scope["lanes"]): Sql<HeadRow> =>
   fromFront(
     lanes.map(({ id, want }) => ({ lane: id, want })),
     { skipLocked: false, arriving: true },
-  );
+  ).as(headRow);
 
 const fromFront = (wanted: readonly { lane: string; want: number }[], looking: Looking): Sql =>
   each(
@@ -134,7 +158,16 @@ const fromFront = (wanted: readonly { lane: string; want: number }[], looking: L
   );
 
 const WANTED = { lane: "text", want: "int" } as const;
-const UNIT = raw("SELECT w.id, w.lane, w.precedence, w.at, w.good_until");
+export const UNIT = raw("SELECT w.id, w.lane, w.precedence, w.at, w.good_until");
+
+export const headRow = (row: Row): HeadRow => ({
+  id: text(row.id),
+  lane: text(row.lane),
+  priority: 0 - int(row.precedence),
+  at: int(row.at),
+  goodUntil: intOrNull(row.good_until),
+});
+
 const firstOf = (want: Sql, { skipLocked }: Looking): Sql =>
   sql`ORDER BY w.precedence, w.at, w.id LIMIT ${want}${skipLocked ? lockingUnits : raw("")}`;
 
@@ -158,21 +191,44 @@ function fromHead(wanted: readonly { lane: string; want: number }[], looking: Lo
 const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
 
 /** The first of each lane among the claims of a session that have not started and still may. */
-export const selectPrefetched = (session: string, perLane: number): Sql =>
+export const selectPrefetched = (session: string, perLane: number): Sql<PrefetchedRow> =>
   sql`SELECT p.epoch, p.id, p.lane, p.precedence, p.at, p.good_until FROM (
       SELECT epoch, id, lane, precedence, at, good_until,
         row_number() OVER (PARTITION BY lane ORDER BY precedence, at, id) AS place FROM sluice_running
       WHERE ${throughKey("id")} AND session = ${session} AND held = 0 AND until_at > ${leaseNow} AND (good_until IS NULL OR good_until > ${now})) AS p
-    WHERE p.place <= ${perLane} ORDER BY p.precedence, p.at, p.id`;
+    WHERE p.place <= ${perLane} ORDER BY p.precedence, p.at, p.id`.as((row) => ({
+    id: text(row.id),
+    lane: text(row.lane),
+    priority: 0 - int(row.precedence),
+    at: int(row.at),
+    goodUntil: intOrNull(row.good_until),
+    epoch: int(row.epoch),
+  }));
 
-export const selectSessions = (): Sql =>
-  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE ${throughKey("id")} AND expires_at > ${leaseNow}`;
+export interface NamedSession extends SessionRow {
+  readonly name: string;
+  readonly expiresAt: number;
+}
+
+export const selectSessions = (): Sql<NamedSession> =>
+  sql`SELECT id, name, slots, serves, expires_at FROM sluice_session WHERE ${throughKey("id")} AND expires_at > ${leaseNow}`.as(
+    (row) => ({ ...sessionRow(row), name: text(row.name), expiresAt: int(row.expires_at) }),
+  );
+
+/** A session as a decision sees it. */
+export const unnamed = ({ id, slots, serves }: NamedSession): SessionRow => ({ id, slots, serves });
+
+export const sessionRow = (row: Row): SessionRow => ({
+  id: text(row.id),
+  slots: int(row.slots),
+  serves: text(row.serves),
+});
 
 /** The store's time, and who is alive by it, in one answer that is never empty. */
-export const selectClockAndSessions = (): Sql =>
-  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON ${throughKey("s.id")} AND s.expires_at > ${leaseNow}`;
-
-export const selectLost = (): Sql =>
-  sql`SELECT r.epoch, r.id, r.started_at, r.until_at, t.options
-    FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
-    WHERE ${LOST} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane) ORDER BY r.id LIMIT 200`;
+export const selectClockAndSessions = (): Sql<{
+  readonly now: number;
+  readonly session: SessionRow | null;
+}> =>
+  sql`SELECT c.now, s.id, s.slots, s.serves FROM (SELECT ${now} AS now) AS c LEFT JOIN sluice_session s ON ${throughKey("s.id")} AND s.expires_at > ${leaseNow}`.as(
+    (row) => ({ now: int(row.now), session: row.id === null ? null : sessionRow(row) }),
+  );

@@ -3,12 +3,13 @@
  * database, and of each lane only its first units are read. What no pass has taken in yet stands in line all the same.
  */
 import { isWholeLine } from "../../core/gate/kind.ts";
-import type { Row } from "../flow.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
+import type { Row } from "../row.ts";
+import { int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
-import type { LaneRow } from "../store.ts";
-import { laneRow } from "./lanes.ts";
+import type { HeadRow, LaneRow } from "../store.ts";
+import { LANE_COLUMNS, laneColumns, laneRow } from "./lane-row.ts";
 import { selectFromFront, selectHeads } from "./look.ts";
 
 /** A place in line, as the tables write it. */
@@ -19,8 +20,8 @@ export interface Spot {
   readonly id: string;
 }
 
-const LANES =
-  raw(`(SELECT id, queue, task, asks, state, parked, head_precedence, head_at, head_id, stamp, mark_unit, mark_passed, mark_since, blocked
+/** A lane that was only announced has the stamp -1. */
+const LANES = raw(`(SELECT ${LANE_COLUMNS.join(", ")}
     FROM sluice_lane WHERE state <> 0 UNION ALL
   SELECT lane, MIN(queue), MIN(task), MIN(asks), 1, NULL, MIN(precedence), MIN(at), MIN(unit), -1, NULL, 0, 0, '[]' FROM sluice_arrival GROUP BY lane)`);
 /** Each lane once, with no more than what tells who asks what. */
@@ -28,16 +29,15 @@ const EVERY = raw(
   "(SELECT id, queue, asks FROM sluice_lane UNION SELECT lane, queue, asks FROM sluice_arrival)",
 );
 const RANK = raw("COALESCE(q.queue_rank, 100)");
-const COLUMNS = raw(
-  "e.id, e.queue, e.task, e.asks, e.state, e.parked, e.head_precedence, e.head_at, e.head_id, e.stamp, e.mark_unit, e.mark_passed, e.mark_since, e.blocked, COALESCE(q.queue_rank, 100) AS queue_rank",
-);
+/** Lanes `e`, with the ranks of their queues `q`. */
+const SELECT = sql`SELECT ${laneColumns("e")} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue`;
 
-const isBefore = (columns: readonly [string, string, string], { precedence, at, id }: Spot): Sql => {
-  const [first, second, third] = columns.map(raw) as [Sql, Sql, Sql];
+const isBefore = (columns: readonly [Sql, Sql, Sql], { precedence, at, id }: Spot): Sql => {
+  const [first, second, third] = columns;
   return sql`(${first} < ${precedence} OR (${first} = ${precedence} AND (${second} < ${at} OR (${second} = ${at} AND ${third} < ${id}))))`;
 };
-const HEAD = ["e.head_precedence", "e.head_at", "e.head_id"] as const;
-const UNIT = ["w.precedence", "w.at", "w.id"] as const;
+const HEAD = [raw("e.head_precedence"), raw("e.head_at"), raw("e.head_id")] as const;
+const UNIT = [raw("w.precedence"), raw("w.at"), raw("w.id")] as const;
 const behindRank = (columns: typeof HEAD | typeof UNIT, spot: Spot): Sql =>
   sql`(${RANK} < ${spot.rank} OR (${RANK} = ${spot.rank} AND ${isBefore(columns, spot)}))`;
 
@@ -55,32 +55,33 @@ const any = (gates: readonly string[]): Sql =>
   gates.map(asksFor).reduce((left, right) => sql`${left} OR ${right}`);
 
 /** The best lanes that begin before this place and ask one of these gates. */
-const selectSharing = (gates: readonly string[], spot: Spot): Sql =>
-  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue
+const selectSharing = (gates: readonly string[], spot: Spot): Sql<LaneRow> =>
+  sql`${SELECT}
     WHERE (${any(gates)}) AND ${behindRank(HEAD, spot)}
-    ORDER BY queue_rank, e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`;
+    ORDER BY queue_rank, e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`.as(
+    laneRow,
+  );
 
 /** Gates of one kind of work are asked by few lanes, and those must not be hidden by all who ask what everybody asks. */
-export function selectNear(gates: readonly string[], spot: Spot): Sql[] {
+export function selectNear(gates: readonly string[], spot: Spot): Sql<LaneRow>[] {
   const special = gates.filter((gate) => !isWholeLine(gate));
   return [gates, special].filter((list) => list.length > 0).map((list) => selectSharing(list, spot));
 }
 
-export const selectOwn = (lane: string): Sql =>
-  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.id = ${lane}`;
+export const selectOwn = (lane: string): Sql<LaneRow> => sql`${SELECT} WHERE e.id = ${lane}`.as(laneRow);
 
 /** The best lanes of a queue. */
-export const selectOfQueue = (queue: string): Sql =>
-  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.queue = ${queue}
-    ORDER BY e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`;
+export const selectOfQueue = (queue: string): Sql<LaneRow> =>
+  sql`${SELECT} WHERE e.queue = ${queue}
+    ORDER BY e.head_precedence, e.head_at, e.head_id, e.id LIMIT ${raw(String(LANES_NEAR))}`.as(laneRow);
 
-export const selectLanesNamed = (ids: readonly string[]): Sql =>
-  sql`SELECT ${COLUMNS} FROM ${LANES} AS e LEFT JOIN sluice_queue q ON q.name = e.queue WHERE e.id ${oneOf(ids)}`;
+export const selectLanesNamed = (ids: readonly string[]): Sql<LaneRow> =>
+  sql`${SELECT} WHERE e.id ${oneOf(ids)}`.as(laneRow);
 
 /** Each lane once: what a pass has written of it goes before what only announces it. */
-export function lanesFrom(found: readonly Row[]): LaneRow[] {
+export function lanesFrom(found: readonly LaneRow[]): LaneRow[] {
   const lanes = new Map<string, LaneRow>();
-  for (const lane of found.map(laneRow)) {
+  for (const lane of found) {
     const known = lanes.get(lane.id);
     if (!known || known.stamp < lane.stamp) lanes.set(lane.id, lane);
   }
@@ -93,7 +94,7 @@ export function lanesFrom(found: readonly Row[]): LaneRow[] {
 const AT_ONCE = 400;
 
 /** The first units of each of these lanes. */
-export function selectFirst(lanes: readonly LaneRow[], known: ReadonlySet<string>): Sql[] {
+export function selectFirst(lanes: readonly LaneRow[], known: ReadonlySet<string>): Sql<HeadRow>[] {
   const want = wantEach(lanes.length);
   const wanted = (list: readonly LaneRow[]) => list.map(({ id }) => ({ id, want }));
   const seen = lanes.filter(({ id }) => known.has(id));
@@ -110,19 +111,36 @@ function chunks<T>(list: readonly T[]): T[][] {
 }
 
 /** Which of them a pass has taken in. */
-export const knownIn = (found: readonly Row[]): ReadonlySet<string> =>
-  new Set(found.filter((row) => Number(row.stamp) >= 0).map((row) => row.id as string));
+export const knownIn = (found: readonly LaneRow[]): ReadonlySet<string> =>
+  new Set(found.filter((lane) => !isAnnounced(lane)).map(({ id }) => id));
+
+/** No pass has taken it in: its row is made of its arrivals. */
+export const isAnnounced = ({ stamp }: LaneRow): boolean => stamp < 0;
+
+/** How many units of a lane stand ahead of a place. */
+export interface Ahead {
+  readonly lane: string;
+  readonly units: number;
+}
+
+const aheadRow = (row: Row): Ahead => ({ lane: text(row.lane), units: int(row.units) });
 
 /** Units ahead of a place, in each of these lanes. */
-export const countPerLane = (lanes: readonly LaneRow[], spot: Spot): Sql => {
+export const countPerLane = (lanes: readonly LaneRow[], spot: Spot): Sql<Ahead> => {
   const better = lanes.filter(({ rank }) => rank < spot.rank).map(({ id }) => id);
   const equal = lanes.filter(({ rank }) => rank === spot.rank).map(({ id }) => id);
   return sql`SELECT w.lane, count(*) AS units FROM sluice_waiting w
-    WHERE w.lane ${oneOf(better)} OR (w.lane ${oneOf(equal)} AND ${isBefore(UNIT, spot)}) GROUP BY w.lane`;
+    WHERE w.lane ${oneOf(better)} OR (w.lane ${oneOf(equal)} AND ${isBefore(UNIT, spot)}) GROUP BY w.lane`.as(
+    aheadRow,
+  );
 };
 
-/** Units ahead of a place: in its queue, and at each of these gates, one column for each. */
-export const countAhead = (queue: string, gates: readonly string[], spot: Spot): Sql => {
+/** Units ahead of a place: in its queue, and at each of these gates, one column for each. One row. */
+export const countAhead = (
+  queue: string,
+  gates: readonly string[],
+  spot: Spot,
+): Sql<{ readonly inQueue: number; readonly at: Readonly<Record<string, number>> }> => {
   const sum = (condition: Sql, name: string): Sql =>
     sql`COALESCE(SUM(CASE WHEN ${condition} THEN e.units ELSE 0 END), 0) AS ${raw(name)}`;
   const columns = [
@@ -131,10 +149,16 @@ export const countAhead = (queue: string, gates: readonly string[], spot: Spot):
   ];
   return sql`SELECT ${columns.reduce((left, right) => sql`${left}, ${right}`)} FROM (
       SELECT l.id, l.queue, l.asks, count(*) AS units FROM ${EVERY} AS l JOIN sluice_waiting w ON w.lane = l.id LEFT JOIN sluice_queue q ON q.name = l.queue
-      WHERE ${behindRank(UNIT, spot)} GROUP BY l.id, l.queue, l.asks) AS e`;
+      WHERE ${behindRank(UNIT, spot)} GROUP BY l.id, l.queue, l.asks) AS e`.as((row) => ({
+    inQueue: int(row.in_queue),
+    at: Object.fromEntries(gates.map((gate, n) => [gate, int(row[`at_${n}`])])),
+  }));
 };
 
 /** Units of a queue ahead of a place, lane by lane. */
-export const countOfQueue = (queue: string, spot: Spot): Sql =>
+export const countOfQueue = (queue: string, spot: Spot): Sql<Ahead & { readonly asks: string }> =>
   sql`SELECT l.id AS lane, l.asks, count(*) AS units FROM ${EVERY} AS l JOIN sluice_waiting w ON w.lane = l.id
-    WHERE l.queue = ${queue} AND ${isBefore(UNIT, spot)} GROUP BY l.id, l.asks`;
+    WHERE l.queue = ${queue} AND ${isBefore(UNIT, spot)} GROUP BY l.id, l.asks`.as((row) => ({
+    ...aheadRow(row),
+    asks: text(row.asks),
+  }));

@@ -1,5 +1,6 @@
 /** News: rows that say which runs to look at. Written together with whatever makes a look necessary, so none is lost. */
 import { asksOf } from "../lane.ts";
+import { int, text, textOrNull } from "../row.ts";
 import type { News } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
@@ -8,8 +9,10 @@ import type { Moves, Scope, View } from "../store.ts";
 /** Each once, in one order. */
 export const insertNews = (news: readonly News[]): Sql => {
   const distinct = new Map(news.map((each) => [JSON.stringify([each.run, each.failed]), each]));
-  const sorted = [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
-  return sql`INSERT INTO sluice_news (run, failed) SELECT r.run, r.failed FROM ${rows("r", { run: "text", failed: "text" }, sorted as never)}`;
+  const sorted = [...distinct]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { run, failed }]) => ({ run, failed }));
+  return sql`INSERT INTO sluice_news (run, failed) SELECT r.run, r.failed FROM ${rows("r", { run: "text", failed: "text" }, sorted)}`;
 };
 
 /** What can be told only when it is known what the pass claims. */
@@ -54,12 +57,23 @@ export const insertNewsOf = (units: readonly string[]): Sql =>
 
 const BATCH = raw("200");
 
-/** What another process has in hand is its to read. */
-export const selectNews = (only?: readonly string[]): Sql =>
-  sql`SELECT seq, run, failed FROM sluice_news${only ? sql` WHERE run ${oneOf(only)}` : raw("")} ORDER BY seq LIMIT ${BATCH}${forUpdateSkipLocked}`;
+export interface NewsRow {
+  readonly seq: number;
+  readonly run: string;
+  /** A step of which an item did not succeed. */
+  readonly failed: string | null;
+}
 
-export const selectRunsInTheNews = (): Sql =>
-  sql`SELECT DISTINCT n.run FROM (SELECT run FROM sluice_news ORDER BY seq LIMIT ${BATCH}) AS n`;
+/** What another process has in hand is its to read. */
+export const selectNews = (only?: readonly string[]): Sql<NewsRow> =>
+  sql`SELECT seq, run, failed FROM sluice_news${only ? sql` WHERE run ${oneOf(only)}` : raw("")} ORDER BY seq LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
+    (row) => ({ seq: int(row.seq), run: text(row.run), failed: textOrNull(row.failed) }),
+  );
+
+export const selectRunsInTheNews = (): Sql<string> =>
+  sql`SELECT DISTINCT n.run FROM (SELECT run FROM sluice_news ORDER BY seq LIMIT ${BATCH}) AS n`.as(
+    ({ run }) => text(run),
+  );
 
 export const deleteNewsOf = (run: string): Sql => sql`DELETE FROM sluice_news WHERE run = ${run}`;
 

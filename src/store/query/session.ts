@@ -1,76 +1,82 @@
 /** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
 import type { Flow } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { idOf, int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, leaseNow, now, rows, sql } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import type { Held } from "./claim.ts";
-import { among, selectClaimsOf } from "./claim.ts";
+import { among, byEpoch, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
-import { inEpochs } from "./pass.ts";
 import { lockLeasedStopping, renewStopping } from "./stopping.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [
     { id, name, slots, serves, lease: leaseMs },
   ]);
-  yield* lastFlight(
+  yield* commit(
     sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
   );
 }
 
 /** A session that has ended stays ended: others may hold its claims by now. */
 export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
-  const [alive = []] = yield* flight(
-    sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`,
+  const alive = yield* send(
+    sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`.as(idOf),
   );
   if (alive.length === 0) return false;
-  yield* lastFlight(sql`UPDATE sluice_session SET expires_at = ${leaseNow} + ${leaseMs} WHERE id = ${id}`);
+  yield* commit(sql`UPDATE sluice_session SET expires_at = ${leaseNow} + ${leaseMs} WHERE id = ${id}`);
   return true;
 }
 
 export function* closeSession(id: string): Flow<void> {
-  yield* lastFlight(sql`DELETE FROM sluice_session WHERE id = ${id}`);
+  yield* commit(sql`DELETE FROM sluice_session WHERE id = ${id}`);
 }
 
 export function* claimsOf(session: string): Flow<Claimed[]> {
-  const [found = []] = yield* flight(selectClaimsOf(session));
-  return inEpochs(found);
+  const found = yield* send(selectClaimsOf(session));
+  return found.sort(byEpoch);
 }
 
 /** One that has run out is lost, even if nobody has taken it away yet. Each renewal is part of the history. */
 export function* renewClaims(session: string): Flow<number[]> {
-  const [found = [], stopping = []] = yield* flight(
-    sql`SELECT epoch, id, n FROM sluice_running WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id${forUpdate}`,
-    lockLeasedStopping(session),
-  );
-  const held = found.map((row) => ({ id: row.id as string, epoch: Number(row.epoch), n: Number(row.n) + 1 }));
-  const kept = stopping.map((row) => Number(row.epoch));
+  const { held, kept } = yield* flight({
+    held: sql`SELECT epoch, id, n FROM sluice_running WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id${forUpdate}`.as(
+      numbered,
+    ),
+    kept: lockLeasedStopping(session),
+  });
   if (held.length + kept.length === 0) return [];
-  yield* lastFlight(
-    ...(kept.length > 0 ? [renewStopping(kept)] : []),
-    ...(held.length > 0
-      ? [
-          sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
-          insertEvents(held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }))),
-        ]
-      : []),
-  );
+  yield* commit([
+    kept.length > 0 && renewStopping(kept),
+    held.length > 0 && [
+      sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
+      insertEvents(held.map(({ id, n }) => ({ subject: id, n: n + 1, kind: "StepSlotRenewed", data: null }))),
+    ],
+  ]);
   return [...held.map(({ epoch }) => epoch), ...kept].sort((a, b) => a - b);
 }
 
 export function* stale(claims: readonly Held[]): Flow<string[]> {
-  const [found = []] = yield* flight(selectEpochs(claims));
-  const alive = new Set(found.map((row) => Number(row.epoch)));
+  const found = yield* send(selectEpochs(claims).as(numbered));
+  const alive = new Set(found.map(({ epoch }) => epoch));
   return claims.filter(({ epoch }) => !alive.has(epoch)).map(({ id }) => id);
 }
+
+/** A claim, and how far the history of its unit goes. */
+interface Numbered extends Held {
+  readonly n: number;
+}
+
+const numbered = (row: Row): Numbered => ({ id: text(row.id), epoch: int(row.epoch), n: int(row.n) });
 
 const selectEpochs = (claims: readonly Held[]): Sql =>
   sql`SELECT epoch, id, n FROM sluice_running WHERE ${among(claims)}`;
 
 export function* progress(entries: readonly (Held & { value: string })[]): Flow<void> {
-  yield* lastFlight(
-    ...entries.map(
+  yield* commit(
+    entries.map(
       ({ id, epoch, value }) =>
         sql`UPDATE sluice_running SET progress = ${value} WHERE id = ${id} AND epoch = ${epoch}`,
     ),
@@ -79,8 +85,8 @@ export function* progress(entries: readonly (Held & { value: string })[]): Flow<
 
 /** Lines of a task's own log join its history, while its claim is current. */
 export function* note(entries: readonly (Held & { kind: string; data: string })[]): Flow<void> {
-  const [found = []] = yield* flight(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`);
-  const next = new Map(found.map((row) => [Number(row.epoch), Number(row.n)]));
+  const found = yield* send(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`.as(numbered));
+  const next = new Map(found.map(({ epoch, n }) => [epoch, n]));
   const events = entries.flatMap(({ id, epoch, kind, data }) => {
     const n = next.get(epoch);
     if (n === undefined) return [];
@@ -88,11 +94,11 @@ export function* note(entries: readonly (Held & { kind: string; data: string })[
     return [{ subject: id, n: n + 1, kind, data }];
   });
   if (events.length === 0) return;
-  yield* lastFlight(
+  yield* commit([
     insertEvents(events),
-    ...found.map(
-      (row) =>
-        sql`UPDATE sluice_running SET n = ${next.get(Number(row.epoch))} WHERE id = ${row.id} AND epoch = ${row.epoch}`,
+    found.map(
+      ({ id, epoch }) =>
+        sql`UPDATE sluice_running SET n = ${next.get(epoch)} WHERE id = ${id} AND epoch = ${epoch}`,
     ),
-  );
+  ]);
 }

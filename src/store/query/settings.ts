@@ -2,8 +2,10 @@
  * What a database says about itself, as it is in force inside a transaction that writes: only what durability, locks, speed
  * and our own SQL depend on.
  */
-import type { Flow, Row } from "../flow.ts";
+import type { Flow } from "../flow.ts";
 import { lastFlight } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by } from "../sql.ts";
 
@@ -59,18 +61,18 @@ const selectForeignEngines: Sql = by({
 });
 
 export function* settings(): Flow<Record<string, string>> {
-  const [found = [], engines = []] = yield* lastFlight(selectSettings, selectForeignEngines);
-  return settingsOf(found, engines);
+  const { found, engines } = yield* lastFlight({
+    found: selectSettings.as(pair),
+    engines: selectForeignEngines.as((row) => `${text(row.name)} (${text(row.engine)})`),
+  });
+  return { ...Object.fromEntries(found), ...(engines.length > 0 ? { engines: engines.join(", ") } : {}) };
 }
 
-function settingsOf(rows: readonly Row[], engines: readonly Row[]): Record<string, string> {
-  const pairs = rows.map((row) => [
-    String(row.name ?? row.Variable_name),
-    String(row.value ?? row.Value ?? ""),
-  ]);
-  const foreign = engines.map((row) => `${row.name} (${row.engine})`);
-  return { ...Object.fromEntries(pairs), ...(foreign.length > 0 ? { engines: foreign.join(", ") } : {}) };
-}
+/** MySQL has names of its own for the columns, and a value may be of any type. */
+const pair = (row: Row): [string, string] => [
+  text(row.name ?? row.Variable_name),
+  String(row.value ?? row.Value ?? ""),
+];
 
 /** MySQL 8 remembers for a day how far numbers were counted; MariaDB passes over the part in the comment. */
 export const lookAfresh: Sql = by({

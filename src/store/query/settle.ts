@@ -4,16 +4,18 @@
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
 
-import type { ColumnType, Dialect, Sql } from "../sql.ts";
-import { forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
+import type { Row } from "../row.ts";
+import { int } from "../row.ts";
+import type { ColumnType, Dialect, Sql, Value } from "../sql.ts";
+import { forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Ended, Finished, Recovery, Stopped } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
 import { keepStopping } from "./stopping.ts";
 
-/** A claim's way out. */
-export interface Exit {
+/** A claim's way out. Not an interface: its fields are read by the names of columns. */
+export type Exit = {
   readonly id: string;
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";
@@ -29,7 +31,7 @@ export interface Exit {
   readonly loss: number;
   /** Its code still runs, and holds what it held. */
   readonly stopping: boolean;
-}
+};
 
 const FINISHED = {
   succeeded: { to: "outcome", kind: "TaskSucceeded" },
@@ -93,25 +95,20 @@ const NEEDS = {
   back: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
 } as const satisfies Record<Exit["to"], Partial<Record<keyof Exit, ColumnType>>>;
 
-/** Statements per way out; the answer of the one at `accepted` names the epochs that were still current. */
-export interface Settling {
-  readonly statements: readonly Sql[];
-  readonly accepted: readonly number[];
-}
-
-export function settle(exits: readonly Exit[], dialect: Dialect): Settling {
-  const statements: Sql[] = [];
-  const accepted: number[] = [];
+/** Statements per way out; they answer with the epochs that were still current. */
+export function settle(exits: readonly Exit[], dialect: Dialect): Sql<number>[] {
+  const statements: Sql<number>[] = [];
   for (const way of ["outcome", "later", "again", "back"] as const) {
     for (const keeps of [false, true]) {
       const group = exits.filter(({ to, stopping }) => to === way && stopping === keeps);
       if (group.length === 0) continue;
-      accepted.push(statements.length);
       statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
     }
   }
-  return { statements, accepted };
+  return statements;
 }
+
+const epochOf = ({ epoch }: Row): number => int(epoch);
 
 const TABLES = {
   outcome:
@@ -144,7 +141,7 @@ function values(way: Exit["to"], { r, f }: Names): Sql {
 }
 
 /** An outcome tells its own end and its last claim; what goes back in line leaves both in the history. */
-function inserts(way: Exit["to"], names: Names, from: Sql): Sql[] {
+function inserts(way: Exit["to"], names: Names, from: Sql): readonly [Sql, ...Sql[]] {
   const { r, f } = names;
   const moved = sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way, names)} FROM ${from}`;
   if (way === "outcome") return [moved];
@@ -162,18 +159,17 @@ const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back"
  * One statement on PostgreSQL. The reports travel as one JSON object by unit, in which the delete looks up its own:
  * a join would be planned for the table as it was when it was empty, and compare every claim with every report.
  */
-function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
+function atOnce(way: Exit["to"], group: readonly Exit[]): Sql<number> {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
   const columns = Object.keys(needs);
-  const byUnit = Object.fromEntries(
-    group.map((exit) => [exit.id, columns.map((name) => exit[name as keyof Exit])]),
-  );
+  const valuesOf = (exit: Readonly<Record<string, Value>>) => columns.map((name) => exit[name]);
+  const byUnit = Object.fromEntries(group.map((exit) => [exit.id, valuesOf(exit)]));
   const text = JSON.stringify(byUnit);
   const f = (column: string): string => {
     const value = `(g.f ->> ${columns.indexOf(column)})`;
     return needs[column] === "int" ? `${value}::bigint` : value;
   };
-  const [moved, ...events] = inserts(way, { r: "g", f }, raw("g")) as [Sql, ...Sql[]];
+  const [moved, ...events] = inserts(way, { r: "g", f }, raw("g"));
   const arrivals = insertArrivals(raw("w0 AS w JOIN sluice_task t ON t.id = w.id"));
   const stopping = group[0]?.stopping ? [keepStopping(raw("g WHERE g.held = 1"), "g", "timeout")] : [];
   const written = isInLine(way)
@@ -183,14 +179,15 @@ function atOnce(way: Exit["to"], group: readonly Exit[]): Sql {
   return sql`WITH reports AS (SELECT ${text}::jsonb AS by_unit), g AS (DELETE FROM sluice_running r USING reports
       WHERE r.id ${oneOf(group.map(({ id }) => id))} AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint
       RETURNING r.*, reports.by_unit -> r.id AS f)
-    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`;
+    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`.as(epochOf);
 }
 
-function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
-  const list = rows("f", NEEDS[way] as Record<string, ColumnType>, group as never);
+function inSteps(way: Exit["to"], group: readonly Exit[]): Sql<number>[] {
+  const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
+  const list = rows("f", needs, group);
   const joined = sql`${list} JOIN sluice_running r ON r.epoch = f.epoch`;
   return [
-    sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`,
+    sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`.as(epochOf),
     ...inserts(way, { r: "r", f: (column) => `f.${column}` }, joined),
     ...(isInLine(way)
       ? [
@@ -205,7 +202,3 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql[] {
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
   ];
 }
-
-/** Holds lost claims while they are decided on; one that somebody has in hand is being taken care of. */
-export const lockClaims = (claims: readonly { id: string; epoch: number }[]): Sql =>
-  sql`SELECT epoch, id, lane, session, held, started_at, until_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`;

@@ -6,11 +6,14 @@
  * run that it is a step of, always and in the same transaction: whether the run is over, and this was its last unit, is
  * asked under the lock of the run, so of two units that stop at the same moment one is the last.
  */
-import type { Flow, Row } from "../flow.ts";
-import { flight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { flag, int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
 import type { Stopping, StoppingRow } from "../store.ts";
+import type { InHand } from "../usage.ts";
 import type { Held } from "./claim.ts";
 import { LOST } from "./look.ts";
 
@@ -42,53 +45,75 @@ export const releaseClaims = (epochs: readonly number[]): Sql =>
 
 const LAPSED = 200;
 
-export const selectLapsed = (): Sql =>
-  sql`SELECT r.epoch, r.id, r.until_at FROM sluice_stopping r LEFT JOIN sluice_session s ON s.id = r.session WHERE ${LOST} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`;
-
-/** Holds them while they are taken away. One that somebody has in hand counts on; so does one that was renewed meanwhile. */
-export function* holdLapsed(candidates: readonly Row[]): Flow<Row[]> {
-  if (candidates.length === 0) return [];
-  const seen = new Map(candidates.map((row) => [Number(row.epoch), row.until_at]));
-  const [held = []] = yield* flight(
-    sql`SELECT epoch, id, lane, session, 1 AS held, until_at FROM sluice_stopping WHERE epoch ${oneOf([...seen.keys()])} ORDER BY epoch${forUpdateSkipLocked}`,
-  );
-  return held.filter((row) => String(seen.get(Number(row.epoch))) === String(row.until_at));
+/** A claim of code that should have ended, and whose lease has lapsed. */
+interface Lapsed {
+  readonly epoch: number;
+  readonly untilAt: number | null;
 }
 
+export const selectLapsed = (): Sql<Lapsed> =>
+  sql`SELECT r.epoch, r.id, r.until_at FROM sluice_stopping r LEFT JOIN sluice_session s ON s.id = r.session WHERE ${LOST} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`.as(
+    lapsedRow,
+  );
+
+const lapsedRow = (row: Row): Lapsed => ({ epoch: int(row.epoch), untilAt: intOrNull(row.until_at) });
+
+export interface LapsedInHand extends Lapsed, InHand {
+  readonly id: string;
+}
+
+/** Holds them while they are taken away. One that somebody has in hand counts on; so does one that was renewed meanwhile. */
+export function* holdLapsed(candidates: readonly Lapsed[]): Flow<LapsedInHand[]> {
+  if (candidates.length === 0) return [];
+  const seen = new Map(candidates.map(({ epoch, untilAt }) => [epoch, untilAt]));
+  const held = yield* send(
+    sql`SELECT epoch, id, lane, session, 1 AS held, until_at FROM sluice_stopping WHERE epoch ${oneOf([...seen.keys()])} ORDER BY epoch${forUpdateSkipLocked}`.as(
+      lapsedInHand,
+    ),
+  );
+  return held.filter(({ epoch, untilAt }) => seen.get(epoch) === untilAt);
+}
+
+const lapsedInHand = (row: Row): LapsedInHand => ({
+  ...lapsedRow(row),
+  id: text(row.id),
+  lane: text(row.lane),
+  session: text(row.session),
+  held: flag(row.held),
+});
+
 /** Those of a session that have a lease of their own and still have it. */
-export const lockLeasedStopping = (session: string): Sql =>
-  sql`SELECT epoch FROM sluice_stopping WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY epoch${forUpdate}`;
+export const lockLeasedStopping = (session: string): Sql<number> =>
+  sql`SELECT epoch FROM sluice_stopping WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY epoch${forUpdate}`.as(
+    ({ epoch }) => int(epoch),
+  );
 
 export const renewStopping = (epochs: readonly number[]): Sql =>
   sql`UPDATE sluice_stopping SET until_at = ${leaseNow} + lease_ms WHERE epoch ${oneOf(epochs)}`;
 
-export const selectStopping = (session?: string): Sql =>
+export const selectStopping = (session?: string): Sql<StoppingRow> =>
   sql`SELECT r.epoch, r.id, t.name, t.run, t.step, t.item, t.asks, r.session, s.name AS worker, r.since, r.because
     FROM sluice_stopping r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
-    ${session === undefined ? raw("") : sql`WHERE r.session = ${session}`} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`;
+    ${session === undefined ? raw("") : sql`WHERE r.session = ${session}`} ORDER BY r.epoch LIMIT ${raw(String(LAPSED))}`.as(
+    stoppingRow,
+  );
 
-export function* stopping(session?: string): Flow<StoppingRow[]> {
-  const [found = []] = yield* flight(selectStopping(session));
-  return found.map(stoppingRow);
-}
+export const stopping = (session?: string): Flow<StoppingRow[]> => send(selectStopping(session));
 
-export const stoppingRow = (row: Row): StoppingRow => ({
-  epoch: Number(row.epoch),
-  id: row.id as string,
-  name: row.name as string,
-  run: row.run as string | null,
-  step: row.step as string | null,
-  item: row.item === null ? null : Number(row.item),
-  asks: row.asks as string,
-  session: row.session as string,
-  worker: row.worker as string | null,
+const stoppingRow = (row: Row): StoppingRow => ({
+  epoch: int(row.epoch),
+  id: text(row.id),
+  name: text(row.name),
+  run: textOrNull(row.run),
+  step: textOrNull(row.step),
+  item: intOrNull(row.item),
+  asks: text(row.asks),
+  session: text(row.session),
+  worker: textOrNull(row.worker),
   ...stoppingOf(row),
 });
 
-const stoppingOf = ({ since, because }: Row): Stopping => ({
-  since: Number(since),
-  because: because as Stopping["because"],
-});
+const stoppingOf = ({ since, because }: Row): Stopping => ({ since: int(since), because: word(because) });
 
 /** Says nothing of a claim whose code is meant to run. */
 export const toldStopping = (row: Row): { readonly stopping?: Stopping } =>

@@ -4,14 +4,14 @@
  */
 import { createHash } from "node:crypto";
 import type { Flow } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
 import type { NewRun, StepMove } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, leaseNow, now, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import { bestPerLane, takeIn } from "./arrival.ts";
-import { insertTasks, putInLine, selectIds, selectKeys, selectPlaced, twinOf } from "./enqueue.ts";
+import { answersTo, insertTasks, putInLine, selectIds, selectKeys, selectPlaced } from "./enqueue.ts";
 import { insertNewsOfRuns } from "./news.ts";
 
 /** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
@@ -25,7 +25,7 @@ export function submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[
  * stays behind, which is what the next run of that workflow will use.
  */
 export function* storeGraphs(runs: readonly NewRun[]): Flow<void> {
-  yield* lastFlight(insertGraphs(runs));
+  yield* commit(insertGraphs(runs));
 }
 
 /** The same where the graphs are stored already. */
@@ -34,19 +34,17 @@ export function submitRuns(runs: readonly NewRun[]): Flow<Enqueued[]> {
 }
 
 function* insert(runs: readonly NewRun[], isAgain: boolean, before: readonly Sql[]): Flow<Enqueued[]> {
-  const keyed = runs.filter(({ key }) => key !== null);
-  const answers = yield* flight(
-    ...before,
-    insertTasks(runs),
-    selectIds(runs),
-    selectKeys(keyed),
-    ...(isAgain ? [selectPlaced(runs)] : []),
-  );
-  const [, mine = [], known = [], placed = []] = answers.slice(before.length);
-  const inserted = new Set(mine.map((row) => row.id as string));
+  const { mine, known, placed } = yield* flight({
+    before,
+    inserted: insertTasks(runs),
+    mine: selectIds(runs),
+    known: selectKeys(runs.filter(({ key }) => key !== null)),
+    placed: isAgain && selectPlaced(runs),
+  });
+  const inserted = new Set(mine);
   const created = placed.length > 0 ? [] : runs.filter(({ id }) => inserted.has(id));
-  if (created.length > 0) yield* flight(...place(created));
-  return runs.map((run) => (inserted.has(run.id) ? { id: run.id, created: true } : twinOf(run, known)));
+  yield* send(created.length > 0 && place(created));
+  return answersTo(runs, inserted, known);
 }
 
 function place(runs: readonly NewRun[]): Sql[] {
@@ -156,7 +154,7 @@ export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
 
 /** How long a run that was let in may wait for somebody to start it; in its options, because recovery needs it too. */
 export const startTimeoutMs = (options: string): number => {
-  const { startTimeoutMs = 180_000 } = JSON.parse(options) as { startTimeoutMs?: number };
+  const { startTimeoutMs = 180_000 }: { readonly startTimeoutMs?: number } = JSON.parse(options);
   return startTimeoutMs;
 };
 

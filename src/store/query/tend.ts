@@ -1,7 +1,8 @@
 /** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
 import type { Flow } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
+import { idOf, intOrNull, only, text } from "../row.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdateSkipLocked, leaseNow, now, oneOf, sql, throughKey } from "../sql.ts";
 import type { Tended } from "../store.ts";
@@ -12,26 +13,28 @@ import { selectNow } from "./look.ts";
 const BATCH = sql`500`;
 
 export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
-  const [clock = [], due = [], over = [], next = [], parked = []] = yield* flight(
-    selectNow(),
-    sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
-    sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
-    sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`,
-    selectParkedOn(parkedAfter),
-  );
-  const dueIds = due.map((row) => row.id as string);
-  const overIds = over.map((row) => row.id as string);
-  yield* lastFlight(
-    ...(dueIds.length > 0 ? promote(dueIds) : []),
-    ...(overIds.length > 0 ? [...expireAnywhere(overIds, dialect), ...moveDeadlines(overIds)] : []),
+  const { clock, due, over, next, parkedOn } = yield* flight({
+    clock: selectNow(),
+    due: sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
+      idOf,
+    ),
+    over: sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
+      idOf,
+    ),
+    next: sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`.as(({ at }) => intOrNull(at)),
+    parkedOn: selectParkedOn(parkedAfter),
+  });
+  yield* commit([
+    due.length > 0 && promote(due),
+    over.length > 0 && [expireAnywhere(over, dialect), moveDeadlines(over)],
     deleteEndedSessions(),
-  );
+  ]);
   return {
-    now: Number(clock[0]?.now),
-    promoted: dueIds.length,
-    expired: overIds.length,
-    nextDueAt: next[0]?.at == null ? null : Number(next[0].at),
-    parkedOn: parked.map((row) => row.parked as string),
+    now: only(clock),
+    promoted: due.length,
+    expired: over.length,
+    nextDueAt: only(next),
+    parkedOn,
   };
 }
 
@@ -39,7 +42,7 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
  * Gates that lanes are parked on. From one to the next through the index: a gate costs the same, however many are parked
  * there. MariaDB finds that way by itself.
  */
-const selectParkedOn = (after: string): Sql => {
+const selectParkedOn = (after: string): Sql<string> => {
   const steps = sql`SELECT parked FROM (WITH RECURSIVE g (parked, n) AS (
       SELECT (SELECT l.parked FROM sluice_lane l WHERE l.parked > ${after} ORDER BY l.parked LIMIT 1), 1
       UNION ALL SELECT (SELECT l.parked FROM sluice_lane l WHERE l.parked > g.parked ORDER BY l.parked LIMIT 1), g.n + 1
@@ -49,39 +52,41 @@ const selectParkedOn = (after: string): Sql => {
     postgres: steps,
     sqlite: steps,
     mysql: sql`SELECT DISTINCT parked FROM sluice_lane WHERE parked > ${after} ORDER BY parked LIMIT 200`,
-  });
+  }).as(({ parked }) => text(parked));
 };
 
-/** What is due, with its lane, and whose deadline has passed. */
-export function* selectDue(): Flow<{ due: { unit: string; lane: LaneSpec }[]; over: string[] }> {
-  const [due = [], over = []] = yield* flight(
-    sql`SELECT d.id, d.lane, t.queue, t.name, t.asks FROM sluice_later d JOIN sluice_task t ON t.id = d.id
-      WHERE d.at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = d.lane) ORDER BY d.at LIMIT ${BATCH}`,
-    sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}`,
-  );
-  return {
-    due: due.map((row) => ({
-      unit: row.id as string,
-      lane: { id: row.lane, queue: row.queue, task: row.name, asks: row.asks } as unknown as LaneSpec,
-    })),
-    over: over.map((row) => row.id as string),
-  };
+interface Due {
+  readonly unit: string;
+  readonly lane: LaneSpec;
 }
 
+/** What is due, with its lane, and whose deadline has passed. */
+export const selectDue = (): Flow<{ readonly due: readonly Due[]; readonly over: readonly string[] }> =>
+  flight({
+    due: sql`SELECT d.id, d.lane, t.queue, t.name, t.asks FROM sluice_later d JOIN sluice_task t ON t.id = d.id
+      WHERE d.at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = d.lane) ORDER BY d.at LIMIT ${BATCH}`.as(
+      (row) => ({
+        unit: text(row.id),
+        lane: { id: text(row.lane), queue: text(row.queue), task: text(row.name), asks: text(row.asks) },
+      }),
+    ),
+    over: sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}`.as(idOf),
+  });
+
 export function* promoteOnly(ids: readonly string[]): Flow<void> {
-  const [held = []] = yield* flight(
-    sql`SELECT id FROM sluice_later WHERE id ${oneOf(ids)} AND at <= ${now}${forUpdateSkipLocked}`,
+  const held = yield* send(
+    sql`SELECT id FROM sluice_later WHERE id ${oneOf(ids)} AND at <= ${now}${forUpdateSkipLocked}`.as(idOf),
   );
-  if (held.length > 0) yield* lastFlight(...promote(held.map((row) => row.id as string)));
+  if (held.length > 0) yield* commit(promote(held));
 }
 
 export function* expireOnly(ids: readonly string[], dialect: Dialect): Flow<void> {
-  yield* lastFlight(...expireAnywhere(ids, dialect), ...moveDeadlines(ids));
+  yield* commit([expireAnywhere(ids, dialect), moveDeadlines(ids)]);
 }
 
 /** Nobody can end it in time; it is tried again later, and keeps nobody up meanwhile. */
 export function* putOff(id: string): Flow<void> {
-  yield* lastFlight(sql`UPDATE sluice_deadline SET at = ${now} + 3600000 WHERE id = ${id}`);
+  yield* commit(sql`UPDATE sluice_deadline SET at = ${now} + 3600000 WHERE id = ${id}`);
 }
 
 /** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */

@@ -4,16 +4,17 @@
  */
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
-import type { TriggerKind } from "../../core/schedule/trigger.ts";
-import type { Flow, Row } from "../flow.ts";
-import { flight, lastFlight } from "../flow.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { flag, idOf, int, intOrNull, only, text, textOrNull, word } from "../row.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, leaseNow, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
 import { triggerTaken } from "../triggers.ts";
-import { insertEvents } from "./event.ts";
+import { insertEvents, selectLastEvent } from "./event.ts";
 import { selectNow } from "./look.ts";
 import { submit } from "./submit.ts";
 
@@ -22,11 +23,13 @@ const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", p
 /** An app's own; one that belongs to another app is refused, and with it the whole declaration. */
 export function* declareTriggers(app: string, triggers: readonly NewTrigger[]): Flow<void> {
   const names = triggers.map(({ name }) => name).sort();
-  const [known = []] = yield* flight(
-    sql`SELECT name, app FROM sluice_trigger WHERE name ${oneOf(names)} OR app = ${app} ORDER BY name${forUpdate}`,
+  const known = yield* send(
+    sql`SELECT name, app FROM sluice_trigger WHERE name ${oneOf(names)} OR app = ${app} ORDER BY name${forUpdate}`.as(
+      (row) => ({ name: text(row.name), owner: textOrNull(row.app) }),
+    ),
   );
-  for (const { name, app: owner } of known)
-    if (owner !== null && owner !== app) throw triggerTaken(name as string, owner as string, app);
+  for (const { name, owner } of known)
+    if (owner !== null && owner !== app) throw triggerTaken(name, owner, app);
   const sorted = [...triggers].sort((a, b) => (a.name < b.name ? -1 : 1));
   const list = rows(
     "t",
@@ -39,12 +42,12 @@ export function* declareTriggers(app: string, triggers: readonly NewTrigger[]): 
       paused: paused ? 1 : 0,
     })),
   );
-  const left = known.map((row) => row.name as string).filter((name) => !names.includes(name));
-  yield* flight(
+  const left = known.map(({ name }) => name).filter((name) => !names.includes(name));
+  yield* send([
     sql`UPDATE sluice_trigger SET app = NULL, stamp = stamp + 1, busy_until = NULL WHERE name ${oneOf(left)}`,
     sql`INSERT INTO sluice_trigger (name, kind, workflow, spec, state, next_at, paused, app)
       SELECT t.name, t.kind, t.workflow, t.spec, '{}', ${now}, t.paused, ${app} FROM ${list} ${TAKE_OVER}`,
-  );
+  ]);
 }
 
 /** What it was is asked first: MySQL assigns from left to right and sees what it has assigned. */
@@ -65,24 +68,27 @@ const TAKE_OVER = by({
 });
 
 export function* triggers(): Flow<{ now: number; triggers: TriggerRow[] }> {
-  const [clock = [], found = []] = yield* flight(
-    selectNow(),
-    sql`SELECT name, app, kind, workflow, spec, state, next_at, paused, stamp, CASE WHEN busy_until > ${leaseNow} THEN 1 ELSE 0 END AS busy FROM sluice_trigger ORDER BY name`,
-  );
-  return { now: Number(clock[0]?.now), triggers: found.map(triggerRow) };
+  const { clock, triggers } = yield* flight({
+    clock: selectNow(),
+    triggers:
+      sql`SELECT name, app, kind, workflow, spec, state, next_at, paused, stamp, CASE WHEN busy_until > ${leaseNow} THEN 1 ELSE 0 END AS busy FROM sluice_trigger ORDER BY name`.as(
+        triggerRow,
+      ),
+  });
+  return { now: only(clock), triggers };
 }
 
 const triggerRow = (row: Row): TriggerRow => ({
-  name: row.name as string,
-  app: row.app as string | null,
-  kind: row.kind as TriggerKind,
-  workflow: row.workflow === "" ? null : (row.workflow as string),
-  spec: row.spec as string,
-  state: row.state as string,
-  nextAt: row.next_at === null ? null : Number(row.next_at),
-  paused: Number(row.paused) === 1,
-  stamp: Number(row.stamp),
-  busy: Number(row.busy) === 1,
+  name: text(row.name),
+  app: textOrNull(row.app),
+  kind: word(row.kind),
+  workflow: row.workflow === "" ? null : text(row.workflow),
+  spec: text(row.spec),
+  state: text(row.state),
+  nextAt: intOrNull(row.next_at),
+  paused: flag(row.paused),
+  stamp: int(row.stamp),
+  busy: flag(row.busy),
 });
 
 export function* pauseTrigger(
@@ -90,74 +96,80 @@ export function* pauseTrigger(
   paused: boolean,
   who: string,
 ): Flow<{ was: boolean } | undefined> {
-  const [found = [], events = []] = yield* flight(
-    sql`SELECT paused FROM sluice_trigger WHERE name = ${name}${forUpdate}`,
-    sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${name}`,
-  );
-  if (!found[0]) return undefined;
-  const was = Number(found[0].paused) === 1;
+  const { found, events } = yield* flight({
+    found: sql`SELECT paused FROM sluice_trigger WHERE name = ${name}${forUpdate}`.as((row) =>
+      flag(row.paused),
+    ),
+    events: selectLastEvent(name),
+  });
+  const [was] = found;
+  if (was === undefined) return undefined;
   if (was === paused) return { was };
-  yield* lastFlight(
+  yield* commit([
     paused
       ? sql`UPDATE sluice_trigger SET paused = 1, stamp = stamp + 1, busy_until = NULL WHERE name = ${name}`
       : sql`UPDATE sluice_trigger SET paused = 0, stamp = stamp + 1, busy_until = NULL, next_at = ${now} WHERE name = ${name}`,
     insertEvents([
       {
         subject: name,
-        n: Number(events[0]?.n) + 1,
+        n: only(events) + 1,
         kind: paused ? "TriggerPaused" : "TriggerResumed",
         data: JSON.stringify({ by: who }),
       },
     ]),
-  );
+  ]);
   return { was };
 }
 
 export function* takeTrigger(name: string, stamp: number, busyMs: number): Flow<number | undefined> {
-  const [found = []] = yield* flight(
-    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp} AND (busy_until IS NULL OR busy_until <= ${leaseNow})${forUpdate}`,
+  const found = yield* send(
+    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp} AND (busy_until IS NULL OR busy_until <= ${leaseNow})${forUpdate}`.as(
+      stampOf,
+    ),
   );
   if (found.length === 0) return undefined;
-  yield* lastFlight(
+  yield* commit(
     sql`UPDATE sluice_trigger SET stamp = ${stamp + 1}, busy_until = ${leaseNow} + ${busyMs} WHERE name = ${name}`,
   );
   return stamp + 1;
 }
 
+const stampOf = ({ stamp }: Row): number => int(stamp);
+
 /** The row stays locked until the runs are in: who comes second waits, and then finds another stamp. */
 export function* fire({ name, stamp, state, nextAt, submit: runs }: Firing): Flow<Enqueued[] | undefined> {
-  const [found = []] = yield* flight(
-    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`,
+  const found = yield* send(
+    sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`.as(stampOf),
   );
   if (found.length === 0) return undefined;
-  yield* flight(
+  yield* send(
     sql`UPDATE sluice_trigger SET state = ${state}, next_at = ${nextAt}, stamp = ${stamp + 1}, busy_until = NULL WHERE name = ${name}`,
   );
   return runs.length === 0 ? [] : yield* submit(runs);
 }
 
-export function* lastSuccesses(workflows: readonly string[]): Flow<Success[]> {
-  const [found = []] = yield* flight(
-    sql`SELECT workflow, run, at FROM sluice_success WHERE workflow ${oneOf(workflows)} ORDER BY workflow`,
+export const lastSuccesses = (workflows: readonly string[]): Flow<Success[]> =>
+  send(
+    sql`SELECT workflow, run, at FROM sluice_success WHERE workflow ${oneOf(workflows)} ORDER BY workflow`.as(
+      (row) => ({ workflow: text(row.workflow), run: text(row.run), at: int(row.at) }),
+    ),
   );
-  return found.map((row) => ({
-    workflow: row.workflow as string,
-    run: row.run as string,
-    at: Number(row.at),
-  }));
-}
 
 /** Begins at what waits and runs, never at the runs of the past. */
 export function* activeRuns(of: RunsOf): Flow<Active> {
   const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
   const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
   const lanes = sql`SELECT id FROM sluice_lane WHERE queue = ${RUNS} UNION SELECT lane FROM sluice_arrival WHERE queue = ${RUNS}`;
-  const [waiting = [], later = [], running = [], stopping = []] = yield* flight(
-    sql`SELECT u.id FROM sluice_waiting u WHERE u.lane IN (${lanes}) AND ${isOne} LIMIT 1`,
-    sql`SELECT u.id FROM sluice_later u WHERE ${isOne} LIMIT 1`,
-    sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`,
-    // Over, but its code is not.
-    sql`SELECT u.id FROM sluice_stopping u WHERE ${isOne} LIMIT 1`,
-  );
-  return { queued: waiting.length + later.length > 0, inProgress: running.length + stopping.length > 0 };
+  const { queued, inProgress } = yield* flight({
+    queued: [
+      sql`SELECT u.id FROM sluice_waiting u WHERE u.lane IN (${lanes}) AND ${isOne} LIMIT 1`.as(idOf),
+      sql`SELECT u.id FROM sluice_later u WHERE ${isOne} LIMIT 1`.as(idOf),
+    ],
+    inProgress: [
+      sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`.as(idOf),
+      // Over, but its code is not.
+      sql`SELECT u.id FROM sluice_stopping u WHERE ${isOne} LIMIT 1`.as(idOf),
+    ],
+  });
+  return { queued: queued.length > 0, inProgress: inProgress.length > 0 };
 }

@@ -1,15 +1,19 @@
 /** Everything that one wait depends on, seen at one instant: what `explain` hands to the same `admit`. */
 import type { Flow } from "../flow.ts";
-import { flight } from "../flow.ts";
+import { flight, send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
+import type { Row } from "../row.ts";
+import { flag, int, only, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
-import type { TaskRow, WaitView } from "../store.ts";
-import { asideRow, selectAsideAmong } from "./aside.ts";
-import { selectNow, selectSessions, selectUsage } from "./look.ts";
+import type { HolderRow, TaskRow, WaitView } from "../store.ts";
+import { selectAsideAmong } from "./aside.ts";
+import { gateInfos, selectGates } from "./gates.ts";
+import { selectNow, selectSessions, selectUsage, unnamed } from "./look.ts";
 import {
   countAhead,
   countPerLane,
+  isAnnounced,
   knownIn,
   lanesFrom,
   selectFirst,
@@ -17,47 +21,40 @@ import {
   selectNear,
   selectOwn,
 } from "./near.ts";
-import { headRow, usageRow } from "./pass.ts";
-import { gateInfos, selectGates, selectTask, taskRow } from "./read.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
+import { selectTask } from "./task-row.ts";
 
 export function* wait(id: string): Flow<WaitView | undefined> {
-  const [clock = [], found = [], gates = [], usage = [], sessions = [], ranks = []] = yield* flight(
-    selectNow(),
-    selectTask(id),
-    selectGates(),
-    selectUsage(),
-    selectSessions(),
-    sql`SELECT q.queue_rank FROM sluice_task t JOIN sluice_queue q ON q.name = t.queue WHERE t.id = ${id}`,
-  );
-  if (!found[0]) return undefined;
-  const task = taskRow(found[0]);
-  const rank = Number(ranks[0]?.queue_rank ?? 100);
+  const { clock, tasks, gates, usage, sessions, ranks } = yield* flight({
+    clock: selectNow(),
+    tasks: selectTask(id),
+    gates: selectGates(),
+    usage: selectUsage(),
+    sessions: selectSessions(),
+    ranks:
+      sql`SELECT q.queue_rank FROM sluice_task t JOIN sluice_queue q ON q.name = t.queue WHERE t.id = ${id}`.as(
+        (row) => int(row.queue_rank),
+      ),
+  });
+  const [task] = tasks;
+  if (!task) return undefined;
+  const rank = ranks[0] ?? 100;
   const keys = asksOf(task.asks).map(({ gate }) => gate);
   const shares = (asks: string): boolean => asksOf(asks).some(({ gate }) => keys.includes(gate));
-  const holding = usage.filter((row) => shares(row.asks as string)).map((row) => row.lane as string);
-  const [holders = [], aside = []] = yield* flight(selectHolders(holding), selectAsideAmong([task.lane]));
+  const holding = usage.filter(({ asks }) => shares(asks)).map(({ lane }) => lane);
+  const { holders, aside } = yield* flight({
+    holders: selectHolders(holding),
+    aside: selectAsideAmong([task.lane]),
+  });
   return {
-    now: Number(clock[0]?.now),
+    now: only(clock),
     task,
     rank,
-    aside: aside[0] ? asideRow(aside[0]) : null,
+    aside: aside[0] ?? null,
     gates: gateInfos(gates),
-    usage: usage.map(usageRow),
-    sessions: sessions.map((row) => ({
-      id: row.id as string,
-      slots: Number(row.slots),
-      serves: row.serves as string,
-    })),
-    holders: holders.map((row) => ({
-      id: row.id as string,
-      name: row.name as string,
-      lane: row.lane as string,
-      session: row.session as string,
-      since: Number(row.claimed_at),
-      held: Number(row.held) === 1,
-      ...toldStopping(row),
-    })),
+    usage,
+    sessions: sessions.map(unnamed),
+    holders,
     ...(isInLine(task) ? yield* standing(task, rank, keys) : NOWHERE),
   };
 }
@@ -72,31 +69,38 @@ const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before
 /** Who competes with it: the lanes that stand ahead of it at one of its gates, with their first units. */
 function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<Standing> {
   const spot = { rank, precedence: 0 - task.priority, at: task.at, id: task.id };
-  const near = (yield* flight(selectOwn(task.lane), ...selectNear(keys, spot))).flat();
+  const near = yield* send([selectOwn(task.lane), ...selectNear(keys, spot)]);
   // Of a lane that begins behind it, only those who have just arrived may stand ahead: its own row was not among them.
-  const announced = near.filter((row) => Number(row.stamp) < 0).map((row) => row.id as string);
-  const [taken = []] = announced.length > 0 ? yield* flight(selectLanesNamed(announced)) : [];
+  const announced = near.filter(isAnnounced).map(({ id }) => id);
+  const taken = yield* send(announced.length > 0 && selectLanesNamed(announced));
   const found = [...near, ...taken];
   const lanes = lanesFrom(found);
-  const [ahead = [], sums = [], ...heads] = yield* flight(
-    countPerLane(lanes, spot),
-    countAhead(task.queue, keys, spot),
-    ...selectFirst(lanes, knownIn(found)),
-  );
+  const { ahead, sums, heads } = yield* flight({
+    ahead: countPerLane(lanes, spot),
+    sums: countAhead(task.queue, keys, spot),
+    heads: selectFirst(lanes, knownIn(found)),
+  });
   const asks = new Map(lanes.map((lane) => [lane.id, lane.asks]));
+  const { inQueue, at } = only(sums);
   return {
     lanes,
-    heads: heads.flat().map(headRow),
-    ahead: ahead.map((row) => ({
-      lane: row.lane as string,
-      asks: asks.get(row.lane as string) ?? "[]",
-      units: Number(row.units),
-    })),
-    aheadAt: Object.fromEntries(keys.map((gate, index) => [gate, Number(sums[0]?.[`at_${index}`])])),
-    before: Number(sums[0]?.in_queue),
+    heads,
+    ahead: ahead.map(({ lane, units }) => ({ lane, asks: asks.get(lane) ?? "[]", units })),
+    aheadAt: at,
+    before: inQueue,
   };
 }
 
-const selectHolders = (lanes: readonly string[]): Sql =>
+const selectHolders = (lanes: readonly string[]): Sql<HolderRow> =>
   sql`SELECT r.id, r.lane, r.session, r.claimed_at, r.held, r.since, r.because, t.name FROM ${HOLDING} AS r JOIN sluice_task t ON t.id = r.id
-    WHERE r.lane ${oneOf(lanes)} AND r.held = 1 ORDER BY r.epoch LIMIT 50`;
+    WHERE r.lane ${oneOf(lanes)} AND r.held = 1 ORDER BY r.epoch LIMIT 50`.as(holderRow);
+
+const holderRow = (row: Row): HolderRow => ({
+  id: text(row.id),
+  name: text(row.name),
+  lane: text(row.lane),
+  session: text(row.session),
+  since: int(row.claimed_at),
+  held: flag(row.held),
+  ...toldStopping(row),
+});

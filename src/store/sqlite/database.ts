@@ -6,7 +6,10 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { SluiceError } from "../../core/error.ts";
-import type { Flow, Row } from "../flow.ts";
+import { messageOf, sqliteResult } from "../driver-error.ts";
+import type { Flow } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { int, text as textOf } from "../row.ts";
 import { checkVersion } from "../schema.ts";
 import type { Clocks, Rendered } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
@@ -58,11 +61,12 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#whenFree(() => {
       this.#db.exec("PRAGMA journal_mode = WAL");
       this.#db.exec("PRAGMA synchronous = FULL");
-      const mode = this.#db.prepare("PRAGMA synchronous").get() as { synchronous: number };
-      if (mode.synchronous !== 2)
+      const row: Row = this.#db.prepare("PRAGMA synchronous").get();
+      const mode = int(row.synchronous);
+      if (mode !== 2)
         throw new SluiceError(
           "NOT_DURABLE",
-          `SQLite would not take synchronous = FULL (it says ${mode.synchronous}), so a commit could be lost with the power.`,
+          `SQLite would not take synchronous = FULL (it says ${mode}), so a commit could be lost with the power.`,
         );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
@@ -156,11 +160,11 @@ export class SqliteDatabase implements SqlDatabase {
 
   #query({ text, values }: Rendered): Row[] {
     if (!text.startsWith("SELECT")) {
-      this.#prepare(text).run(...(values as never[]));
+      this.#prepare(text).run(...values);
       return [];
     }
-    const { all } = this.#select(text).get(...(values as never[])) as { all: string };
-    return JSON.parse(all) as Row[];
+    const row: Row = this.#select(text).get(...values);
+    return JSON.parse(textOf(row.all));
   }
 
   /** Rows cross the border to the native driver as one text: three times as fast as cell by cell. */
@@ -234,16 +238,13 @@ const keptBusy = (cause: unknown): Error =>
     code: "SQLITE_BUSY",
   });
 
+const BUSY = 5;
 const FULL = 13;
 
 function isFull(error: unknown): boolean {
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  return (
-    (errcode !== undefined && (errcode & 0xff) === FULL) || /database or disk is full/.test(message ?? "")
-  );
+  return sqliteResult(error) === FULL || /database or disk is full/.test(messageOf(error));
 }
 
 function isBusy(error: unknown): boolean {
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  return (errcode !== undefined && (errcode & 0xff) === 5) || /database is locked/.test(message ?? "");
+  return sqliteResult(error) === BUSY || /database is locked/.test(messageOf(error));
 }

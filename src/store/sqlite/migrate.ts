@@ -1,15 +1,15 @@
 /** Migrations of the embedded store run by themselves when it is opened. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import type { Row } from "../row.ts";
+import { intOrNull } from "../row.ts";
 import { migrations, versionTable } from "../schema.ts";
 import type { SqliteTime } from "./database.ts";
 
 export function schemaVersion(db: DatabaseSyncInstance): number {
   const table = db.prepare("SELECT name FROM sqlite_master WHERE name = 'sluice_schema'").get();
   if (!table) return 0;
-  return Number(
-    (db.prepare("SELECT MAX(version) AS version FROM sluice_schema").get() as { version: number | null })
-      .version ?? 0,
-  );
+  const row: Row = db.prepare("SELECT MAX(version) AS version FROM sluice_schema").get();
+  return intOrNull(row.version) ?? 0;
 }
 
 export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void {
@@ -34,7 +34,7 @@ export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void 
 
 /** The clock of leases starts at zero with the host, so leases written before the last start mean nothing now. */
 function voidLeasesOfEarlierBoots(db: DatabaseSyncInstance, time: SqliteTime): void {
-  const known = db.prepare("SELECT boot_id FROM sluice_boot").get() as { boot_id: string } | undefined;
+  const known: Row | undefined = db.prepare("SELECT boot_id FROM sluice_boot").get();
   if (known?.boot_id === time.bootId) return;
   // Runs in progress outlive every process, and the machine.
   db.exec("DELETE FROM sluice_session WHERE id <> '@runs'");

@@ -3,6 +3,8 @@
  * or the file's data version moved without us. Both are also how a wake-up crosses processes.
  */
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { Row } from "../row.ts";
+import { int } from "../row.ts";
 import type { SqliteTime } from "./database.ts";
 
 /** A look costs a system call or two: often while something happens, seldom when nothing has for a while. */
@@ -85,6 +87,7 @@ export class Neighbours {
   }
 
   #read(): number {
-    return Number((this.#version.get() as { data_version: number }).data_version);
+    const row: Row = this.#version.get();
+    return int(row.data_version);
   }
 }

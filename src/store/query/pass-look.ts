@@ -1,0 +1,109 @@
+/**
+ * The first flight of a pass, and what it shows. What finished is completed, the gates are locked, and everything a decision
+ * looks at is read in statements behind the locks.
+ */
+import { familyIn } from "../../core/gate/key.ts";
+import { inherit } from "../family.ts";
+import type { Flow } from "../flow.ts";
+import { flight } from "../flow.ts";
+import type { ParkedLists } from "../parked.ts";
+import { parkedLists, parkedView } from "../parked.ts";
+import { only } from "../row.ts";
+import type { Dialect } from "../sql.ts";
+import { read } from "../sql.ts";
+import type { Finished, GateRow, LaneRow, Scope, Stopped, Usage, View } from "../store.ts";
+import { isStopped } from "../store.ts";
+import { unlessInHand } from "../usage.ts";
+import { selectArrivals } from "./arrival.ts";
+import { markStarted } from "./claim.ts";
+import * as look from "./look.ts";
+import type { LostInHand } from "./lost.ts";
+import { holdLost, selectLost } from "./lost.ts";
+import { exitOf, settle } from "./settle.ts";
+import type { LapsedInHand } from "./stopping.ts";
+import { holdLapsed, release, selectLapsed } from "./stopping.ts";
+
+const SHORT_LINE = 64;
+
+export const firstFlight = (scope: Scope, dialect: Dialect) => {
+  const stopped = scope.finished.filter(isStopped);
+  const laneIds = scope.lanes.map(({ id }) => id);
+  const line = look.selectHeads(scope.lanes, { skipLocked: scope.sideBySide, arriving: scope.intake });
+  // A long line is better off as rows than gathered into a text.
+  const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.sideBySide;
+  return flight({
+    settled: settle(scope.finished.filter(isEnding).map(exitOf), dialect),
+    // After what has ended: of one claim, both may be said in one breath.
+    released: stopped.length > 0 && release(stopped),
+    begun: scope.started.length > 0 && markStarted(scope.started),
+    gates: look.inLockOrder(scope).map(look.lockGates),
+    arrivals: scope.intake && selectArrivals(),
+    usage: read(look.selectUsage()),
+    lanes: laneIds.length > 0 && read(look.selectLanes(laneIds)),
+    heads: laneIds.length > 0 && (short ? read(line) : line),
+    parked: scope.parkedOn.length > 0 && read(look.selectParkedQueues(scope.parkedOn)),
+    beyond: scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)),
+    prefetched: scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),
+    sessions: read(look.selectClockAndSessions()),
+  });
+};
+
+const isEnding = (finished: Finished): finished is Exclude<Finished, Stopped> => !isStopped(finished);
+
+type Answered<F> = F extends Flow<infer T> ? T : never;
+
+/** What the first flight answers. */
+export type Seen = Answered<ReturnType<typeof firstFlight>>;
+
+/** What a decision sees, and the claims of code that should have ended which the pass has in hand. */
+export interface Looked {
+  readonly view: View;
+  readonly lapsed: readonly LapsedInHand[];
+}
+
+export function* lookAround(scope: Scope, seen: Seen): Flow<Looked> {
+  const gates = gateRows(seen.gates);
+  const parkedAt = seen.parked.flatMap(({ gate, queue }) => (queue === null ? [] : [{ gate, queue }]));
+  const lists = parkedLists(parkedAt, scope.queues, gates, unlessInHand(seen.usage, []));
+  const laneIds = scope.lanes.map(({ id }) => id);
+  const { lost, lapsed, ...more } = yield* lookFurther(seen.usage, lists, laneIds);
+  const view: View = {
+    now: only(seen.sessions).now,
+    gates,
+    usage: unlessInHand(seen.usage, [...lost, ...lapsed]),
+    lanes: seen.lanes,
+    heads: seen.heads,
+    prefetched: seen.prefetched,
+    sessions: seen.sessions.flatMap(({ session }) => session ?? []).sort(byId),
+    lost: lost.map(({ claim }) => claim),
+    beyond: seen.beyond,
+    ...parkedView(lists, more, laneIds),
+  };
+  return { view, lapsed };
+}
+
+interface Further {
+  readonly lost: readonly LostInHand[];
+  readonly lapsed: readonly LapsedInHand[];
+  readonly fitting: readonly LaneRow[];
+  readonly fronts: readonly LaneRow[];
+}
+
+/** Only where there is something to see: claims of lost holders, and lanes parked where there is room now. */
+function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readonly string[]): Flow<Further> {
+  const someLost = usage.some((row) => row.lost);
+  const { lost, lapsed, fitting, fronts } = yield* flight({
+    lost: someLost && selectLost(),
+    lapsed: someLost && selectLapsed(),
+    fitting: lists.fitting.length > 0 && look.selectParked(lists.fitting, known),
+    fronts: lists.fronts.length > 0 && look.selectParked(lists.fronts, []),
+  });
+  return { lost: yield* holdLost(lost), lapsed: yield* holdLapsed(lapsed), fitting, fronts };
+}
+
+function gateRows(found: readonly look.LockedGate[]): GateRow[] {
+  const all = new Map(found.map(({ key, own }) => [key, own]));
+  return found.map(({ key, own, locked }) => ({ key, ...inherit(own, familyIn(all, key)), locked }));
+}
+
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);

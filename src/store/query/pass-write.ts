@@ -1,0 +1,97 @@
+/** The second flight of a pass: what was decided, and what has arrived, in the order of locks. */
+import { lastFlight } from "../flow.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import type { Claimed, Moves, News, Scope } from "../store.ts";
+import type { Announced } from "./arrival.ts";
+import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
+import { claim, startPrefetched } from "./claim.ts";
+import { endItems, expireWaiting } from "./expire.ts";
+import { lockLanes, moveLanes } from "./lanes.ts";
+import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
+import type { Looked, Seen } from "./pass-look.ts";
+import { exitOfLost, settle } from "./settle.ts";
+import { release } from "./stopping.ts";
+
+/** What a pass has to write. */
+export interface Decided extends Looked {
+  readonly scope: Scope;
+  readonly seen: Seen;
+  readonly moves: Moves;
+  /** Reports that were taken. */
+  readonly accepted: ReadonlySet<string>;
+  /** Lanes that have units to take in. */
+  readonly opened: readonly Announced[];
+}
+
+export const secondFlight = (decided: Decided, dialect: Dialect) => {
+  const { seen, moves, lapsed, opened } = decided;
+  const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map(({ lane }) => lane)];
+  const news = newsOf(decided);
+  return lastFlight({
+    recovered: settle(moves.recover.map(exitOfLost), dialect),
+    released: lapsed.length > 0 && release(lapsed),
+    takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ arrival }) => arrival.seq)),
+    expired: moves.expire.length > 0 && expireWaiting(moves.expire, dialect),
+    // Before anything is claimed: what was to be claimed of them is gone.
+    ended: news.flatMap((each) => endOfItems(each, dialect)),
+    claimed: claims(decided, dialect),
+    news: tellNews(news, decided),
+    started: moves.start.length > 0 && startPrefetched(moves.start),
+    locked: touched.length > 1 && lockLanes(touched),
+    // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
+    moved: moves.lanes.length > 0 && moveLanes(moves.lanes),
+    opened: opened.length > 0 && takeIn(opened),
+  });
+};
+
+/** What arrives in a lane that was set aside waits there with the others. */
+export const openedBy = ({ arrivals }: Seen): Announced[] =>
+  bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
+
+export function acceptedOf({ finished }: Scope, { settled }: Seen): Set<string> {
+  const epochs = new Set(settled);
+  return new Set(finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
+}
+
+const newsOf = ({ scope, accepted, moves }: Decided): News[] => [
+  ...(scope.news ?? []),
+  ...newsOfFinished(scope, accepted),
+  ...(moves.news ?? []),
+];
+
+const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
+  finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
+
+const endOfItems = ({ run, failed, stops }: News, dialect: Dialect): Sql[] =>
+  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, dialect) : [];
+
+function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
+  const { atOnce, unlessFollowed } = sorted(news);
+  return [
+    ...(atOnce.length > 0 ? [insertNews(atOnce)] : []),
+    ...(unlessFollowed.length > 0 ? [insertNewsUnless(unlessFollowed, followers(scope, view, moves))] : []),
+  ];
+}
+
+interface Alike {
+  readonly ids: string[];
+  readonly held: boolean;
+  readonly ownLeaseMs: number | null;
+}
+
+const claims = ({ scope, moves }: Decided, dialect: Dialect): Sql<Claimed>[] =>
+  alike(moves).flatMap((group) =>
+    claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect),
+  );
+
+/** Claims of one kind are made by one statement; hardly ever are there more than two kinds. */
+function alike({ claim: claims }: Moves): Alike[] {
+  const groups = new Map<string, Alike>();
+  for (const { id, held, leaseMs = null } of claims) {
+    const key = `${held ? 0 : 1} ${leaseMs}`;
+    const group = groups.get(key);
+    if (group) group.ids.push(id);
+    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs });
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}

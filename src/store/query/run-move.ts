@@ -1,0 +1,56 @@
+/** What is written when a run is moved on: its start, its gates and steps, units put in line, its end. */
+import { inByteOrder } from "../../core/text.ts";
+import type { RunMove } from "../runs.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { now, rows, sql } from "../sql.ts";
+import { insertTasks, putInLine } from "./enqueue.ts";
+import { endItems } from "./expire.ts";
+import { finished } from "./run-end.ts";
+import { insertSteps } from "./submit.ts";
+
+export function writesOf(move: RunMove, dialect: Dialect): Sql[] {
+  const { run, epoch, start, gates, steps, enqueue, finish } = move;
+  const units = enqueue.map((unit) => ({ ...unit, run }));
+  const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
+  return [
+    ...(start ? began(run, epoch, start) : []),
+    ...(gates.length > 0 ? [insertGates(run, gates)] : []),
+    ...(steps.length > 0 ? [insertSteps(steps.map((step) => ({ run, ...step })))] : []),
+    ...(units.length > 0 ? [insertTasks(units), ...putInLine(units)] : []),
+    ...(timed.length > 0
+      ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
+      : []),
+    ...(move.timers.length > 0
+      ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
+      : []),
+    ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
+    ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
+  ];
+}
+
+function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
+  return [
+    sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
+    ...(gates.length > 0 ? [insertGates(run, gates)] : []),
+    ...(timeoutMs === null ? [] : [insertTimers([{ id: run, kind: "run", after: timeoutMs }])]),
+  ];
+}
+
+/** A run's own gates are paused as it is. */
+function insertGates(run: string, gates: RunMove["gates"]): Sql {
+  const born = [...gates].sort((a, b) => inByteOrder(a.key, b.key));
+  return sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(
+    "g",
+    { name: "text", capacity: "int" },
+    born.map(({ key, limit }) => ({ name: key, capacity: limit })),
+  )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`;
+}
+
+const insertTimers = (
+  timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
+): Sql =>
+  sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows(
+    "m",
+    { id: "text", kind: "text", after_ms: "int" },
+    timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
+  )}`;

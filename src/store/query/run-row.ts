@@ -1,0 +1,35 @@
+/** The row of a run: what is selected of it and of its place, and how it is read. */
+import type { Row } from "../row.ts";
+import { flag, int, intOrNull, text, textOrNull, word } from "../row.ts";
+import type { RunRow } from "../runs.ts";
+import type { Sql } from "../sql.ts";
+import { raw, sql } from "../sql.ts";
+import { joinPlaces, RUN_STATE } from "./place.ts";
+
+const SELECT =
+  raw(`SELECT u.id, u.workflow, u.tags, u.source, u.rerun_of, u.paused, t.priority, t.input, t.idem_key, t.created_at, ${RUN_STATE} AS state, d.id AS later_id,
+   COALESCE(w.at, d.at, c.at, t.created_at) AS queued_at, COALESCE(c.claimed_at, o.claimed_at) AS dequeued_at,
+   COALESCE(c.started_at, (SELECT MIN(x.created_at) FROM sluice_task x WHERE x.run = u.id)) AS started_at, o.finished_at, o.body FROM sluice_run u JOIN sluice_task t ON t.id = u.id ${joinPlaces("u.id", "c")}`);
+
+/** Runs `u`, and what follows FROM. */
+export const selectRuns = (rest: Sql): Sql<RunRow> => sql`${SELECT} ${rest}`.as(runRow);
+
+const runRow = (row: Row): RunRow => ({
+  id: text(row.id),
+  workflow: text(row.workflow),
+  state: word(row.state),
+  paused: flag(row.paused),
+  later: row.later_id !== null,
+  priority: int(row.priority),
+  tags: text(row.tags),
+  source: text(row.source),
+  rerunOf: textOrNull(row.rerun_of),
+  input: text(row.input),
+  key: textOrNull(row.idem_key),
+  createdAt: int(row.created_at),
+  queuedAt: int(row.queued_at),
+  dequeuedAt: intOrNull(row.dequeued_at),
+  startedAt: intOrNull(row.started_at),
+  finishedAt: intOrNull(row.finished_at),
+  body: textOrNull(row.body),
+});

@@ -1,0 +1,138 @@
+/** Runs as a decision about them sees them: read under their locks, in a statement behind the one that took them. */
+import type { Flow } from "../flow.ts";
+import { flight, send } from "../flow.ts";
+import type { LaneSpec } from "../lane.ts";
+import type { Row } from "../row.ts";
+import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
+import type { RunSeen, StepSeen } from "../runs.ts";
+import { isFromNothing, RUNS } from "../runs.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdate, oneOf, sql, throughKey } from "../sql.ts";
+import type { NewsRow } from "./news.ts";
+import { isStillStopping } from "./stopping.ts";
+
+const lockRuns = (ids: readonly string[]): Sql<string> =>
+  sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`.as(idOf);
+
+/** Recovery takes a claim away without the run's lock; it passes over those that somebody has in hand. */
+const lockClaimsOf = (ids: readonly string[]): Sql<string> =>
+  sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`.as(
+    idOf,
+  );
+
+/** Their rows, and their claims. */
+export function* lockAll(ids: readonly string[]): Flow<void> {
+  yield* send([lockRuns(ids), lockClaimsOf(ids)]);
+}
+
+interface RunInProgress {
+  readonly id: string;
+  /** Without what other rows tell. */
+  readonly run: Omit<RunSeen, "steps" | "failed">;
+  readonly lane: LaneSpec;
+}
+
+const selectRuns = (ids: readonly string[]): Sql<RunInProgress> =>
+  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, t.input, t.options, g.body AS graph, t.lane, t.queue, t.name, t.asks
+    FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
+    WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
+
+const runInProgress = (row: Row): RunInProgress => ({
+  id: text(row.id),
+  run: runOf(row),
+  lane: laneSpec(row),
+});
+
+const runOf = (row: Row): RunInProgress["run"] => ({
+  id: text(row.id),
+  epoch: int(row.epoch),
+  started: intOrNull(row.started_at) !== null,
+  paused: flag(row.paused),
+  priority: int(row.priority),
+  input: text(row.input),
+  graph: text(row.graph),
+  rerunOf: isFromNothing(text(row.options)) ? null : textOrNull(row.rerun_of),
+});
+
+const laneSpec = (row: Row): LaneSpec => ({
+  id: text(row.lane),
+  queue: text(row.queue),
+  task: text(row.name),
+  asks: text(row.asks),
+});
+
+/**
+ * Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. The line
+ * is looked at from its end: at its front, those claimed long ago may still lie, dead, in PostgreSQL's index. Nothing is asked
+ * by EXISTS, for which PostgreSQL may read the whole table once and remember it.
+ */
+const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
+   WHEN (SELECT r.id FROM sluice_running r WHERE ${throughKey("r.id")} AND r.lane = s.lane LIMIT 1) IS NOT NULL THEN 1
+   WHEN (SELECT d.id FROM sluice_later d WHERE d.lane = s.lane LIMIT 1) IS NOT NULL THEN 1 ELSE 0 END`;
+
+const selectSteps = (ids: readonly string[]): Sql<{ readonly run: string; readonly step: StepSeen }> =>
+  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.lane IS NULL THEN s.body ELSE NULL END AS body, o.state AS ended, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
+    LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`.as(
+    (row) => ({ run: text(row.run), step: stepSeen(row) }),
+  );
+
+const stepSeen = (row: Row): StepSeen => ({
+  name: text(row.name),
+  state: word(row.state),
+  unit: textOrNull(row.unit),
+  body: textOrNull(row.body),
+  ended: wordOrNull(row.ended),
+  fan:
+    row.lane === null
+      ? null
+      : {
+          lane: text(row.lane),
+          total: int(row.total),
+          created: int(row.created),
+          left: flag(row.left_over),
+        },
+});
+
+/** A run that is over and of which nothing is stopping. `epoch`: of the claim that it still holds. */
+export interface RunOver {
+  readonly id: string;
+  readonly epoch: number | null;
+  readonly lane: LaneSpec;
+}
+
+/** Under the run's lock, so whoever stops later leaves news that is read later. */
+const selectOver = (ids: readonly string[]): Sql<RunOver> =>
+  sql`SELECT o.id, c.epoch, t.lane, t.queue, t.name, t.asks FROM sluice_outcome o JOIN sluice_task t ON t.id = o.id
+    LEFT JOIN sluice_stopping c ON c.id = o.id AND c.session = ${RUNS} WHERE o.id ${oneOf(ids)} AND NOT ${isStillStopping("o.id")} ORDER BY o.id`.as(
+    (row) => ({ id: text(row.id), epoch: intOrNull(row.epoch), lane: laneSpec(row) }),
+  );
+
+export interface RunsSeen {
+  readonly runs: readonly RunSeen[];
+  readonly over: readonly RunOver[];
+  /** Of all of them, by run. */
+  readonly lanes: ReadonlyMap<string, LaneSpec>;
+}
+
+export function* seeRuns(ids: readonly string[], news: readonly NewsRow[]): Flow<RunsSeen> {
+  const { found, steps, over } = yield* flight({
+    found: selectRuns(ids),
+    steps: selectSteps(ids),
+    over: selectOver(ids),
+  });
+  return {
+    runs: found.map(({ id, run }) => ({
+      ...run,
+      steps: steps.filter((each) => each.run === id).map(({ step }) => step),
+      failed: failedOf(id, news),
+    })),
+    over,
+    lanes: new Map([...found, ...over].map(({ id, lane }) => [id, lane])),
+  };
+}
+
+/** Steps of which items did not succeed, as far as the news says. */
+function failedOf(id: string, news: readonly NewsRow[]): string[] {
+  const failed = news.flatMap(({ run, failed }) => (run === id && failed !== null ? [failed] : []));
+  return [...new Set(failed)].sort();
+}

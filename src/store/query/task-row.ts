@@ -1,0 +1,42 @@
+/** The row of a task: what is selected of it and of its place, and how it is read. */
+import type { Row } from "../row.ts";
+import { int, intOrNull, text, textOrNull, word } from "../row.ts";
+import type { Sql } from "../sql.ts";
+import { raw, sql } from "../sql.ts";
+import type { TaskRow } from "../store.ts";
+import { joinPlaces, stateFrom } from "./place.ts";
+
+export const TASK_STATE = raw(stateFrom("'unknown'"));
+
+const SELECT = sql`SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${TASK_STATE} AS state,
+   COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body FROM sluice_task t ${raw(joinPlaces("t.id"))}`;
+
+/** Tasks `t`, and what follows FROM. */
+export const selectTasks = (rest: Sql): Sql<TaskRow> => sql`${SELECT} ${rest}`.as(taskRow);
+
+export const selectTask = (id: string): Sql<TaskRow> => selectTasks(sql`WHERE t.id = ${id}`);
+
+/** A task that is nowhere has no attempt and no time. The doctor tells of it. */
+const taskRow = (row: Row): TaskRow => ({
+  id: text(row.id),
+  name: text(row.name),
+  queue: text(row.queue),
+  lane: text(row.lane),
+  asks: text(row.asks),
+  priority: int(row.priority),
+  state: word(row.state),
+  input: text(row.input),
+  options: text(row.options),
+  key: textOrNull(row.idem_key),
+  attempt: intOrNull(row.attempt) ?? 0,
+  losses: intOrNull(row.losses) ?? 0,
+  createdAt: int(row.created_at),
+  at: intOrNull(row.at) ?? 0,
+  session: textOrNull(row.session),
+  epoch: intOrNull(row.epoch),
+  goodUntil: intOrNull(row.good_until),
+  holds: intOrNull(row.held) === 1,
+  progress: textOrNull(row.progress),
+  body: textOrNull(row.body),
+});
