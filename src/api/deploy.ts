@@ -1,4 +1,4 @@
-/** Declares an app: what starts workers does so at its start, and `sluice deploy`; connecting to enqueue or to look never does. */
+/** Declares an app: a starting worker does so, and a deploy; connecting to enqueue or to look never does. */
 import type { App } from "../core/app/app.ts";
 import type { Occasion, Store } from "../store/store.ts";
 import { appName } from "./app-name.ts";

@@ -131,9 +131,10 @@ export function refuseNever(
     if (what !== "never") continue;
     throw new SluiceError(
       "ASKS_TOO_MUCH",
-      describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 }),
+      `${describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 })}.`,
       {
         details: { gate, limit, asked: slots },
+        remedies: [{ action: "setLimit", gate, limit: slots }],
       },
     );
   }

@@ -2,8 +2,9 @@
  * The history of a run in one list: what happened to the run itself and to each of its steps, in order. Nothing of it is
  * written twice: it is told from the histories of the units, of their lanes (what they waited for), and of the run's gates.
  */
-import { gateTitle } from "../core/gate/describe.ts";
+
 import { kindOf, parseKey } from "../core/gate/key.ts";
+import { gateTitle } from "../core/gate/kind.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { EventRow, ItemCounts } from "../store/store.ts";

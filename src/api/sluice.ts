@@ -276,7 +276,8 @@ export class Sluice implements AsyncDisposable {
    */
   async restore(id: string, by = "code"): Promise<AsideRow> {
     const restored = await this.store.restore(id, by);
-    if (!restored) throw new SluiceError("NOT_ASIDE", `${id} was not set aside. See what was: sluice doctor`);
+    if (!restored)
+      throw new SluiceError("NOT_ASIDE", `${id} was not set aside.`, { remedies: [{ action: "inspect" }] });
     for (const hint of ["work", "runs", "later"]) this.store.hint(hint);
     return restored;
   }
@@ -331,5 +332,5 @@ function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
       `task ${id} is ${state}; only a finished task can be put back in line.`,
     );
   const what = run === id ? "a run" : `a step of run ${run}`;
-  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}. Run it again with: sluice runs rerun ${run}`);
+  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
 }

@@ -10,7 +10,7 @@ import { sqlite } from "./sqlite.ts";
 const memory: Judge = {
   title: () => "in memory",
   version: () => [],
-  durability: () => [warning("nothing is kept: it ends with this process", "Name a store with --store")],
+  durability: () => [warning("nothing is kept: it ends with this process", "Name a store that lasts")],
   locks: () => [],
   cutOff: "nobody else is there",
 };
