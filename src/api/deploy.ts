@@ -21,6 +21,6 @@ export async function declareApp(
   const name = appName(app, file);
   const { inForce, at } = await store.declare(declarationOf(app, name), occasion);
   // A limit may have been raised.
-  if (inForce) for (const hint of ["work", "runs"]) store.hint(hint);
+  if (inForce) for (const hint of ["work", "runs"] as const) store.hint(hint);
   return { app: name, inForce, at };
 }

@@ -323,7 +323,12 @@ describe("a task that is not in line", () => {
 });
 
 describe("what a task waited for before", () => {
-  const event = (n: number, at: number, gates: readonly string[], kind = "LaneWaiting"): EventRow => ({
+  const event = (
+    n: number,
+    at: number,
+    gates: readonly string[],
+    kind: EventRow["kind"] = "LaneWaiting",
+  ): EventRow => ({
     subject: "lane",
     n,
     kind,
@@ -355,7 +360,7 @@ describe("what a task waited for before", () => {
   });
 
   test("is told by the lane's waits alone", () => {
-    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "SomethingElse"), event(3, 40, ["b"])];
+    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "LaneRestored"), event(3, 40, ["b"])];
     expect(waitsOf(events, 0, 50)).toEqual([
       { gates: ["a"], fromMs: 10, forMs: 30 },
       { gates: ["b"], fromMs: 40, forMs: 10 },

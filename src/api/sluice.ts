@@ -7,8 +7,8 @@ import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
-import { storedOptions } from "../engine/claiming/recovery.ts";
 import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
@@ -254,7 +254,7 @@ export class Sluice implements AsyncDisposable {
   async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
     const cancelled = await this.store.cancel(id, by);
     if (!cancelled) throw unknownTask(id);
-    for (const hint of ["cancel", "work", "runs"]) this.store.hint(hint);
+    for (const hint of ["cancel", "work", "runs"] as const) this.store.hint(hint);
     return cancelled;
   }
 
@@ -278,7 +278,7 @@ export class Sluice implements AsyncDisposable {
     const restored = await this.store.restore(id, by);
     if (!restored)
       throw new SluiceError("NOT_ASIDE", `${id} was not set aside.`, { remedies: [{ action: "inspect" }] });
-    for (const hint of ["work", "runs", "later"]) this.store.hint(hint);
+    for (const hint of ["work", "runs", "later"] as const) this.store.hint(hint);
     return restored;
   }
 

@@ -81,9 +81,6 @@ export interface News {
   readonly lane?: string | undefined;
 }
 
-/** Of a run that is done again, and takes over nothing: said in its options. */
-export const isFromNothing = (options: string): boolean => options.includes('"fromNothing":true');
-
 // ── moving a run on ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A step as `advance` sees it. The body of a step over a list is not read: it may be large. */

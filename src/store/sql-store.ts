@@ -1,5 +1,8 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
+
 import { SluiceError } from "../core/error.ts";
+import type { EventKind } from "../core/event.ts";
+import type { Hear, Hint } from "../core/hint.ts";
 import { inPlainWords } from "./away.ts";
 import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
 import { isDataError } from "./data-error.ts";
@@ -35,8 +38,8 @@ export interface SqlDatabase extends Database {
   readonly where: string;
   migrate(): Promise<void>;
   verify(): Promise<void>;
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
-  hint(hint: string): void;
+  listen(hear: Hear): Promise<() => Promise<void>>;
+  hint(hint: Hint): void;
   /** Runs a flow inside a transaction of the caller's. */
   within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
   /** What it stands on and SQL cannot tell. */
@@ -239,7 +242,7 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => session.progress(entries));
   }
 
-  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
+  note(entries: readonly { id: string; epoch: number; kind: EventKind; data: string }[]): Promise<void> {
     return this.#db.transact(() => session.note(entries));
   }
 
@@ -363,11 +366,11 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.holders(gate));
   }
 
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#db.listen(hear);
   }
 
-  hint(hint: string): void {
+  hint(hint: Hint): void {
     this.#db.hint(hint);
   }
 

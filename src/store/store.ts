@@ -6,8 +6,10 @@
  * transaction, so a unit is in exactly one of them. Every write by a holder names its epoch and changes nothing
  * when another epoch is current.
  */
+import type { EventKind } from "../core/event.ts";
 import type { Said } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
+import type { Hear, Hint } from "../core/hint.ts";
 import type { Inspection } from "./inspection.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { News, RunVerbs } from "./runs.ts";
@@ -414,7 +416,7 @@ export interface TaskFilter {
 export interface EventRow {
   readonly subject: string;
   readonly n: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly at: number;
   readonly data: string | null;
 }
@@ -579,7 +581,7 @@ export interface Store extends RunVerbs, TriggerVerbs {
   /** Which of these claims are no longer theirs. */
   stale(claims: readonly { readonly id: string; readonly epoch: number }[]): Promise<string[]>;
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void>;
-  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void>;
+  note(entries: readonly { id: string; epoch: number; kind: EventKind; data: string }[]): Promise<void>;
 
   task(id: string): Promise<TaskRow | undefined>;
   /** Which of these tasks and runs have ended, or are not there. */
@@ -602,7 +604,7 @@ export interface Store extends RunVerbs, TriggerVerbs {
   inspect(): Promise<Inspection>;
 
   /** Hints, never facts: somebody may want to look. Returns how to stop listening. */
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
-  hint(hint: string): void;
+  listen(hear: Hear): Promise<() => Promise<void>>;
+  hint(hint: Hint): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { LostRow, Recovery, View } from "../../store/store.ts";
-import { newsOf, recoveries, storedOptions } from "./recovery.ts";
+import { newsOf, recoveries } from "./recovery.ts";
 
 const NOW = 5_000;
 const RETRIED = JSON.stringify({

@@ -7,7 +7,9 @@
  * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone and their code has
  * stopped.
  */
+
 import { inByteOrder } from "../../core/text.ts";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -22,7 +24,7 @@ import type {
   StepKey,
   StepSeen,
 } from "../runs.ts";
-import { isFromNothing, keyOfStep, RUNS } from "../runs.ts";
+import { keyOfStep, RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
@@ -158,7 +160,7 @@ function runSeen(row: Row, steps: readonly Row[], news: readonly Row[]): RunSeen
     graph: row.graph as string,
     steps: steps.filter(({ run }) => run === row.id).map(stepSeen),
     failed: [...new Set(failed)].sort(),
-    rerunOf: isFromNothing(row.options as string) ? null : (row.rerun_of as string | null),
+    rerunOf: storedOptions(row.options as string).fromNothing ? null : (row.rerun_of as string | null),
   };
 }
 

@@ -3,6 +3,7 @@
  * own rows tell is not written a second time: that it was enqueued stands in its body, its last claim and its end in
  * its claim and its outcome. Everything else is a row here.
  */
+import type { EventKind } from "../../core/event.ts";
 import type { Row } from "../flow.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
@@ -11,7 +12,7 @@ import type { EventRow } from "../store.ts";
 export interface NewEvent {
   readonly subject: string;
   readonly n: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly data: string | null;
 }
 

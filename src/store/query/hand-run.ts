@@ -9,6 +9,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import { finished } from "./advance.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
@@ -85,7 +86,7 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
 }
 
 function switched(gates: readonly Row[], paused: boolean, who: string): Sql[] {
-  const events = gates.map((row) => {
+  const events = gates.map((row): NewEvent => {
     const limit = row.capacity === null ? null : Number(row.capacity);
     const data = JSON.stringify({ by: who, from: limit, to: limit });
     const kind = paused ? "GatePaused" : "GateResumed";

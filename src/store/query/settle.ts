@@ -4,6 +4,7 @@
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
 
+import type { EventKind } from "../../core/event.ts";
 import type { ColumnType, Dialect, Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Ended, Finished, Recovery, Stopped } from "../store.ts";
@@ -18,7 +19,7 @@ export interface Exit {
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";
   readonly state: string;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly body: string | null;
   /** What the history says beside the kind. */
   readonly data: string | null;

@@ -150,13 +150,13 @@ export function readSuite(fresh: Fresh): void {
     const heard: string[] = [];
     const stop = await store.listen((hint) => heard.push(hint));
     heard.length = 0;
-    store.hint("parked");
+    store.hint("later");
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(heard).toContain("parked");
+    expect(heard).toContain("later");
     await stop();
     await new Promise((resolve) => setTimeout(resolve, 50));
     heard.length = 0;
-    store.hint("parked");
+    store.hint("later");
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(heard).toEqual([]);
   });
