@@ -14,8 +14,11 @@ export type { StoppingView } from "./api/stopping.ts";
 export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
-export { describe, remedy } from "./core/gate/describe.ts";
+export type { ErrorCode } from "./core/error-code.ts";
+export { describe } from "./core/gate/describe.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
+export { remedies, remedy } from "./core/gate/remedy.ts";
+export { callOf, type Remedy } from "./core/remedy.ts";
 export {
   type AutomationDefinition,
   automation,

@@ -1,13 +1,8 @@
 // The imports between the rooms of src match the arrows in ARCHITECTURE.md, and words stay in their room.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { SourceFile } from "./support/rooms.ts";
+import { filesOfSrc } from "./support/files-of-src.ts";
 import { brokenWalls } from "./support/rooms.ts";
-
-const top = fileURLToPath(new URL("..", import.meta.url));
 
 test("the rooms of src keep their walls", () => {
   const broken = brokenWalls(filesOfSrc());
@@ -72,12 +67,3 @@ describe("the map allows", () => {
     expect(brokenWalls([{ path, text }])).toEqual([]);
   });
 });
-
-function filesOfSrc(): SourceFile[] {
-  const src = join(top, "src");
-  if (!existsSync(src)) return [];
-  return readdirSync(src, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => ({ path: relative(top, file).split(sep).join("/"), text: readFileSync(file, "utf8") }));
-}

@@ -150,8 +150,8 @@ export const defects: readonly Defect[] = [
     id: "default-of-runs",
     means: "without a limit of its own an app runs without any cap",
     file: "src/core/gate/kind.ts",
-    from: '["runs", { line: "skip", limit: 10 }]',
-    to: '["runs", { line: "skip", limit: UNLIMITED }]',
+    from: "limit: 10,",
+    to: "limit: UNLIMITED,",
     noticedBy: { file: "src/core/gate/kind.test.ts" },
   },
   {

@@ -14,8 +14,8 @@ export const defects: readonly Defect[] = [
     id: "failure-ends-with-0",
     means: "a script takes a failure for a success",
     file: "src/surface/cli/failure.ts",
-    from: "sentence, error, 1);",
-    to: "sentence, error, 0);",
+    from: "sayError(error, options), error, 1);",
+    to: "sayError(error, options), error, 0);",
     noticedBy: { file: "test/cli/failures.test.ts", test: "that is no database" },
   },
   {

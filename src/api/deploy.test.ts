@@ -65,7 +65,7 @@ describe("whoever connects to enqueue or to look", () => {
     const { id } = await sluice.enqueue(work, undefined as never);
     const said = async () => (await sluice.explain(id)).sentences.map(({ text }) => text);
     expect(await said()).toContainEqual(
-      'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or: sluice deploy app.ts',
+      'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or deploy that app',
     );
     await sluice.deploy();
     expect((await said()).join()).not.toContain("no limit yet");

@@ -1,4 +1,4 @@
-/** Declares an app: what starts workers does so at its start, and `sluice deploy`; connecting to enqueue or to look never does. */
+/** Declares an app: a starting worker does so, and a deploy; connecting to enqueue or to look never does. */
 import type { App } from "../core/app/app.ts";
 import type { Occasion, Store } from "../store/store.ts";
 import { appName } from "./app-name.ts";
@@ -21,6 +21,6 @@ export async function declareApp(
   const name = appName(app, file);
   const { inForce, at } = await store.declare(declarationOf(app, name), occasion);
   // A limit may have been raised.
-  if (inForce) for (const hint of ["work", "runs"]) store.hint(hint);
+  if (inForce) for (const hint of ["work", "runs"] as const) store.hint(hint);
   return { app: name, inForce, at };
 }

@@ -160,7 +160,7 @@ describe("why a task waits", () => {
       /^queue "q" is full: 2 of 2 slots held \(by a t for 5s, b t for 1s\), 12/,
     );
     // Twelve are ahead who are not seen: nobody knows with which limit it starts.
-    expect(sentences[0]?.remedy).toBeUndefined();
+    expect(sentences[0]?.remedies).toEqual([]);
   });
 
   test("does not name those as holders who hold nothing of that gate", () => {
@@ -182,9 +182,9 @@ describe("why a task waits", () => {
       }),
     );
     expect(reasons.map(({ kind }) => kind)).toEqual(["full", "paused"]);
-    expect(sentences.map(({ remedy }) => remedy)).toEqual([
-      "npx sluice limits set cluster 2",
-      "npx sluice queues resume q",
+    expect(sentences.map(({ remedies }) => remedies)).toEqual([
+      [{ action: "setLimit", gate: "cluster", limit: 2 }],
+      [{ action: "resumeQueue", queue: "q" }],
     ]);
   });
 
@@ -290,7 +290,7 @@ describe("a task that is not in line", () => {
       explainWait(view({ task: task({ state: "later", at: NOW + 5_000, attempt }) }));
     expect(later(0).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "delay" }]);
     expect(later(1).reasons).toEqual([{ kind: "later", at: NOW + 5_000, because: "retry" }]);
-    expect(later(0).sentences[0]?.remedy).toBeUndefined();
+    expect(later(0).sentences[0]?.remedies).toEqual([]);
   });
 
   test("waits for its time and for what will be in its way then", () => {
@@ -323,7 +323,12 @@ describe("a task that is not in line", () => {
 });
 
 describe("what a task waited for before", () => {
-  const event = (n: number, at: number, gates: readonly string[], kind = "LaneWaiting"): EventRow => ({
+  const event = (
+    n: number,
+    at: number,
+    gates: readonly string[],
+    kind: EventRow["kind"] = "LaneWaiting",
+  ): EventRow => ({
     subject: "lane",
     n,
     kind,
@@ -355,7 +360,7 @@ describe("what a task waited for before", () => {
   });
 
   test("is told by the lane's waits alone", () => {
-    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "SomethingElse"), event(3, 40, ["b"])];
+    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "LaneRestored"), event(3, 40, ["b"])];
     expect(waitsOf(events, 0, 50)).toEqual([
       { gates: ["a"], fromMs: 10, forMs: 30 },
       { gates: ["b"], fromMs: 40, forMs: 10 },

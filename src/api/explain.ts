@@ -1,13 +1,28 @@
 /** Why does it wait? The same `admit` that the pass uses answers, on what the store shows at one instant. */
-import { describe, remedy } from "../core/gate/describe.ts";
+import { describe } from "../core/gate/describe.ts";
 import { familyOf } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
+import { remedies } from "../core/gate/remedy.ts";
+import type { Remedy } from "../core/remedy.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { reasonsOf } from "../engine/claiming/wait.ts";
 import type { Replaced, TaskState, WaitView } from "../store/store.ts";
 
 export type { Wait };
+
+/** A reason in words. */
+export interface Sentence {
+  readonly text: string;
+  /** What would change it, the surest first; empty where only time or other work can. */
+  readonly remedies: readonly Remedy[];
+}
+
+/** Reasons as data and as sentences. */
+export interface Told {
+  readonly reasons: readonly Reason[];
+  readonly sentences: readonly Sentence[];
+}
 
 export interface Explanation {
   readonly id: string;
@@ -16,8 +31,8 @@ export interface Explanation {
   readonly state: TaskState;
   /** Every gate in the way, and what else it waits for. Empty when nothing is: then it starts with the next pass. */
   readonly reasons: readonly Reason[];
-  /** The same as sentences, each with the command that would change it. */
-  readonly sentences: readonly { readonly text: string; readonly remedy?: string | undefined }[];
+  /** The same as sentences, each with what would change it. */
+  readonly sentences: readonly Sentence[];
   /** What it waited for before, in order. */
   readonly waits: readonly Wait[];
 }
@@ -31,18 +46,21 @@ export function explainWait(view: WaitView, replaced: readonly Replaced[] = []):
     name: task.name,
     queue: task.queue,
     state: task.state,
-    // As data, a front that several reasons lead to is told once; sentences follow it wherever they need it.
-    reasons: eachFrontOnce(reasons),
-    sentences: reasons.map((reason) => ({
-      text: describe(reason, { now }),
-      remedy: toShell(remedy(reason)),
-    })),
+    ...told(reasons, now),
     waits: [],
   };
 }
 
-/** As it can be pasted where the package is installed; the command line knows better how it was called itself. */
-export const toShell = (command: string | undefined): string | undefined => command && `npx ${command}`;
+/** As data, a front that several reasons lead to is told once; sentences follow it wherever they need it. */
+export function told(reasons: readonly Reason[], now: number): Told {
+  return {
+    reasons: eachFrontOnce(reasons),
+    sentences: reasons.map((reason) => ({
+      text: describe(reason, { now }),
+      remedies: remedies(reason),
+    })),
+  };
+}
 
 /** Whether it is worth asking what was declared once. */
 export const isUnset = ({ reasons }: Explanation): boolean =>

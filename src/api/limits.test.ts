@@ -96,7 +96,9 @@ describe("a limit", () => {
   test("of a gate that nobody knows is refused with what was meant, and leaves nothing behind", async () => {
     const made = await world();
     const refused = (key: string) => made.limits.set(key, 4).catch((error: SluiceError) => error.message);
-    expect(await refused("queue:mial")).toMatch(/Did you mean queue:mail\?.*limits set queue:mial 4 --new/);
+    expect(await refused("queue:mial")).toMatch(
+      /Did you mean queue:mail\?.*limits\.set\("queue:mial", 4, "code", \{ isNew: true \}\)/,
+    );
     expect(await refused("mail")).toMatch(/Did you mean queue:mail\?/);
     expect(await refused("pool:gpu")).toMatch(
       /^There is no gate "pool:gpu" in this store: no app declares it/,

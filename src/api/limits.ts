@@ -6,7 +6,7 @@ import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
-import { quoted } from "../core/shell.ts";
+import type { Remedy } from "../core/remedy.ts";
 import { asksOf } from "../store/lane.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
@@ -75,7 +75,7 @@ export class Limits {
   /** Takes a gate out of the store that nobody declares, asks for or holds. */
   async delete(key: string): Promise<void> {
     const kept = await this.#store.deleteGate(key);
-    if (kept === undefined) throw unknownGate(key, "");
+    if (kept === undefined) throw unknownGate(key);
     if (kept) throw gateKept(key, kept);
   }
 
@@ -86,8 +86,9 @@ export class Limits {
     if (known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family))) return;
     if (kindOf(key) === "run") throw goneWithItsRun(key);
     const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
-    const all = `${meant ? ` Did you mean ${meant}?` : ""} To set it before anything asks for it: sluice limits set ${quoted(key)} ${limit} --new.`;
-    throw unknownGate(key, all);
+    throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", [
+      { action: "makeGate", gate: key, limit },
+    ]);
   }
 
   /** Every gate that is there, and those that units in line ask for but no pass has seen yet. */
@@ -99,7 +100,7 @@ export class Limits {
 
   async #change(change: LimitChange): Promise<{ from: Limit; limit: Limit }> {
     const changed = await this.#store.changeLimit(change);
-    if (!changed) throw unknownGate(change.key, "");
+    if (!changed) throw unknownGate(change.key);
     this.#store.hint("work");
     this.#store.hint("runs");
     return changed;
@@ -130,7 +131,8 @@ export class Queues {
     if (!changed)
       throw new SluiceError(
         "UNKNOWN_QUEUE",
-        `There is no queue "${name}" in this store.${await this.#meant(name)} See: sluice queues list`,
+        `There is no queue "${name}" in this store.${await this.#meant(name)}`,
+        { remedies: [{ action: "listQueues" }] },
       );
     this.#store.hint("work");
   }
@@ -160,19 +162,21 @@ function mustBeKey(key: string): void {
 const goneWithItsRun = (key: string): SluiceError =>
   new SluiceError("UNKNOWN_GATE", `There is no gate "${key}": its run has ended, or there is no such run.`);
 
-const unknownGate = (key: string, hint: string): SluiceError =>
+const unknownGate = (key: string, meant = "", remedies: readonly Remedy[] = []): SluiceError =>
   new SluiceError(
     "UNKNOWN_GATE",
-    `There is no gate "${key}" in this store: no app declares it and nothing asks for it.${hint} See: sluice limits list`,
+    `There is no gate "${key}" in this store: no app declares it and nothing asks for it.${meant}`,
+    { remedies: [...remedies, { action: "listLimits" }] },
   );
 
 function gateKept(key: string, { apps, isAsked }: GateKept): SluiceError {
   const who = apps.map((app) => `"${app}"`).join(", ");
   const why =
     apps.length > 0
-      ? `app ${who} declares it. Take it out of the app and deploy that, or: sluice limits reset ${quoted(key)}`
-      : "units wait for it or hold it. To go back to what it was born with: sluice limits reset ".concat(
-          quoted(key),
-        );
-  return new SluiceError("GATE_IN_USE", `The gate "${key}" stays: ${why}`, { details: { apps, isAsked } });
+      ? `app ${who} declares it. Take it out of the app and deploy that, or go back to the declared limit.`
+      : "units wait for it or hold it. Its limit can go back to the one it began with.";
+  return new SluiceError("GATE_IN_USE", `The gate "${key}" stays: ${why}`, {
+    details: { apps, isAsked },
+    remedies: [{ action: "resetLimit", gate: key }],
+  });
 }

@@ -213,7 +213,7 @@ describe("what could never start", () => {
     expect(thrown).toMatchObject({
       code: "ASKS_TOO_MUCH",
       details: { gate: "pool:gpu", limit: 4, asked: 5 },
-      message: expect.stringContaining("sluice limits set pool:gpu 5"),
+      message: expect.stringContaining('sluice.limits.set("pool:gpu", 5)'),
     });
   });
 

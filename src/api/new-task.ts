@@ -13,6 +13,7 @@ import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
+import { taskOptions } from "../core/unit-options.ts";
 import { parseInput } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
@@ -59,7 +60,7 @@ export async function newTask(
       ...asksFor({ pools: poolsOf(task, parsed, pools) }),
     ]),
     input: text,
-    options: JSON.stringify({
+    options: taskOptions({
       retry: retryPolicy(task.retry),
       timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
     }),
@@ -131,9 +132,10 @@ export function refuseNever(
     if (what !== "never") continue;
     throw new SluiceError(
       "ASKS_TOO_MUCH",
-      describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 }),
+      `${describe({ kind: "never", gate, limit: limit as number, asked: slots }, { now: 0 })}.`,
       {
         details: { gate, limit, asked: slots },
+        remedies: [{ action: "setLimit", gate, limit: slots }],
       },
     );
   }

@@ -5,7 +5,6 @@ import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { familyOf, kindOf, poolKey } from "../core/gate/key.ts";
-import { quoted } from "../core/shell.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { asksOf } from "../store/lane.ts";
@@ -51,10 +50,9 @@ export class Pools {
     const [pools, holders] = await Promise.all([this.list(), this.#store.holders(poolKey(name))]);
     const pool = pools.find((each) => each.name === name);
     if (!pool)
-      throw new SluiceError(
-        "UNKNOWN_POOL",
-        `There is no pool "${name}" in this store. See: sluice pools list, or make it: sluice pools set ${quoted(name)} 5`,
-      );
+      throw new SluiceError("UNKNOWN_POOL", `There is no pool "${name}" in this store.`, {
+        remedies: [{ action: "listPools" }, { action: "makePool", pool: name, limit: 5 }],
+      });
     return { ...pool, holders };
   }
 
@@ -83,7 +81,8 @@ export class Pools {
     if (meant === undefined) return;
     throw new SluiceError(
       "UNKNOWN_POOL",
-      `There is no pool "${name}" in this store. Did you mean "${meant}"? To make it all the same: sluice pools set ${quoted(name)} ${limit} --new`,
+      `There is no pool "${name}" in this store. Did you mean "${meant}"?`,
+      { remedies: [{ action: "makePool", pool: name, limit }] },
     );
   }
 }

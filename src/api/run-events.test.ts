@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EventRow } from "../store/store.ts";
 import { runEvents } from "./run-events.ts";
 
-const event = (at: number, kind: string, data: unknown = null): EventRow => ({
+const event = (at: number, kind: EventRow["kind"], data: unknown = null): EventRow => ({
   subject: "x",
   n: at,
   kind,
@@ -35,7 +35,7 @@ describe("the history of a step that asks a pool", () => {
     ]);
   });
 
-  test.each(["TaskFailed", "TaskCancelled"])(
+  test.each(["TaskFailed", "TaskCancelled"] as const)(
     "tells its wait also when that ended without slots: %s",
     (end) => {
       expect(told([event(1, "TaskEnqueued"), event(4, end)], [waited])).toEqual([

@@ -2,8 +2,11 @@
  * The history of a run in one list: what happened to the run itself and to each of its steps, in order. Nothing of it is
  * written twice: it is told from the histories of the units, of their lanes (what they waited for), and of the run's gates.
  */
-import { gateTitle } from "../core/gate/describe.ts";
+
+import type { EventKind } from "../core/event.ts";
 import { kindOf, parseKey } from "../core/gate/key.ts";
+import { gateTitle } from "../core/gate/kind.ts";
+import type { RunEventKind } from "../core/run/event.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { EventRow, ItemCounts } from "../store/store.ts";
@@ -11,7 +14,7 @@ import { readable } from "./readable.ts";
 
 export interface RunEvent {
   readonly at: number;
-  readonly kind: string;
+  readonly kind: RunEventKind;
   readonly step?: string;
   /** The place of an item in its step's list. */
   readonly item?: number;
@@ -29,7 +32,7 @@ export interface StepHistory {
   readonly now: number;
 }
 
-const OF_RUN: Readonly<Record<string, string>> = {
+const OF_RUN: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   TaskEnqueued: "RunQueued",
   TaskClaimed: "RunDequeued",
   TaskReturned: "RunRequeued",
@@ -41,7 +44,7 @@ const OF_RUN: Readonly<Record<string, string>> = {
   GateResumed: "RunResumed",
 };
 
-const OF_STEP: Readonly<Record<string, string>> = {
+const OF_STEP: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   TaskEnqueued: "StepReady",
   TaskRetried: "StepRetried",
   TaskReturned: "StepReturned",
@@ -54,7 +57,7 @@ const OF_STEP: Readonly<Record<string, string>> = {
 };
 
 /** What ends a claim. */
-const ENDS = new Set([...Object.keys(OF_STEP)].filter((kind) => kind !== "TaskEnqueued"));
+const ENDS = new Set(Object.keys(OF_STEP).filter((kind) => kind !== "TaskEnqueued"));
 
 export function runEvents(
   own: readonly EventRow[],
@@ -90,7 +93,7 @@ export function itemEvents(items: readonly StepHistory[]): RunEvent[] {
 /** A list as a whole: when it was put in line, when the first of its items started, and its end. */
 export function listEvents(step: string, state: string, items: ItemCounts): RunEvent[] {
   const { total, enqueuedAt, since, until, succeeded, failed, cancelled } = items;
-  const tell = (at: number | null, kind: string, data: RunEvent["data"]): RunEvent[] =>
+  const tell = (at: number | null, kind: RunEventKind, data: RunEvent["data"]): RunEvent[] =>
     at === null ? [] : [{ at, kind, step, data }];
   const end = OF_LIST[state];
   return [
@@ -100,7 +103,7 @@ export function listEvents(step: string, state: string, items: ItemCounts): RunE
   ];
 }
 
-const OF_LIST: Readonly<Record<string, string>> = {
+const OF_LIST: Readonly<Record<string, RunEventKind>> = {
   succeeded: "StepSucceeded",
   failed: "StepFailed",
   cancelled: "StepCancelled",
@@ -116,7 +119,7 @@ function stepEvents(history: StepHistory): RunEvent[] {
   const events: RunEvent[] = [];
   let inLineSince: number | undefined;
   let claimed = false;
-  const tell = (at: number, kind: string, data: RunEvent["data"] = {}): void => {
+  const tell = (at: number, kind: RunEventKind, data: RunEvent["data"] = {}): void => {
     events.push({ at, kind, step, ...(item === undefined ? {} : { item }), data });
   };
   for (const event of own) {
@@ -125,13 +128,16 @@ function stepEvents(history: StepHistory): RunEvent[] {
       if (isPooled) tell(event.at, "StepSlotClaimed", { pools: pools.join(",") });
       tell(event.at, "StepStarted", { attempt: dataOf(event).attempt });
       claimed = true;
-    } else if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
-    else if (OF_STEP[event.kind]) {
+      continue;
+    }
+    if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
+    const kind = OF_STEP[event.kind];
+    if (kind) {
       // Its wait may also end without slots: cancelled, or given up.
       if (!claimed && inLineSince !== undefined) tellWait(history, inLineSince, event.at, tell);
       if (claimed && ENDS.has(event.kind) && isPooled)
         tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
-      tell(event.at, OF_STEP[event.kind] as string, dataOf(event));
+      tell(event.at, kind, dataOf(event));
       claimed = false;
       inLineSince = event.at + Number(dataOf(event).delayMs ?? 0);
     }
@@ -141,15 +147,22 @@ function stepEvents(history: StepHistory): RunEvent[] {
   return events;
 }
 
-const isOver = (own: readonly EventRow[]): boolean =>
-  /^Task(Succeeded|Failed|Cancelled|Expired|Quarantined)$/.test(own.at(-1)?.kind ?? "");
+const OVER: ReadonlySet<EventKind | undefined> = new Set([
+  "TaskSucceeded",
+  "TaskFailed",
+  "TaskCancelled",
+  "TaskExpired",
+  "TaskQuarantined",
+]);
+
+const isOver = (own: readonly EventRow[]): boolean => OVER.has(own.at(-1)?.kind);
 
 /** Once per wait, however often what it waited for has changed. */
 function tellWait(
   { lane }: StepHistory,
   from: number,
   until: number,
-  tell: (at: number, kind: string, data: RunEvent["data"]) => void,
+  tell: (at: number, kind: RunEventKind, data: RunEvent["data"]) => void,
 ): void {
   const [first] = waitsOf(lane, from, until);
   if (!first) return;

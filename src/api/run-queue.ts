@@ -1,18 +1,17 @@
 /** The line of runs: who stands where and why, who would start if a limit were another one, and how to change that. */
 import { SluiceError } from "../core/error.ts";
-import { describe, remedy } from "../core/gate/describe.ts";
 import type { Limit } from "../core/gate/gate.ts";
-import type { Reason } from "../core/gate/reason.ts";
-import { eachFrontOnce } from "../core/gate/reason.ts";
 import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
-import { toShell } from "./explain.ts";
+import type { Told } from "./explain.ts";
+import { told } from "./explain.ts";
 import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
-export interface QueuedRun {
+/** Its reasons are what keeps it in line; none when it starts with the next pass. */
+export interface QueuedRun extends Told {
   readonly id: string;
   readonly workflow: string;
   /** 1 is next; null for one whose time has not come. */
@@ -20,9 +19,6 @@ export interface QueuedRun {
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
   readonly queuedAt: number;
-  /** What keeps it in line; empty when it starts with the next pass. */
-  readonly reasons: readonly Reason[];
-  readonly sentences: readonly { readonly text: string; readonly remedy?: string | undefined }[];
 }
 
 export interface QueuePage {
@@ -156,19 +152,10 @@ export class RunQueue {
   }
 }
 
-function told(reasons: readonly Reason[], now: number): Pick<QueuedRun, "reasons" | "sentences"> {
-  return {
-    reasons: eachFrontOnce(reasons),
-    sentences: reasons.map((reason) => ({
-      text: describe(reason, { now }),
-      remedy: toShell(remedy(reason)),
-    })),
-  };
-}
-
 function notQueued(id: string, state: RunState | undefined): SluiceError {
   if (state === undefined) return unknownRun(id);
-  const cure =
-    state === "started" || state === "notStarted" ? ` Cancel it with: sluice runs cancel ${id}` : "";
-  return new SluiceError("NOT_QUEUED", `run ${id} is not queued: it is ${state}.${cure}`);
+  const isOpen = state === "started" || state === "notStarted";
+  return new SluiceError("NOT_QUEUED", `run ${id} is not queued: it is ${state}.`, {
+    remedies: isOpen ? [{ action: "cancelRun", run: id }] : [],
+  });
 }

@@ -64,7 +64,7 @@ export class Runs {
   async cancel(id: string, by = "code"): Promise<{ was: RunState }> {
     const cancelled = await this.#store.cancelRun(id, by);
     if (!cancelled) throw unknownRun(id);
-    for (const hint of ["cancel", "runs", "work"]) this.#store.hint(hint);
+    for (const hint of ["cancel", "runs", "work"] as const) this.#store.hint(hint);
     return cancelled;
   }
 

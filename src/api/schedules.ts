@@ -94,10 +94,9 @@ export class Schedules {
         "AMBIGUOUS_ID",
         `"${id}" is the id of several: ${found.map(({ name }) => `"${name}"`).join(", ")}. Say which.`,
       );
-    throw new SluiceError(
-      "UNKNOWN_SCHEDULE",
-      `There is no schedule "${id}" in this store. See: sluice schedules list`,
-    );
+    throw new SluiceError("UNKNOWN_SCHEDULE", `There is no schedule "${id}" in this store.`, {
+      remedies: [{ action: "listSchedules" }],
+    });
   }
 }
 

@@ -7,8 +7,8 @@ import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
-import { storedOptions } from "../engine/claiming/recovery.ts";
 import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
@@ -254,7 +254,7 @@ export class Sluice implements AsyncDisposable {
   async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
     const cancelled = await this.store.cancel(id, by);
     if (!cancelled) throw unknownTask(id);
-    for (const hint of ["cancel", "work", "runs"]) this.store.hint(hint);
+    for (const hint of ["cancel", "work", "runs"] as const) this.store.hint(hint);
     return cancelled;
   }
 
@@ -276,8 +276,9 @@ export class Sluice implements AsyncDisposable {
    */
   async restore(id: string, by = "code"): Promise<AsideRow> {
     const restored = await this.store.restore(id, by);
-    if (!restored) throw new SluiceError("NOT_ASIDE", `${id} was not set aside. See what was: sluice doctor`);
-    for (const hint of ["work", "runs", "later"]) this.store.hint(hint);
+    if (!restored)
+      throw new SluiceError("NOT_ASIDE", `${id} was not set aside.`, { remedies: [{ action: "inspect" }] });
+    for (const hint of ["work", "runs", "later"] as const) this.store.hint(hint);
     return restored;
   }
 
@@ -331,5 +332,5 @@ function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
       `task ${id} is ${state}; only a finished task can be put back in line.`,
     );
   const what = run === id ? "a run" : `a step of run ${run}`;
-  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}. Run it again with: sluice runs rerun ${run}`);
+  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
 }

@@ -202,7 +202,8 @@ function executorOf(app: App, settings: WorkerSettings, pods: Pods): PlacedExecu
   if (busy.length > 0 && file === undefined)
     throw new SluiceError(
       "NO_APP_FILE",
-      `Tasks with cpu: true (${busy.join(", ")}) run in processes of their own, which load the app's file. Give it: sluice.worker({ file: import.meta.url }), or use: sluice worker app.ts`,
+      `Tasks with cpu: true (${busy.join(", ")}) run in processes of their own, which load the app's file, and this worker was not told where that is.`,
+      { remedies: [{ action: "startWorker" }] },
     );
   return new PlacedExecutor({
     here: new FunctionExecutor(app.tasks),

@@ -1,5 +1,5 @@
 /** A task as people and programs see it: JSON texts read, times as they are. */
-import { storedOptions } from "../engine/claiming/recovery.ts";
+import { storedOptions } from "../core/unit-options.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import { asksOf, isAsks } from "../store/lane.ts";

@@ -18,7 +18,16 @@ describe("an error", () => {
   });
 
   it("has no cause when none was given", () => {
-    expect("cause" in new SluiceError("GONE", "it is gone")).toBe(false);
+    expect("cause" in new SluiceError("UNKNOWN_ID", "it is gone")).toBe(false);
+  });
+
+  it("says its remedies as calls, and keeps them and its own sentence apart", () => {
+    const remedies = [{ action: "makeGate", gate: "pool:a", limit: 3 }, { action: "listLimits" }] as const;
+    const error = new SluiceError("UNKNOWN_GATE", 'There is no gate "pool:a".', { remedies });
+    expect(error).toMatchObject({ sentence: 'There is no gate "pool:a".', remedies });
+    expect(error.message).toBe(
+      'There is no gate "pool:a". To set it before anything asks for it: sluice.limits.set("pool:a", 3, "code", { isNew: true }). See: sluice.limits.list()',
+    );
   });
 });
 

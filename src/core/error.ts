@@ -1,24 +1,37 @@
 /**
- * What can go wrong, with a stable code for programs and a sentence for people: what was expected, what came,
- * and what to do.
+ * What can go wrong: a stable code for programs, a sentence for people, and remedies as data. The message is the sentence
+ * with each remedy as a call; a surface takes the sentence and says the remedies its own way.
  */
+import type { ErrorCode } from "./error-code.ts";
+import type { Remedy } from "./remedy.ts";
+import { callOf, withRemedies } from "./remedy.ts";
+
 export interface ErrorDetails {
+  /** What would help, the likeliest first. */
+  readonly remedies?: readonly Remedy[];
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
 export class SluiceError extends Error {
   /** Stable, UPPER_SNAKE; a program may branch on it, never on the message. */
-  readonly code: string;
+  readonly code: ErrorCode;
+  /** What was expected and what came, without the remedies. */
+  readonly sentence: string;
+  readonly remedies: readonly Remedy[];
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(code: string, message: string, options: ErrorDetails = {}) {
+  constructor(code: ErrorCode, text: string, options: ErrorDetails = {}) {
+    const sentence = code === CONFIG ? text : bounded(text);
+    const { remedies = [] } = options;
     super(
-      code === CONFIG ? message : bounded(message),
+      withRemedies(sentence, remedies, callOf),
       "cause" in options ? { cause: options.cause } : undefined,
     );
     this.name = "SluiceError";
     this.code = code;
+    this.sentence = sentence;
+    this.remedies = remedies;
     this.details = options.details ?? {};
   }
 }

@@ -1,5 +1,6 @@
 /** The one rule for numbers that reach a store: whole, and small enough that sums of them stay exact everywhere. */
 import { SluiceError } from "./error.ts";
+import type { ErrorCode } from "./error-code.ts";
 
 /** Slots and limits: a million units with a billion slots each can still be added up. */
 export const MOST_SLOTS = 1_000_000_000;
@@ -23,7 +24,7 @@ export const isWithin = (value: unknown, { least, most }: Range): value is numbe
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 
 /** Refuses a number that is not whole, or beyond what every store keeps. `what` begins the sentence. */
-export function checkNumber(code: string, what: string, value: unknown, range: Range): void {
+export function checkNumber(code: ErrorCode, what: string, value: unknown, range: Range): void {
   if (isWithin(value, range)) return;
   throw new SluiceError(
     code,

@@ -1,10 +1,12 @@
 /** For those who write a store of their own: every port with its types, and what stores have in common. */
+export type { EventKind } from "../core/event.ts";
 export type { Said } from "../core/gate/declared.ts";
 export type { Ask, Limit, Line } from "../core/gate/gate.ts";
 export { UNLIMITED } from "../core/gate/gate.ts";
 export { familyOf } from "../core/gate/key.ts";
 export type { Kind } from "../core/gate/kind.ts";
 export { bornAs, undeclared } from "../core/gate/kind.ts";
+export type { Hear, Hint } from "../core/hint.ts";
 export type { Success } from "../core/schedule/automation.ts";
 export type { Active } from "../core/schedule/overlap.ts";
 export type { TriggerKind } from "../core/schedule/trigger.ts";

@@ -87,7 +87,8 @@ export function checkVersion(version: number): void {
   if (version < SCHEMA_VERSION)
     throw new SluiceError(
       "SCHEMA_MISSING",
-      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}. Run: sluice migrate`,
+      `The store has schema ${version}, this version needs ${SCHEMA_VERSION}.`,
+      { remedies: [{ action: "migrate" }] },
     );
   if (version > SCHEMA_VERSION)
     throw new SluiceError(

@@ -1,3 +1,4 @@
+import type { Hear, Hint } from "../core/hint.ts";
 import type { Database, Flow } from "./flow.ts";
 import type { Dialect } from "./sql.ts";
 
@@ -8,8 +9,8 @@ export interface SqlDatabase extends Database {
   readonly where: string;
   migrate(): Promise<void>;
   verify(): Promise<void>;
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
-  hint(hint: string): void;
+  listen(hear: Hear): Promise<() => Promise<void>>;
+  hint(hint: Hint): void;
   /** Runs a flow inside a transaction of the caller's. */
   within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
   /** What it stands on and SQL cannot tell. */

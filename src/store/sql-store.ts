@@ -1,5 +1,8 @@
 /** The store over any SQL database: each verb is a flow, the database runs it. */
+
 import { SluiceError } from "../core/error.ts";
+import type { EventKind } from "../core/event.ts";
+import type { Hear, Hint } from "../core/hint.ts";
 import { inPlainWords } from "./away.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { ALL_PORTS } from "./capabilities.ts";
@@ -235,7 +238,7 @@ export class SqlStore implements S.Store {
     return this.#db.transact(() => session.progress(entries));
   }
 
-  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
+  note(entries: readonly { id: string; epoch: number; kind: EventKind; data: string }[]): Promise<void> {
     return this.#db.transact(() => session.note(entries));
   }
 
@@ -361,11 +364,11 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => readRun.holders(gate));
   }
 
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#db.listen(hear);
   }
 
-  hint(hint: string): void {
+  hint(hint: Hint): void {
     this.#db.hint(hint);
   }
 

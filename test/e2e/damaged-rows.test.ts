@@ -41,7 +41,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     expect(why.state).toBe("waiting");
     expect(why.sentences[0]).toMatchObject({
       text: expect.stringContaining("what it asks for cannot be read"),
-      remedy: expect.stringMatching(/^npx sluice tasks restore /),
+      remedies: [{ action: "restoreLane" }],
     });
 
     await aside.query(`UPDATE sluice_lane SET asks = '${lane?.asks}' WHERE task = 'broken'`);

@@ -2,7 +2,7 @@
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Explanation, Sluice, WorkerSettings } from "../../src/index.ts";
-import { connect } from "../../src/index.ts";
+import { callOf, connect } from "../../src/index.ts";
 import type { Aside } from "../conformance/tables.ts";
 import { openWitness } from "../support/open-witness.ts";
 import type { Witness } from "../support/witness.ts";
@@ -54,11 +54,11 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     });
     expect(both.reasons).toHaveLength(2);
     const sentences = both.sentences.map(
-      ({ text, remedy }) => `${text.replaceAll(/ for \d+m?s/g, "")} → ${remedy}`,
+      ({ text, remedies }) => `${text.replaceAll(/ for \d+m?s/g, "")} → ${remedies.map(callOf)}`,
     );
     expect(sentences.sort()).toEqual([
-      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → npx sluice limits set pool:gpu 4`,
-      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → npx sluice limits set queue:narrow 3`,
+      `pool "gpu" is full: 2 of 2 slots held (by ${gpus.map((gpu) => `${gpu} wide`).join(", ")}), 1 waiting ahead → sluice.limits.set("pool:gpu", 4)`,
+      `queue "narrow" is full: 1 of 1 slots held (by ${holder} narrow), 1 waiting ahead → sluice.limits.set("queue:narrow", 3)`,
     ]);
     expect(await sluice.explain(ahead)).toMatchObject({ reasons: [{ ahead: 0 }, { ahead: 0 }] });
 
@@ -101,7 +101,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       state: "waiting",
       reasons: [{ kind: "paused", gate: "queue:wide", ahead: 0 }],
       sentences: [
-        { text: 'queue "wide" is paused by its limit of 0', remedy: "npx sluice limits reset queue:wide" },
+        { text: 'queue "wide" is paused by its limit of 0', remedies: [{ action: "resetLimit", gate: "queue:wide" }] },
       ],
     });
     expect(await limit(sluice, "queue:wide")).toMatchObject({
@@ -149,7 +149,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(alone.sentences).toEqual([
       {
         text: 'no live worker serves queue "wide" and knows task "wide"',
-        remedy: "npx sluice worker app.ts --queues=wide",
+        remedies: [{ action: "startWorker", queue: "wide" }],
       },
     ]);
     await sluice.worker({ ...POLL, slots: 1, queues: ["wide"] });
@@ -179,7 +179,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await sluice.limits.set("pool:gpu", 1);
     expect(await sluice.explain(id)).toMatchObject({
       reasons: [{ kind: "never", gate: "pool:gpu", asked: 2, limit: 1 }],
-      sentences: [{ remedy: "npx sluice limits set pool:gpu 4" }],
+      sentences: [{ remedies: [{ action: "setLimit", gate: "pool:gpu", limit: 4 }] }],
     });
     // Room for what is held and for what it asks: it starts beside the one that runs.
     await sluice.limits.set("pool:gpu", 4);
@@ -226,7 +226,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
         sentences: [
           {
             text: 'pool "gpu" has no limit yet, so it admits nobody',
-            remedy: "npx sluice limits set pool:gpu 1",
+            remedies: [{ action: "setLimit", gate: "pool:gpu", limit: 1 }],
           },
         ],
       });

@@ -397,7 +397,7 @@ describeOn(["memory", "postgres"], (place) => {
       await expect(sluice.enqueue(job, 3)).rejects.toMatchObject({
         code: "ASKS_TOO_MUCH",
         message:
-          'pool "gpu": asked for 3 slots, but its limit is 2, so this can never start. Ask for fewer, or: sluice limits set pool:gpu 3',
+          'pool "gpu": asked for 3 slots, but its limit is 2, so this can never start. Ask for fewer, or raise the limit to 3. Set its limit: sluice.limits.set("pool:gpu", 3)',
       });
       expect(await sluice.list()).toEqual([]);
       await sluice.limits.set("pool:gpu", 3);
@@ -453,12 +453,12 @@ describeOn(["memory", "postgres"], (place) => {
     expect(events.map(({ kind }) => kind)).toEqual([
       "TaskEnqueued",
       "TaskClaimed",
-      "TaskLog",
-      "TaskLog",
+      "TaskLogged",
+      "TaskLogged",
       "TaskSucceeded",
     ]);
     expect(events.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5]);
-    const logged = events.filter(({ kind }) => kind === "TaskLog").map(({ data }) => JSON.parse(data ?? ""));
+    const logged = events.filter(({ kind }) => kind === "TaskLogged").map(({ data }) => JSON.parse(data ?? ""));
     expect(logged).toEqual([{ message: "halfway", data: { rows: 500 } }, { message: "all of it" }]);
   });
 

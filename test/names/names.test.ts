@@ -133,7 +133,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await sluice.ended(thrown.id)).error?.message).toBe('{"status":502,"reason":"busy\\u0000"}');
     const logged = await sluice.enqueue(odd, "log");
     expect(await sluice.ended(logged.id)).toMatchObject({ state: "succeeded", result: "\0\ud800" });
-    const lines = (await sluice.events(logged.id)).filter(({ kind }) => kind === "TaskLog");
+    const lines = (await sluice.events(logged.id)).filter(({ kind }) => kind === "TaskLogged");
     expect(lines.map(({ data }) => JSON.parse(data ?? ""))).toEqual([
       { message: "round", data: { self: "[circular]" } },
     ]);

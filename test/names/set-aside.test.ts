@@ -73,7 +73,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     await it.honest();
     const told = said.filter((error) => (error as { code?: string }).code === "SET_ASIDE");
     expect(told).toHaveLength(1);
-    expect(told[0]?.message).toContain("sluice tasks restore");
+    expect(told[0]?.message).toContain("sluice.restore(");
     expect(said.filter((error) => /reach/.test(error.message))).toEqual([]);
     await beside.query(`DELETE FROM sluice_running WHERE id = '${id}'`);
     expect((await sluice.explain(id)).reasons).toMatchObject([{ kind: "aside", error: expect.any(String) }]);

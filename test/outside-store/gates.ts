@@ -1,5 +1,5 @@
 /** The port of gates. It is handed how much is held and who asks, so it knows nothing of units. */
-import type { GatePort, GateState, Inherited, Limit, LimitChange } from "sluice/store";
+import type { EventKind, GatePort, GateState, Inherited, Limit, LimitChange } from "sluice/store";
 import { bindsPerValue, bornAs, familyOf, inherit, undeclared } from "sluice/store";
 import type { GateRecord } from "./world.ts";
 
@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly rows: () => Map<string, GateRecord>;
   readonly heldPerGate: () => ReadonlyMap<string, number>;
   readonly isAsked: (key: string) => boolean;
-  readonly tell: (key: string, kind: string, data: string) => void;
+  readonly tell: (key: string, kind: EventKind, data: string) => void;
 }
 
 const TOLD = {

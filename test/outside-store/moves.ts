@@ -1,9 +1,19 @@
 /** What a pass writes: claims begin and end, units move, lanes move. */
-import type { Claimed, Ended, Epoch, FinalState, LaneMove, Moves, Recovery, Revoked } from "sluice/store";
+import type {
+  Claimed,
+  Ended,
+  Epoch,
+  EventKind,
+  FinalState,
+  LaneMove,
+  Moves,
+  Recovery,
+  Revoked,
+} from "sluice/store";
 import type { Claim, Unit, World } from "./world.ts";
 import { current, inLine, tell } from "./world.ts";
 
-const ENDED: Readonly<Record<FinalState, string>> = {
+const ENDED: Readonly<Record<FinalState, EventKind>> = {
   succeeded: "TaskSucceeded",
   failed: "TaskFailed",
   cancelled: "TaskCancelled",

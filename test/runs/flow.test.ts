@@ -201,7 +201,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     // Neither a step nor a run is put back in line alone: what follows from it would not follow.
     const [, , load] = (await sluice.runs.get(id))?.steps ?? [];
     for (const unit of [id, load?.unit as string])
-      await expect(sluice.retry(unit)).rejects.toThrow(`sluice runs rerun ${id}`);
+      await expect(sluice.retry(unit)).rejects.toThrow(`sluice.runs.rerun("${id}")`);
     isBroken = false;
     const again = await sluice.runs.rerun(id);
     const run = await sluice.runs.ended<typeof nightly>(again.id);

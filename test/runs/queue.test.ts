@@ -127,7 +127,7 @@ describeOn(["memory", "postgres"], (place) => {
         text: expect.stringMatching(
           /^the run cap is full: 2 of 2 slots held \(by \S+ \S+ for \S+, \S+ \S+ for \S+\)/,
         ),
-        remedy: "npx sluice limits set runs 3",
+        remedies: [{ action: "setLimit", gate: "runs", limit: 3 }],
       },
     ]);
     expect((await sluice.queue.why(again)).sentences.map(({ text }) => text)).toEqual([

@@ -13,7 +13,7 @@ export function asideCheck({ aside }: Pick<Inspection, "aside">): Check {
       warning(
         `lane ${id} of "${task}", with ${many(units, "unit")} waiting, was set aside at ${isoTime(at)}: ${error}`,
         "Cure what is wrong with it, or cancel its units; then put it back",
-        `sluice tasks restore ${id}`,
+        { action: "restoreLane", lane: id },
       ),
     );
   return checkOf("set aside", findings, "nothing that could not be processed");

@@ -1,4 +1,5 @@
 /** What a doctor says: one line per check, and below it what was found and what would cure it. */
+import type { Remedy } from "../../core/remedy.ts";
 import type { Sample } from "../../store/store.ts";
 
 export type Verdict = "ok" | "warn" | "fail";
@@ -11,8 +12,8 @@ export interface Finding {
   readonly ids?: readonly string[];
   readonly more?: boolean;
   readonly cure: string;
-  /** A command that does it, where there is one. */
-  readonly command?: string | undefined;
+  /** What does it, or where to look, where there is such a thing. */
+  readonly remedy?: Remedy | undefined;
 }
 
 export interface Check {
@@ -45,13 +46,13 @@ export function many(count: number, noun: string): string {
 }
 
 /** A broken invariant, found on these. None when there are none. */
-export function broken({ ids, more }: Sample, text: string, cure: string, command?: string): Finding[] {
-  return ids.length === 0 ? [] : [{ verdict: "fail", text, ids, more, cure, command }];
+export function broken({ ids, more }: Sample, text: string, cure: string, remedy?: Remedy): Finding[] {
+  return ids.length === 0 ? [] : [{ verdict: "fail", text, ids, more, cure, remedy }];
 }
 
-export const warning = (text: string, cure: string, command?: string): Finding => ({
+export const warning = (text: string, cure: string, remedy?: Remedy): Finding => ({
   verdict: "warn",
   text,
   cure,
-  command,
+  remedy,
 });

@@ -1,6 +1,7 @@
 /** Apps that disagree: the stricter limit and the first rank hold, which one of them may not expect. */
-import { gateTitle } from "../../core/gate/describe.ts";
+
 import { UNLIMITED } from "../../core/gate/gate.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, many, warning } from "./check.ts";
@@ -39,7 +40,7 @@ function limitsApart(gate: InspectedGate): Finding[] {
     warning(
       `${gateTitle(key)}: ${each}; ${inForce(gate)}`,
       "Declare it in one of them, or the same in all; two apps that mean different things need two names",
-      "sluice limits list",
+      { action: "listLimits" },
     ),
   ];
 }
@@ -52,7 +53,7 @@ function ranksApart({ key, said }: InspectedGate): Finding[] {
     warning(
       `${gateTitle(key)}: ${each}; the first of them holds, ${Math.min(...ranks.map(({ rank }) => rank))}`,
       "Give it a rank in one of them, or the same in all",
-      "sluice queues list",
+      { action: "listQueues" },
     ),
   ];
 }

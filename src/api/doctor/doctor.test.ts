@@ -89,7 +89,7 @@ describe("claims of those who are gone", () => {
     clock.advance(600_000);
     expect(await verdict()).toMatchObject({
       verdict: "warn",
-      findings: [{ command: "sluice worker app.ts" }],
+      findings: [{ remedy: { action: "startWorker" } }],
     });
   });
 });

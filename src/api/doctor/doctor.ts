@@ -1,4 +1,4 @@
-/** `sluice doctor`: whether what the store remembers is what it promises, and whether what it stands on lets it. */
+/** The doctor: whether what the store remembers is what it promises, and whether what it stands on lets it. */
 import type { Inspection, Store } from "../../store/store.ts";
 import { asideCheck } from "./aside.ts";
 import type { Check, Verdict } from "./check.ts";

@@ -1,4 +1,5 @@
 /** Rows that contradict each other, as findings. Only a defect of ours, a restore or a change by hand can make them. */
+import type { Remedy } from "../../core/remedy.ts";
 import type { Inspection } from "../../store/store.ts";
 import type { Check } from "./check.ts";
 import { broken, checkOf, eachOf, many } from "./check.ts";
@@ -7,7 +8,8 @@ const REPORT = "No command mends this. Stop the workers, keep a copy of the stor
 const ANEW = "Put each of them in line anew: cancel it, then retry it";
 
 export function invariantChecks({ broken: found, rows, gates }: Inspection): Check[] {
-  const first = (ids: readonly string[]): string => `sluice tasks cancel ${ids[0]}`;
+  const first = ([task = ""]: readonly string[]): Remedy => ({ action: "cancelTask", task });
+  const limit = (gate = ""): Remedy => ({ action: "setLimit", gate });
   return [
     checkOf(
       "places",
@@ -70,7 +72,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           found.parkedNowhere,
           "lanes parked on a gate that is not there, so nothing would wake them",
           "Set a limit for that gate: this creates it, and the next poll looks at them",
-          `sluice limits set ${found.parkedNowhere.ids[0]?.split(" on ")[1]} LIMIT`,
+          limit(found.parkedNowhere.ids[0]?.split(" on ")[1]),
         ),
       ],
       eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
@@ -82,7 +84,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
           found.malformedGates,
           "gates whose limit, pause or line is nothing that we know, so they admit nobody",
           "Set the limit again; a line is mended by the app that declares it when it starts",
-          `sluice limits set ${found.malformedGates.ids[0]} LIMIT`,
+          limit(found.malformedGates.ids[0]),
         ),
         ...broken(
           found.misnamedGates,

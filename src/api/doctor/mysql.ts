@@ -45,7 +45,7 @@ export const mysql: Judge = {
     ...where(
       is.read_only === "ON",
       "this server is read-only: it can be looked at, but nothing can be enqueued or run here",
-      "Use the primary with --store",
+      "Connect to the primary",
     ),
   ],
   locks: (is) => [

@@ -4,9 +4,10 @@
  * SQL leaves no date; there, one look can only say that the gate drains. A run that is executed directly goes past the
  * run cap and the limits of tags and counts there: those may be exceeded.
  */
-import { gateTitle } from "../../core/gate/describe.ts";
+
 import { draining } from "../../core/gate/gate.ts";
 import { familyIn, kindOf } from "../../core/gate/key.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import { isoTime } from "../../core/time.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -29,7 +30,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
     return warning(
       `${use}: runs were executed directly, or the limit was lowered while they ran`,
       "It ends by itself as they end; no queued run is let in there until then",
-      "sluice runs list --state started",
+      { action: "listRuns", state: "started" },
     );
   if (since !== null && grantedAt !== null && grantedAt > since) {
     const when =
@@ -46,7 +47,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
   return warning(
     `${use}, draining: the limit was lowered while they ran`,
     "It ends by itself as they end; what must not happen is that it rises between two looks",
-    "sluice limits list",
+    { action: "listLimits" },
   );
 }
 

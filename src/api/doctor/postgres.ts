@@ -40,7 +40,7 @@ export const postgres: Judge = {
     ...where(
       is.standby === "on",
       "this is a standby: it can be looked at, but nothing can be enqueued or run here",
-      "Use the primary with --store",
+      "Connect to the primary",
     ),
   ],
   locks: (is) => [

@@ -1,6 +1,7 @@
 /** Declarations that a later deploy of the same name has replaced, where somebody still relies on them. */
-import { gateTitle, leftOut } from "../../core/gate/describe.ts";
+import { leftOut } from "../../core/gate/describe.ts";
 import { familyOf, queueKey } from "../../core/gate/key.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import { asksOf, isAsks } from "../../store/lane.ts";
 import type { Inspection, Replaced, Store } from "../../store/store.ts";
 import { readable } from "../readable.ts";
@@ -33,7 +34,7 @@ export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], w
             ...warning(
               `${gateTitle(gate)} ${why}: ${leftOut(each)}`,
               `If two apps share the name "${each.app}", give each one of its own, defineApp({ name }), and deploy both; if not, deploy the version whose limits should hold`,
-              "sluice deploy app.ts",
+              { action: "deploy" },
             ),
             ids: [gate],
           },

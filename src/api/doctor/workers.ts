@@ -1,6 +1,7 @@
 /** Who is alive, whom they serve, and what those who are gone have left behind. */
-import { describe, remedy, sayStopping } from "../../core/gate/describe.ts";
+import { describe, sayStopping } from "../../core/gate/describe.ts";
 import { runsKey } from "../../core/gate/key.ts";
+import { remedy } from "../../core/gate/remedy.ts";
 import { sayDuration } from "../../core/time.ts";
 import { doesServe } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
@@ -33,7 +34,7 @@ export function recoveryCheck(seen: Inspection): Check {
         seen.sessions.length > 0
           ? "They count at no gate any more, and the next pass recovers them"
           : "They count at no gate any more, and the first pass of a worker recovers them",
-        seen.sessions.length > 0 ? undefined : "sluice worker app.ts",
+        seen.sessions.length > 0 ? undefined : { action: "startWorker" },
       ),
     });
   return checkOf("recovery", findings, "no claim without a live worker");

@@ -148,8 +148,8 @@ describe("an app", () => {
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message.split("\n")).toEqual([
       "this app cannot start, 6 problems:",
-      "  clusterCap: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, use sluice limits set).",
-      "  queues.stripe.maxConcurrency: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, use sluice limits set).",
+      "  clusterCap: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, set its limit to 0 while it runs).",
+      "  queues.stripe.maxConcurrency: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, set its limit to 0 while it runs).",
       '  claimLease: must be set when prefetch is more than 0 (it is 2), so that claims of a lost worker come back. Set it, like "60s", or set prefetch to 0.',
       "  prefetch: must be 0 when clusterCap is set, but is 2. Leave out prefetch for the hard cap, or leave out clusterCap.",
       '  tasks.in-strpie.queue: there is no queue "strpie" (known: stripe, default; did you mean "stripe"?). Name a declared queue, or add "strpie" to queues.',

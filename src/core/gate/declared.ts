@@ -4,7 +4,7 @@
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
-import type { Kind } from "./kind.ts";
+import type { Born } from "./kind.ts";
 
 /** One app's word. A limit of null says nothing of it: an app may only name a queue, or give it a rank. */
 export interface Said {
@@ -23,7 +23,7 @@ export function stricter(one: Limit, other: Limit): Limit {
 const STRICTNESS: readonly Line[] = ["skip", "bypass", "strict"];
 
 /** What all of them come to; a gate of which nobody says anything is as its kind is born. */
-export function strictest(said: readonly Said[], born: Kind): Said {
+export function strictest(said: readonly Said[], born: Born): Said {
   const limits = said.filter(({ limit }) => limit !== null);
   if (limits.length === 0) return { ...born, leaseMs: null };
   const leases = limits.flatMap(({ leaseMs }) => leaseMs ?? []);

@@ -7,11 +7,12 @@ import type { Case } from "../../../test/support/arbitrary-line.ts";
 import { snapshots } from "../../../test/support/arbitrary-line.ts";
 import type { Snapshot, Waiter } from "./admit.ts";
 import { admit } from "./admit.ts";
-import { remedy } from "./describe.ts";
+
 import { Explainer, explain } from "./explain.ts";
 import type { Gate } from "./gate.ts";
 import { compare } from "./order.ts";
 import type { Reason } from "./reason.ts";
+import { remedy } from "./remedy.ts";
 
 const CASES = 500;
 
@@ -117,12 +118,12 @@ describe("the reasons of a unit", () => {
         for (const unit of snapshot.line) {
           const reasons = explain(snapshot, unit.id);
           if (reasons.length > 1) several += 1;
-          const commands = reasons.map(remedy);
-          assert.equal(new Set(commands).size, commands.length, "a command twice");
+          const cures = reasons.map(remedy);
+          assert.equal(new Set(cures).size, cures.length, "a command twice");
           for (const [index, reason] of reasons.entries()) {
-            assert.ok(commands[index], "a reason without a command");
+            assert.ok(cures[index], "a reason without a command");
             if ("gate" in reason && reason.kind !== "paused")
-              assert.equal(commands[index], `sluice limits set ${reason.gate} ${reason.room}`);
+              assert.deepEqual(cures[index], { action: "setLimit", gate: reason.gate, limit: reason.room });
           }
         }
       }),
@@ -231,8 +232,8 @@ describe("why a unit waits", () => {
     const gates = [gate("pool:gpu", 2, { line: "bypass", held: 2 }), gate("run:r/items/s", 2)];
     const reasons = explain({ now: 0, gates, line, workers: [worker(9)] }, "u4");
     expect(reasons.map(remedy)).toEqual([
-      "sluice limits set pool:gpu 6",
-      "sluice limits set run:r/items/s 4",
+      { action: "setLimit", gate: "pool:gpu", limit: 6 },
+      { action: "setLimit", gate: "run:r/items/s", limit: 4 },
     ]);
   });
 

@@ -43,6 +43,9 @@ export function pausedWith(key: string): string {
   return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;
 }
 
+/** The run whose own gate this is. */
+export const pausedRun = (key: string): string => pausedWith(key).slice("run:".length);
+
 export interface KeyParts {
   readonly kind: string;
   /** Empty where there is only one gate of the kind, as with the cluster. */

@@ -1,35 +1,116 @@
 /**
- * The kinds of gates. A kind is data: how its line is served and what holds before anybody sets a limit. Nothing else
- * in the decision knows about kinds, and a sentence names a gate by its key.
+ * The kinds of gates. A kind is data: who asks for it, how its line is served, what holds before anybody sets a limit, and
+ * what a sentence calls it. Nothing in the decision knows about kinds.
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
-import { familyOf } from "./key.ts";
+import { familyOf, parseKey } from "./key.ts";
+import { called, ofRun, only } from "./title.ts";
 
-export interface Kind {
+/** How a gate comes into the world. */
+export interface Born {
   readonly line: Line;
   /** The limit of a gate nobody has declared: unlimited for caps, unset where a number is required. */
   readonly limit: Limit;
 }
 
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ["cluster", { line: "skip", limit: UNLIMITED }],
-  ["queue", { line: "skip", limit: UNLIMITED }],
-  ["runs", { line: "skip", limit: 10 }],
-  ["tag", { line: "skip", limit: UNLIMITED }],
-  ["run", { line: "skip", limit: UNLIMITED }],
-  ["pool", { line: "bypass", limit: null }],
-  ["mutex", { line: "strict", limit: 1 }],
-  ["semaphore", { line: "strict", limit: null }],
-]);
+export interface Kind extends Born {
+  /** How its keys look. */
+  readonly key: string;
+  readonly askedBy: string;
+  readonly means: string;
+  /** What a sentence calls the gate with this name; the name is empty where there is only one. */
+  readonly title: (name: string) => string;
+}
+
+export const KINDS: Readonly<Record<string, Kind>> = {
+  cluster: {
+    key: "cluster",
+    means: "How many tasks may run at once in the whole store.",
+    askedBy: "every task",
+    line: "skip",
+    limit: UNLIMITED,
+    title: only("cluster", "the cluster cap"),
+  },
+  queue: {
+    key: "queue:NAME",
+    means: "How many tasks of a queue may run at once.",
+    askedBy: "every task of the queue",
+    line: "skip",
+    limit: UNLIMITED,
+    title: called("queue"),
+  },
+  runs: {
+    key: "runs",
+    means: "How many runs may be in progress at once.",
+    askedBy: "every run",
+    line: "skip",
+    limit: 10,
+    title: only("runs", "the run cap"),
+  },
+  tag: {
+    key: "tag:KEY or tag:KEY=VALUE",
+    means: "How many runs with a tag may be in progress at once.",
+    askedBy: "every run with the tag",
+    line: "skip",
+    limit: UNLIMITED,
+    title: called("tag"),
+  },
+  run: {
+    key: "run:ID/NAME",
+    means: "What one run has for itself: the caps of its executors, and the windows of its lists.",
+    askedBy: "the steps of the run",
+    line: "skip",
+    limit: UNLIMITED,
+    title: ofRun,
+  },
+  pool: {
+    key: "pool:NAME or pool:NAME=VALUE",
+    means: "Slots of something that is scarce. With a value, each value has the limit of `pool:NAME=*`.",
+    askedBy: "tasks, steps and workflows that name it in `pools`",
+    line: "bypass",
+    limit: null,
+    title: called("pool"),
+  },
+  mutex: {
+    key: "mutex:NAME",
+    means: "Something that only one may hold.",
+    askedBy: "steps and workflows that name it in `mutexes`",
+    line: "strict",
+    limit: 1,
+    title: called("mutex"),
+  },
+  semaphore: {
+    key: "semaphore:NAME",
+    means: "Something that a fixed number may hold, in strict order.",
+    askedBy: "nothing yet",
+    line: "strict",
+    limit: null,
+    title: called("semaphore"),
+  },
+};
+
+const kindIn = (key: string): Kind | undefined => {
+  const kind = key.split(":", 1)[0] ?? "";
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+};
 
 /** How a gate comes into the world when a unit first asks for it. An unknown kind must be set before it admits. */
-export function bornAs(key: string): Kind {
-  return KINDS.get(key.split(":", 1)[0] as string) ?? { line: "strict", limit: null };
+export function bornAs(key: string): Born {
+  const { line, limit } = kindIn(key) ?? ({ line: "strict", limit: null } as const);
+  return { line, limit };
+}
+
+/** How a gate is called in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
+export function gateTitle(key: string): string {
+  const { kind, name } = parseKey(key);
+  const known = kindIn(key);
+  if (name === "" && known?.key !== key) return `gate "${key}"`;
+  return (known?.title ?? called(kind))(key.slice(kind.length + 1));
 }
 
 /** What holds at a gate of which no app says anything. One of a single value has its family's limit, and none of its own. */
-export function undeclared(key: string): Kind {
+export function undeclared(key: string): Born {
   const born = bornAs(key);
   return familyOf(key) === null ? born : { ...born, limit: null };
 }

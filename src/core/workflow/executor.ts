@@ -17,7 +17,7 @@ export interface KubernetesOptions {
   readonly image: string;
   /** "default" unless said otherwise. */
   readonly namespace?: string;
-  /** `sluice step` unless said otherwise: the image holds the app, and SLUICE_APP names its file. */
+  /** The command that runs a step, unless said otherwise: the image holds the app, and SLUICE_APP names its file. */
   readonly command?: readonly string[];
   readonly serviceAccount?: string;
   readonly env?: Readonly<Record<string, string>>;

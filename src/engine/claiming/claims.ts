@@ -2,6 +2,8 @@
  * What a worker needs from wherever the work is: one port, so that a worker on the store and a worker far away are
  * the same worker.
  */
+import type { EventKind } from "../../core/event.ts";
+import type { Hear } from "../../core/hint.ts";
 import type { AsideRow, Claimed, Ended, Finished, Stopped } from "../../store/store.ts";
 
 export type { Claimed, Ended, Finished, Stopped };
@@ -71,7 +73,7 @@ export interface Claims {
   /** Which of these claims are no longer ours. */
   stale(claims: readonly { readonly id: string; readonly epoch: number }[]): Promise<readonly string[]>;
   progress(entries: readonly { id: string; epoch: number; value: string }[]): Promise<void>;
-  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void>;
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>>;
+  note(entries: readonly { id: string; epoch: number; kind: EventKind; data: string }[]): Promise<void>;
+  listen(hear: Hear): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LostRow, Recovery, View } from "../../store/store.ts";
-import { newsOf, recoveries, storedOptions } from "./recovery.ts";
+import { newsOf, recoveries } from "./recovery.ts";
 
 const NOW = 5_000;
 const RETRIED = JSON.stringify({
@@ -108,17 +108,6 @@ describe("a run hears of a step that was lost", () => {
   });
 });
 
-describe("stored options", () => {
-  test("are read as they were written", () => {
-    const options = storedOptions('{"retry":{"attempts":7},"timeoutMs":250}');
-    expect(options).toEqual({ retry: { attempts: 7 }, timeoutMs: 250 });
-  });
-
-  test("that say nothing, or cannot be read, mean no retry and no timeout", () => {
-    for (const text of ["{}", "", "not json", "null", '{"timeoutMs":null}']) {
-      const { retry, timeoutMs } = storedOptions(text);
-      expect([text, retry.attempts, timeoutMs]).toEqual([text, 1, null]);
-    }
-    expect(recovered(lost({ options: "not json" }))).toMatchObject([{ to: "failed" }]);
-  });
+test("options that cannot be read mean that a lost claim is not tried again", () => {
+  expect(recovered(lost({ options: "not json" }))).toMatchObject([{ to: "failed" }]);
 });

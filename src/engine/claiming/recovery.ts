@@ -1,54 +1,8 @@
 /** What becomes of claims whose holder is gone: decided inside the pass, so recovery never has to win a race. */
 
-import type { RetryPolicy } from "../../core/task/retry.ts";
-import { afterLoss, retryPolicy } from "../../core/task/retry.ts";
-import type { PodSpec } from "../../core/workflow/graph.ts";
+import { afterLoss } from "../../core/task/retry.ts";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Claimed, LostRow, News, Recovery, Revoked, View } from "../../store/store.ts";
-
-/** What a task's stored options say; anything unreadable counts as "no retry" rather than stopping the pass. */
-export interface StoredOptions {
-  readonly retry: RetryPolicy;
-  readonly timeoutMs: number | null;
-  /** The step it is, if it is one. */
-  readonly step?: {
-    readonly run: string;
-    readonly name: string;
-    /** An item of a list. */
-    readonly each?: true;
-    /** One that keeps the others from starting if it fails. */
-    readonly stops?: true;
-  };
-  /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
-  readonly cpu?: boolean;
-  readonly pod?: PodSpec;
-  /** Only runs have this: what becomes of one that nobody started in time. */
-  readonly onStartTimeout?: "requeue" | "fail";
-}
-
-const read = new Map<string, StoredOptions>();
-
-/** Read at the start and at the end of every attempt, and the same for all units of a task: read once. */
-export function storedOptions(text: string): StoredOptions {
-  const known = read.get(text);
-  if (known) return known;
-  const options = parse(text);
-  if (read.size > 1_000) read.clear();
-  read.set(text, options);
-  return options;
-}
-
-function parse(text: string): StoredOptions {
-  try {
-    const options = JSON.parse(text) as Partial<StoredOptions>;
-    return {
-      ...options,
-      retry: options.retry ?? retryPolicy(undefined),
-      timeoutMs: options.timeoutMs ?? null,
-    };
-  } catch {
-    return { retry: retryPolicy(undefined), timeoutMs: null };
-  }
-}
 
 export function recoveries(view: View): Recovery[] {
   return view.lost.map((lost) => recoveryOf(lost, view.now));

@@ -143,6 +143,6 @@ export async function setAside(store: Store, lane: LaneSpec, error: string): Pro
 export const asideNotice = ({ id, task, error }: AsideRow): SluiceError =>
   new SluiceError(
     "SET_ASIDE",
-    `Lane ${id} of task "${task}" cannot be processed and was set aside; everything else goes on. What was wrong: ${error}. When that is cured: sluice tasks restore ${id}`,
-    { details: { lane: id, task, error } },
+    `Lane ${id} of task "${task}" cannot be processed and was set aside; everything else goes on. What was wrong: ${error}.`,
+    { details: { lane: id, task, error }, remedies: [{ action: "restoreLane", lane: id }] },
   );

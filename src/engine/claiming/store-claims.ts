@@ -1,4 +1,6 @@
 /** Claiming on a store: each exchange is one pass, decided here and written there. */
+import type { EventKind } from "../../core/event.ts";
+import type { Hear } from "../../core/hint.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { isUnreadable } from "../../store/lane.ts";
@@ -245,11 +247,11 @@ export class StoreClaims implements Claims {
     return this.#store.progress(entries);
   }
 
-  note(entries: readonly { id: string; epoch: number; kind: string; data: string }[]): Promise<void> {
+  note(entries: readonly { id: string; epoch: number; kind: EventKind; data: string }[]): Promise<void> {
     return this.#store.note(entries);
   }
 
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#store.listen(hear);
   }
 

@@ -8,6 +8,7 @@
  * the news; if there is none for longer than the start timeout, the run goes back in line or fails, as its app says.
  */
 
+import type { Hint } from "../../core/hint.ts";
 import type { Store } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
 import { asideNotice } from "../claiming/set-aside.ts";
@@ -83,7 +84,7 @@ export class Coordinator implements Service {
   }
 
   /** Where hints are not told apart there may be very many, and most are about tasks: a cheap look comes first. */
-  #hear(hint: string): void {
+  #hear(hint: Hint): void {
     if (hint !== "runs" || this.#asking) return;
     this.#asking = true;
     this.#env.after(PAUSE_MS, () => void this.#ask());

@@ -13,9 +13,9 @@ import { eachFrontOnce } from "../../core/gate/reason.ts";
 import type { GateChange } from "../../core/run/claim-clock.ts";
 import { countedWait } from "../../core/run/claim-clock.ts";
 import { sayDuration } from "../../core/time.ts";
+import { storedOptions } from "../../core/unit-options.ts";
 import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
-import { storedOptions } from "../claiming/recovery.ts";
 import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
 /** Where a clock stands still, a timer that rings is not set again sooner than this. */

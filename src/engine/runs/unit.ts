@@ -1,6 +1,7 @@
 /** A step as a unit: what it asks, what it is given, and what its worker and its recovery need to know. */
 import { asksOfEveryTask } from "../../core/gate/asks.ts";
 import { runGateKey } from "../../core/gate/key.ts";
+import { taskOptions } from "../../core/unit-options.ts";
 import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -64,7 +65,7 @@ export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): Lane
 const isStopped = ({ each }: GraphStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
 
 const optionsOf = (run: RunSeen, step: GraphStep): string =>
-  JSON.stringify({
+  taskOptions({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
     step: {
@@ -73,6 +74,6 @@ const optionsOf = (run: RunSeen, step: GraphStep): string =>
       ...(step.each ? { each: true } : {}),
       ...(isStopped(step) ? { stops: true } : {}),
     },
-    ...(step.gate === "pods" ? { pod: step.pod } : {}),
+    ...(step.gate === "pods" && step.pod ? { pod: step.pod } : {}),
     ...(step.gate === "workers" ? { cpu: true } : {}),
   });

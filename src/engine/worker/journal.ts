@@ -1,4 +1,5 @@
 /** What running tasks say about themselves, gathered for a moment and written together. */
+import type { EventKind } from "../../core/event.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { Claims } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
@@ -9,7 +10,7 @@ export class Journal {
   readonly #claims: Claims;
   readonly #env: Env;
   #progress = new Map<number, { id: string; epoch: number; value: string }>();
-  #lines: { id: string; epoch: number; kind: string; data: string }[] = [];
+  #lines: { id: string; epoch: number; kind: EventKind; data: string }[] = [];
   #planned = false;
   #writing: Promise<void> = Promise.resolve();
   /** Claims of which something is on its way to the store. */
@@ -30,7 +31,7 @@ export class Journal {
     this.#lines.push({
       id,
       epoch,
-      kind: "TaskLog",
+      kind: "TaskLogged",
       data: readableJson(data === undefined ? { message } : { message, data }),
     });
     this.#plan();

@@ -1,9 +1,10 @@
 /** From how an attempt ended to what becomes of the task: its retry policy decides, or, if its process died, recovery. */
 import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Ending, Failed } from "../../executor/executor.ts";
 import type { Claimed, Ended, Finished, Stopped } from "../claiming/claims.ts";
-import { newsOfStep, revocation, storedOptions } from "../claiming/recovery.ts";
+import { newsOfStep, revocation } from "../claiming/recovery.ts";
 
 /** Why the code of a worker that stops is aborted. */
 export const STOPPED = new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");

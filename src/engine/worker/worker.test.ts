@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import type { Hear } from "../../core/hint.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import { FakeEnv } from "../../testing/fake-env.ts";
 import type { Answer, Claimed, Claims, Ended, Report } from "../claiming/claims.ts";
@@ -50,7 +51,7 @@ class FakeClaims implements Claims {
   renewed: number[] = [];
   /** Claims of ours that were taken away, as the store knows them. */
   kept: { id: string; epoch: number }[] = [];
-  hear: (hint: string) => void = () => {};
+  hear: Hear = () => {};
 
   async open(session: string): Promise<void> {
     this.calls.push(`open ${session}`);
@@ -85,7 +86,7 @@ class FakeClaims implements Claims {
   async note(): Promise<void> {
     this.calls.push("note");
   }
-  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  async listen(hear: Hear): Promise<() => Promise<void>> {
     this.hear = hear;
     return async () => {
       this.calls.push("unlisten");

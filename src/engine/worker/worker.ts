@@ -7,7 +7,9 @@
  * itself. A session that ends (its lease could not be renewed) aborts everything it ran and a new one begins; nothing
  * the old one still reports is taken by the store.
  */
+
 import { SluiceError } from "../../core/error.ts";
+import type { Hint } from "../../core/hint.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Claims } from "../claiming/claims.ts";
 import type { Env } from "../env.ts";
@@ -168,7 +170,7 @@ export class Worker implements Service {
     return this.#session;
   }
 
-  #hear(hint: string): void {
+  #hear(hint: Hint): void {
     if (hint === "cancel") this.#lookForCancelled();
     else if (hint === "work") this.wake();
   }

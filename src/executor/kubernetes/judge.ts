@@ -2,6 +2,7 @@
  * What a pod's state means for its attempt. What failed by its own doing has failed; what the cluster took away
  * (eviction, a lost node, a deletion by others) is lost, and says nothing about the code.
  */
+import type { ErrorCode } from "../../core/error-code.ts";
 import type { StoredError } from "../executor.ts";
 import type { Pod, Terminated } from "./pod.ts";
 import { stepContainer } from "./pod.ts";
@@ -100,4 +101,8 @@ function sentence({ metadata, status }: Pod, why: string, more = status?.message
   return `Pod ${metadata.name} is lost: ${why}${more ? ` (${more.trim()})` : ""}.`;
 }
 
-export const error = (code: string, message: string): StoredError => ({ name: "SluiceError", code, message });
+export const error = (code: ErrorCode, message: string): StoredError => ({
+  name: "SluiceError",
+  code,
+  message,
+});

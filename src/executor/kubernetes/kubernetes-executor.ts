@@ -1,7 +1,7 @@
 /**
  * Runs each attempt in a pod of its own.
  *
- *   worker ── run(job) ──▶ a pod named after the attempt ──▶ `sluice step` ──▶ its log ──▶ the ending
+ *   worker ── run(job) ──▶ a pod named after the attempt ──▶ the step command ──▶ its log ──▶ the ending
  *
  * What holds, whatever the cluster does:
  * - One attempt makes at most one pod, also when the answer to its creation was lost.

@@ -9,7 +9,7 @@ export interface KubernetesExecutorOptions extends ConnectionOptions {
   readonly owner: string;
   /** Where to look for pods of workers that died, besides those used since the start. */
   readonly namespaces?: readonly string[];
-  /** For pods that name none; `sluice step` unless given. */
+  /** For pods that name none; The command that runs a step unless given. */
   readonly command?: readonly string[];
   /** How long a pod may take to end once it is told to; 10 s unless given. */
   readonly graceSeconds?: number;

@@ -47,7 +47,8 @@ export function readStep(text: string | undefined): StepMessage {
     return said as StepMessage;
   throw new SluiceError(
     "NO_STEP",
-    `${STEP_VARIABLE} must hold the step to run, as the Kubernetes executor writes it; ${text ? "it holds something else" : "it is not set"}. This command is for pods: to run an app use \`sluice worker\`.`,
+    `${STEP_VARIABLE} must hold the step to run, as the Kubernetes executor writes it; ${text ? "it holds something else" : "it is not set"}. Only a pod of the Kubernetes executor runs a single step; a worker runs an app.`,
+    { remedies: [{ action: "startWorker" }] },
   );
 }
 

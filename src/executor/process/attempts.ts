@@ -1,5 +1,6 @@
 /** In the child: all attempts that run here, and the one deadline they share. */
 import { SluiceError } from "../../core/error.ts";
+import { isErrorCode } from "../../core/error-code.ts";
 import type { Ending, Executor, Failed, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { Attempt } from "./attempt.ts";
@@ -93,4 +94,5 @@ const leaseLost = (): SluiceError =>
 
 const failed = (error: unknown): Failed => ({ ok: false, error: storedError(error), retryable: true });
 
-const errorOf = ({ code, message }: StoredError): SluiceError => new SluiceError(code ?? "ABORTED", message);
+const errorOf = ({ code, message }: StoredError): SluiceError =>
+  new SluiceError(code !== undefined && isErrorCode(code) ? code : "ABORTED", message);

@@ -1,7 +1,8 @@
 /** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
+import { storedOptions } from "../../core/unit-options.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
-import { isFromNothing, keyOfStep } from "../runs.ts";
+import { keyOfStep } from "../runs.ts";
 import type { News, RunSeen } from "../store.ts";
 import { current } from "./claim.ts";
 import { claimOfRun, clearAway, endRun } from "./end-run.ts";
@@ -77,7 +78,7 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
     graph: tables.graph.get(run.graph)?.body ?? "",
     steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
     failed: [...new Set(failed)].sort(),
-    rerunOf: isFromNothing(options) ? null : run.rerunOf,
+    rerunOf: storedOptions(options).fromNothing ? null : run.rerunOf,
   };
 }
 

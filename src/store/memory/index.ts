@@ -2,7 +2,9 @@
  * The store in memory: an independent, plain implementation of the contract, against which the others are tested.
  * Each verb runs from its first line to its last without a pause, so nothing ever interleaves.
  */
+
 import { SluiceError } from "../../core/error.ts";
+import type { Hear } from "../../core/hint.ts";
 import { ALL_PORTS } from "../capabilities.ts";
 import { replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
@@ -46,7 +48,7 @@ export interface MemoryOptions {
 
 export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore {
   const tables = new Tables();
-  const listeners = new Set<(hint: string) => void>();
+  const listeners = new Set<Hear>();
   const write = async <T>(verb: (now: number) => T): Promise<T> => tables.transact(() => verb(now()));
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
   return {

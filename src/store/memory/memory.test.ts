@@ -204,7 +204,7 @@ test("hints reach those who listen", async () => {
   store.hint("work");
   await Promise.resolve();
   await stop();
-  store.hint("more");
+  store.hint("later");
   await Promise.resolve();
   expect(heard).toEqual(["work"]);
 });

@@ -1,4 +1,5 @@
 /** Sessions, and what their holders report while they run. */
+import type { EventKind } from "../../core/event.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import type { Held } from "./claim.ts";
 import { claimedRow, current } from "./claim.ts";
@@ -55,7 +56,7 @@ export function progress(tables: Tables, entries: readonly (Held & { readonly va
 export function note(
   tables: Tables,
   now: number,
-  entries: readonly (Held & { readonly kind: string; readonly data: string })[],
+  entries: readonly (Held & { readonly kind: EventKind; readonly data: string })[],
 ): void {
   for (const { id, epoch, kind, data } of entries) {
     const claim = current(tables, { id, epoch });

@@ -1,4 +1,5 @@
 /** Where units go when they leave a claim or the line: an outcome, later, or back in line; each with its event. */
+import type { EventKind } from "../../core/event.ts";
 import type { Ended, FinalState, Finished, Recovery, Stopped } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { current } from "./claim.ts";
@@ -12,7 +13,7 @@ export interface Exit {
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";
   readonly state: Ended["to"] | Recovery["to"];
-  readonly event: string;
+  readonly event: EventKind;
   readonly body: string | null;
   readonly data: string | null;
   readonly delayMs: number;

@@ -1,5 +1,7 @@
 /** Submit: a run is put in line as a task is; with `direct` it has its claim at once, past the gates and counted there. */
+
 import { createHash } from "node:crypto";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { NewRun } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Enqueued } from "../store.ts";
@@ -10,8 +12,6 @@ import { leaveNews, ofRun } from "./news.ts";
 import { putStep } from "./step.ts";
 import type { Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
-
-const START_TIMEOUT_MS = 180_000;
 
 export function submit(tables: Tables, now: number, runs: readonly NewRun[]): Enqueued[] {
   const created = insertBodies(tables, now, runs);
@@ -56,7 +56,7 @@ function letIn(tables: Tables, now: number, runs: readonly NewRun[]): void {
 }
 
 function claimAtOnce(tables: Tables, now: number, run: NewRun): void {
-  const { startTimeoutMs = START_TIMEOUT_MS } = JSON.parse(run.options) as { startTimeoutMs?: number };
+  const { startTimeoutMs } = storedOptions(run.options);
   record(tables, now, run);
   insertClaim(tables, {
     id: run.id,

@@ -1,4 +1,5 @@
 /** The records of the memory store: the tables of the schema, as plain values. */
+import type { EventKind } from "../../core/event.ts";
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import type { News, StepState, Timer } from "../runs.ts";
@@ -166,7 +167,7 @@ interface OutcomeRecord {
 interface EventRecord {
   readonly subject: string;
   readonly n: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly at: number;
   readonly data: string | null;
 }

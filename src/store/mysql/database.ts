@@ -6,6 +6,7 @@
 
 import type { Pool, PoolConnection } from "mysql2/promise";
 import mysql from "mysql2/promise";
+import type { Hear, Hint } from "../../core/hint.ts";
 import type { Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
@@ -114,11 +115,11 @@ export class MysqlDatabase implements SqlDatabase {
     }
   }
 
-  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  async listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#hints.listen(hear);
   }
 
-  hint(hint: string): void {
+  hint(hint: Hint): void {
     this.#hints.tell(hint);
   }
 

@@ -2,7 +2,9 @@
  * Wake-ups between processes on MySQL, which has nothing like NOTIFY: a counter that grows, and a cheap look at it
  * every few milliseconds while somebody listens. Hints only: the poll of the worker stays the safety net.
  */
+
 import type { Pool, RowDataPacket } from "mysql2/promise";
+import type { Hear, Hint } from "../../core/hint.ts";
 
 const LOOK_EVERY_MS = 15;
 const COALESCE_MS = 10;
@@ -11,7 +13,7 @@ const LONGEST_REST_MS = 2_000;
 
 export class Hints {
   readonly #pool: Pool;
-  readonly #listeners = new Set<(hint: string) => void>();
+  readonly #listeners = new Set<Hear>();
   #seen: number | undefined;
   #looking: NodeJS.Timeout | undefined;
   #telling: NodeJS.Timeout | undefined;
@@ -25,7 +27,7 @@ export class Hints {
     this.#pool = pool;
   }
 
-  listen(hear: (hint: string) => void): () => Promise<void> {
+  listen(hear: Hear): () => Promise<void> {
     this.#listeners.add(hear);
     this.#looking ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
     return async () => {
@@ -35,7 +37,7 @@ export class Hints {
   }
 
   /** Within this process at once; for others the first is written at once, and then one in ten milliseconds. */
-  tell(hint: string): void {
+  tell(hint: Hint): void {
     for (const hear of this.#listeners) hear(hint);
     if (this.#telling) this.#pending = true;
     else this.#write();
@@ -70,7 +72,8 @@ export class Hints {
       this.#seen = n;
       // What was said is not told apart: whoever listens looks at everything.
       if (moved)
-        for (const hear of this.#listeners) for (const hint of ["work", "cancel", "runs"]) hear(hint);
+        for (const hear of this.#listeners)
+          for (const hint of ["work", "cancel", "runs"] as const) hear(hint);
     } catch {
       // The store is away; the poll will find out.
       this.#failures += 1;

@@ -32,7 +32,8 @@ async function lock(connection: PoolConnection): Promise<void> {
   if (Number(rows[0]?.got) === 1) return;
   throw new SluiceError(
     "MIGRATION_BUSY",
-    "Another process has been migrating this store for a minute, so this one did nothing. Wait for it, then run it again: sluice migrate",
+    "Another process has been migrating this store for a minute, so this one did nothing. Wait for it, then migrate again.",
+    { remedies: [{ action: "migrate" }] },
   );
 }
 

@@ -75,9 +75,6 @@ export interface NewRun extends NewTask {
   readonly steps: readonly StepMove[];
 }
 
-/** Of a run that is done again, and takes over nothing: said in its options. */
-export const isFromNothing = (options: string): boolean => options.includes('"fromNothing":true');
-
 export type RunState = "queued" | "notStarted" | "started" | "succeeded" | "failed" | "cancelled";
 
 export interface RunRow {

@@ -2,6 +2,8 @@
  * Sessions: who may hold claims, for as long as it renews its lease. Every write of a holder names the epoch of its claim,
  * and changes nothing when another epoch is current.
  */
+import type { EventKind } from "../../core/event.ts";
+
 export interface SessionPort {
   openSession(session: NewSession): Promise<void>;
   /** False when the session is gone: its claims may be somebody else's by now. */
@@ -15,7 +17,7 @@ export interface SessionPort {
   stale(claims: readonly Epoch[]): Promise<string[]>;
   progress(entries: readonly (Epoch & { readonly value: string })[]): Promise<void>;
   /** Adds lines to the history of what is claimed. */
-  note(entries: readonly (Epoch & { readonly kind: string; readonly data: string })[]): Promise<void>;
+  note(entries: readonly (Epoch & { readonly kind: EventKind; readonly data: string })[]): Promise<void>;
 }
 
 export interface NewSession {

@@ -2,6 +2,7 @@
  * Units: what waits, runs and ends. A unit is in exactly one place, and that place is its state: `later`, `waiting`,
  * running (`claimed` until its code begins, then `running`) or an outcome. Each move is one transaction.
  */
+import type { EventKind } from "../../core/event.ts";
 import type { LaneSpec } from "../lane.ts";
 
 export interface UnitPort {
@@ -82,7 +83,7 @@ export interface TaskFilter {
 export interface EventRow {
   readonly subject: string;
   readonly n: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly at: number;
   readonly data: string | null;
 }

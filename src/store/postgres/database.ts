@@ -3,7 +3,9 @@
  * went silent, so a process frozen inside a pass stops the others for a second at most. A pooler in transaction mode may
  * stand in between: it is noticed (`pooler.ts`), and nothing is then left on a connection from one transaction to the next.
  */
+
 import pg from "pg";
+import type { Hear, Hint } from "../../core/hint.ts";
 import { codeOf } from "../driver-error.ts";
 import type { Flight, Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
@@ -208,11 +210,11 @@ export class PostgresDatabase implements SqlDatabase {
     return { text: rendered.text, values: rendered.values, name };
   }
 
-  listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#notices.listen(hear);
   }
 
-  hint(hint: string): void {
+  hint(hint: Hint): void {
     this.#notices.tell(hint);
   }
 

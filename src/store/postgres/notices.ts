@@ -3,7 +3,10 @@
  * the first at once and then at most one in ten milliseconds, because a notifying commit takes an instance-wide lock.
  * Behind a pooler in transaction mode nothing can be heard, only told: there the poll finds the work.
  */
+
 import pg from "pg";
+import type { Hear, Hint } from "../../core/hint.ts";
+import { isHint } from "../../core/hint.ts";
 import type { Access } from "./settings.ts";
 
 const CHANNEL = "sluice";
@@ -14,7 +17,7 @@ export class Notices {
   readonly #pool: pg.Pool;
   readonly #access: Access;
   readonly #isPooled: () => Promise<boolean>;
-  readonly #listeners = new Set<(hint: string) => void>();
+  readonly #listeners = new Set<Hear>();
   readonly #pending = new Set<string>();
   readonly #underway = new Set<Promise<unknown>>();
   #client: pg.Client | undefined;
@@ -28,7 +31,7 @@ export class Notices {
     this.#isPooled = isPooled;
   }
 
-  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  async listen(hear: Hear): Promise<() => Promise<void>> {
     this.#listeners.add(hear);
     if (!this.#client) await this.#connect();
     return async () => {
@@ -36,7 +39,7 @@ export class Notices {
     };
   }
 
-  tell(hint: string): void {
+  tell(hint: Hint): void {
     for (const hear of this.#listeners) hear(hint);
     if (this.#closed) return;
     this.#pending.add(hint);
@@ -69,7 +72,8 @@ export class Notices {
     client.on("error", lost);
     client.on("end", lost);
     client.on("notification", ({ payload }) => {
-      for (const hint of (payload ?? "").split(",")) for (const hear of this.#listeners) hear(hint);
+      const hints = (payload ?? "").split(",").filter(isHint);
+      for (const hint of hints) for (const hear of this.#listeners) hear(hint);
     });
     try {
       if ((await this.#isPooled()) || this.#closed) {

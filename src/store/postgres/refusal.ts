@@ -1,5 +1,6 @@
 /** What a server refuses for a reason that lies in how it is set up, said in words that lead there. */
 import { SluiceError } from "../../core/error.ts";
+import type { ErrorCode } from "../../core/error-code.ts";
 import { codeOf } from "../driver-error.ts";
 
 const FORGOTTEN =
@@ -7,7 +8,7 @@ const FORGOTTEN =
 const READ_ONLY =
   "The database takes no writes: it is a standby, or default_transaction_read_only is on for it. Use the primary, or: ALTER DATABASE … SET default_transaction_read_only = off.";
 
-const REFUSALS: Readonly<Record<string, readonly [code: string, message: string]>> = {
+const REFUSALS: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
   // The pooler that looked like a server is noticed by what it forgets, or by what another of its clients left.
   "26000": ["POOLER_IN_BETWEEN", FORGOTTEN],
   "42P05": ["POOLER_IN_BETWEEN", FORGOTTEN],

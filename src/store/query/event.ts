@@ -3,10 +3,12 @@
  * own rows tell is not written a second time: that it was enqueued stands in its body, its last claim and its end in
  * its claim and its outcome. Everything else is a row here.
  */
+
+import type { EventKind } from "../../core/event.ts";
 import type { Flow } from "../flow.ts";
 import { flight } from "../flow.ts";
 import type { Row } from "../row.ts";
-import { int, intOrNull, text, textOrNull } from "../row.ts";
+import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow } from "../store.ts";
@@ -14,7 +16,7 @@ import type { EventRow } from "../store.ts";
 export interface NewEvent {
   readonly subject: string;
   readonly n: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly data: string | null;
 }
 
@@ -96,7 +98,7 @@ export function* history(subject: string): Flow<EventRow[]> {
 const eventRow = (row: Row): EventRow => ({
   subject: text(row.subject),
   n: int(row.n),
-  kind: text(row.kind),
+  kind: word(row.kind),
   at: int(row.at),
   data: textOrNull(row.data),
 });
@@ -143,11 +145,11 @@ function endedEvents(row: Row): EventRow[] {
   const end: EventRow = {
     subject: text(row.id),
     n: int(row.n),
-    kind: KINDS.get(state) ?? state,
+    kind: KINDS.get(state) ?? word(state),
     at: int(row.finished_at),
     data: state === "succeeded" ? null : textOrNull(row.body),
   };
   return intOrNull(row.claimed_n) === null ? [end] : [claimedEvent(row), end];
 }
 
-const KINDS: ReadonlyMap<string, string> = new Map(Object.entries(FINAL));
+const KINDS: ReadonlyMap<string, EventKind> = new Map(Object.entries(FINAL));

@@ -10,6 +10,7 @@ import type { RunState, Timer } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
@@ -118,7 +119,7 @@ const runGate = (row: Row): RunGate => ({
 });
 
 function switched(gates: readonly RunGate[], paused: boolean, who: string): Sql[] {
-  const events = gates.map(({ key, limit, n }) => {
+  const events = gates.map(({ key, limit, n }): NewEvent => {
     const data = JSON.stringify({ by: who, from: limit, to: limit });
     const kind = paused ? "GatePaused" : "GateResumed";
     return { subject: key, n: n + 1, kind, data };

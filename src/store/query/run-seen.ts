@@ -1,11 +1,12 @@
 /** Runs as a decision about them sees them: read under their locks, in a statement behind the one that took them. */
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
 import type { RunSeen, StepSeen } from "../runs.ts";
-import { isFromNothing, RUNS } from "../runs.ts";
+import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, oneOf, sql, throughKey } from "../sql.ts";
 import type { NewsRow } from "./news.ts";
@@ -51,7 +52,7 @@ const runOf = (row: Row): RunInProgress["run"] => ({
   priority: int(row.priority),
   input: text(row.input),
   graph: text(row.graph),
-  rerunOf: isFromNothing(text(row.options)) ? null : textOrNull(row.rerun_of),
+  rerunOf: storedOptions(text(row.options)).fromNothing ? null : textOrNull(row.rerun_of),
 });
 
 const laneSpec = (row: Row): LaneSpec => ({

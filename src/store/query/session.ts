@@ -1,4 +1,5 @@
 /** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
+import type { EventKind } from "../../core/event.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -84,7 +85,7 @@ export function* progress(entries: readonly (Held & { value: string })[]): Flow<
 }
 
 /** Lines of a task's own log join its history, while its claim is current. */
-export function* note(entries: readonly (Held & { kind: string; data: string })[]): Flow<void> {
+export function* note(entries: readonly (Held & { kind: EventKind; data: string })[]): Flow<void> {
   const found = yield* send(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`.as(numbered));
   const next = new Map(found.map(({ epoch, n }) => [epoch, n]));
   const events = entries.flatMap(({ id, epoch, kind, data }) => {

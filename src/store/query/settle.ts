@@ -4,6 +4,7 @@
  * has another epoch by now, matches nothing: the report is stale and changes nothing.
  */
 
+import type { EventKind } from "../../core/event.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { ColumnType, Dialect, Sql, Value } from "../sql.ts";
@@ -20,7 +21,7 @@ export type Exit = {
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";
   readonly state: string;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly body: string | null;
   /** What the history says beside the kind. */
   readonly data: string | null;

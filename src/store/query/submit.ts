@@ -2,7 +2,9 @@
  * Submit: a run's body and place like any other unit's, and what only runs have. Inserts only, so it waits for nobody. A
  * direct run has a claim instead of a place: it is in progress at once, and counts at the gates it went past.
  */
+
 import { createHash } from "node:crypto";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { NewRun, StepMove } from "../runs.ts";
@@ -166,7 +168,7 @@ const insertClaims = (runs: readonly NewRun[]): Sql => {
       id: run.id,
       lane: run.lane.id,
       precedence: 0 - run.priority,
-      lease: startTimeoutMs(run.options),
+      lease: storedOptions(run.options).startTimeoutMs,
     })),
   );
   return sql`INSERT INTO sluice_running (id, lane, session, held, until_at, claimed_at, claimed_n, precedence, at, attempt, losses, good_until, n)

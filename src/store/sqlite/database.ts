@@ -3,9 +3,11 @@
  * await, so within a process nothing interleaves; between processes the lock decides, and a process that has just
  * held it leaves it alone for as long, because SQLite itself is not fair.
  */
+
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { SluiceError } from "../../core/error.ts";
+import type { Hear, Hint } from "../../core/hint.ts";
 import { messageOf, sqliteResult } from "../driver-error.ts";
 import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -215,11 +217,11 @@ export class SqliteDatabase implements SqlDatabase {
     return network === undefined ? {} : { filesystem: network };
   }
 
-  async listen(hear: (hint: string) => void): Promise<() => Promise<void>> {
+  async listen(hear: Hear): Promise<() => Promise<void>> {
     return this.#neighbours.listen(hear);
   }
 
-  hint(hint: string): void {
+  hint(hint: Hint): void {
     this.#neighbours.tell(hint);
   }
 

@@ -2,7 +2,9 @@
  * Other processes on the same file. Whether there are any shows in two ways: the lock was taken when we wanted it,
  * or the file's data version moved without us. Both are also how a wake-up crosses processes.
  */
+
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { Hear, Hint } from "../../core/hint.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { SqliteTime } from "./database.ts";
@@ -17,7 +19,7 @@ const REMEMBERED_MS = 2_000;
 export class Neighbours {
   readonly #version: StatementSyncInstance;
   readonly #time: SqliteTime;
-  readonly #listeners = new Set<(hint: string) => void>();
+  readonly #listeners = new Set<Hear>();
   #lastVersion: number;
   #lastMet = Number.NEGATIVE_INFINITY;
   #freeUntil = 0;
@@ -46,7 +48,7 @@ export class Neighbours {
     if (rest > 0) await this.#time.sleep(Math.max(1, Math.ceil(rest)));
   }
 
-  listen(hear: (hint: string) => void): () => Promise<void> {
+  listen(hear: Hear): () => Promise<void> {
     this.#listeners.add(hear);
     this.#watch ??= this.#later();
     return async () => {
@@ -56,7 +58,7 @@ export class Neighbours {
   }
 
   /** Within the process at once; other processes see the data version move. */
-  tell(hint: string): void {
+  tell(hint: Hint): void {
     this.#lastStir = this.#time.lease();
     for (const hear of this.#listeners) hear(hint);
   }

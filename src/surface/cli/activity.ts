@@ -8,7 +8,9 @@ import { sayDeath } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
 import { isAboutData } from "../../store/data-error.ts";
 import { isLostRace } from "../../store/retry.ts";
+import { sayError } from "./remedy.ts";
 import { localTime } from "./say.ts";
+import type { GlobalOptions } from "./settings.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
 
@@ -23,11 +25,14 @@ interface Run {
 const QUIET_MS = 5_000;
 
 export class Activity {
+  readonly #options: GlobalOptions;
   readonly #nameWidth: number;
   readonly #runs = new Map<string, Run>();
   #lastError = { text: "", at: Number.NEGATIVE_INFINITY };
 
-  constructor(tasks: App["tasks"]) {
+  /** `options` name the store in the commands that it says. */
+  constructor(tasks: App["tasks"], options: GlobalOptions = {}) {
+    this.#options = options;
     this.#nameWidth = Math.max(...[...tasks.keys()].map((name) => name.length), 4);
   }
 
@@ -81,7 +86,8 @@ export class Activity {
     const { death, hasSuccessor } = event;
     // A first one that never became ready has failed the start, which says so itself; who was told to leave ends with 0.
     if (!hasSuccessor && (death.readyMs === undefined || death.exitCode === 0)) return;
-    this.#warn(`Process ${death.pid} ${sayEnd(death)}.${hasSuccessor ? " Another takes its place." : ""}`);
+    const ended = asSentence(`Process ${death.pid} ${sayEnd(death)}`);
+    this.#warn(`${ended}${hasSuccessor ? " Another takes its place." : ""}`);
   };
 
   #finished(id: string, to: string): void {
@@ -111,13 +117,13 @@ export class Activity {
   }
 
   #failed(error: unknown): void {
-    const text = safe((error as Error).message || String(error));
+    const text = safe(sayError(error, this.#options));
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
     // An error of our own says what is wrong; only a connection that was lost is a store that cannot be reached.
     const { code } = error as { code?: unknown };
-    if (code === "STORE_UNREACHABLE") this.#warn(`${text.replace(/\.$/, "")}. Trying again.`);
+    if (code === "STORE_UNREACHABLE") this.#warn(`${asSentence(text)} Trying again.`);
     else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
@@ -132,8 +138,11 @@ export class Activity {
   }
 }
 
+/** What a driver says may end without a full stop. */
+const asSentence = (text: string): string => (text.endsWith(".") ? text : `${text}.`);
+
 function sayEnd(death: Death): string {
-  if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`.replace(/\.$/, "");
+  if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`;
   if (death.killedFor === "deaf") return "was ended because its code did not stop when it was told to";
   return death.killedFor === "silent" ? "was ended because it did not answer" : sayDeath(death);
 }

@@ -18,7 +18,7 @@ import { colours, padTo, safe, widthOf } from "./text.ts";
 
 /** Said once at the start of a worker whose limits a later deploy of its app has replaced. */
 export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
-  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `sluice deploy ${sayPath(file)}`)}\n`;
+  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `deploy ${sayPath(file)}`)}\n`;
 }
 
 interface LaterDeploy {
@@ -138,14 +138,14 @@ function tryNext({ file, app, options }: Start): string {
     ...(workflow === undefined
       ? []
       : ([
-          [`sluice submit ${sayPath(file)} ${workflow} --watch`, "a run of a workflow, live"],
-          ["sluice queue list", "which runs wait for their start, and why"],
+          [`submit ${sayPath(file)} ${workflow} --watch`, "a run of a workflow, live"],
+          ["queue list", "which runs wait for their start, and why"],
         ] as const)),
-    ["sluice queues list", "what waits and what runs"],
-    ["sluice tasks list --state waiting", "who is in line"],
-    ["sluice why ID", "why one of them waits, and what would change it"],
-    ["sluice limits list", "every limit and how much of it is held"],
-    ["sluice limits set KEY N", "change one while it all runs; 0 pauses"],
+    ["queues list", "what waits and what runs"],
+    ["tasks list --state waiting", "who is in line"],
+    ["why ID", "why one of them waits, and what would change it"],
+    ["limits list", "every limit and how much of it is held"],
+    ["limits set KEY N", "change one while it all runs; 0 pauses"],
   ];
   const pasted = commands.map(([command, what]) => [toPaste(options, command), what] as const);
   const width = Math.max(...pasted.map(([command]) => widthOf(command)));
@@ -159,5 +159,8 @@ ${indented(lines.join(""))}Ctrl-C to stop.
 }
 
 function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, "  ");
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? line : `  ${line}`))
+    .join("\n");
 }

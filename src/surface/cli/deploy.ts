@@ -33,7 +33,7 @@ async function deploy(file: string, options: GlobalOptions): Promise<void> {
   const changed = all.flatMap((view) => changeOf(view, before.get(view.key), name));
   print(options, { app: name, limits, overruled: overruled.map(({ key }) => key), changed }, () => {
     const but = overruled.map(({ key }) => key).join(", ");
-    const head = `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` Another value is in force at ${but}. See: ${toPaste(options, "sluice limits list")}`}`;
+    const head = `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` Another value is in force at ${but}. See: ${toPaste(options, "limits list")}`}`;
     return [head, ...changed.map(sayChange)].join("\n");
   });
 }

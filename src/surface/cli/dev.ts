@@ -42,6 +42,6 @@ async function work(file: string, options: DevOptions): Promise<void> {
     pool: () => processesOf(file, { processes, concurrency: 1, stopGraceMs }),
     isBusy: (task) => app.tasks.get(task)?.cpu === true,
   });
-  const activity = new Activity(app.tasks);
+  const activity = new Activity(app.tasks, options);
   await serve({ mode: "dev", file, app, options, slots: options.slots, activity, executor, onDev });
 }

@@ -4,6 +4,7 @@ import type { Check, Finding, Verdict } from "../../api/doctor/check.ts";
 import type { Diagnosis } from "../../api/doctor/doctor.ts";
 import { examine } from "../../api/doctor/doctor.ts";
 import { print } from "./output.ts";
+import { sayRemedy } from "./remedy.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { sayStore, storeUrl, toPaste } from "./settings.ts";
@@ -22,7 +23,8 @@ export function addDoctor(program: Command): void {
 function doctor(options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const diagnosis = await examine(sluice.store);
-    print(options, { store: sayStore(storeUrl(options)), ...diagnosis }, () => story(diagnosis, options));
+    const data = { ...diagnosis, checks: diagnosis.checks.map((check) => withCommand(check, options)) };
+    print(options, { store: sayStore(storeUrl(options)), ...data }, () => story(diagnosis, options));
     if (diagnosis.verdict === "fail") process.exitCode = 1;
   });
 }
@@ -49,8 +51,20 @@ function below({ findings }: Check, options: GlobalOptions): string[] {
   return findings.flatMap((finding) => [
     ...(findings.length > 1 ? [`        ${safe(`${finding.text}${listed(finding)}`)}`] : []),
     `          ${safe(finding.cure)}.`,
-    ...(finding.command ? [`          ${colours.cyan(safe(toPaste(options, finding.command)))}`] : []),
+    ...commandOf(finding, options).map((command) => `          ${colours.cyan(safe(command))}`),
   ]);
+}
+
+const commandOf = ({ remedy }: Finding, options: GlobalOptions): string[] =>
+  remedy ? [sayRemedy(remedy, options)] : [];
+
+/** For scripts: a remedy as data and as a command. */
+function withCommand(check: Check, options: GlobalOptions): Check {
+  const findings = check.findings.map((finding) => {
+    const [command] = commandOf(finding, options);
+    return { ...finding, ...(command === undefined ? {} : { command }) };
+  });
+  return { ...check, findings };
 }
 
 const listed = ({ ids = [], more }: Finding): string =>
@@ -62,5 +76,5 @@ function summary(checks: readonly Check[], options: GlobalOptions): string {
   const warned = findings.length - failed;
   if (findings.length === 0) return "All is well.";
   if (failed === 0) return `Nothing is broken; ${count(warned, "warning")}.`;
-  return `${count(failed, "broken invariant")}${warned > 0 ? ` and ${count(warned, "warning")}` : ""}. Please report it, with: ${toPaste(options, "sluice doctor --json")}`;
+  return `${count(failed, "broken invariant")}${warned > 0 ? ` and ${count(warned, "warning")}` : ""}. Please report it, with: ${toPaste(options, "doctor --json")}`;
 }

@@ -44,7 +44,7 @@ async function enqueue(file: string, task: string, text: string, options: Option
   const { id, created } = await sluice.enqueue(task, input as never, settings);
   print(options, { id, created }, () => {
     const what = created ? `${task} ${id} is in line.` : `${task} ${id} was there already under this key.`;
-    return `${what} See: ${toPaste(options, `sluice why ${id}`)}`;
+    return `${what} See: ${toPaste(options, `why ${id}`)}`;
   });
 }
 

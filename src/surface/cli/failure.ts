@@ -1,39 +1,31 @@
 /** How every failure ends: one sentence on stderr, a code that scripts can trust, a stack only when asked for. */
 import { CommanderError } from "commander";
 import type { SluiceError } from "../../core/error.ts";
+import { sayError } from "./remedy.ts";
+import type { GlobalOptions } from "./settings.ts";
 import { safeLines } from "./text.ts";
-
-/** Something the person at the keyboard wrote wrongly. */
-export class UsageError extends Error {}
-
-/** How a command is written so that it can be pasted. */
-type Paste = (command: string) => string;
+import { UsageError } from "./usage-error.ts";
 
 /** Writes what went wrong to stderr and returns the exit code. */
-export function reportError(error: unknown, paste: Paste = (command) => command): number {
+export function reportError(error: unknown, options: GlobalOptions = {}): number {
   if (error instanceof CommanderError) return reportUsage(error);
   if (error instanceof UsageError) return say("USAGE", error.message, error, 2);
   // Not instanceof: the app may have loaded another copy of the package than ours.
-  const { code, message, name } = error as Partial<SluiceError>;
+  const { code, name } = error as Partial<SluiceError>;
   const known = name === "SluiceError" || name === "ConfigError";
-  const sentence = pasteable(message || String(code ?? error), paste);
-  return say(known && code ? code : "UNEXPECTED", sentence, error, 1);
-}
-
-/** Up to the comma or the full stop behind it; what is quoted may hold both. */
-const COMMAND = /: (sluice [a-z](?:'[^'\n]*'|[^,\n'])*?)(?=,|\.?$|\. )/gm;
-
-/** The rooms below speak of `sluice limits list`; here it is known how that is called, and for which store. */
-function pasteable(message: string, paste: Paste): string {
-  return message.replace(COMMAND, (_, command) => `: ${paste(command)}`);
+  return say(known && code ? code : "UNEXPECTED", sayError(error, options), error, 1);
 }
 
 function reportUsage(error: CommanderError): number {
   // Help and version have been printed already; a group without a command has printed its help.
   if (error.exitCode === 0) return 0;
   if (error.code === "commander.help") return 2;
-  return say("USAGE", `${error.message.replace(/^error: /, "")}\nSee: sluice --help`, error, 2);
+  const text = error.message.startsWith(PREFIX) ? error.message.slice(PREFIX.length) : error.message;
+  return say("USAGE", `${text}\nSee: sluice --help`, error, 2);
 }
+
+/** Commander begins with it; we do, too. */
+const PREFIX = "error: ";
 
 function say(code: string, message: string, error: unknown, exitCode: number): number {
   process.stderr.write(`error ${code}: ${safeLines(message)}\n`);

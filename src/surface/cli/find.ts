@@ -54,9 +54,9 @@ function unknown(
   if (other && !another)
     return new SluiceError(
       "UNKNOWN_ID",
-      `${other.id} is a ${other.kind}, not a ${wanted[0]}. See: ${toPaste(options, `sluice ${other.kind}s show ${other.id}`)}`,
+      `${other.id} is a ${other.kind}, not a ${wanted[0]}. See: ${toPaste(options, `${other.kind}s show ${other.id}`)}`,
     );
-  const list = toPaste(options, `sluice ${wanted[0]}s list`);
+  const list = toPaste(options, `${wanted[0]}s list`);
   return new SluiceError(
     "UNKNOWN_ID",
     `There is no ${wanted.join(" or ")} ${given} in this store. See: ${list}`,

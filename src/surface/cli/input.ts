@@ -1,7 +1,7 @@
 /** An input as it is given on the command line: JSON as it stands, `@file` with it, or `-` for what comes in on stdin. */
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { UsageError } from "./failure.ts";
+import { UsageError } from "./usage-error.ts";
 
 export const INPUT = "its input as JSON; @file reads it from there, - from stdin";
 

@@ -5,14 +5,14 @@ import type { Sluice } from "../../api/sluice.ts";
 import { sayStopping } from "../../core/gate/describe.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import { quoted } from "../../core/shell.ts";
 import type { AppSaying } from "../../store/store.ts";
 import { withBy } from "./common.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, count, sayLimit, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, whoever } from "./settings.ts";
+import { appFile, toPaste, whoever } from "./settings.ts";
+import { quoted } from "./shell.ts";
 import { table } from "./table.ts";
 import { safe } from "./text.ts";
 import { withStore } from "./with-store.ts";
@@ -53,7 +53,7 @@ function listLimits(options: Options): Promise<void> {
     const [views, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
     print(options, views, () => {
       if (views.length === 0)
-        return `No limits yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+        return `No limits yet. They come with an app: ${toPaste(options, `dev ${appFile()}`)}`;
       const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
       return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}`;
     });
@@ -107,10 +107,10 @@ function setLimit(key: string, limit: number, options: Options): Promise<void> {
 
 /** A limit that an operator sets for one value stands in the place of the one for each. */
 const replaces = (key: string, family: LimitView, options: Options): string =>
-  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). Back: ${toPaste(options, `sluice limits reset ${quoted(key)}`)}`;
+  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). Back: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
 
 export const newNote = (key: string, options: GlobalOptions): string =>
-  `\nNo app declares this gate and nothing has asked for it yet. If the name is a slip: ${toPaste(options, `sluice limits delete ${quoted(key)}`)}`;
+  `\nNo app declares this gate and nothing has asked for it yet. If the name is a slip: ${toPaste(options, `limits delete ${quoted(key)}`)}`;
 
 function deleteLimit(key: string, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
@@ -147,7 +147,7 @@ async function tell(
       from === limit
         ? `${key} stays at ${sayLimit(limit)}`
         : `${key}: ${sayLimit(from)} → ${sayLimit(limit)}`;
-    const back = limit === 0 ? ` To go on: ${toPaste(options, `sluice limits reset ${quoted(key)}`)}` : "";
+    const back = limit === 0 ? ` To go on: ${toPaste(options, `limits reset ${quoted(key)}`)}` : "";
     return `${change}${consequence(data)}${back}${note}`;
   });
 }

@@ -2,7 +2,6 @@
 /** The command `sluice`. */
 import { endWith, reportError } from "./failure.ts";
 import { createProgram } from "./program.ts";
-import { toPaste } from "./settings.ts";
 
 // `sluice tasks list | head` closes our output early; that is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -16,5 +15,5 @@ try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // Ended, not left to end: what was begun may still wait for signals, or for a store that does not answer.
-  endWith(reportError(error, (command) => toPaste(program.opts(), command)));
+  endWith(reportError(error, program.opts()));
 }

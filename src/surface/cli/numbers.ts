@@ -1,6 +1,6 @@
 /** Arguments that are numbers, times or lists, refused as wrong usage before anything is opened. */
 import { InvalidArgumentError } from "commander";
-import { UsageError } from "./failure.ts";
+import { UsageError } from "./usage-error.ts";
 
 export function wholeNumber(text: string): number {
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text)))

@@ -52,7 +52,7 @@ function listPools(options: GlobalOptions): Promise<void> {
     const pools = await sluice.pools.list();
     print(options, pools, () => {
       if (pools.length === 0)
-        return `No pools yet. They come with an app, or: ${toPaste(options, "sluice pools set NAME LIMIT")}`;
+        return `No pools yet. They come with an app, or: ${toPaste(options, "pools set NAME LIMIT")}`;
       return table(["pool", "limit", "claimed", "pending", "lease"], pools.map(row));
     });
   });

@@ -7,6 +7,7 @@ import { findRun } from "./find.ts";
 import { atLeastOne, wholeNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import { reasonLines } from "./reason-lines.ts";
+import { withCommands } from "./remedy.ts";
 import { ago, count, sayTags } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
@@ -48,7 +49,8 @@ function listQueue(options: Page): Promise<void> {
       sluice.store.now(),
     ]);
     const { runs } = page;
-    print(options, runs, () => {
+    const data = runs.map((run) => ({ ...run, sentences: withCommands(run.sentences, options) }));
+    print(options, data, () => {
       if (page.total === 0) return "No run is queued.";
       const rows = runs.map((run) => [
         run.position === null ? "-" : String(run.position),
@@ -71,7 +73,7 @@ function rest({ runs, total, after }: QueuePage, options: Page): string[] {
   if (runs.length === 0) return [`There are only ${count(total, "queued run")}.`];
   const shown = `Shown are ${after + 1} to ${last} of ${count(total, "queued run")}.`;
   if (last >= total) return [shown];
-  const next = toPaste(options, `sluice queue list --limit ${options.limit} --after ${last}`);
+  const next = toPaste(options, `queue list --limit ${options.limit} --after ${last}`);
   return [`${shown} The next: ${colours.cyan(next)}`];
 }
 
@@ -91,7 +93,8 @@ function why(given: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const run = await sluice.queue.why(await findRun(sluice, given, options));
     const now = await sluice.store.now();
-    print(options, run, () => whyQueued(run, now, options));
+    const data = { ...run, sentences: withCommands(run.sentences, options) };
+    print(options, data, () => whyQueued(run, now, options));
   });
 }
 

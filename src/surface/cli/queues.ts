@@ -10,7 +10,7 @@ import { sayName } from "./limits.ts";
 import { print } from "./output.ts";
 import { count, sayUse } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste, whoever } from "./settings.ts";
+import { appFile, toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
@@ -35,7 +35,7 @@ function listQueues(options: Options): Promise<void> {
     const views = await queueViews(sluice);
     print(options, views, () => {
       if (views.length === 0)
-        return `No queues yet. They come with an app: ${toPaste(options, "sluice dev app.ts")}`;
+        return `No queues yet. They come with an app: ${toPaste(options, `dev ${appFile()}`)}`;
       const rows = views.map((view) => [
         view.name,
         sayRank(view),
@@ -75,8 +75,8 @@ function change(verb: "pause" | "resume", name: string, options: Options): Promi
     print(options, view ?? { name, paused: verb === "pause" }, () => {
       const waiting = count((before ?? view)?.waiting ?? 0, "task");
       if (verb === "resume")
-        return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `sluice limits reset ${queueKey(name)}`)}` : "."}`;
-      return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `sluice queues resume ${name}`)}`;
+        return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `limits reset ${queueKey(name)}`)}` : "."}`;
+      return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `queues resume ${name}`)}`;
     });
   });
 }

@@ -1,8 +1,9 @@
-/** Reasons one below the other, each with the command that would change it. */
-import { describe, remedy } from "../../core/gate/describe.ts";
+/** Reasons one below the other, each with the commands that would change it. */
+import { describe } from "../../core/gate/describe.ts";
 import type { Reason } from "../../core/gate/reason.ts";
+import { remedies } from "../../core/gate/remedy.ts";
+import { sayRemedy } from "./remedy.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste } from "./settings.ts";
 import { colours, safe, safeLines } from "./text.ts";
 
 export function reasonLines(
@@ -12,9 +13,9 @@ export function reasonLines(
   indent = 2,
 ): string[] {
   return reasons.flatMap((reason) => {
-    const command = remedy(reason);
     const sentence = safeLines(describe(reason, { now, indent }));
     const below = " ".repeat(indent + 4);
-    return command ? [sentence, `${below}${colours.cyan(safe(toPaste(options, command)))}`] : [sentence];
+    const commands = remedies(reason).map((remedy) => safe(sayRemedy(remedy, options)));
+    return [sentence, ...commands.map((command) => `${below}${colours.cyan(command)}`)];
   });
 }

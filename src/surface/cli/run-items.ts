@@ -4,7 +4,7 @@ import type { ItemView } from "../../api/item-view.ts";
 import type { StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
-import { gateTitle } from "../../core/gate/describe.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import { sayDuration } from "../../core/time.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
@@ -87,8 +87,8 @@ async function mustHaveItems(sluice: Sluice, run: string, name: string, options:
 
 function withoutItems(run: string, { name, unit, state }: StepView, options: Options): string {
   if (unit !== null)
-    return `step "${name}" is one task, not a list of them. See: ${toPaste(options, `sluice tasks show ${unit}`)}`;
-  const see = `See: ${toPaste(options, `sluice runs show ${run}`)}`;
+    return `step "${name}" is one task, not a list of them. See: ${toPaste(options, `tasks show ${unit}`)}`;
+  const see = `See: ${toPaste(options, `runs show ${run}`)}`;
   return state === "pending"
     ? `step "${name}" has not begun, so it has no items yet. ${see}`
     : `step "${name}" ${state === "skipped" ? "was skipped" : "did not begin"}, so it has no items. ${see}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StepView } from "../../api/run-view.ts";
 import { RunLines } from "./run-lines.ts";
-import type { Seen } from "./run-seen.ts";
+import type { Seen, Why } from "./run-seen.ts";
 
 const step = (more: Partial<StepView>): StepView => ({
   name: "sync",
@@ -18,7 +18,7 @@ const step = (more: Partial<StepView>): StepView => ({
 
 const seen = (
   of: StepView,
-  { run = {}, why, whys = "" }: { run?: object; why?: string; whys?: string } = {},
+  { run = {}, why, waits }: { run?: object; why?: string; waits?: Why } = {},
 ): Seen => ({
   run: {
     id: "01k",
@@ -31,7 +31,7 @@ const seen = (
   } as never,
   now: 5_000,
   why,
-  whys: new Map(whys ? [["sync", whys]] : []),
+  whys: new Map(waits ? [["sync", waits]] : []),
 });
 
 function changes(before: Seen | undefined, now: Seen): string[] {
@@ -91,14 +91,14 @@ describe("a run that is watched in a log", () => {
   test("a wait is told again when something else is in the way, not when only time passed", () => {
     const waiting = step({ state: "waiting" });
     const held = (time: string): Seen =>
-      seen(waiting, { whys: `pool "gpu" is full: 1 of 1 slots held (by 01k9 train for ${time})` });
+      seen(waiting, { waits: { text: `pool "gpu" is full (by 01k9 train for ${time})`, gist: "full" } });
     expect(changes(undefined, held("1s"))[1]).toBe(
-      'sync     waits: pool "gpu" is full: 1 of 1 slots held (by 01k9 train for 1s)',
+      'sync     waits: pool "gpu" is full (by 01k9 train for 1s)',
     );
     expect(changes(held("1s"), held("1m2s"))).toEqual([]);
-    expect(changes(held("1s"), seen(waiting, { whys: 'pool "gpu" is paused' }))).toEqual([
-      'sync     waits: pool "gpu" is paused',
-    ]);
+    expect(
+      changes(held("1s"), seen(waiting, { waits: { text: 'pool "gpu" is paused', gist: "paused" } })),
+    ).toEqual(['sync     waits: pool "gpu" is paused']);
   });
 
   test("the end of a run comes after the end of its steps", () => {

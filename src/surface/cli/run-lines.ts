@@ -100,7 +100,7 @@ function ofOne(
       return undefined;
     case "waiting": {
       const why = whys.get(step.name);
-      return why && gist(why) !== gist(before?.whys.get(step.name)) ? `waits: ${why}` : undefined;
+      return why?.text && why.gist !== before?.whys.get(step.name)?.gist ? `waits: ${why.text}` : undefined;
     }
     case "running":
       if (!isSame) return `started${step.attempt > 1 ? `, attempt ${step.attempt}` : ""}`;
@@ -120,9 +120,6 @@ function ofOne(
       return isSame ? undefined : "cancelled";
   }
 }
-
-/** For how long somebody holds a gate changes all the time, and is no news. */
-const gist = (why: string | undefined): string | undefined => why?.replace(/ for [\dhms]+(?=[,) ]|$)/g, "");
 
 const tellsMore = (before: unknown, now: unknown): boolean =>
   now !== undefined && JSON.stringify(before) !== JSON.stringify(now);

@@ -3,12 +3,19 @@ import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { unknownRun } from "../../api/unknown.ts";
+import { describe } from "../../core/gate/describe.ts";
+
+/** Why something waits; the gist leaves out for how long, which changes all the time and is no news. */
+export interface Why {
+  readonly text: string;
+  readonly gist: string;
+}
 
 export interface Seen {
   readonly run: RunWithSteps;
   readonly now: number;
   /** By step: why it waits. */
-  readonly whys: ReadonlyMap<string, string>;
+  readonly whys: ReadonlyMap<string, Why>;
   /** Why the run itself is queued. */
   readonly why: string | undefined;
 }
@@ -27,9 +34,12 @@ export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
   return { run, now, whys: new Map(whys), why };
 }
 
-async function whyStep(sluice: Sluice, run: string, step: StepView): Promise<string> {
+async function whyStep(sluice: Sluice, run: string, step: StepView): Promise<Why> {
   const unit = step.unit ?? (await nextItem(sluice, run, step))?.unit;
-  return unit === undefined ? "" : said((await sluice.explain(unit)).sentences);
+  if (unit === undefined) return { text: "", gist: "" };
+  const { reasons, sentences } = await sluice.explain(unit);
+  const gist = reasons.map((reason) => describe(reason, { now: 0, timeless: true }));
+  return { text: said(sentences), gist: gist.join("; ") };
 }
 
 /** Behind those that had to wait for another attempt. */

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
 import type { StoppingView } from "../../api/stopping.ts";
-import { gateTitle } from "../../core/gate/describe.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { Json } from "../../core/workflow/template.ts";
@@ -16,7 +16,7 @@ import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor } from "./r
 import { historyOf } from "./run-history.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste } from "./settings.ts";
+import { appFile, toPaste } from "./settings.ts";
 import { stoppingLines } from "./stopping.ts";
 import type { Cell } from "./table.ts";
 import { fields, table } from "./table.ts";
@@ -156,14 +156,14 @@ function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions
     return [
       ...steps.flatMap(({ name, state: was, items }) =>
         was === "failed" && items
-          ? [`Items that failed: ${toPaste(options, `sluice runs items ${id} ${name} --failed`)}`]
+          ? [`Items that failed: ${toPaste(options, `runs items ${id} ${name} --failed`)}`]
           : [],
       ),
-      `Run it again, with what succeeded: ${toPaste(options, `sluice runs rerun app.ts ${id}`)}`,
+      `Run it again, with what succeeded: ${toPaste(options, `runs rerun ${appFile()} ${id}`)}`,
     ];
   if (paused && state === "started")
-    return [`It is paused. To go on: ${toPaste(options, `sluice runs resume ${id}`)}`];
+    return [`It is paused. To go on: ${toPaste(options, `runs resume ${id}`)}`];
   if (state === "queued" || state === "started" || state === "notStarted")
-    return [`What it waits for: ${toPaste(options, `sluice why ${id}`)}`];
+    return [`What it waits for: ${toPaste(options, `why ${id}`)}`];
   return [];
 }

@@ -38,7 +38,12 @@ function seen(steps: StepView[], more: Partial<Seen["run"]> = {}, whys: [string,
     steps,
     ...more,
   } as Seen["run"];
-  return { run, now: NOW, whys: new Map(whys), why: undefined };
+  return {
+    run,
+    now: NOW,
+    whys: new Map(whys.map(([step, text]) => [step, { text, gist: text }])),
+    why: undefined,
+  };
 }
 
 describe("the tree of a run", () => {

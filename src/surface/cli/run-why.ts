@@ -10,11 +10,12 @@ import { sayStanding, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { whyQueued } from "./queue.ts";
 import { reasonLines } from "./reason-lines.ts";
+import { withCommands } from "./remedy.ts";
 import { isOver, ranFor, runEnding, stepRanFor } from "./run-ending.ts";
 import { nextItem } from "./run-seen.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste } from "./settings.ts";
+import { appFile, toPaste } from "./settings.ts";
 import { stoppingLines } from "./stopping.ts";
 import { colours, safe, safeLines } from "./text.ts";
 
@@ -42,7 +43,8 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
   const data = { id, workflow, state, paused, priority, tags };
   if (state === "queued") {
     const queued = await sluice.queue.why(id);
-    return print(options, { ...data, ...queued }, () => whyQueued(queued, now, options));
+    const sentences = withCommands(queued.sentences, options);
+    return print(options, { ...data, ...queued, sentences }, () => whyQueued(queued, now, options));
   }
   const ending = runEnding(found, now);
   if (ending !== undefined) {
@@ -59,7 +61,7 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
     sluice.runs.reasons(id),
     ...found.steps.map((step) => ask(sluice, found, step)),
   ]);
-  print(options, { ...data, reasons, steps: steps.map(dataOf) }, () =>
+  print(options, { ...data, reasons, steps: steps.map((asked) => dataOf(asked, options)) }, () =>
     story({ run: found, reasons, steps }, now, options),
   );
 }
@@ -76,9 +78,9 @@ async function ask(sluice: Sluice, run: RunWithSteps, step: StepView): Promise<A
   };
 }
 
-function dataOf({ step, explanation, item, needs: units }: Asked): object {
+function dataOf({ step, explanation, item, needs: units }: Asked, options: GlobalOptions): object {
   const { name, state, unit, needs, attempt, items } = step;
-  const { reasons, sentences } = explanation ?? {};
+  const { reasons } = explanation ?? {};
   return {
     name,
     state,
@@ -86,7 +88,7 @@ function dataOf({ step, explanation, item, needs: units }: Asked): object {
     needs,
     attempt,
     ...(items ? { items, ...(item ? { next: { index: item.index, unit: item.unit } } : {}) } : {}),
-    ...(explanation ? { reasons, sentences } : {}),
+    ...(explanation ? { reasons, sentences: withCommands(explanation.sentences, options) } : {}),
     ...(units.length > 0 ? { reasons: [{ kind: "needs", units }] } : {}),
   };
 }
@@ -94,7 +96,7 @@ function dataOf({ step, explanation, item, needs: units }: Asked): object {
 function finished(run: RunWithSteps, ending: string, options: GlobalOptions): string {
   const head = `${colours.bold(safe(run.workflow))} ${run.id} ${safeLines(ending)}`;
   if (run.state === "succeeded") return head;
-  return `${head}\n  Run it again, with what succeeded: ${colours.cyan(toPaste(options, `sluice runs rerun app.ts ${run.id}`))}`;
+  return `${head}\n  Run it again, with what succeeded: ${colours.cyan(toPaste(options, `runs rerun ${appFile()} ${run.id}`))}`;
 }
 
 function story({ run, reasons, steps }: Seen, now: number, options: GlobalOptions): string {

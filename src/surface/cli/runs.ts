@@ -115,7 +115,7 @@ function setPaused(verb: "pause" | "resume", given: string, options: By): Promis
   return change(given, options, async (sluice, id) => {
     await sluice.runs[verb](id, whoever(options.by));
     const running = (await sluice.runs.get(id))?.steps.filter(({ state }) => state === "running").length ?? 0;
-    const back = toPaste(options, `sluice runs resume ${id}`);
+    const back = toPaste(options, `runs resume ${id}`);
     const text =
       verb === "pause"
         ? `run ${id} is paused: no step starts any more, ${count(running, "step")} running to the end. To go on: ${back}`
@@ -136,7 +136,7 @@ async function rerun(
   if (options.watch) return await watchRun(sluice, id, options);
   print(options, { id, rerunOf: of }, () => {
     const what = options.all ? "from its first step" : "with what succeeded taken over";
-    return `run ${id} is queued, ${what}. See: ${toPaste(options, `sluice runs watch ${id}`)}`;
+    return `run ${id} is queued, ${what}. See: ${toPaste(options, `runs watch ${id}`)}`;
   });
 }
 

@@ -114,7 +114,7 @@ function setPaused(verb: "pause" | "resume", id: string, options: By): Promise<v
     const { kind = "schedule", nextAt = null } = found ?? {};
     print(options, { id, kind, paused: verb === "pause", nextAt }, () => {
       if (verb === "pause")
-        return `${kind} ${id} is paused. To go on: ${toPaste(options, `sluice schedules resume ${id}`)}`;
+        return `${kind} ${id} is paused. To go on: ${toPaste(options, `schedules resume ${id}`)}`;
       return `${kind} ${id} goes on${nextAt === null || nextAt <= now ? "" : `, next ${when(nextAt, now)}`}.`;
     });
   });
@@ -129,9 +129,5 @@ async function trigger(
   await using sluice = await connect({ store: storeUrl(options), app });
   const { id } = await sluice.schedules.trigger(schedule, whoever(options.by));
   if (options.watch) return await watchRun(sluice, id, options);
-  print(
-    options,
-    { id, schedule },
-    () => `run ${id} is queued. See: ${toPaste(options, `sluice runs watch ${id}`)}`,
-  );
+  print(options, { id, schedule }, () => `run ${id} is queued. See: ${toPaste(options, `runs watch ${id}`)}`);
 }

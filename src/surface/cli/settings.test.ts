@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { toPaste } from "./settings.ts";
+import { appFile, toPaste } from "./settings.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -14,7 +14,7 @@ const hint = (...args: string[]): string => {
   const argv = process.argv;
   process.argv = ["node", "sluice", ...args];
   try {
-    return toPaste({}, "sluice worker app.ts --queues=mail").replace(/^npx /, "");
+    return toPaste({}, `worker ${appFile()} --queues=mail`).replace(/^npx /, "");
   } finally {
     process.argv = argv;
   }

@@ -4,8 +4,8 @@ import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
-import { quoted } from "../../core/shell.ts";
-import { UsageError } from "./failure.ts";
+import { quoted } from "./shell.ts";
+import { UsageError } from "./usage-error.ts";
 
 export interface GlobalOptions {
   readonly store?: string;
@@ -39,20 +39,20 @@ export function sayPath(path: string): string {
   return near.startsWith("..") ? resolve(path) : near;
 }
 
-/** A command as it works when pasted into the shell that ran this one. */
+/** A command, given without its first word, as it works when pasted into the shell that ran this one. */
 export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
   const named = store
     ? ` --store ${quoted(masked(store))}`
     : storagePath
       ? ` --storage-path ${quoted(storagePath)}`
       : "";
-  return `${command.replace(/^sluice\b/, invocation()).replace(/\bapp\.ts\b/, appFile())}${named}`;
+  return `${invocation()} ${command}${named}`;
 }
 
 const SOURCE = /\.[cm]?[jt]s$/;
 
-/** Hints speak of app.ts. Here is known which file was given, or which one lies here. */
-function appFile(): string {
+/** The app's file for a command to paste: the one that was given, or one that lies here. */
+export function appFile(): string {
   const given = process.argv.slice(2).find((word) => SOURCE.test(word) && existsSync(word));
   const near = ["app.ts", "app.mts", "app.js", "app.mjs"].find((name) => existsSync(name));
   return quoted(given ?? near ?? "app.ts");

@@ -2,14 +2,15 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SluiceError } from "../../core/error.ts";
-import { nameOfUser, sayPath } from "./settings.ts";
+import type { GlobalOptions } from "./settings.ts";
+import { appFile, nameOfUser, sayPath, toPaste } from "./settings.ts";
 
 /** Looking never creates a store, so there must be one. */
-export function mustBeThere(file: string): void {
+export function mustBeThere(file: string, options: GlobalOptions): void {
   if (!existsSync(file))
     throw new SluiceError(
       "NO_STORE",
-      `There is no store at ${sayPath(file)} yet. Start one with: sluice dev app.ts, or say where yours is with --store or --storage-path.`,
+      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, `dev ${appFile()}`)}, or say where yours is with --store or --storage-path.`,
     );
   mustBeUsable(file);
 }

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import type { SubmitOptions } from "../../api/new-run.ts";
 import { connect } from "../../api/sluice.ts";
 import { withBy } from "./common.ts";
-import { UsageError } from "./failure.ts";
 import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";
 import { tag, timeOf, wholeNumber } from "./numbers.ts";
@@ -11,6 +10,7 @@ import { print } from "./output.ts";
 import { watchRun } from "./run-watch.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl, toPaste, whoever } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
 
 interface Options extends GlobalOptions {
   readonly input?: string;
@@ -65,7 +65,7 @@ async function submit(
     const what = created
       ? `${workflow} ${id} ${where}.`
       : `${workflow} ${id} was there already under this key.`;
-    return `${what} See: ${toPaste(options, `sluice runs watch ${id}`)}`;
+    return `${what} See: ${toPaste(options, `runs watch ${id}`)}`;
   });
 }
 

@@ -111,10 +111,10 @@ function retry(given: string, options: By & { readonly force?: boolean }): Promi
     if (!options.force && (await sluice.get(id))?.state === "succeeded")
       throw new SluiceError(
         "SUCCEEDED",
-        `task ${id} has succeeded; to run it again would repeat its effects. If you want that: ${toPaste(options, `sluice tasks retry ${id} --force`)}`,
+        `task ${id} has succeeded; to run it again would repeat its effects. If you want that: ${toPaste(options, `tasks retry ${id} --force`)}`,
       );
     const { was } = await sluice.retry(id, whoever(options.by));
-    const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `sluice why ${id}`)}`;
+    const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `why ${id}`)}`;
     return { data: { id, was, state: "waiting" }, text };
   });
 }

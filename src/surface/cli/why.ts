@@ -4,16 +4,17 @@ import type { Explanation, Wait } from "../../api/explain.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { StoppingView } from "../../api/stopping.ts";
 import type { TaskView } from "../../api/task-view.ts";
-import { gateTitle } from "../../core/gate/describe.ts";
+import { gateTitle } from "../../core/gate/kind.ts";
 import { sayDuration } from "../../core/time.ts";
 import { endingOf } from "./ending.ts";
 import { findEither } from "./find.ts";
 import { print } from "./output.ts";
 import { reasonLines } from "./reason-lines.ts";
+import { withCommands } from "./remedy.ts";
 import { whyRun } from "./run-why.ts";
 import { ago, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
-import { toPaste } from "./settings.ts";
+import { appFile, toPaste } from "./settings.ts";
 import { stoppingLines } from "./stopping.ts";
 import { colours, safe, safeLines } from "./text.ts";
 import { withStore } from "./with-store.ts";
@@ -45,7 +46,8 @@ function why(given: string, options: GlobalOptions): Promise<void> {
     const ending = endingOf(seen.task, seen.now);
     const { explanation, stopping } = seen;
     const told = stopping.length > 0 ? { stopping } : {};
-    print(options, { ...explanation, ...(ending ? { ending } : {}), ...told }, () => story(seen, options));
+    const data = { ...explanation, sentences: withCommands(explanation.sentences, options) };
+    print(options, { ...data, ...(ending ? { ending } : {}), ...told }, () => story(seen, options));
   });
 }
 
@@ -66,8 +68,8 @@ const sentence = (text: string): string => `  ${text.charAt(0).toUpperCase()}${t
 /** A step is run again with its run, so that what follows from it follows. */
 function again({ id, step }: TaskView, options: GlobalOptions): string {
   const [what, command] = step
-    ? ["Run it again", `sluice runs rerun app.ts ${step.run}`]
-    : ["Put it back in line", `sluice tasks retry ${id}`];
+    ? ["Run it again", `runs rerun ${appFile()} ${step.run}`]
+    : ["Put it back in line", `tasks retry ${id}`];
   return `  ${what}: ${colours.cyan(toPaste(options, command))}`;
 }
 

@@ -10,7 +10,7 @@ import { mustBeThere } from "./store-file.ts";
 export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice) => Promise<T>): Promise<T> {
   const url = storeUrl(options);
   const file = fileOf(url);
-  if (file !== undefined) mustBeThere(file);
+  if (file !== undefined) mustBeThere(file, options);
   const sluice = await connect({ store: await openStore(url, { create: false }) });
   try {
     return await use(sluice);

@@ -31,7 +31,7 @@ export function addWorker(program: Command): void {
 async function work(file: string, options: WorkerOptions): Promise<void> {
   const { app } = await loadApp(file);
   const { processes, concurrency } = options;
-  const activity = new Activity(app.tasks);
+  const activity = new Activity(app.tasks, options);
   const executor = processesOf(file, {
     processes,
     concurrency,

@@ -86,7 +86,7 @@ export function sessionSuite(fresh: Fresh): void {
     const line = (claim: typeof a, data: string) => ({
       id: claim?.id ?? "",
       epoch: claim?.epoch ?? 0,
-      kind: "TaskLogged",
+      kind: "TaskLogged" as const,
       data,
     });
     await bench.store.note([line(a, "1"), line(b, "2"), line(a, "3")]);

@@ -7,13 +7,13 @@ export function wakeUpSuite(open: () => Promise<{ readonly store: StoreWith<"wak
     const heard: string[] = [];
     const stop = await store.listen((hint) => heard.push(hint));
     heard.length = 0;
-    store.hint("parked");
+    store.hint("later");
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(heard).toContain("parked");
+    expect(heard).toContain("later");
     await stop();
     await new Promise((resolve) => setTimeout(resolve, 50));
     heard.length = 0;
-    store.hint("parked");
+    store.hint("later");
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(heard).toEqual([]);
   });

@@ -1,0 +1,94 @@
+/**
+ * What can have happened to a unit, a lane, a gate or a trigger: the kinds of events that a store keeps, with what each
+ * means and what its data holds. Data is JSON; an empty list of fields means that there is none.
+ */
+export interface EventMeaning {
+  readonly means: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+const WHO = { by: "who did it" };
+const CHANGE = { ...WHO, from: "the limit before", to: "the limit in force now" };
+const ERROR = { name: "the error's name", message: "what it said", code: "its code, if it has one" };
+
+/** Their subject is a task, a step or a run: each of them is a unit. */
+const OF_UNITS = {
+  TaskEnqueued: {
+    means: "It was put in line, or is to be once its delay has passed.",
+    data: { priority: "its first priority" },
+  },
+  TaskClaimed: {
+    means: "A worker took it from the line, with all its slots.",
+    data: {
+      attempt: "the number of the attempt",
+      epoch: "the epoch of the claim, its `fence`",
+      session: "the session that holds it",
+    },
+  },
+  TaskStarted: { means: "Its code has begun.", data: {} },
+  TaskLogged: { means: "Its code logged a line.", data: { message: "the line", data: "what came with it" } },
+  TaskRetried: {
+    means: "An attempt failed and another follows; or somebody put it back in line.",
+    data: {
+      delayMs: "how long it waits",
+      error: "what failed",
+      by: "who put it back",
+      was: "its state before that",
+    },
+  },
+  TaskReturned: {
+    means: "It went back to the line without losing an attempt: its code had not begun.",
+    data: ERROR,
+  },
+  TaskLost: { means: "Its worker was lost while its code ran; another attempt follows.", data: ERROR },
+  TaskReprioritized: {
+    means: "Its priority was changed.",
+    data: { ...WHO, from: "the priority before", to: "the new one" },
+  },
+  TaskSucceeded: { means: "It succeeded.", data: {} },
+  TaskFailed: { means: "It failed, and no attempt is left.", data: ERROR },
+  TaskCancelled: { means: "It was cancelled.", data: WHO },
+  TaskExpired: { means: "Its deadline passed before it started.", data: ERROR },
+  TaskQuarantined: { means: "It lost its worker three times and is not tried again by itself.", data: ERROR },
+  StepSlotRenewed: { means: "The lease of a pool that it holds was renewed.", data: {} },
+} as const satisfies Record<string, EventMeaning>;
+
+/** Their subject is a lane. */
+const OF_LANES = {
+  LaneWaiting: {
+    means: "What the lane waits for has changed.",
+    data: { "[ … ]": "the keys of the gates in its way; none when it moves" },
+  },
+  LaneRestored: { means: "A lane that was set aside was put back.", data: WHO },
+} as const satisfies Record<string, EventMeaning>;
+
+/** Their subject is the key of a gate. */
+const OF_GATES = {
+  LimitChanged: { means: "Somebody set the limit.", data: CHANGE },
+  LimitReset: { means: "Somebody went back to the limit that the apps declare.", data: CHANGE },
+  GatePaused: { means: "The gate was paused.", data: CHANGE },
+  GateResumed: { means: "The pause was ended.", data: CHANGE },
+} as const satisfies Record<string, EventMeaning>;
+
+/** Their subject is a schedule, a sensor or an automation. */
+const OF_TRIGGERS = {
+  TriggerPaused: { means: "It was paused.", data: WHO },
+  TriggerResumed: { means: "Its pause was ended.", data: WHO },
+} as const satisfies Record<string, EventMeaning>;
+
+export const EVENTS = { ...OF_UNITS, ...OF_LANES, ...OF_GATES, ...OF_TRIGGERS } as const;
+
+export type EventKind = keyof typeof EVENTS;
+
+export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENTS, text);
+
+/** The kinds by what they happen to. */
+export const EVENT_GROUPS: readonly (readonly [
+  title: string,
+  kinds: Readonly<Record<string, EventMeaning>>,
+])[] = [
+  ["Tasks, steps and runs", OF_UNITS],
+  ["Lanes", OF_LANES],
+  ["Gates", OF_GATES],
+  ["Schedules, sensors and automations", OF_TRIGGERS],
+];

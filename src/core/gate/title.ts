@@ -1,0 +1,33 @@
+/** What gates are called in sentences. A kind's row in kind.ts says which of these it uses. */
+
+/** `queue "stripe"` */
+export const called =
+  (kind: string) =>
+  (name: string): string =>
+    `${kind} "${name}"`;
+
+/** For a kind with a single gate, which has a title of its own. */
+export const only =
+  (kind: string, title: string) =>
+  (name: string): string =>
+    name === "" ? title : called(kind)(name);
+
+/** What one run has for itself: `ID` is its pause, `ID/NAME` a gate of its steps. */
+export function ofRun(name: string): string {
+  const slash = name.indexOf("/");
+  return slash < 0 ? `the pause of run ${name}` : ownTitle(name.slice(slash + 1));
+}
+
+/** What the executors' limits are called where people write them. */
+const EXECUTORS: Readonly<Record<string, string>> = {
+  workers: "its run's maxWorkers",
+  async: "its run's maxAsyncConcurrent",
+  pods: "its run's maxConcurrentSteps",
+  "in-process": "its run's in-process executor",
+};
+
+function ownTitle(name: string): string {
+  const [kind, step] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
+  if (kind === "items") return `the window of step "${step}"`;
+  return EXECUTORS[name] ?? `its run's own limit "${name}"`;
+}

@@ -1,0 +1,16 @@
+/**
+ * Hints wake those who listen, in this process and in others. A hint says where to look and nothing else: one that is
+ * lost costs the time until the next poll, and one too many costs a look.
+ */
+export const HINTS = {
+  work: "Tasks may be able to start: workers make a pass.",
+  runs: "Runs may be able to start or move on: coordinators and triggers look.",
+  later: "Something was put off: whoever moves due units into line looks when the next one is due.",
+  cancel: "Something was cancelled or ended early: workers look for claims that they no longer hold.",
+} as const;
+
+export type Hint = keyof typeof HINTS;
+
+export type Hear = (hint: Hint) => void;
+
+export const isHint = (text: string): text is Hint => Object.hasOwn(HINTS, text);

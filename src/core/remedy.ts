@@ -1,0 +1,120 @@
+/**
+ * A remedy: what would end a wait, cure a finding or get past an error, as data. Every surface says it its own way: the
+ * command line as a command, a program as a call. So nothing outside a surface spells a command.
+ */
+export type Remedy =
+  /** `limit` is absent where only a person can choose it. */
+  | { readonly action: "setLimit"; readonly gate: string; readonly limit?: number }
+  | { readonly action: "makeGate"; readonly gate: string; readonly limit: number }
+  | { readonly action: "resetLimit"; readonly gate: string }
+  | { readonly action: "listLimits" }
+  | { readonly action: "makePool"; readonly pool: string; readonly limit: number }
+  | { readonly action: "listPools" }
+  | { readonly action: "resumeQueue"; readonly queue: string }
+  | { readonly action: "listQueues" }
+  | { readonly action: "resumeRun"; readonly run: string }
+  | { readonly action: "cancelRun"; readonly run: string }
+  | { readonly action: "rerun"; readonly run: string }
+  | { readonly action: "listRuns"; readonly state?: "started" }
+  | { readonly action: "cancelTask"; readonly task: string }
+  | { readonly action: "listTasks" }
+  | { readonly action: "restoreLane"; readonly lane: string }
+  | { readonly action: "listSchedules" }
+  /** `queue` is absent where any worker will do. */
+  | { readonly action: "startWorker"; readonly queue?: string }
+  | { readonly action: "deploy" }
+  | { readonly action: "migrate" }
+  | { readonly action: "inspect" };
+
+export type Action = Remedy["action"];
+
+/** What each action does, and the words that lead to it at the end of an error. */
+export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonly lead: string }>> = {
+  setLimit: { means: "Sets the limit of a gate.", lead: "Set its limit" },
+  makeGate: {
+    means: "Sets the limit of a gate that no app declares and nothing has asked for yet.",
+    lead: "To set it before anything asks for it",
+  },
+  resetLimit: { means: "Goes back to the limit that the apps declare.", lead: "Reset its limit" },
+  listLimits: { means: "Lists every gate with its limit.", lead: "See" },
+  makePool: { means: "Makes a pool that no app declares.", lead: "To make it" },
+  listPools: { means: "Lists the pools.", lead: "See" },
+  resumeQueue: { means: "Ends the pause of a queue.", lead: "Resume it with" },
+  listQueues: { means: "Lists the queues.", lead: "See" },
+  resumeRun: { means: "Ends the pause of a run.", lead: "Resume it with" },
+  cancelRun: { means: "Cancels a run.", lead: "Cancel it with" },
+  rerun: { means: "Runs a finished run again, with what succeeded in it.", lead: "Run it again with" },
+  listRuns: { means: "Lists the runs.", lead: "See" },
+  cancelTask: { means: "Cancels a task.", lead: "Cancel it with" },
+  listTasks: { means: "Lists the tasks.", lead: "See" },
+  restoreLane: { means: "Puts a lane that was set aside back in line.", lead: "When that is cured" },
+  listSchedules: { means: "Lists schedules, sensors and automations.", lead: "See" },
+  startWorker: { means: "Starts a worker.", lead: "Start a worker" },
+  deploy: { means: "Makes the limits of an app the ones in force.", lead: "Deploy the app" },
+  migrate: { means: "Brings the tables of the store up to date.", lead: "Run" },
+  inspect: { means: "Looks at everything the store remembers, including what was set aside.", lead: "See" },
+};
+
+/** A remedy as a program does it: `sluice` is what `connect` returned. */
+export function callOf(remedy: Remedy): string {
+  switch (remedy.action) {
+    case "setLimit":
+      return call("limits.set", remedy.gate, remedy.limit ?? LIMIT);
+    case "makeGate":
+      return call("limits.set", remedy.gate, remedy.limit, '"code"', NEW);
+    case "resetLimit":
+      return call("limits.reset", remedy.gate);
+    case "listLimits":
+      return call("limits.list");
+    case "makePool":
+      return call("pools.set", remedy.pool, remedy.limit, NEW);
+    case "listPools":
+      return call("pools.list");
+    case "resumeQueue":
+      return call("queues.resume", remedy.queue);
+    case "listQueues":
+      return call("queues.list");
+    case "resumeRun":
+      return call("runs.resume", remedy.run);
+    case "cancelRun":
+      return call("runs.cancel", remedy.run);
+    case "rerun":
+      return call("runs.rerun", remedy.run);
+    case "listRuns":
+      return remedy.state ? `sluice.runs.list({ state: "${remedy.state}" })` : call("runs.list");
+    case "cancelTask":
+      return call("cancel", remedy.task);
+    case "listTasks":
+      return call("list");
+    case "restoreLane":
+      return call("restore", remedy.lane);
+    case "listSchedules":
+      return call("schedules.list");
+    case "startWorker":
+      return `sluice.worker({ file: import.meta.url${remedy.queue ? `, queues: [${JSON.stringify(remedy.queue)}]` : ""} })`;
+    case "deploy":
+      return call("deploy");
+    case "migrate":
+      return "connect({ store, migrate: true })";
+    case "inspect":
+      return call("store.inspect");
+  }
+}
+
+/** Where a person chooses. */
+export const LIMIT = "LIMIT";
+const NEW = "{ isNew: true }";
+
+/** The first argument is a name or an id; the others are written as they are. */
+const call = (verb: string, subject?: string, ...rest: readonly (string | number)[]): string =>
+  `sluice.${verb}(${[...(subject === undefined ? [] : [JSON.stringify(subject)]), ...rest].join(", ")})`;
+
+/** A sentence and what would help, each remedy said by the surface that asks. */
+export function withRemedies(
+  sentence: string,
+  remedies: readonly Remedy[],
+  say: (remedy: Remedy) => string,
+): string {
+  const said = remedies.map((remedy) => `${REMEDIES[remedy.action].lead}: ${say(remedy)}`);
+  return said.length === 0 ? sentence : `${sentence} ${said.join(". ")}`;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { SluiceError } from "../../core/error.ts";
+import type { Action, Remedy } from "../../core/remedy.ts";
+import { REMEDIES } from "../../core/remedy.ts";
+import { createProgram } from "./program.ts";
+import { sayError, sayRemedy } from "./remedy.ts";
+
+/** One of each action. */
+const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
+  setLimit: { action: "setLimit", gate: "pool:gpu", limit: 3 },
+  makeGate: { action: "makeGate", gate: "pool:gpu", limit: 3 },
+  resetLimit: { action: "resetLimit", gate: "pool:gpu" },
+  listLimits: { action: "listLimits" },
+  makePool: { action: "makePool", pool: "gpu", limit: 3 },
+  listPools: { action: "listPools" },
+  resumeQueue: { action: "resumeQueue", queue: "mail" },
+  listQueues: { action: "listQueues" },
+  resumeRun: { action: "resumeRun", run: "01m7" },
+  cancelRun: { action: "cancelRun", run: "01m7" },
+  rerun: { action: "rerun", run: "01m7" },
+  listRuns: { action: "listRuns", state: "started" },
+  cancelTask: { action: "cancelTask", task: "01m7" },
+  listTasks: { action: "listTasks" },
+  restoreLane: { action: "restoreLane", lane: "01m7" },
+  listSchedules: { action: "listSchedules" },
+  startWorker: { action: "startWorker", queue: "mail" },
+  deploy: { action: "deploy" },
+  migrate: { action: "migrate" },
+  inspect: { action: "inspect" },
+};
+
+const command = (remedy: Remedy): string[] => sayRemedy(remedy, {}).replace("npx ", "").split(" ").slice(1);
+
+describe("a remedy as a command", () => {
+  test.each(Object.keys(REMEDIES) as Action[])("%s is one that the program has", async (action) => {
+    const words = command(EACH[action]);
+    let at = await createProgram(words);
+    for (const word of words) {
+      const next = at.commands.find((each) => each.name() === word);
+      if (!next) break;
+      at = next;
+    }
+    expect(at.commands, words.join(" ")).toEqual([]);
+    expect(at.parent, words.join(" ")).not.toBeNull();
+  });
+
+  test("says LIMIT where a person chooses, and quotes what could mislead a shell", () => {
+    expect(sayRemedy({ action: "setLimit", gate: "pool:tenant=o'neil; rm" }, {})).toBe(
+      "npx sluice limits set 'pool:tenant=o'\\''neil; rm' LIMIT",
+    );
+  });
+
+  test("names the store that was named", () => {
+    expect(sayRemedy({ action: "migrate" }, { store: "file:a.db" })).toBe(
+      "npx sluice migrate --store file:a.db",
+    );
+  });
+});
+
+describe("an error on the command line", () => {
+  test("ends with its remedies as commands, where a program reads calls", () => {
+    const error = new SluiceError("UNKNOWN_POOL", 'There is no pool "a".', {
+      remedies: [{ action: "listPools" }, { action: "makePool", pool: "a", limit: 5 }],
+    });
+    expect(sayError(error, {})).toBe(
+      'There is no pool "a". See: npx sluice pools list. To make it: npx sluice pools set a 5 --new',
+    );
+    expect(error.message).not.toContain("npx");
+  });
+
+  test("of another kind says what it is", () => {
+    expect(sayError(new Error("no"), {})).toBe("no");
+    expect(sayError({ code: "ECONNREFUSED" }, {})).toBe("ECONNREFUSED");
+  });
+});

@@ -1,0 +1,2 @@
+/** Something the person at the keyboard wrote wrongly. */
+export class UsageError extends Error {}

@@ -1,0 +1,93 @@
+// The vocabulary as a check: words that have a table in src/core are used as the table has them, commands are spelled on
+// the command line alone, and nobody takes a message apart to say it anew.
+
+import { isErrorCode } from "../../src/core/error-code.ts";
+import { isEventKind } from "../../src/core/event.ts";
+import { isHint } from "../../src/core/hint.ts";
+import { RUN_EVENTS } from "../../src/core/run/event.ts";
+import type { SourceFile } from "./rooms.ts";
+import { lineAt, readSource } from "./source-text.ts";
+
+/** Everything in `files` that says a word wrongly, each as `file:line: what and why`. Tests may do as they need. */
+export function strayWords(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"))
+    .flatMap(({ path, text }) =>
+      RULES.flatMap((rule) => rule(path, text))
+        .sort((a, b) => a.offset - b.offset)
+        .map(({ offset, problem }) => `${path}:${lineAt(text, offset)}: ${problem}`),
+    );
+}
+
+interface Found {
+  readonly offset: number;
+  readonly problem: string;
+}
+
+type Rule = (path: string, text: string) => Found[];
+
+const isOnCommandLine = (path: string): boolean => path.startsWith("src/surface/cli/");
+
+/** Comments count, too: what a command is called is known in one place. */
+const commands: Rule = (path, text) =>
+  isOnCommandLine(path)
+    ? []
+    : [...text.matchAll(/\bsluice [a-z]\w*|["'`\s(]--[a-z][a-z-]+(?=[\s="'`,.)])/g)].map((match) => ({
+        offset: match.index,
+        problem: `says "${match[0].trim()}"; only src/surface/cli spells commands. Carry a Remedy instead`,
+      }));
+
+/** Steps in pods have words of Kubernetes that look like ours. */
+const events: Rule = (path, text) =>
+  path.startsWith("src/executor/")
+    ? []
+    : unknown(
+        text,
+        EVENT,
+        (word) => isEventKind(word) || Object.hasOwn(RUN_EVENTS, word),
+        "event",
+        "event.ts",
+      );
+
+const EVENT = /["'`]((?:Task|Run|Step|Lane|Gate|Limit|Trigger|Worker)(?:[A-Z][a-z]+)+)["'`]/g;
+
+const hints: Rule = (_, text) => unknown(text, HINT, isHint, "hint", "hint.ts");
+
+const HINT = /\bhint(?:\(\s*|\s*[!=]==\s*)"([^"]*)"/g;
+
+/** The suite of stores throws errors as users do, with codes of their own. */
+const codes: Rule = (path, text) =>
+  path.startsWith("src/testing/")
+    ? []
+    : unknown(text, CODE, (word) => isErrorCode(word) || OF_OTHERS.test(word), "error code", "error-code.ts");
+
+const CODE = /(?:SluiceError\(\s*|\bcode(?::|\s*[!=]==)\s*|\\?"code\\?":\s*\\?)["'`]([A-Z][A-Z_]+)\\?["'`]/g;
+/** Codes of Node, of drivers and of databases. */
+const OF_OTHERS = /^(?:E[A-Z]+|ERR?_\w+|SQLITE_\w+|CONNECTION_LOST|ERROR)$/;
+
+function unknown(
+  text: string,
+  pattern: RegExp,
+  isKnown: (word: string) => boolean,
+  what: string,
+  table: string,
+): Found[] {
+  const { withoutComments } = readSource(text);
+  return [...withoutComments.matchAll(pattern)].flatMap((match) =>
+    isKnown(match[1] ?? "")
+      ? []
+      : [{ offset: match.index, problem: `"${match[1]}" is not a known ${what}; see src/core/${table}` }],
+  );
+}
+
+/** What a message should say otherwise is said otherwise where it is made. */
+const rewriting: Rule = (_, text) =>
+  [...readSource(text).code.matchAll(REWRITE)].map((match) => ({
+    offset: match.index,
+    problem: `rewrites a message (${match[0]}…); carry data and say it where it is shown`,
+  }));
+
+const REWRITE =
+  /\b(?:message|sentence|remedy|why|reason|told|cure)\)?\??\.(?:replace|replaceAll|match|split)\(/g;
+
+const RULES: readonly Rule[] = [commands, events, hints, codes, rewriting];
