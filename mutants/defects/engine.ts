@@ -144,7 +144,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/worker/verdict.ts",
     from: "(isStopped && isAbort(ending))",
     to: "isStopped",
-    noticedBy: { file: "src/engine/worker/worker.test.ts" },
+    noticedBy: { file: "src/engine/worker/stop.test.ts" },
   },
   {
     id: "delay-of-retry-lost",

@@ -82,7 +82,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/worker/running.ts",
     from: "    return this.#active.size + this.#stopping.size;",
     to: "    return this.#active.size;",
-    noticedBy: { file: "src/engine/worker/worker.test.ts", test: "uses its slot until it has ended" },
+    noticedBy: { file: "src/engine/worker/code-stopping.test.ts", test: "uses its slot until it has ended" },
   },
   {
     id: "let-go-before-the-answer",
@@ -91,7 +91,7 @@ export const defects: readonly Defect[] = [
     from: "    if (stopping.length === 0) return;\n    await Promise.allSettled(this.#flights);\n",
     to: "    if (stopping.length === 0) return;\n",
     noticedBy: {
-      file: "src/engine/worker/worker.test.ts",
+      file: "src/engine/worker/code-stopping.test.ts",
       test: "in an answer that is still on its way will run here",
     },
   },
@@ -102,7 +102,7 @@ export const defects: readonly Defect[] = [
     from: "    return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));",
     to: "    return this.#finished.filter(() => true);",
     noticedBy: {
-      file: "src/engine/worker/worker.test.ts",
+      file: "src/engine/worker/code-stopping.test.ts",
       test: "is not said to have stopped before the store knows",
     },
   },

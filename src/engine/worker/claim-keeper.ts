@@ -4,8 +4,8 @@
  * what can no longer be sure.
  */
 import { SluiceError } from "../../core/error.ts";
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
 import type { Running } from "./running.ts";
 
 const PART = 1 / 3;

@@ -3,11 +3,11 @@
  * slots there are two exchanges under way: one half runs here while the store has the other. A failed exchange is
  * followed by a pause, and by asking what is ours before anything is believed.
  */
+import type { Env } from "../../env/env.ts";
+import { turn } from "../../env/timers.ts";
 import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report } from "../claiming/claims.ts";
 import { asideNotice } from "../claiming/set-aside.ts";
-import type { Env } from "../env.ts";
-import { turn } from "../turn.ts";
 import type { Running } from "./running.ts";
 import { Signal } from "./signal.ts";
 import { stopped } from "./verdict.ts";
@@ -233,7 +233,7 @@ export class Exchanges {
   async #pause(): Promise<void> {
     const backoff = Math.min(MOST_BACKOFF_MS, 50 * 2 ** this.#failures);
     this.#failures += 1;
-    await new Promise<void>((resolve) => setTimeout(resolve, backoff * (0.5 + this.#env.random())));
+    await this.#env.sleep(backoff * (0.5 + this.#env.random()));
   }
 
   async #adopt(): Promise<void> {

@@ -1,7 +1,7 @@
 /** What running tasks say about themselves, gathered for a moment and written together. */
 import { readableJson } from "../../core/readable.ts";
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
 
 const GATHER_MS = 50;
 

@@ -6,10 +6,10 @@
  * ended; then that is reported, by epoch, because the same task may run here again by then.
  */
 import { SluiceError } from "../../core/error.ts";
+import type { Env } from "../../env/env.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
 import type { Answer, Claimed, Claims, Finished } from "../claiming/claims.ts";
 import { storedOptions } from "../claiming/recovery.ts";
-import type { Env } from "../env.ts";
 import { Active } from "./active.ts";
 import type { Journal } from "./journal.ts";
 import { returned, STOPPED, stopped, verdict } from "./verdict.ts";

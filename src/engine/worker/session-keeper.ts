@@ -2,8 +2,8 @@
  * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline counts
  * from the moment a renewal was sent, and ends before the store's own, so we stop before others may begin.
  */
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
 
 export interface Lease {
   readonly leaseMs: number;

@@ -8,9 +8,9 @@
  * the old one still reports is taken by the store.
  */
 import { SluiceError } from "../../core/error.ts";
+import type { Env } from "../../env/env.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
 import type { Service } from "../service.ts";
 import { ClaimKeeper } from "./claim-keeper.ts";
 import { Exchanges } from "./exchanges.ts";
@@ -42,8 +42,6 @@ export interface WorkerOptions {
 
 const CANCEL_LOOK_MS = 50;
 const MARK_AFTER_MS = 100;
-/** What is longer than this, Node takes for no time at all. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Worker implements Service {
   readonly #claims: Claims;
@@ -201,11 +199,11 @@ export class Worker implements Service {
     if (this.#exchanges.isIdle) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer);
+        cancel();
         this.#idle.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS));
+      const cancel = this.#env.after(ms, done, { keepsAlive: true });
       this.#idle.add(done);
     });
   }

@@ -6,6 +6,7 @@
 
 import type { Pool, PoolConnection } from "mysql2/promise";
 import mysql from "mysql2/promise";
+import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import { BY_BYTES } from "../schema.ts";
@@ -77,7 +78,7 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   async #again<T>(begin: string, flow: () => Flow<T>, kind: "writing" | "reading"): Promise<T> {
-    const { random = Math.random, sleep = pause, now } = this.#options;
+    const { random = Math.random, sleep = hostSleep, now } = this.#options;
     const opening = now ? `SET @sluice_now = ${Math.trunc(now())}; ${begin}` : begin;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -164,5 +165,3 @@ class Transaction {
     if (!this.#done) await this.send([], true);
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

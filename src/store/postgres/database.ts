@@ -4,6 +4,7 @@
  * stand in between: it is noticed (`pooler.ts`), and nothing is then left on a connection from one transaction to the next.
  */
 import pg from "pg";
+import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Flight, Flow, Row } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Clocks, Sql } from "../sql.ts";
@@ -131,7 +132,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #again<T>(kind: "writing" | "reading", flow: () => Flow<T>): Promise<T> {
-    const { random = Math.random, sleep = pause } = this.#options;
+    const { random = Math.random, sleep = hostSleep } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#once(kind, flow());
@@ -293,5 +294,3 @@ const INT8 = 20;
 
 const getTypeParser = ((oid: number, format?: "text" | "binary") =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -3,6 +3,8 @@
  * or the file's data version moved without us. Both are also how a wake-up crosses processes.
  */
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { Cancel } from "../../env/env.ts";
+import { after } from "../../env/timers.ts";
 import type { SqliteTime } from "./database.ts";
 
 /** A look costs a system call or two: often while something happens, seldom when nothing has for a while. */
@@ -20,7 +22,7 @@ export class Neighbours {
   #lastMet = Number.NEGATIVE_INFINITY;
   #freeUntil = 0;
   #lastStir = Number.NEGATIVE_INFINITY;
-  #watch: NodeJS.Timeout | undefined;
+  #watch: Cancel | undefined;
 
   constructor(db: DatabaseSyncInstance, time: SqliteTime) {
     this.#version = db.prepare("PRAGMA data_version");
@@ -60,17 +62,17 @@ export class Neighbours {
   }
 
   stop(): void {
-    clearTimeout(this.#watch);
+    this.#watch?.();
     this.#watch = undefined;
   }
 
-  #later(): NodeJS.Timeout {
+  #later(): Cancel {
     const isIdle = this.#time.lease() - this.#lastStir > IDLE_AFTER_MS;
     const look = (): void => {
       this.#watch = this.#later();
       this.#look();
     };
-    return setTimeout(look, isIdle ? WATCH_IDLE_MS : WATCH_EVERY_MS).unref();
+    return after(isIdle ? WATCH_IDLE_MS : WATCH_EVERY_MS, look);
   }
 
   #look(): void {

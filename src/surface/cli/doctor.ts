@@ -2,7 +2,6 @@
 import type { Command } from "commander";
 import type { Check, Finding, Verdict } from "../../api/doctor/check.ts";
 import type { Diagnosis } from "../../api/doctor/doctor.ts";
-import { examine } from "../../api/doctor/doctor.ts";
 import { print } from "./output.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -21,7 +20,7 @@ export function addDoctor(program: Command): void {
 
 function doctor(options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const diagnosis = await examine(sluice.store);
+    const diagnosis = await sluice.examine();
     print(options, { store: sayStore(storeUrl(options)), ...diagnosis }, () => story(diagnosis, options));
     if (diagnosis.verdict === "fail") process.exitCode = 1;
   });
