@@ -33,12 +33,13 @@ import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
-import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
+import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { Deployed, RunningWorker, WorkerSettings };
 
