@@ -94,8 +94,8 @@ export const defects: readonly Defect[] = [
     id: "trusts-from-the-answer",
     means: "a slow renewal is trusted longer than it lasts",
     file: "src/engine/worker/session-keeper.ts",
-    from: "      this.#trust(sentAt);\n      this.#watch.renewed();",
-    to: "      this.#trust(this.#env.monotonic());\n      this.#watch.renewed();",
+    from: '      this.#trust(sentAt);\n      this.#machine.happened("sessionRenewed");',
+    to: '      this.#trust(this.#env.monotonic());\n      this.#machine.happened("sessionRenewed");',
     noticedBy: { file: "src/engine/worker/session-keeper.test.ts" },
   },
   {

@@ -79,7 +79,7 @@ export const defects: readonly Defect[] = [
   {
     id: "worker-forgets-stopping",
     means: "a worker begins more code than it has slots, because what it was told to stop does not count",
-    file: "src/engine/worker/running.ts",
+    file: "src/engine/worker/holdings.ts",
     from: "    return this.#active.size + this.#stopping.size;",
     to: "    return this.#active.size;",
     noticedBy: { file: "src/engine/worker/code-stopping.test.ts", test: "uses its slot until it has ended" },
@@ -87,8 +87,8 @@ export const defects: readonly Defect[] = [
   {
     id: "let-go-before-the-answer",
     means: "a slot is freed while the code of the claim in an answer on its way is about to begin",
-    file: "src/engine/worker/exchanges.ts",
-    from: "    if (stopping.length === 0) return;\n    await Promise.allSettled(this.#flights);\n",
+    file: "src/engine/worker/recovery.ts",
+    from: "    if (stopping.length === 0) return;\n    await exchanges.landed();\n",
     to: "    if (stopping.length === 0) return;\n",
     noticedBy: {
       file: "src/engine/worker/code-stopping.test.ts",
@@ -98,7 +98,7 @@ export const defects: readonly Defect[] = [
   {
     id: "stopped-overtakes-its-end",
     means: "that code has stopped is said before its end is known, and its slot is held until the lease ends",
-    file: "src/engine/worker/exchanges.ts",
+    file: "src/engine/worker/outbox.ts",
     from: "    return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));",
     to: "    return this.#finished.filter(() => true);",
     noticedBy: {

@@ -91,6 +91,30 @@ describe("a stop", () => {
     expect(isOver).toBe(true);
   });
 
+  test("that is asked for again with less time ends sooner", async () => {
+    const { env, executor, worker } = await working([{ claimed: [claim("a", 1)] }]);
+    const { signal } = executor.jobs[0] as Job;
+    signal.addEventListener("abort", () => executor.end("a", failure));
+    const both = Promise.all([worker.stop({ graceMs: 30_000 }), worker.stop({ graceMs: 1_000 })]);
+    await env.advance(699);
+    expect(signal.aborted).toBe(false);
+    await env.advance(1);
+    expect(signal.aborted).toBe(true);
+    await both;
+    expect(env.planned).toEqual([]);
+  });
+
+  test("that comes while the session is opened ends the worker before it claims", async () => {
+    const { env, claims, executor, worker } = world();
+    claims.replies = [{ claimed: [claim("a", 1)] }];
+    const start = worker.start();
+    const stop = worker.stop();
+    await start;
+    await inTime(env, stop);
+    expect([claims.reports, executor.ids]).toEqual([[], []]);
+    expect([claims.calls.at(-1), worker.session]).toEqual(["close", undefined]);
+  });
+
   test("ends even when the store does not come back", async () => {
     const { claims, executor, worker, env } = await working([{ claimed: [claim("a", 1)] }]);
     claims.exchange = async () => {
