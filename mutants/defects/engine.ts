@@ -5,7 +5,7 @@ export const defects: readonly Defect[] = [
   {
     id: "expires-a-moment-late",
     means: "a task starts at the very moment at which it has expired",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/picture.ts",
     from: "const over = goodUntil !== null && goodUntil <= view.now;",
     to: "const over = goodUntil !== null && goodUntil < view.now;",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
@@ -21,7 +21,7 @@ export const defects: readonly Defect[] = [
   {
     id: "draining-claims",
     means: "a worker that stops goes on to claim",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/picture.ts",
     from: "slots: report.draining ? 0 : seat.slots",
     to: "slots: seat.slots",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
@@ -37,7 +37,7 @@ export const defects: readonly Defect[] = [
   {
     id: "prefetch-without-bound",
     means: "a worker claims ahead more than it may",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/choice.ts",
     from: "if (ids.length >= further) break;",
     to: "",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },

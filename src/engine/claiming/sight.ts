@@ -14,6 +14,7 @@ import { asksOf } from "../../store/lane.ts";
 import type { GateRow, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 import { CROWDED } from "./lane-moves.ts";
+import { MOST_FOREIGN } from "./serving.ts";
 import { placeOf } from "./snapshot.ts";
 
 /** More lanes than this are not looked at in one pass; the best stand first. */
@@ -25,8 +26,6 @@ const MOST_FINISHED = 200;
 /** Parked lanes that are looked at beside those, and gates that the poll has told of. */
 const MOST_NEXT = 32;
 const MOST_TOLD = 64;
-/** Of lanes that others serve, so that they never keep our own out of sight. */
-export const MOST_FOREIGN = 16;
 const MOST_QUEUED = 64;
 /** What is forgotten here is only read again. */
 const MOST_GATES = 10_000;
