@@ -5,7 +5,7 @@ export const defects: readonly Defect[] = [
   {
     id: "expires-a-moment-late",
     means: "a task starts at the very moment at which it has expired",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/picture.ts",
     from: "const over = goodUntil !== null && goodUntil <= view.now;",
     to: "const over = goodUntil !== null && goodUntil < view.now;",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
@@ -21,7 +21,7 @@ export const defects: readonly Defect[] = [
   {
     id: "draining-claims",
     means: "a worker that stops goes on to claim",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/picture.ts",
     from: "slots: report.draining ? 0 : seat.slots",
     to: "slots: seat.slots",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
@@ -37,7 +37,7 @@ export const defects: readonly Defect[] = [
   {
     id: "prefetch-without-bound",
     means: "a worker claims ahead more than it may",
-    file: "src/engine/claiming/decide.ts",
+    file: "src/engine/claiming/choice.ts",
     from: "if (ids.length >= further) break;",
     to: "",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
@@ -94,8 +94,8 @@ export const defects: readonly Defect[] = [
     id: "trusts-from-the-answer",
     means: "a slow renewal is trusted longer than it lasts",
     file: "src/engine/worker/session-keeper.ts",
-    from: "      this.#trust(sentAt);\n      this.#watch.renewed();",
-    to: "      this.#trust(this.#env.monotonic());\n      this.#watch.renewed();",
+    from: '      this.#trust(sentAt);\n      this.#machine.happened("sessionRenewed");',
+    to: '      this.#trust(this.#env.monotonic());\n      this.#machine.happened("sessionRenewed");',
     noticedBy: { file: "src/engine/worker/session-keeper.test.ts" },
   },
   {
@@ -144,7 +144,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/worker/verdict.ts",
     from: "(isStopped && isAbort(ending))",
     to: "isStopped",
-    noticedBy: { file: "src/engine/worker/worker.test.ts" },
+    noticedBy: { file: "src/engine/worker/stop.test.ts" },
   },
   {
     id: "delay-of-retry-lost",

@@ -75,7 +75,7 @@ export const defects: readonly Defect[] = [
   {
     id: "unbegun-is-marked-as-started",
     means: "A claim that waits for a process is shown as started, and its claim lease no longer counts.",
-    file: "src/engine/worker/running.ts",
+    file: "src/engine/worker/holdings.ts",
     from: "filter(({ marked, begunAt }) => !marked && begunAt !== undefined)",
     to: "filter(({ marked }) => !marked)",
     noticedBy: {

@@ -2,6 +2,8 @@
  * Waiting for tasks and runs to end, by looking: whoever waits need not be where the work is done. All who wait in one
  * process look together, with one question for all of them, so that a thousand of them cost what one does.
  */
+import type { Cancel } from "../env/env.ts";
+import { after } from "../env/timers.ts";
 import { isFinal } from "../store/final.ts";
 import type { Store, TaskRow } from "../store/store.ts";
 
@@ -38,7 +40,7 @@ export async function untilEnded(
 class Watch {
   readonly #store: Store;
   readonly #waiting = new Set<Waiting>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: Cancel | undefined;
   #looking = false;
 
   constructor(store: Store) {
@@ -72,8 +74,9 @@ class Watch {
     if (this.#looking || this.#waiting.size === 0) return;
     let first = Number.POSITIVE_INFINITY;
     for (const { dueAt } of this.#waiting) first = Math.min(first, dueAt);
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), Math.max(FIRST_MS, first - performance.now()));
+    this.#cancel?.();
+    const ms = Math.max(FIRST_MS, first - performance.now());
+    this.#cancel = after(ms, () => void this.#look(), { keepsAlive: true });
   }
 
   async #look(): Promise<void> {

@@ -4,8 +4,8 @@
  */
 import type { App } from "../core/app/app.ts";
 import type { ExecutorChoice } from "../core/workflow/executor.ts";
-import type { Env } from "../engine/env.ts";
 import { Loop } from "../engine/loop.ts";
+import type { Env } from "../env/env.ts";
 import type { KubernetesExecutor, KubernetesExecutorOptions } from "../executor/kubernetes/index.ts";
 import type { Store } from "../store/store.ts";
 

@@ -7,7 +7,7 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { isAttended } from "../engine/claiming/serving.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
-import type { Env } from "../engine/env.ts";
+import type { Env } from "../env/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { untilEnded } from "./ended.ts";

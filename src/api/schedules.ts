@@ -4,7 +4,7 @@ import { SluiceError } from "../core/error.ts";
 import type { Fire } from "../core/schedule/definition.ts";
 import type { TriggerKind } from "../core/schedule/trigger.ts";
 import { triggerName } from "../core/schedule/trigger.ts";
-import type { Env } from "../engine/env.ts";
+import type { Env } from "../env/env.ts";
 import type { Store, TriggerRow } from "../store/store.ts";
 import { newRun } from "./new-run.ts";
 import { readable } from "./readable.ts";

@@ -10,8 +10,8 @@ import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
-import type { Env } from "../engine/env.ts";
-import { hostEnv } from "../engine/env.ts";
+import type { Env } from "../env/env.ts";
+import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
@@ -19,6 +19,7 @@ import { RUNS } from "../store/store.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
+import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, isUnset } from "./explain.ts";
@@ -32,12 +33,13 @@ import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
-import type { RunningWorker, WorkerSettings } from "./start-worker.ts";
+import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { Deployed, RunningWorker, WorkerSettings };
 
@@ -49,6 +51,14 @@ export interface ConnectOptions {
   /** Bring the schema up to date. The embedded store always does; others are only checked unless asked. */
   readonly migrate?: boolean;
   readonly env?: Env;
+}
+
+/** A worker that is alive. */
+export interface WorkerView {
+  /** Its session, by which tasks name it. */
+  readonly session: string;
+  readonly name: string;
+  readonly slots: number;
 }
 
 /** One call of `enqueue` among many. */
@@ -245,6 +255,27 @@ export class Sluice implements AsyncDisposable {
   /** Code that should have ended and still runs: all of it, or that of one task or run. */
   stopping(id?: string): Promise<StoppingView[]> {
     return stoppingNow(this.store, id);
+  }
+
+  /** The store's own clock. Every instant that a view tells is an instant of it. */
+  now(): Promise<number> {
+    return this.store.now();
+  }
+
+  /** Ids of tasks and runs that begin so, ten at most. An id that is there exactly as written comes first. */
+  find(prefix: string): Promise<string[]> {
+    return this.store.find(prefix);
+  }
+
+  /** Workers whose lease has not lapsed. */
+  async workers(): Promise<WorkerView[]> {
+    return (await this.store.sessions()).map(({ id, name, slots }) => ({ session: id, name, slots }));
+  }
+
+  /** Whether the store keeps its promises, and whether the database under it lets it. */
+  async examine(): Promise<Diagnosis> {
+    const { examine } = await import("./doctor/doctor.ts");
+    return examine(this.store);
   }
 
   /**

@@ -3,8 +3,8 @@ import { checkApp } from "../core/app/check.ts";
 import { task } from "../index.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { FakeEnv } from "../testing/index.ts";
-import type { WorkerSettings } from "./start-worker.ts";
 import { startWorker } from "./start-worker.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 const app = checkApp({ tasks: [task({ id: "say", run: () => "hello" })] });
 

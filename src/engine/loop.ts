@@ -2,9 +2,9 @@
  * A loop that looks when it is told to and, as a safety net, every so often: one look at a time, and one more when it was
  * told during a look. A look that fails is reported and followed by a pause; nothing ends a loop but `stop`.
  */
-import type { Env } from "./env.ts";
+import type { Env } from "../env/env.ts";
+import { turn } from "../env/timers.ts";
 import type { Service } from "./service.ts";
-import { turn } from "./turn.ts";
 
 /** How often a loop looks by itself, and whom it tells of errors. */
 export interface Polling {

@@ -1,5 +1,5 @@
 /** A world in the hands of a test: time moves when it is told to, and chance is what the test says. */
-import type { Env } from "../engine/env.ts";
+import type { Cancel, Env } from "../env/env.ts";
 import { FakeClock } from "./clock.ts";
 
 interface Timer {
@@ -36,12 +36,16 @@ export class FakeEnv implements Env {
     return `id${String(this.#ids).padStart(4, "0")}`;
   }
 
-  after(ms: number, call: () => void): () => void {
+  after(ms: number, call: () => void): Cancel {
     const timer = { at: this.clock.now() + Math.max(0, ms), call };
     this.#timers.push(timer);
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
   }
 
   /** In how many milliseconds what is planned comes due, soonest first. */

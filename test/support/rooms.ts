@@ -31,6 +31,7 @@ interface Found {
 
 const rooms = [
   "core",
+  "env",
   "store",
   "engine",
   "executor",
@@ -48,20 +49,27 @@ type Face = "face";
 /** The rooms each room may import, besides itself. */
 const arrows: Record<Room | Face, readonly Room[]> = {
   core: [],
-  store: ["core"],
-  engine: ["core", "store", "executor"],
-  executor: ["core"],
+  env: [],
+  store: ["core", "env"],
+  engine: ["core", "env", "store", "executor"],
+  executor: ["core", "env"],
   manifest: ["core"],
-  api: ["core", "store", "engine", "executor"],
-  client: ["core", "api"],
-  surface: ["core", "store", "engine", "executor", "manifest", "api", "client"],
-  testing: ["core", "store", "engine", "executor", "manifest", "api", "client"],
-  face: ["core", "store", "engine", "executor", "manifest", "api", "client", "testing"],
+  api: ["core", "env", "store", "engine", "executor"],
+  client: ["core", "env", "api"],
+  surface: ["core", "env", "store", "engine", "executor", "manifest", "api", "client"],
+  testing: ["core", "env", "store", "engine", "executor", "manifest", "api", "client"],
+  face: ["core", "env", "store", "engine", "executor", "manifest", "api", "client", "testing"],
 };
 
 const executorContract = "src/executor/executor.ts";
 const decision = "src/core/gate/admit.ts";
 const drivers = /^(?:pg|mysql2|@photostructure\/sqlite|node:sqlite)(?:\/|$)/;
+
+const timerModules = /^(?:node:)?timers(?:\/|$)/;
+const timersAreEnvs = "timers come from src/env, where a test can own them";
+
+/** The kit waits in real time where a store under test does. */
+const mayCallTimers = (path: string): boolean => /^src\/(?:env|testing)\//.test(path);
 
 function wrongImports(path: string, source: SourceText): Found[] {
   const room = roomOf(path);
@@ -94,6 +102,7 @@ function wrongNeighbour(path: string, room: Room | Face, entry: Import): string 
 }
 
 function wrongPackage(path: string, room: Room | Face, { specifier }: Import): string | undefined {
+  if (timerModules.test(specifier) && !mayCallTimers(path)) return `${specifier}: ${timersAreEnvs}`;
   if (/^sluice(?:\/|$)/.test(specifier)) return `${specifier} is ourselves; import by path`;
   if (room === "core" && specifier === "@standard-schema/spec") return undefined; // types only, by its own rule
   if (room === "core") return `core imports ${specifier}; it knows nothing but itself`;
@@ -104,6 +113,8 @@ function wrongPackage(path: string, room: Room | Face, { specifier }: Import): s
 function wrongWords(path: string, source: SourceText): Found[] {
   const found: Found[] = [];
   if (path.startsWith("src/core/")) found.push(...impureWords(source));
+  else if (!mayCallTimers(path)) found.push(...rawTimers(source));
+  if (path.startsWith("src/surface/")) found.push(...storeUses(source));
   if (!path.startsWith("src/store/")) found.push(...sql(source));
   if (!path.startsWith("src/core/gate/")) found.push(...decisions(source));
   return found;
@@ -114,6 +125,22 @@ function impureWords({ code }: SourceText): Found[] {
   return [...code.matchAll(words)].map((match) => ({
     offset: match.index,
     problem: `core says ${match[0]}; time, chance and the world are handed in as values`,
+  }));
+}
+
+function rawTimers({ code }: SourceText): Found[] {
+  const words = /\b(?:setTimeout|setInterval|setImmediate|AbortSignal\.timeout)\b/g;
+  return [...code.matchAll(words)].map((match) => ({
+    offset: match.index,
+    problem: `calls ${match[0]}; ${timersAreEnvs}`,
+  }));
+}
+
+/** An option of that name is a URL; what is opened from it is spoken to through api. */
+function storeUses({ code }: SourceText): Found[] {
+  return [...code.matchAll(/(?<!\boptions)\??\.store\b/g)].map((match) => ({
+    offset: match.index,
+    problem: "surface reaches into the store; it calls the verbs of api",
   }));
 }
 

@@ -1,4 +1,5 @@
 /** The doctor: whether what the store remembers is what it promises, and whether what it stands on lets it. */
+import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Inspection, Store } from "../../store/store.ts";
 import { asideCheck } from "./aside.ts";
 import type { Check, Verdict } from "./check.ts";
@@ -25,10 +26,8 @@ export interface Doctoring {
   readonly wall?: () => number;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export async function examine(store: Store, doctoring: Doctoring = {}): Promise<Diagnosis> {
-  const { sleep = pause, wall = Date.now } = doctoring;
+  const { sleep = hostSleep, wall = Date.now } = doctoring;
   const clock = await clockCheck(store, wall);
   const seen = await settled(store, await store.inspect(), sleep);
   const [replaced, waiting] = await Promise.all([store.replaced(), store.waiting()]);

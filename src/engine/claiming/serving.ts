@@ -2,6 +2,9 @@
 import type { SessionRow } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
 
+/** The most lanes of others that are in sight, so that they never keep our own out of it. */
+export const MOST_FOREIGN = 16;
+
 interface Serves {
   readonly queues: ReadonlySet<string>;
   readonly tasks: ReadonlySet<string>;

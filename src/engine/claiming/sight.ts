@@ -2,18 +2,15 @@
  * Which lanes a claimer looks at, and which gates it therefore locks. Only a memory of what the last passes saw: a
  * lane that is missing here is found again through the store, so nothing is lost when it is wrong.
  */
-
-import type { Ask } from "../../core/gate/gate.ts";
-import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
-import { familyOf } from "../../core/gate/key.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
-import { inByteOrder } from "../../core/text.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
-import type { GateRow, LaneRow, Scope, View } from "../../store/store.ts";
+import type { LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 import { CROWDED } from "./lane-moves.ts";
+import { SeenGates } from "./seen-gates.ts";
+import { MOST_FOREIGN } from "./serving.ts";
 import { placeOf } from "./snapshot.ts";
 
 /** More lanes than this are not looked at in one pass; the best stand first. */
@@ -25,13 +22,7 @@ const MOST_FINISHED = 200;
 /** Parked lanes that are looked at beside those, and gates that the poll has told of. */
 const MOST_NEXT = 32;
 const MOST_TOLD = 64;
-/** Of lanes that others serve, so that they never keep our own out of sight. */
-export const MOST_FOREIGN = 16;
-const MOST_QUEUED = 64;
-/** What is forgotten here is only read again. */
-const MOST_GATES = 10_000;
 const MOST_ASIDE = 1_000;
-const ANY = { limit: UNLIMITED, paused: false } as const;
 
 interface Known extends LaneSpec {
   place: Place;
@@ -47,8 +38,7 @@ export class Sight {
   /** Lanes that are none of our business, and stay so until they share a gate with ours that can bind. */
   readonly #aside = new Map<string, LaneSpec>();
   readonly #queues: Set<string>;
-  /** Gates as last seen: those that could not bind are shared, all others are locked alone. */
-  readonly #gates = new Map<string, GateRow>();
+  readonly #gates = new SeenGates();
   /** Parked lanes that their gate has room for. */
   #next = new Map<string, Known>();
   /** What was looked at since something happened: to look again would show the same. */
@@ -119,7 +109,7 @@ export class Sight {
   > {
     const chosen = this.#choose(always);
     const told = this.#told.splice(0, MOST_TOLD);
-    const { exclusive, shared, keys } = this.#locks(chosen, told);
+    const { exclusive, shared, keys } = this.#gates.locks(chosen, told);
     const bounds = new Set(exclusive);
     return {
       lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget) })),
@@ -152,42 +142,14 @@ export class Sight {
 
   /** As many units as could start, and one more to know that the lane goes on. */
   #want(lane: Known, lanes: number, budget: number): number {
-    const queued = Math.max(2, ...asksOf(lane.asks).map((ask) => this.#queuedAt(ask)));
+    const queued = Math.max(2, this.#gates.queuedFor(lane));
     if (!lane.flows && lanes > FEW_LANES) return queued;
-    const bound = asksOf(lane.asks).map(({ gate, slots }) => most(this.#gates.get(gate) ?? ANY, slots));
-    return Math.max(queued, Math.min(budget, ...bound) + 1);
-  }
-
-  /** In a strict line every unit keeps its place: enough of them to fill the gate, or those behind would wait for nothing. */
-  #queuedAt({ gate, slots }: Ask): number {
-    const row = this.#gates.get(gate);
-    return row?.line === "strict" && bounded(row) ? Math.min(MOST_QUEUED, most(row, slots)) + 1 : 0;
-  }
-
-  #locks(
-    lanes: readonly Known[],
-    told: readonly string[],
-  ): { exclusive: string[]; shared: string[]; keys: string[] } {
-    const keys = new Set([...told, ...lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate))]);
-    const exclusive: string[] = [];
-    const shared = new Set<string>();
-    for (const key of keys) {
-      if (this.#isUnlimited(key)) shared.add(key);
-      else exclusive.push(key);
-      const family = familyOf(key);
-      if (family && !keys.has(family)) shared.add(family);
-    }
-    return {
-      exclusive: exclusive.sort(inByteOrder),
-      shared: [...shared].sort(inByteOrder),
-      keys: [...keys].sort(inByteOrder),
-    };
+    return Math.max(queued, Math.min(budget, this.#gates.mostOf(lane)) + 1);
   }
 
   /** After a pass: what was seen replaces what was believed. */
   learn(view: View, scope: Scope, decision: Decision): void {
-    if (this.#gates.size > MOST_GATES) this.#gates.clear();
-    for (const gate of view.gates) this.#gates.set(gate.key, gate);
+    this.#gates.learn(view.gates);
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id } of scope.lanes) {
       this.#looked.add(id);
@@ -228,11 +190,6 @@ export class Sight {
     for (const { id } of inOrder.slice(2 * MOST_LANES)) this.#lanes.delete(id);
   }
 
-  #isUnlimited(key: string): boolean {
-    const gate = this.#gates.get(key);
-    return gate !== undefined && !bounded(gate);
-  }
-
   #remember(lane: LaneRow, flows: boolean): void {
     this.#lanes.set(lane.id, known(lane, flows));
   }
@@ -242,7 +199,7 @@ export class Sight {
     const ours = new Set<string>();
     for (const lane of this.#lanes.values()) {
       if (this.#serves(lane))
-        for (const { gate } of asksOf(lane.asks)) if (!this.#isUnlimited(gate)) ours.add(gate);
+        for (const { gate } of asksOf(lane.asks)) if (!this.#gates.isUnlimited(gate)) ours.add(gate);
     }
     const concerns = (lane: LaneSpec): boolean =>
       this.#serves(lane) || asksOf(lane.asks).some(({ gate }) => ours.has(gate));

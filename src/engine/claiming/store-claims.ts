@@ -5,10 +5,11 @@ import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { isUnreadable } from "../../store/lane.ts";
 import type { AsideRow, LaneRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
-import { isStopped, RUNS } from "../../store/store.ts";
+import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
+import { Offers } from "./offers.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
 import { Sight } from "./sight.ts";
@@ -40,7 +41,7 @@ export class StoreClaims implements Claims {
   readonly #serves: string;
   readonly atOnce: number;
   #session = "";
-  readonly #offered = new Set<string>();
+  readonly #offers: Offers;
   readonly #unreadable = new Map<string, LaneRow>();
   #lookBeyond = false;
   #passes = 0;
@@ -48,6 +49,7 @@ export class StoreClaims implements Claims {
   constructor(store: Store, seat: Seat) {
     this.#store = store;
     this.#seat = seat;
+    this.#offers = new Offers(store);
     // From so many slots on, one half runs here while the store has the other. A store in this process has no "while".
     this.atOnce = seat.slots >= HALVES_FROM && store.capabilities.passesAtOnce ? 2 : 1;
     this.#serves = servesText(seat.queues, seat.tasks);
@@ -172,10 +174,10 @@ export class StoreClaims implements Claims {
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
-    if (passed.claimed.length + report.finished.length > 0) this.#offered.clear();
+    if (passed.claimed.length + report.finished.length > 0) this.#offers.renew();
     // Who was parked by somebody since is offered anew.
-    for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offered.delete(id);
-    this.#hintOthers(decision, passed.arrived);
+    for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offers.withdraw(id);
+    this.#offers.tell(decision, passed.arrived);
     return {
       now: passed.now,
       claimed: passed.claimed,
@@ -184,7 +186,7 @@ export class StoreClaims implements Claims {
         .filter((one) => !isStopped(one) && !passed.accepted.has(one.id))
         .map(({ id }) => id),
       more:
-        (decision.more && this.#moved(passed, view, decision)) ||
+        (decision.more && hasMoved(passed, view, decision)) ||
         this.#sight.hasNews ||
         passed.arrived.length > 0,
       yielded: decision.yielded,
@@ -198,28 +200,6 @@ export class StoreClaims implements Claims {
     this.#unreadable.clear();
     for (const { id } of lanes) this.#sight.forget(id);
     return Promise.all(lanes.map((lane) => setAside(this.#store, lane, UNREADABLE)));
-  }
-
-  /** A pass that changed nothing is not repeated at once, however much it could not see. */
-  #moved(passed: Passed, view: View, { moves }: Decision): boolean {
-    const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
-    // A head that was too early may have hidden everybody behind it. Marks, and who is parked where, are no progress.
-    const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
-    const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
-    return units > 0 || lanes;
-  }
-
-  /**
-   * Said once for the same units: whoever could not take them then is not asked again and again. Who looked for what has
-   * arrived while we had it in hand found nothing, and would not look again.
-   */
-  #hintOthers({ forOthers, plan }: Decision, arrived: readonly LaneSpec[]): void {
-    const fresh = new Set(forOthers.filter((id) => !this.#offered.has(id)));
-    for (const id of fresh) this.#offered.add(id);
-    if (fresh.size > 0 || arrived.length > 0) this.#store.hint("work");
-    // Whoever lets runs in hears nothing of work.
-    const runs = plan.left.some(({ id, queue }) => queue === RUNS && fresh.has(id));
-    if (runs || arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }
 
   /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
@@ -262,3 +242,12 @@ export class StoreClaims implements Claims {
 
 /** The attempt is over, but its code is not: its slot is still in use. */
 const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;
+
+/** A pass that changed nothing is not repeated at once, however much it could not see. */
+function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {
+  const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
+  // A head that was too early may have hidden everybody behind it. Marks, and who is parked where, are no progress.
+  const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
+  const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
+  return units > 0 || lanes;
+}

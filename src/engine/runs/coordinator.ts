@@ -9,11 +9,11 @@
  */
 
 import type { Hint } from "../../core/hint.ts";
+import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
 import { asideNotice } from "../claiming/set-aside.ts";
 import { StoreClaims } from "../claiming/store-claims.ts";
-import type { Env } from "../env.ts";
 import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";

@@ -1,6 +1,6 @@
 /** The poll: the safety net under every wake-up, and the clock of everything delayed. */
+import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
-import type { Env } from "../env.ts";
 import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";

@@ -10,8 +10,8 @@ import type { SensorState } from "../../core/schedule/state.ts";
 import type { AppSensor, SensorSpec } from "../../core/schedule/trigger.ts";
 import { LONGEST_TEXT, shortly, textProblem } from "../../core/text.ts";
 import { formatDuration } from "../../core/time.ts";
+import type { Env } from "../../env/env.ts";
 import type { NewRun } from "../../store/runs.ts";
-import type { Env } from "../env.ts";
 import type { Decision, Look } from "./decision.ts";
 import { messageOf, optionsOf } from "./decision.ts";
 

@@ -4,9 +4,9 @@
  * the stamp it began with, so each run is made once.
  */
 import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
+import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
 import type { TriggerRow } from "../../store/triggers.ts";
-import type { Env } from "../env.ts";
 import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { FakeEnv } from "../../testing/fake-env.ts";
 import type { Claims } from "../claiming/claims.ts";
 import { ClaimKeeper } from "./claim-keeper.ts";
+import type { Leased } from "./holdings.ts";
 import type { Running } from "./running.ts";
-
-type Leased = Running["leased"][number];
 
 /** Claims "a" with a lease of 9 s and "b" with one of 30 s, and a store that answers as it is told. */
 function kept() {

@@ -4,8 +4,9 @@
  * what can no longer be sure.
  */
 import { SluiceError } from "../../core/error.ts";
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
+import type { Leased } from "./holdings.ts";
 import type { Running } from "./running.ts";
 
 const PART = 1 / 3;
@@ -64,7 +65,7 @@ export class ClaimKeeper {
     else if (asked.length > 0) this.#plan((Math.min(...asked.map(({ leaseMs }) => leaseMs)) * PART) / 4);
   }
 
-  #learn(asked: Running["leased"], renewed: ReadonlySet<number>, sentAt: number): void {
+  #learn(asked: readonly Leased[], renewed: ReadonlySet<number>, sentAt: number): void {
     for (const claim of asked) {
       if (renewed.has(claim.epoch)) this.#sureAt.set(claim.epoch, sentAt);
       else this.#running.lose(claim, LOST);
@@ -72,7 +73,7 @@ export class ClaimKeeper {
   }
 
   /** By our own clock it has run out, so somebody else may have begun. */
-  #distrust(asked: Running["leased"]): void {
+  #distrust(asked: readonly Leased[]): void {
     const now = this.#env.monotonic();
     for (const claim of asked) {
       const since = this.#sureAt.get(claim.epoch) ?? now;

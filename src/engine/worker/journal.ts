@@ -1,8 +1,8 @@
 /** What running tasks say about themselves, gathered for a moment and written together. */
 import type { EventKind } from "../../core/event.ts";
 import { readableJson } from "../../core/readable.ts";
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
 
 const GATHER_MS = 50;
 

@@ -49,10 +49,11 @@ async function kept(): Promise<Kept> {
     env,
     { leaseMs: 30_000, heartbeatMs: 10_000 },
     {
-      ended: () => it.seen.push("ended"),
-      renewed: () => it.seen.push("renewed"),
-      trusted: (until) => it.trusted.push(until),
+      happened: (happening) => {
+        if (typeof happening === "string") it.seen.push(happening);
+      },
     },
+    (until) => it.trusted.push(until),
   );
   await keeper.open();
   it.seen.length = 0;
@@ -87,7 +88,7 @@ describe("a session", () => {
     const { env, keeper, renewals, seen } = await kept();
     await env.advance(45_000);
     expect(renewals).toEqual([10_000, 20_000, 30_000, 40_000]);
-    expect(seen).toEqual(["renewed", "renewed", "renewed", "renewed"]);
+    expect(seen).toEqual(["sessionRenewed", "sessionRenewed", "sessionRenewed", "sessionRenewed"]);
     expect(keeper.isTrusted()).toBe(true);
   });
 
@@ -96,7 +97,7 @@ describe("a session", () => {
     it.answer = false;
     await it.env.advance(60_000);
     expect(it.renewals).toEqual([10_000]);
-    expect(it.seen).toEqual(["ended"]);
+    expect(it.seen).toEqual(["sessionLost"]);
     expect(it.keeper.isTrusted()).toBe(false);
   });
 
@@ -108,7 +109,7 @@ describe("a session", () => {
     expect(it.seen).toEqual([]);
     expect(it.keeper.isTrusted()).toBe(true);
     await it.env.advance(2);
-    expect(it.seen).toEqual(["ended"]);
+    expect(it.seen).toEqual(["sessionLost"]);
     expect(it.keeper.isTrusted()).toBe(false);
   });
 
@@ -118,7 +119,7 @@ describe("a session", () => {
     await it.env.advance(20_000);
     it.answer = true;
     await it.env.advance(3_000);
-    expect(it.seen).toEqual(["renewed"]);
+    expect(it.seen).toEqual(["sessionRenewed"]);
     it.answer = "error";
     await it.env.advance(20_000);
     expect(it.keeper.isTrusted()).toBe(true);
@@ -128,10 +129,10 @@ describe("a session", () => {
     const it = await kept();
     it.answer = "silence";
     await it.env.advance(25_002);
-    expect(it.seen).toEqual(["ended"]);
+    expect(it.seen).toEqual(["sessionLost"]);
     it.reply(true);
     await it.env.settle();
-    expect(it.seen).toEqual(["ended"]);
+    expect(it.seen).toEqual(["sessionLost"]);
     expect(it.keeper.isTrusted()).toBe(false);
   });
 
@@ -141,7 +142,7 @@ describe("a session", () => {
     await it.env.advance(24_000);
     it.reply(true);
     await it.env.settle();
-    expect(it.seen).toEqual(["renewed"]);
+    expect(it.seen).toEqual(["sessionRenewed"]);
     // Sent at 10 s, so trusted until 35 s.
     it.answer = "error";
     await it.env.advance(10_999);
@@ -171,7 +172,7 @@ describe("a session", () => {
     expect(it.keeper.isTrusted()).toBe(true);
     it.answer = true;
     await it.env.advance(10_000);
-    expect(it.seen).toEqual(["renewed"]);
+    expect(it.seen).toEqual(["sessionRenewed"]);
   });
 
   test("is renewed no more once it is stopped, and nobody is told that it ended", async () => {

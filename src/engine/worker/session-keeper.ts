@@ -2,19 +2,13 @@
  * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline counts
  * from the moment a renewal was sent, and ends before the store's own, so we stop before others may begin.
  */
+import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
+import type { Machine } from "./machine.ts";
 
 export interface Lease {
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-}
-
-export interface SessionWatch {
-  ended(): void;
-  renewed(): void;
-  /** Until then, by our own monotonic clock, what we hold is ours. */
-  trusted(until: number): void;
 }
 
 /** The part of the lease within which we trust it. */
@@ -24,7 +18,9 @@ export class SessionKeeper {
   readonly #claims: Claims;
   readonly #env: Env;
   readonly #lease: Lease;
-  readonly #watch: SessionWatch;
+  readonly #machine: Pick<Machine, "happened">;
+  readonly #trusted: (until: number) => void;
+  #opening: Promise<string> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #cancelDeadline: (() => void) | undefined;
@@ -32,15 +28,31 @@ export class SessionKeeper {
   #opened = 0;
   #open = false;
 
-  constructor(claims: Claims, env: Env, lease: Lease, watch: SessionWatch) {
+  /** `trusted`: told until when, by our own monotonic clock, what we hold is ours. */
+  constructor(
+    claims: Claims,
+    env: Env,
+    lease: Lease,
+    machine: Pick<Machine, "happened">,
+    trusted: (until: number) => void,
+  ) {
     this.#claims = claims;
     this.#env = env;
     this.#lease = lease;
-    this.#watch = watch;
+    this.#machine = machine;
+    this.#trusted = trusted;
+  }
+
+  /** A new session. Two exchanges may want one at the same time: they get the same. */
+  open(): Promise<string> {
+    this.#opening ??= this.#openAnew().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
   }
 
   /** A store that took so long to answer that its lease is used up gives us nothing to claim under: begin again. */
-  async open(): Promise<string> {
+  async #openAnew(): Promise<string> {
     for (;;) {
       const id = this.#env.newId();
       const sentAt = this.#env.monotonic();
@@ -52,6 +64,7 @@ export class SessionKeeper {
       this.#trust(sentAt);
       // What the opening took is gone from the lease, so it is renewed so much sooner.
       this.#plan(Math.max(0, this.#lease.heartbeatMs - took));
+      this.#machine.happened({ kind: "sessionOpened", session: id });
       return id;
     }
   }
@@ -71,7 +84,7 @@ export class SessionKeeper {
   /** The deadline has a timer of its own: a store that does not answer at all must not keep the code running. */
   #trust(sentAt: number): void {
     this.#trustedUntil = sentAt + this.#lease.leaseMs * TRUSTED;
-    this.#watch.trusted(this.#trustedUntil);
+    this.#trusted(this.#trustedUntil);
     this.#cancelDeadline?.();
     this.#cancelDeadline = this.#env.after(Math.ceil(this.#trustedUntil - this.#env.monotonic()) + 1, () => {
       if (this.#open && !this.isTrusted()) this.#end();
@@ -95,7 +108,7 @@ export class SessionKeeper {
       if (isOver()) return;
       if (!alive) return this.#end();
       this.#trust(sentAt);
-      this.#watch.renewed();
+      this.#machine.happened("sessionRenewed");
       this.#plan(this.#lease.heartbeatMs);
     } catch {
       if (isOver()) return;
@@ -106,6 +119,6 @@ export class SessionKeeper {
 
   #end(): void {
     this.#open = false;
-    this.#watch.ended();
+    this.#machine.happened("sessionLost");
   }
 }

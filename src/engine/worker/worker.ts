@@ -1,219 +1,171 @@
 /**
- * The worker: claims, runs, reports.
+ * The worker: claims, runs, reports. It is one machine (`state.ts`): parts tell what happens, `follow.ts` says what
+ * follows, and the orders are carried out here.
  *
- *   idle ── start ──▶ working ── stop ──▶ draining ── all done or grace over ──▶ stopped
- *
- * `running.ts` is what it holds, `exchanges.ts` how it speaks with the store, `session-keeper.ts` how long it may trust
- * itself. A session that ends (its lease could not be renewed) aborts everything it ran and a new one begins; nothing
- * the old one still reports is taken by the store.
+ * `running.ts` runs what it holds (`holdings.ts`), `exchanges.ts` speaks with the store, `recovery.ts` finds out what is
+ * ours after an answer was lost, `session-keeper.ts` and `claim-keeper.ts` know how long it may trust itself. A session
+ * that is lost (its lease could not be renewed) takes everything it ran with it, and a new one begins; nothing the old one
+ * still reports is taken by the store.
  */
-
 import { SluiceError } from "../../core/error.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Env } from "../../env/env.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Claims } from "../claiming/claims.ts";
-import type { Env } from "../env.ts";
-import type { Service } from "../service.ts";
-import { ClaimKeeper } from "./claim-keeper.ts";
-import { Exchanges } from "./exchanges.ts";
-import { Journal } from "./journal.ts";
-import { Running } from "./running.ts";
-import type { Lease } from "./session-keeper.ts";
-import { SessionKeeper } from "./session-keeper.ts";
+import type { Service, StopOptions } from "../service.ts";
+import { Machine } from "./machine.ts";
+import type { Parts } from "./parts.ts";
+import { assemble } from "./parts.ts";
+import { Patience } from "./patience.ts";
+import type { Order, PlainOrder } from "./state.ts";
 import { STOPPED } from "./verdict.ts";
-import type { Tell, WorkerEvent } from "./worker-event.ts";
+import type { WorkerEvent } from "./worker-event.ts";
+import type { WorkerOptions } from "./worker-options.ts";
 
-export type { WorkerEvent };
+export type { WorkerEvent, WorkerOptions };
 
-export interface WorkerOptions {
-  readonly slots: number;
-  readonly lease: Lease;
-  /** How long a stop may take altogether: tasks that run longer are aborted shortly before. */
-  readonly graceMs: number;
-  /** After how long the store is told that a task has begun, if it is not over by then. */
-  readonly markAfterMs?: number;
-  /** How long a claim may wait until its code begins: then it goes back in line. No bound when absent. */
-  readonly claimLeaseMs?: number | undefined;
-  /** The most that may be claimed and not begun; no bound when absent. */
-  readonly mostClaimed?: number | undefined;
-  /** Steps of runs have ended, and the store knows it. */
-  readonly stepsEnded?: (() => void) | undefined;
-  /** Told of what happens, for logs and tests. */
-  readonly watch?: ((event: WorkerEvent) => void) | undefined;
-}
-
+/** Where hints are not told apart there may be very many; a twentieth of a second is soon enough. */
 const CANCEL_LOOK_MS = 50;
-const MARK_AFTER_MS = 100;
-/** What is longer than this, Node takes for no time at all. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Slots were left to others; if nobody took them by then, they are ours. */
+const OWN_TURN_MS = 50;
 
 export class Worker implements Service {
   readonly #claims: Claims;
   readonly #executor: Executor;
   readonly #env: Env;
   readonly #options: WorkerOptions;
-  readonly #keeper: SessionKeeper;
-  readonly #running: Running;
-  readonly #claimKeeper: ClaimKeeper;
-  readonly #exchanges: Exchanges;
-  #session: string | undefined;
-  #opening: Promise<string> | undefined;
-  #stopped = true;
-  #lookingForCancelled = false;
-  #loop: Promise<void> | undefined;
+  readonly #machine: Machine;
+  readonly #parts: Parts;
+  readonly #patience: Patience;
+  #opening: Promise<void> | undefined;
   #unlisten: (() => Promise<void>) | undefined;
-  /** Those who wait for the last task to end: each call of `stop` has a patience of its own. */
-  readonly #idle = new Set<() => void>();
+  /** Those who wait for the stop to be over. */
+  #stops: { resolve(): void; reject(error: unknown): void }[] = [];
 
   constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
     this.#claims = claims;
     this.#executor = executor;
     this.#env = env;
     this.#options = options;
-    const tell: Tell = (event) => options.watch?.(event);
-    this.#keeper = new SessionKeeper(claims, env, options.lease, {
-      ended: () => this.#sessionEnded(),
-      renewed: () => void this.#running.dropStale(claims).then(() => this.#exchanges.reconcile()),
-      trusted: (until) => executor.trustedUntil?.(until),
-    });
-    const isBounded = options.mostClaimed !== undefined;
-    const markAfterMs = isBounded ? 0 : (options.markAfterMs ?? MARK_AFTER_MS);
-    this.#running = new Running(
-      executor,
-      new Journal(claims, env),
-      env,
-      { markAfterMs, claimLeaseMs: options.claimLeaseMs },
-      {
-        isTrusted: () => this.#keeper.isTrusted(),
-        distrusted: () => this.#sessionEnded(),
-        ended: (finished) => this.#exchanges.report(finished),
-        wake: () => this.#exchanges.wake(),
-        tell,
-      },
-    );
-    this.#claimKeeper = new ClaimKeeper(claims, this.#running, env);
-    const { slots, mostClaimed } = options;
-    const exchanging = { slots, mostClaimed, atOnce: isBounded ? 1 : claims.atOnce };
-    this.#exchanges = new Exchanges(claims, this.#running, env, exchanging, {
-      session: () => this.#openOnce(),
-      isCurrent: (session) => session === this.#session,
-      isTrusted: () => this.#keeper.isTrusted(),
-      sessionEnded: () => this.#sessionEnded(),
-      taken: () => this.#claimKeeper.look(),
-      stepsEnded: () => options.stepsEnded?.(),
-      idle: () => {
-        for (const idle of this.#idle) idle();
-      },
-      tell,
-    });
+    this.#machine = new Machine((order) => this.#carryOut(order));
+    this.#parts = assemble(claims, executor, env, options, this.#machine);
+    this.#patience = new Patience(env, this.#machine, () => this.#parts.exchanges.isIdle);
   }
 
   get session(): string | undefined {
-    return this.#session;
+    return this.#machine.state.session;
   }
 
   /** How many tasks run right now. */
   get running(): number {
-    return this.#running.size;
+    return this.#parts.holdings.size;
   }
 
   async start(): Promise<void> {
-    this.#running.resume();
-    this.#session = await this.#keeper.open();
-    try {
-      this.#unlisten = await this.#claims.listen((hint) => this.#hear(hint));
-    } catch (error) {
-      await this.#leave();
-      throw error;
-    }
-    this.#stopped = false;
-    this.#loop = this.#exchanges.run();
-    this.wake();
+    this.#machine.happened("start");
+    await this.#opening;
   }
 
   /** There may be something new to do. */
   wake(): void {
-    this.#exchanges.hint();
+    this.#machine.happened("hint");
   }
 
-  async stop({ graceMs = this.#options.graceMs }: { graceMs?: number } = {}): Promise<void> {
-    if (this.#stopped) return;
-    this.#running.drain();
-    this.wake();
-    const last = lastPart(graceMs);
-    await this.#drained(graceMs - last);
-    this.#running.abortAll(STOPPED);
-    await this.#drained(last / 3);
+  async stop({ graceMs = this.#options.graceMs }: StopOptions = {}): Promise<void> {
+    if (this.#machine.state.phase === "stopped") return;
+    const stopped = new Promise<void>((resolve, reject) => this.#stops.push({ resolve, reject }));
+    this.#machine.happened({ kind: "stop", graceMs });
+    await stopped;
+  }
+
+  #carryOut(order: Order): void {
+    if (typeof order === "string") this.#orders[order]();
+    else if (order.do === "wait") this.#patience.wait(order.ms);
+    else void this.#parts.recovery.recover(order.error, order.failures);
+  }
+
+  readonly #orders: Readonly<Record<PlainOrder, () => void>> = {
+    open: () => {
+      this.#opening = this.#open();
+    },
+    converse: () => void this.#parts.exchanges.run(),
+    speak: () => this.#parts.exchanges.speak(),
+    giveBack: () => this.#parts.running.giveBack(),
+    abort: () => this.#parts.running.abortAll(STOPPED),
+    halt: () => void this.#halt(),
+    leave: () => void this.#leave(),
+    forget: () => this.#forget(),
+    dropStale: () => void this.#parts.running.dropStale(this.#claims),
+    reconcile: () => void this.#reconcile(),
+    lookForCancelled: () => this.#later(CANCEL_LOOK_MS, "cancelDue"),
+    lookAgain: () => this.#later(OWN_TURN_MS, "ownTurn"),
+    keepClaims: () => this.#parts.claimKeeper.look(),
+    tellSteps: () => this.#options.stepsEnded?.(),
+  };
+
+  #later(ms: number, happening: "cancelDue" | "ownTurn"): void {
+    this.#env.after(ms, () => this.#machine.happened(happening));
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.#parts.session.open();
+      this.#unlisten = await this.#claims.listen((hint) => this.#hear(hint));
+    } catch (error) {
+      if (this.session !== undefined) await this.#letGo();
+      this.#machine.happened("notOpened");
+      this.#isOver();
+      throw error;
+    }
+    this.#machine.happened("opened");
+  }
+
+  #hear(hint: string): void {
+    if (hint === "work") this.#machine.happened("hint");
+    else if (hint === "cancel" && this.running > 0) this.#machine.happened("cancelHeard");
+  }
+
+  async #reconcile(): Promise<void> {
+    await this.#parts.running.dropStale(this.#claims);
+    await this.#parts.recovery.reconcile();
+  }
+
+  #forget(): void {
+    this.#options.watch?.({ kind: "sessionEnded" });
+    this.#parts.running.forgetAll(LEASE_LOST);
+    this.#parts.session.forget();
+  }
+
+  async #halt(): Promise<void> {
     await this.#executor.halt?.().catch(() => {});
-    await this.#drained(last / 3);
-    this.#stopped = true;
-    this.#exchanges.finish();
-    await this.#loop;
-    this.#claimKeeper.stop();
-    await this.#unlisten?.();
-    await this.#leave();
+    this.#machine.happened("halted");
   }
 
   async #leave(): Promise<void> {
-    this.#keeper.forget();
+    this.#patience.end();
+    this.#parts.claimKeeper.stop();
+    let failed: { readonly error: unknown } | undefined;
+    await this.#unlisten?.().catch((error: unknown) => {
+      failed = { error };
+    });
+    await this.#letGo();
+    this.#machine.happened("left");
+    this.#isOver(failed);
+  }
+
+  async #letGo(): Promise<void> {
+    this.#parts.session.forget();
     await this.#claims.close().catch(() => {});
-    this.#session = undefined;
   }
 
-  /** Two exchanges may want a new session at the same time. */
-  async #openOnce(): Promise<string> {
-    if (this.#session) return this.#session;
-    this.#opening ??= this.#keeper.open().finally(() => {
-      this.#opening = undefined;
-    });
-    this.#session = await this.#opening;
-    return this.#session;
-  }
-
-  #hear(hint: Hint): void {
-    if (hint === "cancel") this.#lookForCancelled();
-    else if (hint === "work") this.wake();
-  }
-
-  /** Where hints are not told apart there may be very many; a twentieth of a second is soon enough. */
-  #lookForCancelled(): void {
-    if (this.#lookingForCancelled || this.#running.size === 0) return;
-    this.#lookingForCancelled = true;
-    this.#env.after(CANCEL_LOOK_MS, () => {
-      this.#lookingForCancelled = false;
-      void this.#running.dropStale(this.#claims);
-    });
-  }
-
-  #sessionEnded(): void {
-    if (!this.#session) return;
-    this.#session = undefined;
-    this.#options.watch?.({ kind: "sessionEnded" });
-    this.#running.forgetAll(
-      new SluiceError(
-        "LEASE_LOST",
-        "The worker could not renew its lease in time; the task may run elsewhere by now.",
-      ),
-    );
-    this.#keeper.forget();
-    this.wake();
-  }
-
-  #drained(ms: number): Promise<void> {
-    if (this.#exchanges.isIdle) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#idle.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS));
-      this.#idle.add(done);
-    });
+  #isOver(failed?: { readonly error: unknown }): void {
+    for (const { resolve, reject } of this.#stops.splice(0)) {
+      if (failed) reject(failed.error);
+      else resolve();
+    }
   }
 }
 
-/** The end of a grace period is for code that was aborted, and for saying how it ended. */
-function lastPart(graceMs: number): number {
-  return Math.min(5_000, Math.max(100, graceMs * 0.3));
-}
+const LEASE_LOST = new SluiceError(
+  "LEASE_LOST",
+  "The worker could not renew its lease in time; the task may run elsewhere by now.",
+);

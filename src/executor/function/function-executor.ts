@@ -3,12 +3,10 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
 import type { AnyTask } from "../../core/task/definition.ts";
+import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
-
-/** What is longer than this, Node takes for no time at all: 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class FunctionExecutor implements Executor {
   readonly #tasks: ReadonlyMap<string, AnyTask>;
@@ -86,18 +84,18 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
     `task "${task.id}" took longer than its timeout of ${timeoutMs}ms.`,
   );
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = (): void => {};
   const over = new Promise<undefined>((resolve) => {
     const end = (): void => {
       abort.abort(timeout);
-      setImmediate(() => resolve(undefined));
+      soon(() => resolve(undefined));
     };
-    timer = setTimeout(end, Math.min(timeoutMs, LONGEST_TIMER_MS));
+    cancel = after(timeoutMs, end, { keepsAlive: true });
   });
   const either = AbortSignal.any([job.signal, abort.signal]);
   const ending = call(task, input, job, () => either);
   const first = await Promise.race([ending, over]);
-  clearTimeout(timer);
+  cancel();
   if (!first) return { ...failed(timeout, true), stopping: ending.then(() => {}) };
   return abort.signal.aborted && !first.ok ? failed(timeout, true) : first;
 }

@@ -1,6 +1,7 @@
 /** Pods of no more use, deleted in the background. What cannot be deleted after some tries is left to the sweep. */
+import { sleep } from "../../env/timers.ts";
 import type { Pacing } from "./pacing.ts";
-import { pause, pauseAfter } from "./pacing.ts";
+import { pauseAfter } from "./pacing.ts";
 import type { PodApi } from "./pod-api.ts";
 import type { PodEvent } from "./pod-event.ts";
 
@@ -39,7 +40,7 @@ export class Discards {
         return;
       } catch (error) {
         tell({ kind: "away", reason: (error as Error).message, failures: tries });
-        await pause(pauseAfter(tries, pacing, Math.random()), always);
+        await sleep(pauseAfter(tries, pacing, Math.random()), always);
       }
     }
   }

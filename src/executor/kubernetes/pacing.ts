@@ -2,6 +2,7 @@
  * Asking again while the API is away: with pauses that grow and are spread, for as long as it takes. An absent API
  * is no sign of how a pod fares, so nothing here ever becomes a failure by itself.
  */
+import { sleep } from "../../env/timers.ts";
 import { ApiAway } from "./request.ts";
 
 export interface Pacing {
@@ -35,20 +36,6 @@ export async function persist<T>(act: () => Promise<T>, { pacing, signal, away }
       if (!(error instanceof ApiAway)) throw error;
       away(error, failures);
     }
-    await pause(pauseAfter(failures, pacing, Math.random()), signal);
+    await sleep(pauseAfter(failures, pacing, Math.random()), signal);
   }
-}
-
-/** Shorter when the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end);
-  });
 }

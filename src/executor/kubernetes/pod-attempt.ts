@@ -3,6 +3,7 @@
  * timeout, a pod that cannot start), the attempt is over when the pod is gone. Where that cannot be had in time, the attempt is
  * over and the pod is still followed: it is said to have stopped when it is gone.
  */
+import { after } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { createOnce, notCreated } from "./creation.ts";
@@ -139,12 +140,12 @@ export class PodAttempt {
     const ending = { ok: false, error: reason, retryable: true } as const;
     if (!this.#posted) return { ...ending, begun: false };
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.#options.killAfterMs);
+    const cancel = after(this.#options.killAfterMs, () => late.abort(), { keepsAlive: true });
     const tooLate = new Promise<void>((resolve) => {
       late.signal.addEventListener("abort", () => resolve());
     });
     await Promise.race([this.#delete(graceSeconds, making, late.signal), tooLate]);
-    clearTimeout(timer);
+    cancel();
     if (!late.signal.aborted) return ending;
     this.#options.discard(this.namespace, this.name);
     // Its node may be away, and the pod run on there: its slots follow it.

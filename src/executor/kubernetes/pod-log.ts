@@ -1,10 +1,11 @@
 /** What a pod has printed, and from that how its attempt ended. */
+import { sleep } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { error } from "./judge.ts";
 import { LogTail } from "./log-tail.ts";
 import type { Patience } from "./pacing.ts";
-import { pause, pauseAfter, persist } from "./pacing.ts";
+import { pauseAfter, persist } from "./pacing.ts";
 import type { PodApi } from "./pod-api.ts";
 import { ApiRefused } from "./request.ts";
 
@@ -24,7 +25,7 @@ export async function resultOf(place: PodPlace, job: Job, patience: Patience): P
   try {
     let tail = await persist(() => read(place, job), patience);
     for (let looks = 1; !tail.ending && looks < LOOKS; looks += 1) {
-      await pause(pauseAfter(looks, patience.pacing, Math.random()), patience.signal);
+      await sleep(pauseAfter(looks, patience.pacing, Math.random()), patience.signal);
       tail = await persist(() => read(place, job), patience);
     }
     deliver(tail, job);
@@ -48,7 +49,7 @@ export async function lastWords(place: PodPlace, job: Job, patience: Patience): 
       return tail.ending;
     } catch (reason) {
       if (reason instanceof ApiRefused) return undefined;
-      await pause(pauseAfter(tries, patience.pacing, Math.random()), patience.signal);
+      await sleep(pauseAfter(tries, patience.pacing, Math.random()), patience.signal);
     }
   }
   return undefined;

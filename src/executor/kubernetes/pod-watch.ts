@@ -6,8 +6,9 @@
  * A list is complete, so nothing that happened in between is missed, and where watches do not work at all the lists
  * alone, with their pauses, are polling; where lists are refused, each pod is asked for by its name. That a pod is absent from a list is only told as `absent`: it may be too young.
  */
+import { sleep } from "../../env/timers.ts";
 import type { Pacing } from "./pacing.ts";
-import { pause, pauseAfter } from "./pacing.ts";
+import { pauseAfter } from "./pacing.ts";
 import type { Pod } from "./pod.ts";
 import type { PodApi } from "./pod-api.ts";
 import { ApiRefused } from "./request.ts";
@@ -72,7 +73,7 @@ export class PodWatch {
       // Also a watch that showed nothing may be blind: pause, and look at everything.
       failures += 1;
       version = undefined;
-      await pause(pauseAfter(failures, this.#options.pacing, Math.random()), stop.signal);
+      await sleep(pauseAfter(failures, this.#options.pacing, Math.random()), stop.signal);
     }
   }
 

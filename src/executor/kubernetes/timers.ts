@@ -1,16 +1,15 @@
 /** Named timers, each running at most once at a time. */
-
-/** What is longer than this, Node takes for no time at all: 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
+import type { Cancel } from "../../env/env.ts";
+import { after } from "../../env/timers.ts";
 
 export class Timers {
-  readonly #timers = new Map<string, NodeJS.Timeout | undefined>();
+  readonly #timers = new Map<string, Cancel | undefined>();
   #closed = false;
 
   /** Null: never. One that runs already goes on as it is. */
   start(name: string, ms: number | null, over: () => void): void {
     if (this.#closed || this.#timers.has(name)) return;
-    this.#timers.set(name, ms === null ? undefined : setTimeout(over, Math.min(ms, LONGEST_MS)));
+    this.#timers.set(name, ms === null ? undefined : after(ms, over, { keepsAlive: true }));
   }
 
   has(name: string): boolean {
@@ -18,7 +17,7 @@ export class Timers {
   }
 
   stop(name: string): void {
-    clearTimeout(this.#timers.get(name));
+    this.#timers.get(name)?.();
     this.#timers.delete(name);
   }
 

@@ -10,6 +10,7 @@ import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { SluiceError } from "../../core/error.ts";
 import { formatDuration, parseDuration } from "../../core/time.ts";
+import { after } from "../../env/timers.ts";
 
 const VARIABLE = "SLUICE_LOAD_TIMEOUT";
 const DEFAULT = "60s";
@@ -48,14 +49,13 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
     process.exitCode = code || 1;
   };
   let hung = (): void => {};
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = (): void => {};
   const failed = new Promise<never>((_, reject) => {
     hung = () =>
       reject(badApp(file, "never finishes loading: at its top level it awaits something that never comes."));
     const late = `${inTime}: at its top level it awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
-    timer = setTimeout(() => reject(badApp(file, late)), limitMs);
-    // Where nothing else is left to wait for, the load has failed already.
-    timer.unref();
+    // It keeps nothing alive: where nothing else is left to wait for, the load has failed already.
+    cancel = after(limitMs, () => reject(badApp(file, late)));
   });
   process.once("exit", exiting).once("beforeExit", hung);
   const blocked = `error BAD_APP: ${file} ${inTime}: its code keeps the event loop busy, so this process was ended.\n`;
@@ -63,7 +63,7 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
   try {
     return await Promise.race([load(), failed]);
   } finally {
-    clearTimeout(timer);
+    cancel();
     process.off("exit", exiting).off("beforeExit", hung);
     release();
   }

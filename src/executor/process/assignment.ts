@@ -12,13 +12,12 @@
  * that was aborted, or is over its time, is asked to end by the child itself. A blocked event loop does not hear that;
  * then the job has overstayed, and its holder must end it by force.
  */
+import type { Cancel } from "../../env/env.ts";
+import { after, soon } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import type { Death } from "./death.ts";
 import { crashed } from "./death.ts";
-
-/** What is longer than this, Node takes for no time at all. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface Holder {
   aborted(assignment: Assignment, reason: StoredError): void;
@@ -38,7 +37,7 @@ export class Assignment {
   /** Tells that what was answered already has ended now. */
   #stopped: (() => void) | undefined;
   #holder: Holder;
-  #timers: NodeJS.Timeout[] | undefined;
+  #timers: Cancel[] | undefined;
   #begun = false;
   #over = false;
   /** Why it must end, once it must. */
@@ -80,7 +79,7 @@ export class Assignment {
     if (this.#reason) this.#endSoon();
     else if (timeoutMs !== null)
       // If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes.
-      this.#after(timeoutMs, () => setImmediate(() => this.#outOfTime(timeoutMs)));
+      this.#after(timeoutMs, () => soon(() => this.#outOfTime(timeoutMs)));
   }
 
   /** Called by its signal. */
@@ -138,12 +137,12 @@ export class Assignment {
 
   #after(ms: number, call: () => void): void {
     this.#timers ??= [];
-    this.#timers.push(setTimeout(call, Math.min(ms, LONGEST_TIMER_MS)));
+    this.#timers.push(after(ms, call, { keepsAlive: true }));
   }
 
   #clearTimers(): void {
     if (!this.#timers) return;
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const cancel of this.#timers) cancel();
     this.#timers = undefined;
   }
 }

@@ -9,6 +9,8 @@
 import type { ChildProcess } from "node:child_process";
 import { SluiceError } from "../../core/error.ts";
 import { formatDuration } from "../../core/time.ts";
+import type { Cancel } from "../../env/env.ts";
+import { after, soon } from "../../env/timers.ts";
 import type { StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import type { Assignment, Holder } from "./assignment.ts";
@@ -51,8 +53,8 @@ export class Child implements Holder {
   readonly #aborted = new Set<number>();
   /** Offers that it let pass, and has not answered yet. */
   readonly #unanswered = new Set<number>();
-  #silence: NodeJS.Timeout | undefined;
-  #loading: NodeJS.Timeout | undefined;
+  #silence: Cancel | undefined;
+  #loading: Cancel | undefined;
   #offers = 0;
   #isReady: () => void = () => {};
   #isGone: (death: Death) => void = () => {};
@@ -136,7 +138,7 @@ export class Child implements Holder {
 
   /** If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes. */
   overstayed({ number }: Assignment): void {
-    setImmediate(() => {
+    soon(() => {
       if (this.#assigned.has(number)) this.kill("deaf");
     });
   }
@@ -154,9 +156,9 @@ export class Child implements Holder {
     if (this.#readyAt === undefined) this.kill("loading");
     for (const assignment of this.#assigned.values()) assignment.abort(reason);
     this.#tell({ sluice: "leave" });
-    const late = setTimeout(() => this.end(), LEAVE_MS);
+    const cancel = after(LEAVE_MS, () => this.end(), { keepsAlive: true });
     await this.gone;
-    clearTimeout(late);
+    cancel();
   }
 
   /** By force, whatever it does. */
@@ -166,11 +168,12 @@ export class Child implements Holder {
   }
 
   #mustLoadWithin(loadMs: number, file: string): void {
-    this.#loading = setTimeout(() => {
+    const late = (): void => {
       const message = `${file} did not finish loading within ${formatDuration(loadMs)}: its code keeps the event loop busy.`;
       this.#lastWords ??= storedError(new SluiceError("BAD_APP", message));
       this.kill("loading");
-    }, loadMs + LOAD_GRACE_MS);
+    };
+    this.#loading = after(loadMs + LOAD_GRACE_MS, late, { keepsAlive: true });
   }
 
   /** The offer is no longer good. Once more the channel is read before we judge (offer.ts). */
@@ -181,7 +184,7 @@ export class Child implements Holder {
       this.#assigned.get(job)?.waitFor(early + 1, () => this.#passed(job, beginBy));
       return;
     }
-    setImmediate(() => {
+    soon(() => {
       const assignment = this.#assigned.get(job);
       if (!assignment || assignment.hasBegun) return;
       this.#unanswered.add(job);
@@ -198,12 +201,13 @@ export class Child implements Holder {
   }
 
   #endIfSilent(): void {
-    this.#silence ??= setTimeout(() => {
+    const silent = (): void => {
       this.#silence = undefined;
       if (this.#unanswered.size === 0 || this.#exit) return;
       if (this.#assigned.size > 0) this.#endIfSilent();
       else this.kill("silent");
-    }, SILENT_MS);
+    };
+    this.#silence ??= after(SILENT_MS, silent, { keepsAlive: true });
   }
 
   /** It has read an offer too late, and says so: its loop is free again. */
@@ -215,7 +219,7 @@ export class Child implements Holder {
       assignment.endUnbegun(tooLate());
     } else if (assignment) this.#giveBack(job, assignment);
     this.#unanswered.delete(job);
-    if (this.#unanswered.size === 0) clearTimeout(this.#silence);
+    if (this.#unanswered.size === 0) this.#silence?.();
     if (this.#unanswered.size === 0) this.#silence = undefined;
     this.#watch.freed();
   }
@@ -236,7 +240,7 @@ export class Child implements Holder {
   #hear(message: ToParent): void {
     if (message.sluice === "ready") {
       this.#readyAt = machineNow();
-      clearTimeout(this.#loading);
+      this.#loading?.();
       this.#isReady();
       this.#watch.freed();
     } else if (message.sluice === "failed") this.#lastWords = message.error;
@@ -272,19 +276,19 @@ export class Child implements Holder {
   /** What it said before it died may still be in the channel; it is over when the channel is. */
   #exited(exit: Exit): void {
     this.#exit = exit;
-    if (this.#process?.connected) setTimeout(() => this.#over(exit), LAST_WORDS_MS);
+    if (this.#process?.connected) after(LAST_WORDS_MS, () => this.#over(exit), { keepsAlive: true });
     else this.#over(exit);
   }
 
   /** A process on its way out closes the channel first. One that stays cannot be reached any more. */
   #disconnected(): void {
     if (this.#exit) this.#over(this.#exit);
-    else setTimeout(() => this.end(), LEAVE_MS).unref();
+    else after(LEAVE_MS, () => this.end());
   }
 
   #over(exit: Exit): void {
-    clearTimeout(this.#silence);
-    clearTimeout(this.#loading);
+    this.#silence?.();
+    this.#loading?.();
     const readyMs = this.#readyAt === undefined ? undefined : machineNow() - this.#readyAt;
     const lastWords = this.#lastWords;
     const death = {

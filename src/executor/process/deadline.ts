@@ -2,15 +2,13 @@
  * In the child: until when its jobs may be trusted to be held. The parent may be frozen while the child goes on, so
  * the child looks at the clock itself. One timer is enough: when it rings, it asks for the newest deadline first.
  */
+import { after } from "../../env/timers.ts";
 import { machineNow } from "./machine-time.ts";
-
-/** What is longer than this, Node takes for no time at all. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Deadline {
   readonly #newest: () => number;
   readonly #passed: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #isWaiting = false;
 
   /** `newest` answers 0 while there is none; `passed` may be called more than once for one that has passed. */
   constructor(newest: () => number, passed: () => void) {
@@ -25,17 +23,16 @@ export class Deadline {
 
   /** There may be a newer one. */
   look(): void {
-    if (this.#timer || this.#newest() === 0) return;
+    if (this.#isWaiting || this.#newest() === 0) return;
     if (this.isOver()) this.#passed();
     else this.#wait(Math.ceil(this.#newest() - machineNow()));
   }
 
   #wait(ms: number): void {
-    const ring = (): void => {
-      this.#timer = undefined;
+    this.#isWaiting = true;
+    after(ms, () => {
+      this.#isWaiting = false;
       this.look();
-    };
-    this.#timer = setTimeout(ring, Math.min(ms, LONGEST_TIMER_MS));
-    this.#timer.unref();
+    });
   }
 }

@@ -2,6 +2,7 @@
  * One of the places for a child. When the child in it dies, another takes the place; but an app whose first child
  * never became ready is not tried again, because then the start has failed.
  */
+import { sleep } from "../../env/timers.ts";
 import type { StoredError } from "../executor.ts";
 import type { ChildWatch } from "./child.ts";
 import { Child } from "./child.ts";
@@ -21,7 +22,7 @@ export class Seat {
   #young = 0;
   #hasStarted = false;
   #left = false;
-  #cutPause: () => void = () => {};
+  readonly #cutPause = new AbortController();
   readonly #kept: Promise<void>;
 
   constructor(options: SpawnOptions, watch: SeatWatch) {
@@ -44,7 +45,7 @@ export class Seat {
   /** Nobody comes after the child that is in it. */
   async leave(reason: StoredError): Promise<void> {
     this.#left = true;
-    this.#cutPause();
+    this.#cutPause.abort();
     await this.#child.leave(reason);
     await this.#kept;
   }
@@ -56,7 +57,8 @@ export class Seat {
       this.#watch.died(death, this.#hasStarted && !this.#left);
       if (!this.#hasStarted) return;
       this.#young = diedYoung(death) ? this.#young + 1 : 0;
-      await this.#pause(pauseAfter(this.#young, Math.random()));
+      const ms = pauseAfter(this.#young, Math.random());
+      if (ms > 0) await sleep(ms, this.#cutPause.signal);
       if (this.#left) return;
       this.#child = this.#fill();
     }
@@ -69,16 +71,5 @@ export class Seat {
       () => {},
     );
     return child;
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.#left || ms === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#cutPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -7,6 +7,7 @@
 import type { Pool, PoolConnection } from "mysql2/promise";
 import mysql from "mysql2/promise";
 import type { Hear, Hint } from "../../core/hint.ts";
+import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
@@ -79,7 +80,7 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   async #again<T>(begin: string, flow: () => Flow<T>, kind: "writing" | "reading"): Promise<T> {
-    const { random = Math.random, sleep = pause, now } = this.#options;
+    const { random = Math.random, sleep = hostSleep, now } = this.#options;
     const opening = now ? `SET @sluice_now = ${Math.trunc(now())}; ${begin}` : begin;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -170,5 +171,3 @@ class Transaction {
 
 /** What only writes answers with a header. */
 const rowsIn = (answer: unknown): Row[] => (Array.isArray(answer) ? answer : []);
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -5,6 +5,8 @@
 
 import type { Pool, RowDataPacket } from "mysql2/promise";
 import type { Hear, Hint } from "../../core/hint.ts";
+import type { Cancel } from "../../env/env.ts";
+import { after, every } from "../../env/timers.ts";
 
 const LOOK_EVERY_MS = 15;
 const COALESCE_MS = 10;
@@ -15,8 +17,8 @@ export class Hints {
   readonly #pool: Pool;
   readonly #listeners = new Set<Hear>();
   #seen: number | undefined;
-  #looking: NodeJS.Timeout | undefined;
-  #telling: NodeJS.Timeout | undefined;
+  #stopLooks: Cancel | undefined;
+  #telling: Cancel | undefined;
   #pending = false;
   #writing: Promise<unknown> | undefined;
   #busy = false;
@@ -29,7 +31,7 @@ export class Hints {
 
   listen(hear: Hear): () => Promise<void> {
     this.#listeners.add(hear);
-    this.#looking ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    this.#stopLooks ??= every(LOOK_EVERY_MS, () => void this.#look());
     return async () => {
       this.#listeners.delete(hear);
       if (this.#listeners.size === 0) this.#stopLooking();
@@ -47,16 +49,16 @@ export class Hints {
   async close(): Promise<void> {
     this.#stopLooking();
     if (this.#pending) this.#write();
-    clearTimeout(this.#telling);
+    this.#telling?.();
     await this.#writing;
   }
 
   #write(): void {
     this.#pending = false;
-    this.#telling = setTimeout(() => {
+    this.#telling = after(COALESCE_MS, () => {
       this.#telling = undefined;
       if (this.#pending) this.#write();
-    }, COALESCE_MS).unref();
+    });
     const written = this.#pool.query("UPDATE sluice_hint SET n = n + 1 WHERE id = 1").catch(() => {});
     this.#writing = Promise.all([this.#writing, written]);
   }
@@ -85,7 +87,7 @@ export class Hints {
   }
 
   #stopLooking(): void {
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    this.#stopLooks?.();
+    this.#stopLooks = undefined;
   }
 }

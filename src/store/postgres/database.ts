@@ -6,6 +6,7 @@
 
 import pg from "pg";
 import type { Hear, Hint } from "../../core/hint.ts";
+import { sleep as hostSleep } from "../../env/timers.ts";
 import { codeOf } from "../driver-error.ts";
 import type { Flight, Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
@@ -135,7 +136,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #again<T>(kind: "writing" | "reading", flow: () => Flow<T>): Promise<T> {
-    const { random = Math.random, sleep = pause } = this.#options;
+    const { random = Math.random, sleep = hostSleep } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#once(kind, flow());
@@ -296,5 +297,3 @@ const INT8 = 20;
 
 const getTypeParser = ((oid: number, format?: "text" | "binary") =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

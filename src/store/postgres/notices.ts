@@ -7,6 +7,8 @@
 import pg from "pg";
 import type { Hear, Hint } from "../../core/hint.ts";
 import { isHint } from "../../core/hint.ts";
+import type { Cancel } from "../../env/env.ts";
+import { after } from "../../env/timers.ts";
 import type { Access } from "./settings.ts";
 
 const CHANNEL = "sluice";
@@ -21,8 +23,8 @@ export class Notices {
   readonly #pending = new Set<string>();
   readonly #underway = new Set<Promise<unknown>>();
   #client: pg.Client | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #reconnect: NodeJS.Timeout | undefined;
+  #telling: Cancel | undefined;
+  #reconnect: Cancel | undefined;
   #closed = false;
 
   constructor(pool: pg.Pool, access: Access, isPooled: () => Promise<boolean>) {
@@ -43,16 +45,16 @@ export class Notices {
     for (const hear of this.#listeners) hear(hint);
     if (this.#closed) return;
     this.#pending.add(hint);
-    if (!this.#timer) this.#send();
+    if (!this.#telling) this.#send();
   }
 
   #send(): void {
     const payload = [...this.#pending].join(",");
     this.#pending.clear();
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    this.#telling = after(COALESCE_MS, () => {
+      this.#telling = undefined;
       if (this.#pending.size > 0) this.#send();
-    }, COALESCE_MS).unref();
+    });
     const sending: Promise<unknown> = this.#pool
       .query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
       .catch(() => {})
@@ -67,7 +69,7 @@ export class Notices {
       if (this.#client !== client || this.#closed) return;
       this.#client = undefined;
       client.end().catch(() => {});
-      this.#reconnect = setTimeout(() => void this.#connect(), RECONNECT_MS).unref();
+      this.#reconnect = after(RECONNECT_MS, () => void this.#connect());
     };
     client.on("error", lost);
     client.on("end", lost);
@@ -93,9 +95,9 @@ export class Notices {
   async close(): Promise<void> {
     if (this.#pending.size > 0) this.#send();
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#telling?.();
     await Promise.all(this.#underway);
-    clearTimeout(this.#reconnect);
+    this.#reconnect?.();
     const client = this.#client;
     this.#client = undefined;
     await client?.end().catch(() => {});

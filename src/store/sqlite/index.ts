@@ -1,7 +1,7 @@
 /** The embedded store: one file, several processes, nothing to install. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../../env/timers.ts";
 import { SqlStore } from "../sql-store.ts";
 import type { Store } from "../store.ts";
 import type { SqliteTime } from "./database.ts";

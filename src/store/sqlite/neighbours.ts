@@ -5,6 +5,8 @@
 
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import type { Hear, Hint } from "../../core/hint.ts";
+import type { Cancel } from "../../env/env.ts";
+import { after } from "../../env/timers.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { SqliteTime } from "./database.ts";
@@ -24,7 +26,7 @@ export class Neighbours {
   #lastMet = Number.NEGATIVE_INFINITY;
   #freeUntil = 0;
   #lastStir = Number.NEGATIVE_INFINITY;
-  #watch: NodeJS.Timeout | undefined;
+  #watch: Cancel | undefined;
 
   constructor(db: DatabaseSyncInstance, time: SqliteTime) {
     this.#version = db.prepare("PRAGMA data_version");
@@ -64,17 +66,17 @@ export class Neighbours {
   }
 
   stop(): void {
-    clearTimeout(this.#watch);
+    this.#watch?.();
     this.#watch = undefined;
   }
 
-  #later(): NodeJS.Timeout {
+  #later(): Cancel {
     const isIdle = this.#time.lease() - this.#lastStir > IDLE_AFTER_MS;
     const look = (): void => {
       this.#watch = this.#later();
       this.#look();
     };
-    return setTimeout(look, isIdle ? WATCH_IDLE_MS : WATCH_EVERY_MS).unref();
+    return after(isIdle ? WATCH_IDLE_MS : WATCH_EVERY_MS, look);
   }
 
   #look(): void {

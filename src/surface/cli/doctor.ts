@@ -2,7 +2,6 @@
 import type { Command } from "commander";
 import type { Check, Finding, Verdict } from "../../api/doctor/check.ts";
 import type { Diagnosis } from "../../api/doctor/doctor.ts";
-import { examine } from "../../api/doctor/doctor.ts";
 import { print } from "./output.ts";
 import { sayRemedy } from "./remedy.ts";
 import { count } from "./say.ts";
@@ -22,7 +21,7 @@ export function addDoctor(program: Command): void {
 
 function doctor(options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const diagnosis = await examine(sluice.store);
+    const diagnosis = await sluice.examine();
     const data = { ...diagnosis, checks: diagnosis.checks.map((check) => withCommand(check, options)) };
     print(options, { store: sayStore(storeUrl(options)), ...data }, () => story(diagnosis, options));
     if (diagnosis.verdict === "fail") process.exitCode = 1;

@@ -29,7 +29,7 @@ async function find(
   options: GlobalOptions,
   wanted: readonly Kind[],
 ): Promise<Found> {
-  const begins = given === "" ? [] : await sluice.store.find(given);
+  const begins = given === "" ? [] : await sluice.find(given);
   const ids = begins[0] === given ? [given] : begins;
   const found = await Promise.all(ids.map((id) => known(sluice, id)));
   const fitting = found.filter(({ kind }) => wanted.includes(kind));

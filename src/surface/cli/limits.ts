@@ -50,7 +50,7 @@ export function addLimits(program: Command): void {
 
 function listLimits(options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
-    const [views, now] = await Promise.all([sluice.limits.list(), sluice.store.now()]);
+    const [views, now] = await Promise.all([sluice.limits.list(), sluice.now()]);
     print(options, views, () => {
       if (views.length === 0)
         return `No limits yet. They come with an app: ${toPaste(options, `dev ${appFile()}`)}`;

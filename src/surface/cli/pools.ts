@@ -90,7 +90,7 @@ const sayLease = ({ leaseMs }: PoolView): string => (leaseMs === null ? "-" : fo
 
 function info(name: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const [pool, now] = await Promise.all([sluice.pools.info(name), sluice.store.now()]);
+    const [pool, now] = await Promise.all([sluice.pools.info(name), sluice.now()]);
     print(options, pool, () => `${about(pool)}\n${holdersOf(pool, now)}`);
   });
 }

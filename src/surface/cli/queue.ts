@@ -46,7 +46,7 @@ function listQueue(options: Page): Promise<void> {
     const { limit, after } = options;
     const [page, now] = await Promise.all([
       sluice.queue.page({ limit, after: Math.max(0, after) }),
-      sluice.store.now(),
+      sluice.now(),
     ]);
     const { runs } = page;
     const data = runs.map((run) => ({ ...run, sentences: withCommands(run.sentences, options) }));
@@ -92,7 +92,7 @@ function cancel(given: string, options: By): Promise<void> {
 function why(given: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const run = await sluice.queue.why(await findRun(sluice, given, options));
-    const now = await sluice.store.now();
+    const now = await sluice.now();
     const data = { ...run, sentences: withCommands(run.sentences, options) };
     print(options, data, () => whyQueued(run, now, options));
   });

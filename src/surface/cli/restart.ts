@@ -5,6 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
+import { after } from "../../env/timers.ts";
 import { SERVING } from "./serve.ts";
 import { sayPath } from "./settings.ts";
 import { RESTART, RESTART_GRACE_MS } from "./signals.ts";
@@ -74,21 +75,22 @@ function endOf(child: ChildProcess): Promise<number> {
 
 async function stopped(child: ChildProcess, ended: Promise<number | string>): Promise<void> {
   child.send(RESTART);
-  const late = setTimeout(() => child.kill("SIGKILL"), 2 * RESTART_GRACE_MS);
+  const cancel = after(2 * RESTART_GRACE_MS, () => child.kill("SIGKILL"), { keepsAlive: true });
   await ended;
-  clearTimeout(late);
+  cancel();
 }
 
 /** The file that changed, once it has come to rest. */
 function nextChange(folder: string): Promise<string> {
   return new Promise((tell) => {
-    let timer: NodeJS.Timeout | undefined;
+    let cancel = (): void => {};
     const stop = watchFiles(folder, (path) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
+      cancel();
+      const settled = (): void => {
         stop();
         tell(path);
-      }, SETTLE_MS);
+      };
+      cancel = after(SETTLE_MS, settled, { keepsAlive: true });
     });
   });
 }

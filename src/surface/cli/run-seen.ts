@@ -24,7 +24,7 @@ export interface Seen {
 const MOST_ASKED = 10;
 
 export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
-  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.store.now()]);
+  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.now()]);
   if (!run) throw unknownRun(id);
   const waiting = run.steps.filter(({ state }) => state === "waiting").slice(0, MOST_ASKED);
   const whys = await Promise.all(

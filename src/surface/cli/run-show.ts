@@ -38,7 +38,7 @@ function show(given: string, options: GlobalOptions & { readonly events?: boolea
       sluice.runs.waits(id),
       sluice.runs.events(id),
       sluice.stopping(id),
-      sluice.store.now(),
+      sluice.now(),
     ]);
     const found = run as RunWithSteps;
     print(options, { ...found, waits, events, stopping }, () =>

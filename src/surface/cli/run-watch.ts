@@ -2,8 +2,8 @@
  * Watches a run until it has ended: a tree that is drawn over itself on a terminal, lines elsewhere, and for scripts the
  * run as it is in the end. Whoever stops watching stops nothing else.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Sluice } from "../../api/sluice.ts";
+import { sleep } from "../../env/timers.ts";
 import { print } from "./output.ts";
 import { isOver, runEnding } from "./run-ending.ts";
 import { RunLines } from "./run-lines.ts";

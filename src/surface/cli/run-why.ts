@@ -37,7 +37,7 @@ interface Seen {
 }
 
 export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
-  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.store.now()]);
+  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.now()]);
   const found = run as RunWithSteps;
   const { workflow, state, paused, priority, tags } = found;
   const data = { id, workflow, state, paused, priority, tags };

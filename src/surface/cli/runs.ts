@@ -69,7 +69,7 @@ function listRuns({ state, workflow, tag, before, limit, ...options }: Filter): 
   return withStore(options, async (sluice) => {
     const [runs, now] = await Promise.all([
       sluice.runs.list({ state, workflow, tag, before, limit }),
-      sluice.store.now(),
+      sluice.now(),
     ]);
     print(options, runs, () => {
       if (runs.length === 0) return "No runs.";
@@ -105,7 +105,7 @@ function cancel(given: string, options: By): Promise<void> {
     if (run)
       throw new SluiceError(
         "ALREADY_FINISHED",
-        `run ${id} ${runEnding(run, await sluice.store.now())} There is nothing to cancel.`,
+        `run ${id} ${runEnding(run, await sluice.now())} There is nothing to cancel.`,
       );
     return { data: { id, was, state: "cancelled" }, text: `run ${id} is cancelled; it was ${was}.` };
   });

@@ -44,7 +44,7 @@ export function addSchedules(program: Command): void {
 
 function listSchedules(options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.store.now()]);
+    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.now()]);
     print(options, triggers, () => {
       if (triggers.length === 0)
         return "No schedules. They come with an app: defineApp({ schedules: [ … ] })";
@@ -109,7 +109,7 @@ function noteOf({ state }: TriggerView, now: number): Cell {
 function setPaused(verb: "pause" | "resume", id: string, options: By): Promise<void> {
   return withStore(options, async (sluice) => {
     await sluice.schedules[verb](id, whoever(options.by));
-    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.store.now()]);
+    const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.now()]);
     const found = triggers.find((each) => each.id === id || `${each.kind} ${each.id}` === id);
     const { kind = "schedule", nextAt = null } = found ?? {};
     print(options, { id, kind, paused: verb === "pause", nextAt }, () => {

@@ -5,6 +5,7 @@ import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
 import { parseDuration } from "../../core/time.ts";
+import { after } from "../../env/timers.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Activity } from "./activity.ts";
 import { banner, laterDeploy } from "./banner.ts";
@@ -102,10 +103,7 @@ async function work(
     watch: activity.watch,
     executor: activity.around(executor),
   });
-  const [limits, now] = await whenAnswered(
-    () => Promise.all([sluice.limits.list(), sluice.store.now()]),
-    stopping,
-  );
+  const [limits, now] = await whenAnswered(() => Promise.all([sluice.limits.list(), sluice.now()]), stopping);
   const { deployed } = worker;
   if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
@@ -132,10 +130,10 @@ async function work(
  */
 function endAfter(graceMs: number): void {
   const moment = Math.min(1_000, graceMs / 20);
-  setTimeout(() => {
+  after(graceMs - moment, () => {
     process.stderr.write(
       "The grace period is over before everything was reported; others will recover it.\n",
     );
     process.exit(1);
-  }, graceMs - moment).unref();
+  });
 }

@@ -28,7 +28,7 @@ function show(given: string, options: GlobalOptions): Promise<void> {
       sluice.get(id),
       sluice.events(id),
       sluice.stopping(id),
-      sluice.store.now(),
+      sluice.now(),
     ]);
     const found = task as TaskView;
     const history = events.map(({ n, kind, at, data }) => ({

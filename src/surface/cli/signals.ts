@@ -1,4 +1,5 @@
 /** Ctrl-C and SIGTERM: the first asks to stop, the second does not ask. */
+import { stayAlive } from "../../env/timers.ts";
 import { endWith, reportError } from "./failure.ts";
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -13,12 +14,12 @@ export const RESTART_GRACE_MS = 2_000;
 /** Stays until it is told to stop: the timers of an idle worker keep no process alive. */
 export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): void {
   let toldAt: number | undefined;
-  const stay = setInterval(() => {}, 2 ** 30);
+  const letGo = stayAlive();
   const told = (signal: keyof typeof EXIT_CODES, isRestart = false): void => {
     const now = performance.now();
     if (toldAt === undefined) {
       toldAt = now;
-      clearInterval(stay);
+      letGo();
       stop(isRestart).catch((error: unknown) => endWith(reportError(error)));
     } else if (now - toldAt > SAME_PRESS_MS) process.exit(EXIT_CODES[signal]);
   };

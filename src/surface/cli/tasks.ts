@@ -69,7 +69,7 @@ function listTasks({ state, queue, name, before, limit, ...options }: Filter): P
   return withStore(options, async (sluice) => {
     const [tasks, now] = await Promise.all([
       sluice.list({ state, queue, name, before, limit }),
-      sluice.store.now(),
+      sluice.now(),
     ]);
     print(options, tasks, () => {
       if (tasks.length === 0) return "No tasks.";
@@ -100,7 +100,7 @@ function cancel(given: string, options: By): Promise<void> {
   return change(given, options, async (sluice, id) => {
     const before = await sluice.get(id);
     const { was } = await sluice.cancel(id, whoever(options.by));
-    const ended = before && was === before.state ? endingOf(before, await sluice.store.now()) : undefined;
+    const ended = before && was === before.state ? endingOf(before, await sluice.now()) : undefined;
     if (ended) throw new SluiceError("ALREADY_FINISHED", `task ${id} ${ended} There is nothing to cancel.`);
     return { data: { id, was, state: "cancelled" }, text: `task ${id} is cancelled; it was ${was}.` };
   });

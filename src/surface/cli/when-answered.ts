@@ -1,5 +1,5 @@
 /** A worker that runs already does not end because the store is away for a moment: what it wants to say can wait. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../../env/timers.ts";
 import { isAway } from "../../store/away.ts";
 
 const PAUSE_MS = 250;
@@ -10,7 +10,7 @@ export async function whenAnswered<T>(ask: () => Promise<T>, stopping: AbortSign
       return await ask();
     } catch (error) {
       if (stopping.aborted || !isGone(error)) throw error;
-      await sleep(PAUSE_MS, undefined, { signal: stopping }).catch(() => {});
+      await sleep(PAUSE_MS, stopping);
     }
   }
 }

@@ -53,13 +53,13 @@ function why(given: string, options: GlobalOptions): Promise<void> {
 
 async function look(sluice: Sluice, id: string): Promise<Seen> {
   const explanation = await sluice.explain(id);
-  const [task, now, sessions, stopping] = await Promise.all([
+  const [task, now, workers, stopping] = await Promise.all([
     sluice.get(id),
-    sluice.store.now(),
-    sluice.store.sessions(),
+    sluice.now(),
+    sluice.workers(),
     sluice.stopping(id),
   ]);
-  const worker = sessions.find((session) => session.id === task?.session)?.name;
+  const worker = workers.find(({ session }) => session === task?.session)?.name;
   return { explanation, task: task as TaskView, now, worker, stopping };
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostEnv, Ids } from "./env.ts";
+import { hostEnv } from "./host.ts";
+import { Ids } from "./ids.ts";
 
 const zeros = (): Uint8Array => new Uint8Array(8);
 const ones = (): Uint8Array => new Uint8Array(8).fill(255);
@@ -56,24 +57,5 @@ describe("ids", () => {
     const env = [hostEnv(), hostEnv()];
     const made = env.flatMap((each) => Array.from({ length: 1_000 }, () => each.newId()));
     expect(new Set(made).size).toBe(2_000);
-  });
-});
-
-describe("the host", () => {
-  test("calls back once after a while, unless it is cancelled", async () => {
-    const env = hostEnv();
-    const called: string[] = [];
-    env.after(5, () => called.push("kept"));
-    env.after(5, () => called.push("cancelled"))();
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    expect(called).toEqual(["kept"]);
-  });
-
-  test("has a clock for durations that never goes back, and the wall's", () => {
-    const env = hostEnv();
-    const first = env.monotonic();
-    expect(env.monotonic()).toBeGreaterThanOrEqual(first);
-    expect(Math.abs(env.wall() - Date.now())).toBeLessThan(1_000);
-    expect(env.random()).toBeLessThan(1);
   });
 });

@@ -1,30 +1,4 @@
-/** Time, randomness and ids, handed in at the top so that a test or a simulator can own them. */
-import { randomBytes } from "node:crypto";
-
-export interface Env {
-  /** A clock that cannot be set back, in milliseconds: for durations only. */
-  monotonic(): number;
-  wall(): number;
-  random(): number;
-  newId(): string;
-  /** Calls back once after so long; the answer cancels it. Never keeps a process alive. */
-  after(ms: number, call: () => void): () => void;
-}
-
-export function hostEnv(): Env {
-  const ids = new Ids();
-  return {
-    monotonic: () => performance.now(),
-    wall: () => Date.now(),
-    random: () => Math.random(),
-    newId: () => ids.next(Date.now(), () => randomBytes(8)),
-    after: (ms, call) => {
-      const timer = setTimeout(call, ms);
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
-  };
-}
+/** Ids of units: 22 letters and digits that sort by time. */
 
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_DIGITS = 12;

@@ -1,0 +1,98 @@
+/** The choice of one pass: of what was admitted, what this claimer takes now, and what it claims ahead of time. */
+import type { Plan, Waiter } from "../../core/gate/admit.ts";
+import { ClaimBudget } from "../../core/gate/claim-budget.ts";
+import type { Ask, Gate } from "../../core/gate/gate.ts";
+import { obstacle } from "../../core/gate/gate.ts";
+import { inOrder } from "../../core/gate/order.ts";
+import { fairTake } from "../../core/gate/share.ts";
+import type { Worker } from "../../core/gate/workers.ts";
+import type { Scope, Usage } from "../../store/store.ts";
+import type { Report, Seat } from "./claims.ts";
+import type { Picture } from "./picture.ts";
+
+export interface Choice {
+  /** How many of those admitted; the others are left to other workers. */
+  readonly take: number;
+  /** Claimed and begun now. */
+  readonly now: readonly Waiter[];
+  /** Claimed earlier, and begun now. */
+  readonly start: readonly { readonly id: string; readonly epoch: number }[];
+  /** Claimed now, and begun when they have their slots. */
+  readonly ahead: readonly string[];
+}
+
+export function choose(picture: Picture, plan: Plan, scope: Scope, seat: Seat, report: Report): Choice {
+  const { view, snapshot } = picture;
+  const { line, gates, workers, me } = snapshot;
+  const isOurs = report.ownTurn || !isScarce(plan, line, gates);
+  const take = taken(plan, workers, me, isOurs);
+  const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
+  const begun = plan.admitted.slice(0, take);
+  const now = begun.filter(({ id }) => !prefetched.has(id));
+  const start = begun.flatMap(({ id }) => {
+    const epoch = prefetched.get(id);
+    return epoch === undefined ? [] : [{ id, epoch }];
+  });
+  const further = seat.prefetch - claimedAhead(view.usage, scope.session) + start.length;
+  const budget = new ClaimBudget({ inAll: report.claims, perQueue: seat.claimBatch });
+  for (const { queue = "" } of now) budget.spend(queue);
+  const isIdle = me < 0 || report.draining;
+  const ahead = isIdle ? [] : aheadOfTime(plan, line, new Set(begun), further, budget, me);
+  return { take, now, start, ahead };
+}
+
+function taken(plan: Plan, workers: readonly Worker[], me: number, all: boolean): number {
+  const wanted = plan.admitted.length;
+  const mine = workers[me];
+  if (!mine || wanted === 0 || all) return wanted;
+  const serving = new Set(plan.admitted.flatMap((unit) => unit.workers ?? []));
+  const hungry = workers.filter(
+    (worker, index) => index !== me && serving.has(index) && worker.slots > worker.used,
+  );
+  return fairTake({ wanted, left: plan.left.length, me: mine, hungry });
+}
+
+/** Somebody waits because gates bind, not because the work or the workers have run out. */
+function isScarce(plan: Plan, line: readonly Waiter[], doors: readonly Gate[]): boolean {
+  for (const reasons of plan.waiting.values()) {
+    if (reasons.some(({ kind }) => kind === "full" || kind === "behind")) return true;
+  }
+  // The last unit shown of a lane is not decided; whether a gate is full for it can be seen all the same.
+  const gates = new Map(doors.map((gate) => [gate.key, gate]));
+  const isFull = ({ gate, slots }: Ask): boolean => {
+    const door = gates.get(gate);
+    return door !== undefined && obstacle(door, plan.held.get(gate) ?? door.held, 0, slots) === "full";
+  };
+  return line.some(({ frontier, asks }) => frontier && asks.some(isFull));
+}
+
+/** Claims of ours that have not started, those included that this look does not show. */
+function claimedAhead(usage: readonly Usage[], session: string): number {
+  const ours = usage.filter((row) => row.session === session && !row.held && !row.lost);
+  return ours.reduce((sum, { units }) => sum + units, 0);
+}
+
+/** In soft mode: the next units in order that we could run, claimed before they have their slots. */
+function aheadOfTime(
+  plan: Plan,
+  line: readonly Waiter[],
+  now: ReadonlySet<Waiter>,
+  further: number,
+  budget: ClaimBudget,
+  me: number,
+): string[] {
+  if (further <= 0) return [];
+  const mayComeSoon = (unit: Waiter): boolean =>
+    (plan.waiting.get(unit.id) ?? []).every(
+      ({ kind }) => kind === "full" || kind === "behind" || kind === "busy",
+    );
+  const ids: string[] = [];
+  for (const unit of inOrder(line)) {
+    if (ids.length >= further) break;
+    if (now.has(unit) || unit.claimed || !unit.workers?.includes(me) || !mayComeSoon(unit)) continue;
+    if (!budget.allows(unit.queue ?? "")) continue;
+    budget.spend(unit.queue ?? "");
+    ids.push(unit.id);
+  }
+  return ids;
+}

@@ -1,0 +1,36 @@
+/**
+ * Tells other workers of units that they could start. Said once for the same units: whoever could not take them then is
+ * not asked again and again.
+ */
+import type { LaneSpec } from "../../store/lane.ts";
+import type { Store } from "../../store/store.ts";
+import { RUNS } from "../../store/store.ts";
+import type { Decision } from "./decide.ts";
+
+export class Offers {
+  readonly #store: Pick<Store, "hint">;
+  readonly #offered = new Set<string>();
+
+  constructor(store: Pick<Store, "hint">) {
+    this.#store = store;
+  }
+
+  /** Units have moved, so what was offered may be taken now. */
+  renew(): void {
+    this.#offered.clear();
+  }
+
+  withdraw(id: string): void {
+    this.#offered.delete(id);
+  }
+
+  /** Who looked for what has arrived while we had it in hand found nothing, and would not look again. */
+  tell({ forOthers, plan }: Decision, arrived: readonly LaneSpec[]): void {
+    const fresh = new Set(forOthers.filter((id) => !this.#offered.has(id)));
+    for (const id of fresh) this.#offered.add(id);
+    if (fresh.size > 0 || arrived.length > 0) this.#store.hint("work");
+    // Whoever lets runs in hears nothing of work.
+    const runs = plan.left.some(({ id, queue }) => queue === RUNS && fresh.has(id));
+    if (runs || arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
+  }
+}

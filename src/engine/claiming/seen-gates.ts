@@ -1,0 +1,70 @@
+/**
+ * Gates as a claimer last saw them: which of them it locks alone, and how many units of a lane could pass. A gate that it
+ * knows nothing of is taken for one that can bind.
+ */
+import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
+import { familyOf } from "../../core/gate/key.ts";
+import { inByteOrder } from "../../core/text.ts";
+import { asksOf } from "../../store/lane.ts";
+import type { GateRow } from "../../store/store.ts";
+
+/** What is forgotten here is only read again. */
+const MOST_GATES = 10_000;
+const MOST_QUEUED = 64;
+const ANY = { limit: UNLIMITED, paused: false } as const;
+
+/** A lane, or whatever asks as one. */
+interface Asking {
+  readonly asks: string;
+}
+
+export class SeenGates {
+  readonly #gates = new Map<string, GateRow>();
+
+  learn(rows: readonly GateRow[]): void {
+    if (this.#gates.size > MOST_GATES) this.#gates.clear();
+    for (const gate of rows) this.#gates.set(gate.key, gate);
+  }
+
+  isUnlimited(key: string): boolean {
+    const gate = this.#gates.get(key);
+    return gate !== undefined && !bounded(gate);
+  }
+
+  /** Gates that could not bind are shared, all others are locked alone; a family is read with its members. */
+  locks(
+    lanes: readonly Asking[],
+    told: readonly string[],
+  ): { exclusive: string[]; shared: string[]; keys: string[] } {
+    const keys = new Set([...told, ...lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate))]);
+    const exclusive: string[] = [];
+    const shared = new Set<string>();
+    for (const key of keys) {
+      if (this.isUnlimited(key)) shared.add(key);
+      else exclusive.push(key);
+      const family = familyOf(key);
+      if (family && !keys.has(family)) shared.add(family);
+    }
+    return {
+      exclusive: exclusive.sort(inByteOrder),
+      shared: [...shared].sort(inByteOrder),
+      keys: [...keys].sort(inByteOrder),
+    };
+  }
+
+  /** The most units of a lane that its gates could ever let in at once. */
+  mostOf({ asks }: Asking): number {
+    return Math.min(...asksOf(asks).map(({ gate, slots }) => most(this.#gates.get(gate) ?? ANY, slots)));
+  }
+
+  /** In a strict line every unit keeps its place: enough of them to fill the gate, or those behind would wait for nothing. */
+  queuedFor({ asks }: Asking): number {
+    let queued = 0;
+    for (const { gate, slots } of asksOf(asks)) {
+      const row = this.#gates.get(gate);
+      if (row?.line === "strict" && bounded(row))
+        queued = Math.max(queued, Math.min(MOST_QUEUED, most(row, slots)) + 1);
+    }
+    return queued;
+  }
+}

@@ -1,0 +1,215 @@
+/** The decision of one look at one run: what core says follows, as rows to write. */
+import { runGateKey } from "../../core/gate/key.ts";
+import type { ItemOutcome } from "../../core/run/fan-out.ts";
+import { stepsOfEach } from "../../core/run/fan-out.ts";
+import type { Because, RunNow, StepState } from "../../core/run/progress.ts";
+import { progress, valuesOf } from "../../core/run/progress.ts";
+import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
+import type { Json } from "../../core/workflow/template.ts";
+import type { RunMove, RunSeen, StepMove, StepSeen } from "../../store/runs.ts";
+import { STILL } from "../../store/runs.ts";
+import type { Kept } from "./fan-out.ts";
+import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
+import { graphFrom, parse } from "./stored-json.ts";
+import type { UnitSettings } from "./unit.ts";
+import { unitOf } from "./unit.ts";
+import type { Wanted } from "./wanted.ts";
+
+/** One run. Where something has to be read first, there is no move yet. */
+export class RunLook {
+  readonly #run: RunSeen;
+  readonly #graph: Graph;
+  readonly #wanted: Wanted;
+  readonly #settings: UnitSettings;
+  readonly #states: Map<string, StepState>;
+  readonly #outputs = new Map<string, Json>();
+  readonly #steps: StepMove[] = [];
+  #gates: RunMove["gates"] = [];
+  #enqueue: RunMove["enqueue"] = [];
+  #timers: RunMove["timers"] = [];
+  #endItems: RunMove["endItems"] = [];
+  #again = false;
+  #waits = false;
+
+  constructor(run: RunSeen, wanted: Wanted, settings: UnitSettings) {
+    this.#run = run;
+    this.#graph = graphFrom(run.graph);
+    this.#wanted = wanted;
+    this.#settings = settings;
+    this.#states = new Map(run.steps.map((step) => [step.name, stateOf(step)]));
+  }
+
+  move(): RunMove | undefined {
+    for (const step of this.#run.steps) this.#absorb(step);
+    const answer = this.#progress();
+    if (!answer || this.#waits) return undefined;
+    for (const step of answer.expand) this.#expand(step);
+    if (this.#waits) return undefined;
+    const opened = answer.open.map(({ step, input }) => ({
+      step,
+      unit: unitOf(this.#run, step, input, this.#settings),
+    }));
+    const { id, started } = this.#run;
+    return {
+      ...nothing(this.#run),
+      start: started ? null : { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs },
+      gates: this.#gates,
+      steps: [
+        ...this.#steps,
+        ...answer.skip.map(({ step, because }) => skipped(step, because)),
+        ...opened.map(
+          ({ step, unit }): StepMove => ({ name: step.name, state: "open", unit: unit.id, body: null }),
+        ),
+      ],
+      enqueue: [...this.#enqueue, ...opened.map(({ unit }) => unit)],
+      timers: this.#timers,
+      endItems: this.#endItems,
+      again: this.#again,
+      finish: answer.finish && {
+        state: answer.finish.state,
+        body: JSON.stringify(
+          answer.finish.state === "succeeded" ? answer.finish.result : failure(answer.finish.steps),
+        ),
+      },
+    };
+  }
+
+  /** A step that has ended is written down as such; one over a list goes on, or comes to its end. */
+  #absorb(seen: StepSeen): void {
+    if (seen.state !== "open") return;
+    const { name, unit, body, fan } = seen;
+    if (seen.ended !== null)
+      this.#steps.push({ name, unit, body, state: stateOf(seen) as StepMove["state"] });
+    const step = this.#graph.steps.find((each) => each.name === name);
+    if (!fan || !step) return;
+    const stopped = afterFailure(step, this.#run);
+    if (stopped.length > 0) this.#stop(step, fan, stopped);
+    else if (fan.created < fan.total) this.#create(step, fan);
+    else if (!fan.left) this.#conclude(step, fan);
+  }
+
+  /** What was not created yet never will be. */
+  #stop(step: GraphStep, fan: NonNullable<StepSeen["fan"]>, ended: RunMove["endItems"]): void {
+    this.#endItems = [...this.#endItems, ...ended];
+    const { lane, total } = fan;
+    this.#steps.push({
+      name: step.name,
+      state: "open",
+      unit: null,
+      body: null,
+      fan: { lane, total, created: total },
+    });
+    this.#again = true;
+  }
+
+  #create(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+    const values = this.#valuesFor(step);
+    const kept = this.#kept(step);
+    if (!values || kept === undefined) return;
+    this.#take(create(this.#run, step, fan, values, kept, this.#settings));
+  }
+
+  #conclude(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+    const items = this.#wanted.items({ run: this.#run.id, step: step.name });
+    const kept = this.#kept(step);
+    if (!items || kept === undefined) {
+      this.#waits = true;
+      return;
+    }
+    const end = conclude(step, fan, items, kept);
+    this.#steps.push(end);
+    this.#states.set(step.name, end.state);
+    this.#outputs.set(step.name, parse(end.body));
+  }
+
+  #expand(step: GraphStep): void {
+    const kept = this.#kept(step);
+    if (kept === undefined) return;
+    this.#take(begin(this.#run, step, valuesOf(this.#graph, this.#now()), kept, this.#settings));
+  }
+
+  #take(move: ReturnType<typeof begin>): void {
+    this.#steps.push(...move.steps);
+    this.#gates = [...this.#gates, ...move.gates];
+    this.#enqueue = [...this.#enqueue, ...move.enqueue];
+    this.#timers = [...this.#timers, ...move.timers];
+    // A step that failed at once decides others.
+    this.#again ||= move.again || move.steps.some(({ state }) => state === "failed");
+  }
+
+  /** How the items ended that this run takes over; null where it takes over none. */
+  #kept(step: GraphStep): Kept | undefined {
+    if (this.#run.rerunOf === null) return null;
+    const key = { run: this.#run.rerunOf, step: step.name };
+    const text = this.#wanted.body(key);
+    // The run may have ended before its step did.
+    const items = text === null ? this.#wanted.items(key) : [];
+    if (text === undefined || items === undefined) {
+      this.#waits = true;
+      return undefined;
+    }
+    if (text === null) return keptItems(items);
+    const outcomes = parse(text);
+    return Array.isArray(outcomes) ? (outcomes as unknown as readonly ItemOutcome[]) : null;
+  }
+
+  /** What follows, once everything that it depends on has been read. */
+  #progress() {
+    for (;;) {
+      const answer = progress(this.#graph, this.#now());
+      if (!("wants" in answer)) return answer;
+      if (!answer.wants.map((step) => this.#read(step)).every(Boolean)) return undefined;
+    }
+  }
+
+  #valuesFor(step: GraphStep) {
+    const succeeded = stepsOfEach(step).filter((name) => this.#states.get(name) === "succeeded");
+    if (!succeeded.map((name) => this.#read(name)).every(Boolean)) {
+      this.#waits = true;
+      return undefined;
+    }
+    return valuesOf(this.#graph, this.#now());
+  }
+
+  /** What a step gave: the result of its unit, or how its items ended. */
+  #read(name: string): boolean {
+    if (this.#outputs.has(name)) return true;
+    const seen = this.#run.steps.find((step) => step.name === name);
+    const text =
+      seen?.fan || !seen?.unit
+        ? this.#wanted.body({ run: this.#run.id, step: name })
+        : this.#wanted.unit(seen.unit);
+    if (text === undefined) return false;
+    this.#outputs.set(name, parse(text));
+    return true;
+  }
+
+  #now(): RunNow {
+    return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
+  }
+}
+
+/** A move that changes nothing. */
+export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
+
+function stateOf({ state, ended }: StepSeen): StepState {
+  if (state !== "open" || ended === null) return state;
+  return ended === "succeeded" || ended === "cancelled" ? ended : "failed";
+}
+
+const skipped = (name: string, because: Because): StepMove => ({
+  name,
+  state: "skipped",
+  unit: null,
+  body: JSON.stringify(because),
+});
+
+const gatesOf = (run: string, graph: Graph) =>
+  graph.gates.map(({ name, limit }) => ({ key: runGateKey(run, name), limit }));
+
+const failure = (steps: readonly string[]): Json => ({
+  name: "StepsFailed",
+  code: "STEPS_FAILED",
+  message: `${steps.length === 1 ? "Step" : "Steps"} ${steps.join(", ")} did not succeed.`,
+  steps,
+});

@@ -1,0 +1,153 @@
+/** What follows when something happens to a worker: the tables of `state.ts` as one pure function. */
+import type { Happening, Order, Phase, PlainHappening, State } from "./state.ts";
+import { isDraining, STOPPED_STATE } from "./state.ts";
+
+export interface Step {
+  /** As it was, when absent. */
+  readonly state?: State;
+  readonly orders: readonly Order[];
+}
+
+/** Most happenings change nothing, so their steps are made once. */
+const NOTHING: Step = { orders: [] };
+const SPEAK: Step = { orders: ["speak"] };
+
+export function follow(state: State, happening: Happening): Step {
+  if (typeof happening === "string") return followPlain(state, happening);
+  switch (happening.kind) {
+    case "stop":
+      return stop(state, happening.graceMs);
+    case "sessionOpened":
+      return to({ ...state, session: happening.session });
+    case "answered":
+      return answered(state, happening.more && !isDraining(state), happening.yielded);
+    case "unanswered":
+      return state.isRecovering ? NOTHING : away(state, happening.error);
+    case "stillAway":
+      return away(state, happening.error);
+  }
+}
+
+function followPlain(state: State, happening: PlainHappening): Step {
+  switch (happening) {
+    case "toSay":
+      return SPEAK;
+    case "hint":
+      return state.hinted ? SPEAK : to({ ...state, hinted: true }, "speak");
+    case "asked":
+      return state.hinted || state.ownTurn ? to({ ...state, hinted: false, ownTurn: false }) : NOTHING;
+    case "ownTurn":
+      return to({ ...state, hinted: true, ownTurn: true }, "speak");
+    case "reached":
+      return state.failures > 0 ? to({ ...state, failures: 0 }) : NOTHING;
+    case "recovered":
+      return to({ ...state, hinted: true, isRecovering: false }, "speak");
+    case "sessionRenewed":
+      return { orders: ["reconcile"] };
+    case "sessionLost":
+      return lost(state);
+    case "leased":
+      return { orders: ["keepClaims"] };
+    case "stepsEnded":
+      return { orders: ["tellSteps"] };
+    case "cancelHeard":
+      return state.looksForCancelled
+        ? NOTHING
+        : to({ ...state, looksForCancelled: true }, "lookForCancelled");
+    case "cancelDue":
+      return to({ ...state, looksForCancelled: false }, "dropStale");
+    default:
+      return followLife(state, happening);
+  }
+}
+
+type LifeHappening = Extract<
+  PlainHappening,
+  "start" | "opened" | "notOpened" | "idle" | "graceOver" | "halted" | "allSaid" | "left"
+>;
+
+function followLife(state: State, happening: LifeHappening): Step {
+  const { phase } = state;
+  switch (happening) {
+    case "start":
+      return phase === "stopped" ? to({ ...STOPPED_STATE, phase: "opening" }, "open") : NOTHING;
+    case "opened":
+      return phase === "opening" ? opened(state) : NOTHING;
+    case "idle":
+    case "graceOver":
+      return waited(state);
+    case "halted":
+      return phase === "halting" ? enter(state, "reporting") : NOTHING;
+    case "allSaid":
+      return phase === "closing" ? { orders: ["leave"] } : NOTHING;
+    case "notOpened":
+    case "left":
+      return to(STOPPED_STATE);
+  }
+}
+
+/** Somebody may have asked for a stop meanwhile. */
+function opened(state: State): Step {
+  if (state.graceMs === Number.POSITIVE_INFINITY) return enter(state, "working", "converse", "speak");
+  const { state: draining, orders } = drain(state);
+  return { ...(draining ? { state: draining } : {}), orders: ["converse", ...orders] };
+}
+
+/** Each who asks has a patience of his own; the shortest counts. */
+function stop(state: State, graceMs: number): Step {
+  const impatient = graceMs < state.graceMs ? { ...state, graceMs } : state;
+  if (state.phase === "working") return drain({ ...state, graceMs });
+  if (impatient === state || state.phase === "stopped") return NOTHING;
+  return isWaiting(state.phase) ? enter(impatient, state.phase) : to(impatient);
+}
+
+const drain = (state: State): Step => enter({ ...state, hinted: true }, "draining", "giveBack", "speak");
+
+/** The time for this part of the stop is over, or not needed. */
+function waited(state: State): Step {
+  switch (state.phase) {
+    case "draining":
+      return enter(state, "aborting", "abort");
+    case "aborting":
+      return enter(state, "halting", "halt");
+    case "reporting":
+      return enter(state, "closing", "speak");
+    default:
+      return NOTHING;
+  }
+}
+
+function lost(state: State): Step {
+  if (state.session === undefined) return NOTHING;
+  return to({ ...state, session: undefined, hinted: true }, "forget", "speak");
+}
+
+function answered(state: State, more: boolean, yielded: boolean): Step {
+  const orders: Order[] = more ? ["speak"] : [];
+  if (yielded) orders.push("lookAgain");
+  return state.more === more ? { orders } : { state: { ...state, more }, orders };
+}
+
+function away(state: State, error: unknown): Step {
+  const failures = state.failures + 1;
+  return to({ ...state, isRecovering: true, failures }, { do: "recover", error, failures });
+}
+
+const to = (state: State, ...orders: Order[]): Step => ({ state, orders });
+
+/** Phases that wait for something say so last, and for how long. */
+function enter(state: State, phase: Phase, ...orders: Order[]): Step {
+  if (isWaiting(phase)) orders.push({ do: "wait", ms: waitMs(phase, state.graceMs) });
+  return { state: { ...state, phase }, orders };
+}
+
+type Waiting = "draining" | "aborting" | "reporting";
+
+const isWaiting = (phase: Phase): phase is Waiting =>
+  phase === "draining" || phase === "aborting" || phase === "reporting";
+
+/** The end of a grace period is for code that was aborted, and for saying how it ended. */
+function waitMs(phase: Waiting, graceMs: number): number {
+  const last = Math.min(5_000, Math.max(100, graceMs * 0.3));
+  return phase === "draining" ? graceMs - last : last / 3;
+}

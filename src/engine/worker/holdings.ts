@@ -1,0 +1,130 @@
+/**
+ * The claims that this worker holds, and where each of them is: claimed ahead of its slot, running, or stopping. A claim
+ * that was taken away (cancelled, timed out, lost) is stopping, and uses its slot here until its code has ended. Those are
+ * kept by epoch, because the same task may run here again by then.
+ */
+import type { Claimed } from "../claiming/claims.ts";
+import type { Active } from "./active.ts";
+
+/** A claim with a lease of its own. */
+export interface Leased {
+  readonly id: string;
+  readonly epoch: number;
+  readonly leaseMs: number;
+}
+
+export class Holdings {
+  readonly #active = new Map<string, Active>();
+  readonly #stopping = new Map<number, Active>();
+  readonly #prefetched = new Map<string, Claimed>();
+
+  /** How many tasks run right now, those included that should have ended. */
+  get size(): number {
+    return this.#active.size + this.#stopping.size;
+  }
+
+  /** Those that run and are ours. */
+  get active(): Active[] {
+    return [...this.#active.values()];
+  }
+
+  /** Those claimed ahead of their slots. */
+  get ahead(): Claimed[] {
+    return [...this.#prefetched.values()];
+  }
+
+  /** Whether a claim of ours runs here, or waits to. */
+  knows({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
+    return (
+      this.#stopping.has(epoch) ||
+      this.#active.get(id)?.claim.epoch === epoch ||
+      this.#prefetched.get(id)?.epoch === epoch
+    );
+  }
+
+  /** Claims of which the store has not been told that they began. */
+  get unbegun(): number {
+    let unmarked = 0;
+    for (const { marked } of this.#active.values()) if (!marked) unmarked += 1;
+    return this.#prefetched.size + unmarked;
+  }
+
+  /** Code that runs, and the store has not been told. */
+  get unmarked(): Active[] {
+    return this.active.filter(({ marked, begunAt }) => !marked && begunAt !== undefined);
+  }
+
+  /** Claims that have a lease of their own, and how long it is. */
+  get leased(): readonly Leased[] {
+    const stopping = [...this.#stopping.values()].filter(({ isLost }) => !isLost);
+    const begun = [...this.#active.values(), ...stopping].map(({ claim }) => claim);
+    const all = [...begun, ...this.#prefetched.values()];
+    return all.flatMap(({ id, epoch, leaseMs }) => (leaseMs === null ? [] : [{ id, epoch, leaseMs }]));
+  }
+
+  /** The claim of this task that runs and is ours. */
+  running(id: string): Active | undefined {
+    return this.#active.get(id);
+  }
+
+  isRunning(active: Active): boolean {
+    return this.#active.get(active.claim.id) === active;
+  }
+
+  /** With this epoch, whether it is ours or should have ended. */
+  find({ id, epoch }: { readonly id: string; readonly epoch: number }): Active | undefined {
+    const active = this.#stopping.get(epoch) ?? this.#active.get(id);
+    return active?.claim.epoch === epoch ? active : undefined;
+  }
+
+  begin(active: Active): void {
+    this.#active.set(active.claim.id, active);
+  }
+
+  end(active: Active): void {
+    this.#active.delete(active.claim.id);
+  }
+
+  /** It is no longer ours, but its code has not ended. */
+  stop(active: Active): void {
+    this.#active.delete(active.claim.id);
+    this.#stopping.set(active.claim.epoch, active);
+  }
+
+  /** False when it was not stopping. */
+  stopped(active: Active): boolean {
+    return this.#stopping.delete(active.claim.epoch);
+  }
+
+  keepAhead(claim: Claimed): void {
+    this.#prefetched.set(claim.id, claim);
+  }
+
+  /** The claim that was kept for this task, which is kept no longer. */
+  takeAhead(id: string): Claimed | undefined {
+    const claim = this.#prefetched.get(id);
+    this.#prefetched.delete(id);
+    return claim;
+  }
+
+  /** False when this very claim was not kept. */
+  dropAhead({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
+    return this.#prefetched.get(id)?.epoch === epoch && this.#prefetched.delete(id);
+  }
+
+  /** All claims that were kept; none is kept any longer. */
+  takeAllAhead(): Claimed[] {
+    const all = this.ahead;
+    this.#prefetched.clear();
+    return all;
+  }
+
+  /** Forgets everything; answers what ran. */
+  clear(): Active[] {
+    const all = this.active;
+    this.#active.clear();
+    this.#stopping.clear();
+    this.#prefetched.clear();
+    return all;
+  }
+}

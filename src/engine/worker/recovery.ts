@@ -1,0 +1,85 @@
+/**
+ * After an answer was lost, or the store was away: nothing is believed before the store has said what is ours. Then all
+ * is reported again.
+ */
+import type { Env } from "../../env/env.ts";
+import type { Claims } from "../claiming/claims.ts";
+import type { Exchanges } from "./exchanges.ts";
+import type { Holdings } from "./holdings.ts";
+import type { Machine } from "./machine.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Running } from "./running.ts";
+import { isClosing } from "./state.ts";
+import { stopped } from "./verdict.ts";
+import type { Tell } from "./worker-event.ts";
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+const LAST_TRIES = 3;
+
+/** What it works with, and whom it tells. */
+export interface RecoveryParts {
+  readonly claims: Claims;
+  readonly env: Env;
+  readonly exchanges: Pick<Exchanges, "landed">;
+  readonly holdings: Holdings;
+  readonly outbox: Outbox;
+  readonly running: Pick<Running, "adopt">;
+  readonly session: { isTrusted(): boolean };
+  readonly machine: Machine;
+  readonly tell: Tell;
+}
+
+export class Recovery {
+  readonly #parts: RecoveryParts;
+
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
+  }
+
+  /** After so many failures in a row, from 1. */
+  async recover(error: unknown, failures: number): Promise<void> {
+    const { env, exchanges, machine, outbox, session, tell } = this.#parts;
+    tell({ kind: "error", error });
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+    await env.sleep(pauseMs * (0.5 + env.random()));
+    // What another exchange brings is taken first, or it would be taken for something that was lost.
+    await exchanges.landed();
+    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
+    const givesUp = isClosing(machine.state) && machine.state.failures > LAST_TRIES;
+    if (givesUp) outbox.clear();
+    else if (!session.isTrusted()) machine.happened("sessionLost");
+    else {
+      // Claims that nobody knows of would hold their slots for nothing: not before this was answered.
+      const failed = await this.#adopt().catch((cause: unknown) => ({ cause }));
+      if (failed) return machine.happened({ kind: "stillAway", error: failed.cause });
+    }
+    machine.happened("recovered");
+  }
+
+  async #adopt(): Promise<void> {
+    const { claims, machine, running } = this.#parts;
+    const [held, stopping] = await Promise.all([claims.held(), claims.stopping()]);
+    // Only now: what ended while we asked is ours no more.
+    running.adopt(held);
+    this.#letGo(stopping);
+    machine.happened("leased");
+  }
+
+  /**
+   * Lets go of claims that were taken away and do not run here: cancelled before we heard of them, in an answer that was
+   * lost. One in an answer that is still on its way will run here, so such answers are waited for.
+   */
+  async reconcile(): Promise<void> {
+    const { claims, exchanges } = this.#parts;
+    const stopping = await claims.stopping().catch(() => []);
+    if (stopping.length === 0) return;
+    await exchanges.landed();
+    this.#letGo(stopping);
+  }
+
+  #letGo(claims: readonly { readonly id: string; readonly epoch: number }[]): void {
+    const { holdings, outbox } = this.#parts;
+    for (const claim of claims) if (!holdings.knows(claim)) outbox.add(stopped(claim));
+  }
+}
