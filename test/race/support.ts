@@ -13,9 +13,9 @@ import {
   describeWithInstalled,
   describeWithMariadb,
   describeWithPostgres,
-  freshInstalled,
-  freshMariadb,
   freshSqlite,
+  migratedInstalled,
+  migratedMariadb,
   migratedPostgres,
 } from "../support/databases.ts";
 
@@ -82,12 +82,12 @@ const places = {
     beside: besidePostgres,
   },
   "PostgreSQL as installed": {
-    fresh: freshInstalled,
+    fresh: migratedInstalled,
     open: async (url: string, options: object) => openPostgres({ url, ...options }),
     beside: besidePostgres,
   },
   MariaDB: {
-    fresh: freshMariadb,
+    fresh: migratedMariadb,
     open: async (url: string, options: object) => openMysql({ url, ...options }),
     beside: besideMariadb,
   },
