@@ -10,7 +10,7 @@ import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { parallel } from "../workflow/executor.ts";
 
-export interface AppQueue {
+interface AppQueue {
   readonly name: string;
   readonly rank: number;
   /** False where the rank is the default one: then the app says nothing of it. */
@@ -32,7 +32,7 @@ export interface AppTagLimit {
   readonly limit: number;
 }
 
-export interface AppRuns {
+interface AppRuns {
   /** False when the app does not say how many may be in progress: then that is left to others. */
   readonly declared: boolean;
   readonly max: number;

@@ -20,7 +20,7 @@ import { taskProblems } from "./tasks.ts";
 import { triggerProblems } from "./triggers.ts";
 import { workflowProblems } from "./workflows.ts";
 
-export type { App, AppPool, AppQueue, AppRuns, AppTagLimit } from "./app.ts";
+export type { App } from "./app.ts";
 
 /** The app with its defaults filled in, or a ConfigError with every problem it has. */
 export function checkApp(definition: AppDefinition): App {

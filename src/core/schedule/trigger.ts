@@ -16,7 +16,7 @@ import { workflowId } from "./definition.ts";
 import type { CatchUp } from "./due.ts";
 import type { Overlap } from "./overlap.ts";
 
-export const TRIGGER_DEFAULTS = {
+const TRIGGER_DEFAULTS = {
   timezone: "UTC",
   catchUp: "last",
   overlap: "allow",

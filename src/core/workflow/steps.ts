@@ -33,7 +33,7 @@ export interface Steps {
 }
 
 /** A task that takes nothing needs to be given nothing. */
-export type StepArguments<Input> = undefined extends Input
+type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
 
@@ -44,7 +44,7 @@ export interface StepOptions extends StepOverrides {
   readonly when?: StepCondition;
 }
 
-export interface StepOverrides {
+interface StepOverrides {
   readonly queue?: string;
   readonly priority?: number;
   /** Instead of the task's. */
