@@ -4,11 +4,12 @@
  */
 import type { AppTriggers } from "../schedule/trigger.ts";
 import { triggersOf } from "../schedule/trigger.ts";
-import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
+import type { AnyTask } from "../task/definition.ts";
 import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { parallel } from "../workflow/executor.ts";
+import type { AppDefinition, QueueMode } from "./definition.ts";
 
 interface AppQueue {
   readonly name: string;

@@ -4,9 +4,9 @@
  * triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
-import type { AppDefinition } from "../task/definition.ts";
 import type { App } from "./app.ts";
 import { resolveApp } from "./app.ts";
+import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
