@@ -23,7 +23,7 @@ const common = {
 } as const;
 
 /**
- * The files that take longest, by what `npm test` prints at its end. vitest goes by the size of a file, and these are
+ * Files that take long; compare with what `npm test` prints at its end. vitest goes by the size of a file, and these are
  * mostly a line that calls a suite: they would begin when everything else is over, with nothing left to run beside them.
  */
 const LONGEST = [

@@ -8,7 +8,7 @@ import { chmodSync, mkdtempSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** A whole run writes about half of it. */
+/** A generous estimate: databases stay until the end of the run, at some ten megabytes each. */
 const ROOM_BYTES = 12 * 2 ** 30;
 
 /** The path of a new folder, or undefined where the disk has to do. */
