@@ -5,8 +5,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChecks } from "./checks.mjs";
+import { memoryFolder } from "./memory-folder.mjs";
 import { build, install, root } from "./ready.mjs";
 import { endWithNpm, node } from "./run.mjs";
+import { failuresOf, judge, slowest, totalsOf } from "./test-report.mjs";
 
 endWithNpm();
 await install(root);
@@ -14,26 +16,21 @@ const checks = await runChecks();
 checks[(await build()) ? "passed" : "failed"].push("build");
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const report = join(folder, "report.json");
+const memory = memoryFolder();
+process.once("exit", () => {
+  for (const made of [folder, memory]) if (made) rmSync(made, { recursive: true, force: true });
+});
 const notes = join(folder, "notes.txt");
-const code = await node(
-  [
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...process.argv.slice(2),
-  ],
-  { env: { ...process.env, SLUICE_TEST_NOTES: notes } },
-);
-const tests = countTests(report);
+
+const first = await vitest("report", process.argv.slice(2));
+const tests = totalsOf(first.report);
+// vitest can fail with every test green: an error outside of any test, or a run that was cut off.
+if (first.code !== 0 && tests.failed === 0) tests.failed = 1;
 const notRun = existsSync(notes) ? readFileSync(notes, "utf8").trim().split("\n") : [];
 
-// vitest can fail with every test green: an error outside of any test, or a run that was cut off.
-if (code !== 0 && tests.failed === 0) tests.failed = 1;
-
+console.log("\nThe slowest files:");
+for (const line of slowest(first.report, root)) console.log(line);
+for (const line of await explainFailures()) console.log(line);
 for (const name of checks.failed) console.log(`Check failed: ${name}`);
 for (const note of notRun) console.log(note);
 const passed = tests.passed + checks.passed.length;
@@ -41,19 +38,22 @@ const failed = tests.failed + checks.failed.length;
 console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ""}`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-function countTests(file) {
-  if (!existsSync(file)) return { passed: 0, failed: 0, skipped: 0 };
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-    readFileSync(file, "utf8"),
-  );
-  // A file that could not be loaded, or whose hooks failed, has failed without a failed test in it.
-  const brokenFiles = testResults.filter(
-    (result) =>
-      result.status === "failed" && !result.assertionResults.some((test) => test.status === "failed"),
-  );
-  return {
-    passed: numPassedTests,
-    failed: numFailedTests + brokenFiles.length,
-    skipped: numPendingTests + numTodoTests,
-  };
+/** Runs the files that failed once more, one at a time, to tell flaky from broken. Both stay failures. */
+async function explainFailures() {
+  const failures = failuresOf(first.report, root);
+  // So many are no accident, and what they say is above.
+  if (failures.length === 0 || failures.length > 20) return [];
+  console.log("\nRunning what failed again, one file at a time, to tell flaky from broken.");
+  const { report } = await vitest("again", [...failures.map(({ file }) => file), "--no-file-parallelism"]);
+  return judge(failures, failuresOf(report, root));
+}
+
+async function vitest(name, args) {
+  const file = join(folder, `${name}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const env = { ...process.env, SLUICE_TEST_NOTES: notes };
+  if (memory) env.TMPDIR = memory;
+  const code = await node(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...args], { env });
+  const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  return { code, report };
 }

@@ -13,6 +13,7 @@ export {
 export type { StoppingView } from "./api/stopping.ts";
 export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
+export type { AppDefinition, RunOptions, TagLimit } from "./core/app/definition.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export type { ErrorCode } from "./core/error-code.ts";
 export { describe } from "./core/gate/describe.ts";
@@ -32,14 +33,7 @@ export {
   sensor,
   succeeded,
 } from "./core/schedule/definition.ts";
-export {
-  type AppDefinition,
-  type RunOptions,
-  type TagLimit,
-  type TaskContext,
-  type TaskDefinition,
-  task,
-} from "./core/task/definition.ts";
+export { type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
 export {
   type AnyWorkflow,
   type RunInputOf,
@@ -60,7 +54,8 @@ export {
 export type { EachHandle, Ending, ItemError, Outcome, StepHandle } from "./core/workflow/handle.ts";
 export { entries, type Gathered, zip } from "./core/workflow/items.ts";
 export type { Reference } from "./core/workflow/reference.ts";
-export type { StepOptions, Steps } from "./core/workflow/steps.ts";
+export type { StepOptions } from "./core/workflow/step-options.ts";
+export type { Steps } from "./core/workflow/steps.ts";
 export {
   all,
   any,

@@ -6,7 +6,7 @@ import type { Ending, Executor, Job } from "./executor.ts";
 
 export type Startable = Executor & { start?(): Promise<void>; stop?(): Promise<void> };
 
-export interface Places {
+interface Places {
   readonly here: Startable;
   readonly pool?: (() => Startable) | undefined;
   readonly pods?: (() => Promise<Startable>) | undefined;

@@ -125,7 +125,7 @@ async function waitsForPool(): Promise<{ id: string }> {
         id = run?.id ?? "";
         return id === "" ? [] : Object.keys(await shop.sluice.runs.waits(id));
       },
-      { timeout: 10_000 },
+      { timeout: 40_000 },
     )
     .toContain("right");
   // Watchers look three times a second.

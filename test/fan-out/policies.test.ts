@@ -168,7 +168,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     );
     const { id } = await sluice.submit(strict, undefined);
     expect(await sluice.runs.ended(id)).toMatchObject({ state: "failed" });
-    await expect.poll(() => aborted.sort(), { timeout: 10_000 }).toEqual([0, 2]);
+    await expect.poll(() => aborted.sort(), { timeout: 40_000 }).toEqual([0, 2]);
     expect((await outcomesOf(sluice, id, "items")).map(({ state }) => state)).toEqual([
       "cancelled",
       "failed",
@@ -195,7 +195,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const sluice = await working(place, { tasks: [some], workflows: [early] });
     const { id } = await sluice.submit(early, undefined);
     await expect
-      .poll(async () => (await stepOf(sluice, id, "items")).items, { timeout: 10_000 })
+      .poll(async () => (await stepOf(sluice, id, "items")).items, { timeout: 40_000 })
       .toMatchObject({ waiting: 0 });
     isOver.resolve();
     expect(await sluice.runs.ended(id)).toMatchObject({ state: "failed" });

@@ -1,11 +1,11 @@
 import { openMysql } from "../../src/store/mysql/index.ts";
-import { describeWithMariadb, freshMariadb } from "../support/databases.ts";
+import { describeWithMariadb, migratedMariadb } from "../support/databases.ts";
 import { manyLanes } from "./lanes.ts";
 
 describeWithMariadb("very many lanes on MariaDB", () => {
   manyLanes(
     async () => {
-      const store = await openMysql({ url: await freshMariadb() });
+      const store = await openMysql({ url: await migratedMariadb() });
       await store.migrate();
       return store;
     },

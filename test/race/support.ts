@@ -13,9 +13,9 @@ import {
   describeWithInstalled,
   describeWithMariadb,
   describeWithPostgres,
-  freshInstalled,
-  freshMariadb,
   freshSqlite,
+  migratedInstalled,
+  migratedMariadb,
   migratedPostgres,
 } from "../support/databases.ts";
 
@@ -82,12 +82,12 @@ const places = {
     beside: besidePostgres,
   },
   "PostgreSQL as installed": {
-    fresh: freshInstalled,
+    fresh: migratedInstalled,
     open: async (url: string, options: object) => openPostgres({ url, ...options }),
     beside: besidePostgres,
   },
   MariaDB: {
-    fresh: freshMariadb,
+    fresh: migratedMariadb,
     open: async (url: string, options: object) => openMysql({ url, ...options }),
     beside: besideMariadb,
   },
@@ -155,11 +155,11 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   return ended;
 }
 
-/** Waits until something is so; fails after ten seconds. */
+/** Waits until something is so; fails after forty seconds, which even a busy machine does not take. */
 export async function until(isSo: () => Promise<boolean>, everyMs = 5): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 40_000;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error("waited ten seconds in vain");
+    if (performance.now() > deadline) throw new Error("waited forty seconds in vain");
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -21,10 +21,37 @@ export async function createPostgres(url: string, prefix = "sluice_"): Promise<s
 export async function copyPostgres(url: string, prefix: string): Promise<string> {
   const name = randomName(prefix);
   const server = urlOf(url, "postgres");
-  await onPostgres(server, (client) =>
-    client.query(`CREATE DATABASE ${name} TEMPLATE ${new URL(url).pathname.slice(1)}`),
-  );
+  await onPostgres(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${nameIn(url)}`));
   return urlOf(url, name);
+}
+
+/** A database with tables in it, as the statements that make another one like it. */
+export interface MariadbTemplate {
+  readonly url: string;
+  readonly statements: string;
+}
+
+/** What makes a copy of the database behind `url`, which stays as it is from now on. */
+export async function mariadbTemplate(url: string): Promise<MariadbTemplate> {
+  const statements: string[] = [];
+  await onMariadb(url, async (connection) => {
+    const template = nameIn(url);
+    const [tables] = await connection.query<mysql.RowDataPacket[]>("SHOW TABLES");
+    for (const name of tables.map((row) => String(Object.values(row)[0])).sort()) {
+      const [made] = await connection.query<mysql.RowDataPacket[]>(`SHOW CREATE TABLE ${name}`);
+      const [rows] = await connection.query<mysql.RowDataPacket[]>(`SELECT 1 FROM ${name} LIMIT 1`);
+      statements.push(String(made[0]?.["Create Table"]));
+      if (rows.length > 0) statements.push(`INSERT INTO ${name} SELECT * FROM ${template}.${name}`);
+    }
+  });
+  return { url, statements: statements.join(";\n") };
+}
+
+/** Creates a database on the same server with all that is in the template: in one go, where a migration takes dozens. */
+export async function copyMariadb({ url, statements }: MariadbTemplate, prefix: string): Promise<string> {
+  const copy = await createMariadb(url, prefix);
+  await onMariadb(copy, (connection) => connection.query(statements), { multipleStatements: true });
+  return copy;
 }
 
 /** Creates an empty database on the server behind `url` and returns its URL. */
@@ -68,8 +95,9 @@ async function onPostgres(url: string, work: (client: pg.Client) => Promise<unkn
 async function onMariadb(
   url: string,
   work: (connection: mysql.Connection) => Promise<unknown>,
+  options: mysql.ConnectionOptions = {},
 ): Promise<void> {
-  const connection = await mysql.createConnection(url);
+  const connection = await mysql.createConnection({ uri: url, ...options });
   try {
     await work(connection);
   } finally {
@@ -79,6 +107,10 @@ async function onMariadb(
 
 function randomName(prefix: string): string {
   return `${prefix}${randomBytes(6).toString("hex")}`;
+}
+
+function nameIn(url: string): string {
+  return new URL(url).pathname.slice(1);
 }
 
 function urlOf(server: string, database: string): string {

@@ -6,9 +6,17 @@ import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { openMysql } from "../../src/store/mysql/index.ts";
 import { openPostgres } from "../../src/store/postgres/index.ts";
 import { top } from "./built-cli.ts";
-import { createPostgres, dropMariadbs, dropPostgreses } from "./create-database.ts";
+import type { MariadbTemplate } from "./create-database.ts";
+import {
+  createMariadb,
+  createPostgres,
+  dropMariadbs,
+  dropPostgreses,
+  mariadbTemplate,
+} from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
 import { startInstalled, start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
@@ -23,8 +31,10 @@ declare module "vitest" {
     /** The PostgreSQL of this machine's distribution. */
     installedUrl: string | null;
     installedMissing: string;
+    migratedInstalled: string | null;
     mariadbUrl: string | null;
     mariadbMissing: string;
+    migratedMariadb: MariadbTemplate | null;
     /** Begins the name of every database this run creates, so that it can remove them again. */
     databasePrefix: string;
     /** A folder of this run, for what plain-module.ts makes. */
@@ -45,16 +55,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ),
     open("MariaDB", "SLUICE_TEST_MARIADB", startMariadb, (url) => dropMariadbs(url, prefix)),
   ]);
+  const [migratedPostgres, migratedInstalled, migratedMariadb] = await Promise.all([
+    postgres.url === null ? null : inPostgres(postgres.url, prefix),
+    installed.url === null ? null : inPostgres(installed.url, prefix),
+    mariadb.url === null ? null : inMariadb(mariadb.url, prefix),
+  ]);
   const plainModules = newModuleFolder();
   project.provide("plainModules", plainModules);
   project.provide("databasePrefix", prefix);
   project.provide("postgresUrl", postgres.url);
   project.provide("postgresMissing", postgres.url === null ? postgres.missing : "");
-  project.provide("migratedPostgres", postgres.url === null ? null : await migrated(postgres.url, prefix));
+  project.provide("migratedPostgres", migratedPostgres);
   project.provide("installedUrl", installed.url);
   project.provide("installedMissing", installed.url === null ? installed.missing : "");
+  project.provide("migratedInstalled", migratedInstalled);
   project.provide("mariadbUrl", mariadb.url);
   project.provide("mariadbMissing", mariadb.url === null ? mariadb.missing : "");
+  project.provide("migratedMariadb", migratedMariadb);
   return async () => {
     rmSync(plainModules, { recursive: true, force: true });
     await Promise.all(
@@ -63,12 +80,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function migrated(server: string, prefix: string): Promise<string> {
+async function inPostgres(server: string, prefix: string): Promise<string> {
   const url = await createPostgres(server, prefix);
   const store = openPostgres({ url });
   await store.migrate();
   await store.close();
   return url;
+}
+
+async function inMariadb(server: string, prefix: string): Promise<MariadbTemplate> {
+  const url = await createMariadb(server, prefix);
+  const store = openMysql({ url });
+  await store.migrate();
+  await store.close();
+  return mariadbTemplate(url);
 }
 
 /** Modules in it find the packages that ours find. */

@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { openMysql } from "../../src/store/mysql/index.ts";
 import {
   describeWithMariadb,
   describeWithPostgres,
   freshMariadb,
   freshPostgres,
   freshSqlite,
+  migratedMariadb,
 } from "./databases.ts";
 
 describeWithPostgres("the PostgreSQL of the tests", () => {
@@ -32,8 +34,41 @@ describeWithMariadb("the MariaDB of the tests", () => {
     expect(rows[0]?.version).toContain("MariaDB");
     await connection.end();
   });
+
+  test("copies what a migration makes: tables, columns, indexes and rows", async () => {
+    const url = await freshMariadb();
+    const store = openMysql({ url });
+    await store.migrate();
+    await store.close();
+    const made = await contentOf(url);
+    expect(made).toContainEqual(expect.stringContaining("CREATE TABLE `sluice_task`"));
+    expect(made).toContain("0 others");
+    expect(await contentOf(await migratedMariadb())).toEqual(made);
+  });
 });
 
 test("a fresh SQLite path names a file that is not there yet", async () => {
   expect(existsSync(await freshSqlite())).toBe(false);
 });
+
+/** What makes each table, and how many rows it has. */
+async function contentOf(url: string): Promise<string[]> {
+  const connection = await mysql.createConnection(url);
+  const query = async (sql: string): Promise<mysql.RowDataPacket[]> =>
+    (await connection.query<mysql.RowDataPacket[]>(sql))[0];
+  const content: string[] = [];
+  for (const table of await query("SHOW TABLES")) {
+    const name = String(Object.values(table)[0]);
+    const [made] = await query(`SHOW CREATE TABLE ${name}`);
+    const [rows] = await query(`SELECT count(*) AS n FROM ${name}`);
+    content.push(`${made?.["Create Table"]} with ${rows?.n} rows`);
+  }
+  // Views, triggers and procedures would not be copied.
+  const [others] = await query(`SELECT
+    (SELECT count(*) FROM information_schema.views WHERE table_schema = DATABASE()) +
+    (SELECT count(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()) +
+    (SELECT count(*) FROM information_schema.routines WHERE routine_schema = DATABASE()) AS n`);
+  content.push(`${others?.n} others`);
+  await connection.end();
+  return content;
+}

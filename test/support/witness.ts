@@ -89,7 +89,7 @@ export class Witness {
   }
 
   /** Resolves once this is true of what was seen. */
-  until(isTrue: (witness: Witness) => boolean, what: string, withinMs = 20_000): Promise<void> {
+  until(isTrue: (witness: Witness) => boolean, what: string, withinMs = 40_000): Promise<void> {
     if (isTrue(this)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const end = (): void => {

@@ -4,13 +4,14 @@
  */
 import type { AppTriggers } from "../schedule/trigger.ts";
 import { triggersOf } from "../schedule/trigger.ts";
-import type { AnyTask, AppDefinition, QueueMode } from "../task/definition.ts";
+import type { AnyTask } from "../task/definition.ts";
 import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { parallel } from "../workflow/executor.ts";
+import type { AppDefinition, QueueMode } from "./definition.ts";
 
-export interface AppQueue {
+interface AppQueue {
   readonly name: string;
   readonly rank: number;
   /** False where the rank is the default one: then the app says nothing of it. */
@@ -32,7 +33,7 @@ export interface AppTagLimit {
   readonly limit: number;
 }
 
-export interface AppRuns {
+interface AppRuns {
   /** False when the app does not say how many may be in progress: then that is left to others. */
   readonly declared: boolean;
   readonly max: number;

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ConfigError } from "../error.ts";
-import type { AppDefinition } from "../task/definition.ts";
 import { task } from "../task/definition.ts";
 import { checkApp } from "./check.ts";
+import type { AppDefinition } from "./definition.ts";
 
 const greet = task({ id: "greet", run: () => "hello" });
 const inQueue = (queue: string) => task({ id: `in-${queue}`, queue, run: () => {} });

@@ -4,9 +4,9 @@
  * triggers.ts; what they share in rule.ts.
  */
 import { ConfigError } from "../error.ts";
-import type { AppDefinition } from "../task/definition.ts";
 import type { App } from "./app.ts";
 import { resolveApp } from "./app.ts";
+import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
@@ -20,7 +20,7 @@ import { taskProblems } from "./tasks.ts";
 import { triggerProblems } from "./triggers.ts";
 import { workflowProblems } from "./workflows.ts";
 
-export type { App, AppPool, AppQueue, AppRuns, AppTagLimit } from "./app.ts";
+export type { App } from "./app.ts";
 
 /** The app with its defaults filled in, or a ConfigError with every problem it has. */
 export function checkApp(definition: AppDefinition): App {

@@ -3,21 +3,21 @@
  * type-checked. So every field has to be one we know; the compiler keeps these lists complete.
  */
 import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
+import type { AnyTask } from "../task/definition.ts";
+import type { RetryOptions } from "../task/retry.ts";
+import type { WorkflowOptions } from "../workflow/definition.ts";
+import type { EachOptions } from "../workflow/each.ts";
+import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
+import type { PodResources } from "../workflow/graph.ts";
+import type { StepOptions } from "../workflow/step-options.ts";
 import type {
-  AnyTask,
   AppDefinition,
   PoolOptions,
   QueueOptions,
   RunOptions,
   SessionOptions,
   TagLimit,
-} from "../task/definition.ts";
-import type { RetryOptions } from "../task/retry.ts";
-import type { WorkflowOptions } from "../workflow/definition.ts";
-import type { EachOptions } from "../workflow/each.ts";
-import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
-import type { PodResources } from "../workflow/graph.ts";
-import type { StepOptions } from "../workflow/steps.ts";
+} from "./definition.ts";
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";

@@ -2,9 +2,10 @@
  * What must be true of claims and leases. A lease has to outlive the heartbeats that renew it: a session's
  * survives two lost ones, a claim's survives one.
  */
-import type { AppDefinition } from "../task/definition.ts";
+
 import { formatDuration } from "../time.ts";
 import { APP_DEFAULTS } from "./app.ts";
+import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, SESSION_FIELDS } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import { millis, mustBeBeat, mustBeDuration, mustBeRecord, mustBeWhole } from "./rule.ts";

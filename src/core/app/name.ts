@@ -1,5 +1,5 @@
 /** Under which name an app's limits stand in a store. */
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "./definition.ts";
 import type { Problems } from "./rule.ts";
 import { shown } from "./rule.ts";
 

@@ -1,6 +1,7 @@
 /** What must be true of the queues and the cap above them. */
-import type { AppDefinition } from "../task/definition.ts";
+
 import { APP_DEFAULTS, queueModeOf } from "./app.ts";
+import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, QUEUE_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";

@@ -1,6 +1,6 @@
 /** What must be true of the limits on runs. */
 import { UNLIMITED } from "../gate/gate.ts";
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RUN_FIELDS, TAG_FIELDS } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import {

@@ -2,11 +2,12 @@
  * What must be true of the steps of a workflow in their app: that what they call and ask for is there, and that no step
  * waits for what its own run holds, because that would be for ever.
  */
-import type { AppDefinition } from "../task/definition.ts";
+
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { gateOf, parallel } from "../workflow/executor.ts";
 import type { PlannedStep } from "../workflow/steps.ts";
+import type { AppDefinition } from "./definition.ts";
 import { eachProblems } from "./each.ts";
 import { executorProblems } from "./executors.ts";
 import { EACH_FIELDS, EXECUTOR_FIELDS, mustKnowFields, STEP_FIELDS } from "./fields.ts";

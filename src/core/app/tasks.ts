@@ -1,6 +1,7 @@
 /** What must be true of each task, alone and beside the others. */
-import type { AppDefinition } from "../task/definition.ts";
+
 import { RETRY_DEFAULTS } from "../task/retry.ts";
+import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RETRY_FIELDS, TASK_FIELDS } from "./fields.ts";
 import { askProblems } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { automation, newer, schedule, sensor, succeeded } from "../schedule/definition.ts";
 import { triggersOf } from "../schedule/trigger.ts";
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "./definition.ts";
 import { triggerProblems } from "./triggers.ts";
 
 const look = () => ({});

@@ -6,7 +6,7 @@ import type { WorkflowRef } from "../schedule/definition.ts";
 import { workflowId } from "../schedule/definition.ts";
 import { nextFire } from "../schedule/next-fire.ts";
 import { isZone } from "../schedule/zone.ts";
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "./definition.ts";
 import { AUTOMATION_FIELDS, mustKnowFields, SCHEDULE_FIELDS, SENSOR_FIELDS } from "./fields.ts";
 import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../error.ts";
-import type { AppDefinition } from "../task/definition.ts";
 import { task } from "../task/definition.ts";
 import type { AnyWorkflow, WorkflowOptions } from "../workflow/definition.ts";
 import { workflow } from "../workflow/definition.ts";
 import { inProcess, kubernetes, parallel } from "../workflow/executor.ts";
 import { entries, zip } from "../workflow/items.ts";
-import type { StepOptions, Steps } from "../workflow/steps.ts";
+import type { StepOptions } from "../workflow/step-options.ts";
+import type { Steps } from "../workflow/steps.ts";
 import { checkApp } from "./check.ts";
+import type { AppDefinition } from "./definition.ts";
 
 const greet = task({ id: "greet", run: () => "hello" });
 const crunch = task({ id: "crunch", cpu: true, run: () => 1 });

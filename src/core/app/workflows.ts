@@ -1,7 +1,8 @@
 /** What must be true of each workflow, alone and beside the others. */
-import type { AppDefinition } from "../task/definition.ts";
+
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import { shapeProblems } from "../workflow/problems.ts";
+import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { mustKnowFields, WORKFLOW_FIELDS } from "./fields.ts";
 import { askProblems } from "./pools.ts";

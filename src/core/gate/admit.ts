@@ -15,38 +15,21 @@
  * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line: no slot that
  * comes free could end its wait, so nobody is held back for it.
  */
-import type { Bypass, Mark } from "./bypass.ts";
+import type { Bypass } from "./bypass.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
 import type { Entry } from "./door.ts";
 import { Doors } from "./door.ts";
-import type { Ask, Gate } from "./gate.ts";
+import type { Gate } from "./gate.ts";
 import { obstacle } from "./gate.ts";
 import type { Place } from "./order.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
+import type { Mark, Waiter } from "./waiter.ts";
 import type { Slots, Worker } from "./workers.ts";
 import { slotsOf } from "./workers.ts";
 
-export type { Bypass, Mark };
+export type { Bypass, Mark, Waiter };
 export { BYPASS };
-
-/** A unit that asks for admission. */
-export interface Waiter extends Place {
-  readonly lane: string;
-  readonly asks: readonly Ask[];
-  /** The mark of its lane; counts only when it names this unit. */
-  readonly mark?: Mark | undefined;
-  /** The last unit the snapshot knows of a longer lane: never admitted now, but nobody passes it unseen. */
-  readonly frontier?: boolean;
-  /** Which of the snapshot's workers serve it; absent where workers play no part. */
-  readonly workers?: readonly number[];
-  /** The claimer has claimed it before, and it only waits for its slots. */
-  readonly claimed?: boolean;
-  readonly queue?: string;
-  readonly name?: string;
-  /** Waiting units ahead of it per gate, and under "" for a worker, where the snapshot does not hold them all. */
-  readonly ahead?: Readonly<Record<string, number>>;
-}
 
 export interface Snapshot {
   readonly now: number;

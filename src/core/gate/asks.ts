@@ -3,7 +3,7 @@ import type { Ask } from "./gate.ts";
 import { clusterKey, mutexKey, poolKey, queueKey } from "./key.ts";
 
 /** What is asked for by name. */
-export interface Wanted {
+interface Wanted {
   /** Slots by pool. */
   readonly pools?: Readonly<Record<string, number>> | undefined;
   readonly mutexes?: readonly string[] | undefined;

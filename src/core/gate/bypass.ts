@@ -3,13 +3,7 @@
  * is in its way, and only until it is over the bound: then it reserves, and more overtakes would change nothing.
  */
 import type { Door, Entry } from "./door.ts";
-
-/** How often the head of a lane was overtaken at a pool, and since when; it lapses when another unit is head. */
-export interface Mark {
-  readonly unit: string;
-  readonly passed: number;
-  readonly since: number;
-}
+import type { Mark, Watch } from "./waiter.ts";
 
 export interface Bypass {
   readonly passes: number;
@@ -17,15 +11,6 @@ export interface Bypass {
 }
 
 export const BYPASS: Bypass = { passes: 100, ms: 60_000 };
-
-/** The head of a lane while those behind it take from its pools. */
-export interface Watch {
-  readonly lane: string;
-  readonly mark: Mark;
-  overtakes: number;
-  /** The last that overtook it: a unit that takes from several of its pools counts once. */
-  last: string | undefined;
-}
 
 /** The overtakes of one walk. */
 export class Overtakes {

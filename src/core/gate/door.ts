@@ -1,8 +1,7 @@
 /** The gates of a snapshot while a line walks past them. */
-import type { Waiter } from "./admit.ts";
-import type { Watch } from "./bypass.ts";
 import type { Ask, Gate, Obstacle } from "./gate.ts";
 import { obstacle, room } from "./gate.ts";
+import type { Waiter, Watch } from "./waiter.ts";
 
 export interface Door {
   readonly gate: Gate;

@@ -3,7 +3,7 @@ import { formatDuration } from "../time.ts";
 import { UNLIMITED } from "./gate.ts";
 
 /** Shorter ones could not be renewed in time by a worker that is merely busy. */
-export const SHORTEST_LEASE_MS = 1_000;
+const SHORTEST_LEASE_MS = 1_000;
 
 /** Whether an operator may set it: an app's own caps begin at 1. */
 export function isLimit(value: unknown, least: number = UNLIMITED): value is number {

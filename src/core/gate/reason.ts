@@ -15,7 +15,7 @@ export interface Holder {
 }
 
 /** The unit at the front of a line, and why it does not move itself. */
-export interface Front {
+interface Front {
   readonly unit: string;
   readonly reasons: readonly Reason[];
 }
@@ -118,5 +118,3 @@ export function gatesNamed(reasons: readonly Reason[]): Set<string> {
   visit(eachFrontOnce(reasons));
   return named;
 }
-
-export type { Limit };

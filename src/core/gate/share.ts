@@ -5,7 +5,7 @@
  */
 import type { Worker } from "./workers.ts";
 
-export interface Claiming {
+interface Claiming {
   /** What the claimer could take now. */
   readonly wanted: number;
   /** What is left to others beside that. */

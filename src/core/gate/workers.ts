@@ -3,10 +3,10 @@
  * in a line for them, but a unit whose every worker is full has a reason, and a slot that another live worker
  * should use is left to it.
  */
-import type { Waiter } from "./admit.ts";
 import type { ClaimBounds } from "./claim-budget.ts";
 import { ClaimBudget } from "./claim-budget.ts";
 import type { Reason } from "./reason.ts";
+import type { Waiter } from "./waiter.ts";
 
 export interface Worker {
   readonly id: string;

@@ -2,13 +2,13 @@
  * How long a step has waited for slots that others had. While one of the gates it waited for was paused or had no limit,
  * its clock stood still: no slot could have come free.
  */
-export interface Span {
+interface Span {
   readonly from: number;
   readonly until: number;
 }
 
 /** What it waited for, and how long. */
-export interface Waited extends Span {
+interface Waited extends Span {
   readonly gates: readonly string[];
 }
 

@@ -9,9 +9,6 @@ import type { GraphEach, GraphStep } from "../workflow/graph.ts";
 import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 
-/** How an item ended. */
-export type ItemState = "succeeded" | "failed" | "cancelled";
-
 export type ItemOutcome =
   | { readonly state: "succeeded"; readonly result: Json }
   /** `cancelled`: not started, or aborted, because another item failed. */
@@ -66,7 +63,7 @@ export function itemInput(
   return fill(input, { ...values, item: { value, index } });
 }
 
-export interface Aggregate {
+interface Aggregate {
   readonly state: "succeeded" | "failed";
   readonly failed: number;
 }

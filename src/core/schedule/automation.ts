@@ -23,7 +23,7 @@ export interface Acted {
   readonly run: string | null;
 }
 
-export type Successes = ReadonlyMap<string, Success>;
+type Successes = ReadonlyMap<string, Success>;
 
 /** The successes to act on now; none when it is not time. Whether `newer` may act depends on its active runs, too. */
 export function toActOn(

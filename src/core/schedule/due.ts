@@ -10,7 +10,7 @@ export const MOST_AT_ONCE = 100;
 /** A fire time that is noticed within a minute was not missed. */
 export const ON_TIME_MS = 60_000;
 
-export interface Looked {
+interface Looked {
   /** The first fire time after an instant; null when there is none. */
   readonly next: (after: number) => number | null;
   /** Fire times from here on were not looked at yet. */
@@ -19,7 +19,7 @@ export interface Looked {
   readonly catchUp: CatchUp;
 }
 
-export interface Due {
+interface Due {
   /** To be submitted, in order. */
   readonly times: readonly number[];
   /** How many pass without a run; a hundred means at least that. */

@@ -2,7 +2,7 @@
  * Schedules, sensors and automations of an app that was checked, with everything filled in. Their `spec` is what a store
  * keeps of them: plain data by which any process can decide when they are due.
  */
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "../app/definition.ts";
 import { parseDuration } from "../time.ts";
 import type { Condition } from "./automation.ts";
 import type {
@@ -16,7 +16,7 @@ import { workflowId } from "./definition.ts";
 import type { CatchUp } from "./due.ts";
 import type { Overlap } from "./overlap.ts";
 
-export const TRIGGER_DEFAULTS = {
+const TRIGGER_DEFAULTS = {
   timezone: "UTC",
   catchUp: "last",
   overlap: "allow",

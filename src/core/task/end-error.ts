@@ -2,7 +2,7 @@
  * The error of a unit that did not succeed. What failed by itself has stored an error; what somebody or something else ended has
  * stored only who it was, or nothing. Whoever reads an error finds a name and a message in it, whatever the end was.
  */
-export interface EndError {
+interface EndError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;

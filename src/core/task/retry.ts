@@ -18,7 +18,7 @@ export interface RetryOptions {
   readonly jitter?: number;
 }
 
-export type Backoff = "fixed" | "exponential";
+type Backoff = "fixed" | "exponential";
 
 export interface RetryPolicy {
   readonly attempts: number;
@@ -37,7 +37,7 @@ export const RETRY_DEFAULTS = {
 } as const satisfies Required<RetryOptions>;
 
 /** A unit that lost its holder this often is not tried again by itself: it may be what kills its workers. */
-export const LOSSES_TO_QUARANTINE = 3;
+const LOSSES_TO_QUARANTINE = 3;
 
 /** Without options nothing is retried; with any, the rest are the defaults. */
 export function retryPolicy(options: RetryOptions | undefined): RetryPolicy {
@@ -53,7 +53,7 @@ export function retryPolicy(options: RetryOptions | undefined): RetryPolicy {
   };
 }
 
-export interface Failure {
+interface Failure {
   readonly policy: RetryPolicy;
   /** The attempt that ended, 1 for the first. */
   readonly attempt: number;
@@ -63,7 +63,7 @@ export interface Failure {
   readonly random: number;
 }
 
-export type NextAttempt =
+type NextAttempt =
   | { readonly retry: true; readonly at: number }
   | { readonly retry: false; readonly because: "attempts" | "deadline" };
 
@@ -74,14 +74,14 @@ export function nextAttempt({ policy, attempt, now, goodUntil, random }: Failure
   return isOver(goodUntil, at) ? { retry: false, because: "deadline" } : { retry: true, at };
 }
 
-export interface Loss extends Failure {
+interface Loss extends Failure {
   /** How often this unit lost its holder, this time included. */
   readonly losses: number;
   /** False when it was claimed but its code never ran: then it lost nothing, and neither attempt nor loss counts. */
   readonly started?: boolean;
 }
 
-export type AfterLoss =
+type AfterLoss =
   | { readonly to: "retry"; readonly at: number }
   | { readonly to: "waiting" | "quarantined" | "failed" | "expired" };
 

@@ -3,7 +3,7 @@ import type { AnyTask, InputOf } from "../task/definition.ts";
 import type { Items, OnItemFailure } from "./graph.ts";
 import type { ItemScope, Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
-import type { StepOptions } from "./steps.ts";
+import type { StepOptions } from "./step-options.ts";
 import type { Template } from "./template.ts";
 import type { Wired } from "./wired.ts";
 

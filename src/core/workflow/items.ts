@@ -14,7 +14,7 @@ declare const holds: unique symbol;
 const READ = Symbol.for("sluice.items");
 
 /** Turns what a user wrote into a template; `part` says which of several it was. */
-export type Reading = (value: unknown, part?: string) => Template;
+type Reading = (value: unknown, part?: string) => Template;
 
 /** Items that are no list yet; made with `zip` or `entries`. */
 export interface Gathered<Item> {
@@ -22,7 +22,7 @@ export interface Gathered<Item> {
   readonly [READ]: (reading: Reading) => Items;
 }
 
-export type Listed = StandsFor<readonly unknown[]> | readonly unknown[];
+type Listed = StandsFor<readonly unknown[]> | readonly unknown[];
 
 export type GivenItems = Listed | Gathered<unknown>;
 

@@ -12,7 +12,7 @@ import { needProblems, resultProblems } from "./needs.ts";
 import type { Template } from "./template.ts";
 
 /** What a plan and a graph have in common. */
-export interface Shape {
+interface Shape {
   readonly steps: readonly StepShape[];
   readonly output: Template;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkApp } from "../app/check.ts";
-import type { AppDefinition } from "../task/definition.ts";
+import type { AppDefinition } from "../app/definition.ts";
 import { task } from "../task/definition.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import { workflow } from "./definition.ts";

@@ -14,7 +14,7 @@ import { gateOf, podOf, withCpus } from "./executor.ts";
 import type { Graph, GraphEach, GraphStep, RunGate } from "./graph.ts";
 import type { PlannedStep } from "./steps.ts";
 
-export interface Machine {
+interface Machine {
   /** How many CPUs whoever submits the run has. */
   readonly cpus: number;
 }

@@ -2,17 +2,14 @@
  * What `steps` of a workflow is given, and what its calls leave behind: a plan, plain data that is read once and never
  * changes again. A step can only name steps that were made before it, so a plan has no cycles.
  */
-import type { AnyTask, InputOf, OutputOf, PoolAsks } from "../task/definition.ts";
-import type { RetryOptions } from "../task/retry.ts";
-import type { Duration } from "../time.ts";
+import type { AnyTask, InputOf, OutputOf } from "../task/definition.ts";
 import type { Condition } from "./condition.ts";
 import type { EachArguments, PlannedEach } from "./each.ts";
-import type { ExecutorChoice } from "./executor.ts";
 import type { Need } from "./graph.ts";
-import type { EachHandle, Ending, StepEndings, StepHandle } from "./handle.ts";
+import type { EachHandle, StepHandle } from "./handle.ts";
 import type { GivenItems, ItemOf } from "./items.ts";
+import type { StepOptions, StepOverrides } from "./step-options.ts";
 import type { Template } from "./template.ts";
-import type { StepCondition } from "./when.ts";
 import type { AsJson, Wired } from "./wired.ts";
 
 export interface Steps {
@@ -33,29 +30,9 @@ export interface Steps {
 }
 
 /** A task that takes nothing needs to be given nothing. */
-export type StepArguments<Input> = undefined extends Input
+type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
-
-/** What a step says differently from its task, and when it may start. */
-export interface StepOptions extends StepOverrides {
-  readonly after?: readonly (StepEndings | Ending)[];
-  /** Skipped where this does not hold. */
-  readonly when?: StepCondition;
-}
-
-export interface StepOverrides {
-  readonly queue?: string;
-  readonly priority?: number;
-  /** Instead of the task's. */
-  readonly pools?: PoolAsks;
-  readonly retry?: RetryOptions;
-  readonly timeout?: Duration;
-  readonly mutexes?: readonly string[];
-  /** Its failure is no failure of the run. */
-  readonly mayFail?: boolean;
-  readonly executor?: ExecutorChoice;
-}
 
 export interface Plan {
   readonly steps: readonly PlannedStep[];

@@ -19,7 +19,7 @@ export type Source =
   | { readonly item: "value" | "index"; readonly path: readonly Key[] }
   | { readonly input: true; readonly path: readonly Key[] };
 
-export type Key = string | number;
+type Key = string | number;
 
 const FROM = "$from";
 const LITERAL = "$literal";

@@ -48,7 +48,7 @@ export type AsJson<T> = 0 extends 1 & T
           : T;
 
 /** Where a value stands: in which build, how to call it, and what it is part of. */
-export interface Place {
+interface Place {
   readonly build: object;
   readonly name: string;
   readonly within?: readonly object[];

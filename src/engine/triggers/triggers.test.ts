@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { AppDefinition } from "../../core/app/definition.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import { automation, newer, schedule, sensor, succeeded } from "../../core/schedule/definition.ts";
 import type { AppTrigger } from "../../core/schedule/trigger.ts";
 import { triggersOf } from "../../core/schedule/trigger.ts";
-import type { AppDefinition } from "../../core/task/definition.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { MemoryStore } from "../../store/memory/index.ts";
 import { openMemory } from "../../store/memory/index.ts";

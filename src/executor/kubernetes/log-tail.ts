@@ -14,7 +14,7 @@ const MOST_DATA_CHARS = 16_000;
 /** Nothing beyond this is kept of one line, not even of the one with the result. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 
-export interface LogLine {
+interface LogLine {
   readonly message: string;
   readonly data?: unknown;
 }

@@ -17,7 +17,7 @@ export const LABEL = {
   keep: "sluice.dev/keep",
 } as const;
 
-export interface ManifestOptions {
+interface ManifestOptions {
   readonly owner: string;
   /** For pods that name none. */
   readonly command: readonly string[];

@@ -12,13 +12,13 @@ const WATCH_SECONDS = 60;
 const WATCH_SILENCE_MS = (WATCH_SECONDS + 15) * 1_000;
 const PAGE = 500;
 
-export interface PodList {
+interface PodList {
   readonly pods: readonly Pod[];
   /** Where a watch begins so that it misses nothing. */
   readonly version: string;
 }
 
-export interface PodChange {
+interface PodChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly pod: Pod;
 }

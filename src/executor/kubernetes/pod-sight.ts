@@ -19,7 +19,7 @@ export type Outcome =
   /** By us. */
   | { readonly is: "stopped"; readonly error: StoredError; readonly graceSeconds: number };
 
-export interface SightOptions {
+interface SightOptions {
   readonly graceSeconds: number;
   /** How long it may be unable to start, or be leaving without being gone. */
   readonly patienceMs: number;

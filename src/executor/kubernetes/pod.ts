@@ -22,7 +22,7 @@ export interface PodStatus {
   readonly containerStatuses?: readonly ContainerStatus[];
 }
 
-export interface PodCondition {
+interface PodCondition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;

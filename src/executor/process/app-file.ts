@@ -7,7 +7,7 @@ import { SluiceError } from "../../core/error.ts";
 import type { LoadWatch } from "./app-loading.ts";
 import { watchLoading } from "./app-loading.ts";
 
-export interface AppFile {
+interface AppFile {
   readonly app: App;
   /** Whatever else it exports. */
   readonly exports: Readonly<Record<string, unknown>>;

@@ -71,7 +71,7 @@ function summary(file: string, app: App): string {
 }
 
 /** The levels above the queues, as the worker says them when it starts. */
-export function concurrency({ clusterCap, prefetch, claimLeaseMs }: App): string {
+function concurrency({ clusterCap, prefetch, claimLeaseMs }: App): string {
   const mode = prefetch > 0 ? "soft cap" : "hard cap";
   return `Concurrency: cluster cap ${clusterCap ?? "∞"}, prefetch ${prefetch} (${mode}), claim lease ${formatDuration(claimLeaseMs)}`;
 }

@@ -6,7 +6,7 @@ import { loadAppFile } from "../../executor/process/app-file.ts";
 /** Called by `sluice dev` once the worker runs; `signal` is aborted when it stops. */
 export type OnDev = (sluice: Sluice, context: { readonly signal: AbortSignal }) => unknown;
 
-export interface LoadedApp {
+interface LoadedApp {
   readonly app: App;
   readonly onDev: OnDev | undefined;
 }

@@ -4,7 +4,7 @@ import { sayStopping } from "../../core/gate/describe.ts";
 import { safe } from "./text.ts";
 
 /** "its code still runs on worker w1, stopping for 3s (cancelled)"; of a run, which of its steps does. */
-export function stillRuns({ step, item, worker, ...stopping }: StoppingView, now: number): string {
+function stillRuns({ step, item, worker, ...stopping }: StoppingView, now: number): string {
   const which = item === null ? "" : `, item ${item},`;
   const whose = step === null ? "its code" : `the code of step ${safe(step)}${which}`;
   const where = worker === null ? " on a worker that is gone" : ` on worker ${safe(worker)}`;

@@ -9,8 +9,8 @@ import { besideMariadb, besidePostgres, besideSqlite } from "../../conformance/t
 import {
   describeWithMariadb,
   describeWithPostgres,
-  freshMariadb,
   freshSqlite,
+  migratedMariadb,
   migratedPostgres,
 } from "../../support/databases.ts";
 
@@ -36,7 +36,7 @@ const PLACES = {
     beside: (url) => besideSqlite(pathOf(url)),
   },
   postgres: { name: "PostgreSQL", open: migratedPostgres, beside: besidePostgres },
-  mariadb: { name: "MariaDB", open: freshMariadb, beside: besideMariadb },
+  mariadb: { name: "MariaDB", open: migratedMariadb, beside: besideMariadb },
 } as const satisfies Record<string, Place>;
 
 const DESCRIBE = {

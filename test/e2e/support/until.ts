@@ -2,11 +2,14 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Looks again until there is an answer; fails with what it waited for, and what it saw last. */
+/**
+ * Looks again until there is an answer; fails with what it waited for. The time is no promise of the product: it only ends
+ * a test whose answer never comes, and is long enough for a machine that is busy with other things.
+ */
 export async function until<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,
   what: string,
-  withinMs = 15_000,
+  withinMs = 40_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { builtCli, top } from "../../support/built-cli.ts";
 import { childrenOf } from "../../support/processes.ts";
 
@@ -84,6 +84,7 @@ export class WorkerCommand {
 
 export async function startWorker(project: Project, ...args: string[]): Promise<WorkerCommand> {
   const worker = new WorkerCommand(await builtCli(), project, args);
+  onTestFailed(() => console.log(`Worker ${worker.pid} said:\n${worker.output}`));
   onTestFinished(async () => {
     worker.signal("SIGKILL");
     await worker.ended;

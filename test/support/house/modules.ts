@@ -1,0 +1,53 @@
+// All files that import each other, and where a name that is passed on comes from.
+
+import { posix } from "node:path";
+import type { SourceFile } from "../rooms.ts";
+import type { Given, Module } from "./module.ts";
+import { isTest, readModule } from "./module.ts";
+
+export class Modules {
+  readonly #all: ReadonlyMap<string, Module>;
+
+  constructor(files: readonly SourceFile[]) {
+    this.#all = new Map(files.map((file) => [file.path, readModule(file)]));
+  }
+
+  all(): readonly Module[] {
+    return [...this.#all.values()];
+  }
+
+  /** What the package is made of. */
+  product(): readonly Module[] {
+    return this.all().filter((module) => module.path.startsWith("src/") && !isTest(module));
+  }
+
+  at(path: string): Module | undefined {
+    return this.#all.get(path);
+  }
+
+  /** The file that a relative specifier in `from` means. */
+  target(from: Module, specifier: string): Module | undefined {
+    if (!specifier.startsWith(".")) return undefined;
+    return this.#all.get(posix.join(posix.dirname(from.path), specifier).replace(/\.js$/, ".ts"));
+  }
+
+  /** The file that declares what `module` gives as `given`, and its name there. */
+  origin(module: Module, given: Given): { readonly module: Module; readonly name: string } {
+    const next = given.from === undefined ? undefined : this.target(module, given.from);
+    if (!next) return { module, name: given.local };
+    const found = this.given(next, given.local);
+    return found ? this.origin(found.module, found.given) : { module: next, name: given.local };
+  }
+
+  /** What `module` gives under a name, by itself or through `export *`. */
+  given(module: Module, name: string): { readonly module: Module; readonly given: Given } | undefined {
+    const own = module.exports.find((given) => given.name === name);
+    if (own) return { module, given: own };
+    for (const star of module.stars) {
+      const next = this.target(module, star);
+      const found = next && this.given(next, name);
+      if (found) return found;
+    }
+    return undefined;
+  }
+}
