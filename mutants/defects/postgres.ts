@@ -59,7 +59,7 @@ export const defects: readonly Defect[] = [
     id: "doctor-reads-other-settings",
     means: "a doctor that looks at a kind of transaction in which no work is moved",
     file: "src/store/sql-store.ts",
-    from: "this.capabilities.passesAtOnce ? this.#db.transact(settings) : this.#db.read(settings)",
+    from: "passesAtOnce ? this.#db.transact(settings) : this.#db.read(settings)",
     to: "this.#db.read(settings)",
     noticedBy: { file: SETTINGS, test: AS_ALWAYS },
   },

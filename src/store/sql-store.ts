@@ -289,9 +289,8 @@ export class SqlStore implements S.Store {
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
     // As they are where work is moved, which a server can set apart from reading; a file's write lock is not taken for it.
-    const inForce = await (this.capabilities.passesAtOnce
-      ? this.#db.transact(settings)
-      : this.#db.read(settings));
+    const { passesAtOnce } = this.capabilities;
+    const inForce = await (passesAtOnce ? this.#db.transact(settings) : this.#db.read(settings));
     return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };
   }
 
