@@ -9,7 +9,7 @@ export const defects: readonly Defect[] = [
   {
     id: "events-begin-again-with-the-row",
     means: "After a gate's row was deleted by SQL its limit cannot be set any more.",
-    file: "src/store/query/hand.ts",
+    file: "src/store/query/change-limit.ts",
     from: "Math.max(gate?.n ?? 0, only(told)) + 1",
     to: "(gate?.n ?? 0) + 1",
     noticedBy: { file: BY_SQL, test: "a limit can be set again" },

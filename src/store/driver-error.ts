@@ -1,5 +1,5 @@
 /** Errors as drivers throw them: each driver tells some of this, none tells all. */
-export interface DriverError {
+interface DriverError {
   /** PostgreSQL: its SQLSTATE. MySQL, sockets and files: a name. */
   readonly code?: unknown;
   /** MySQL. */

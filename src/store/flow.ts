@@ -17,7 +17,7 @@ export interface Flight {
 export type Flow<T> = Generator<Flight, T, Row[][]>;
 
 /** One statement, several in their order, or none where it is not needed. */
-export type Cargo<T = unknown> = Sql<T> | readonly Cargo<T>[] | false;
+type Cargo<T = unknown> = Sql<T> | readonly Cargo<T>[] | false;
 
 type RowOf<C> = C extends Sql<infer T> ? T : C extends readonly (infer E)[] ? RowOf<E> : never;
 

@@ -80,6 +80,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#clocks = { wall: clock, lease: clock };
     this.#pooled = options.pooler;
     const access = accessOf(options.url);
+    // The driver takes our parsers; its types want parsers for every type and format.
     this.pool = new pg.Pool({
       ...access,
       max: options.connections ?? 8,
@@ -121,6 +122,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
+    // Whose it is, is said by the signature that people see: the client of their own transaction.
     const caller = client as pg.ClientBase;
     const running = flow();
     let step = running.next();
@@ -295,5 +297,6 @@ class Connection {
 
 const INT8 = 20;
 
+/** The driver's type has an overload for each format, which no function of ours can satisfy without a cast. */
 const getTypeParser = ((oid: number, format?: "text" | "binary") =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;

@@ -34,7 +34,7 @@ export interface Announced {
   readonly unit: string;
 }
 
-export interface Arrival extends Announced {
+interface Arrival extends Announced {
   readonly seq: number;
 }
 
@@ -49,8 +49,13 @@ export const arrivalRow = (row: Row): Arrival => ({
   unit: text(row.unit),
 });
 
-/** `aside`: its lane was set aside. */
-export const selectArrivals = (): Sql<{ readonly arrival: Arrival; readonly aside: boolean }> =>
+export interface Arrived {
+  readonly arrival: Arrival;
+  /** Its lane was set aside. */
+  readonly aside: boolean;
+}
+
+export const selectArrivals = (): Sql<Arrived> =>
   sql`SELECT r.seq, r.lane, r.queue, r.task, r.asks, r.precedence, r.at, r.unit,
       CASE WHEN EXISTS (SELECT 1 FROM sluice_aside x WHERE x.lane = r.lane) THEN 1 ELSE 0 END AS aside
     FROM sluice_arrival r ORDER BY r.seq LIMIT 2000${forUpdateSkipLocked}`.as((row) => ({

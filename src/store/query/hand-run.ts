@@ -73,7 +73,7 @@ export function* cancelRun(
 }
 
 /** A run that expired or was given up by recovery has failed. */
-export const runStateOf = (final: string): RunState =>
+const runStateOf = (final: string): RunState =>
   final === "succeeded" || final === "cancelled" ? final : "failed";
 
 export function* failRun(id: string, error: string, dialect: Dialect): Flow<boolean> {

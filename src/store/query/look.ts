@@ -31,7 +31,7 @@ import { laneColumns, laneRow } from "./lane-row.ts";
 /** The store's time: one row. */
 export const selectNow = (): Sql<number> => sql`SELECT ${now} AS now`.as(({ now }) => int(now));
 
-export interface GateLocks {
+interface GateLocks {
   readonly mode: "exclusive" | "shared";
   readonly keys: readonly string[];
 }

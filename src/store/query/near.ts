@@ -118,7 +118,7 @@ export const knownIn = (found: readonly LaneRow[]): ReadonlySet<string> =>
 export const isAnnounced = ({ stamp }: LaneRow): boolean => stamp < 0;
 
 /** How many units of a lane stand ahead of a place. */
-export interface Ahead {
+interface Ahead {
   readonly lane: string;
   readonly units: number;
 }

@@ -2,7 +2,7 @@
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type { Claimed, Moves, News, Scope } from "../store.ts";
-import type { Announced } from "./arrival.ts";
+import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
 import { endItems, expireWaiting } from "./expire.ts";
@@ -45,7 +45,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
 };
 
 /** What arrives in a lane that was set aside waits there with the others. */
-export const openedBy = ({ arrivals }: Seen): Announced[] =>
+export const openedBy = (arrivals: readonly Arrived[]): Announced[] =>
   bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
 
 export function acceptedOf({ finished }: Scope, { settled }: Seen): Set<string> {

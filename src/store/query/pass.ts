@@ -20,7 +20,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const looked = yield* lookAround(scope, seen);
   const moves = decide(looked.view);
   const accepted = acceptedOf(scope, seen);
-  const opened = openedBy(seen);
+  const opened = openedBy(seen.arrivals);
   const written = yield* secondFlight({ ...looked, scope, seen, moves, accepted, opened }, dialect);
   return {
     now: looked.view.now,

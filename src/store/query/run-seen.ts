@@ -95,7 +95,7 @@ const stepSeen = (row: Row): StepSeen => ({
 });
 
 /** A run that is over and of which nothing is stopping. `epoch`: of the claim that it still holds. */
-export interface RunOver {
+interface RunOver {
   readonly id: string;
   readonly epoch: number | null;
   readonly lane: LaneSpec;
@@ -108,7 +108,7 @@ const selectOver = (ids: readonly string[]): Sql<RunOver> =>
     (row) => ({ id: text(row.id), epoch: intOrNull(row.epoch), lane: laneSpec(row) }),
   );
 
-export interface RunsSeen {
+interface RunsSeen {
   readonly runs: readonly RunSeen[];
   readonly over: readonly RunOver[];
   /** Of all of them, by run. */

@@ -76,7 +76,7 @@ function goAhead(runs: readonly NewRun[]): Sql[] {
 }
 
 /** A graph is stored once, however many runs it has. */
-export const graphHash = (graph: string): string =>
+const graphHash = (graph: string): string =>
   createHash("sha256").update(graph).digest("base64url").slice(0, 22);
 
 const insertGraphs = (runs: readonly NewRun[]): Sql => {
@@ -124,7 +124,7 @@ const STEP = {
   created: "int",
 } as const;
 
-export interface StepOfRun extends StepMove {
+interface StepOfRun extends StepMove {
   readonly run: string;
 }
 
