@@ -33,7 +33,7 @@ export const defects: readonly Defect[] = [
     id: "silent-child-is-given-more",
     means: "Task after task is handed to a blocked child, and each waits for its turn to be taken back.",
     file: "src/executor/process/child.ts",
-    from: "return this.#isServing && this.#unanswered.size === 0;",
+    from: "return this.#isServing && !this.#silence.isOn;",
     to: "return this.#isServing;",
     noticedBy: {
       file: "src/executor/process/child.test.ts",
@@ -43,7 +43,7 @@ export const defects: readonly Defect[] = [
   {
     id: "offer-numbers-are-used-again",
     means: "A late word about an earlier hand-over is taken for the present one.",
-    file: "src/executor/process/child.ts",
+    file: "src/executor/process/assigned-jobs.ts",
     from: "    this.#offers += 1;\n    const job = this.#offers;",
     to: "    const job = 1;",
     noticedBy: { file: "src/executor/process/child.test.ts", test: "has a number of its own" },

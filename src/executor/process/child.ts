@@ -13,6 +13,7 @@ import type { Cancel } from "../../env/env.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
+import { AssignedJobs } from "./assigned-jobs.ts";
 import type { Assignment, Holder } from "./assignment.ts";
 import type { Death } from "./death.ts";
 import { notStarted } from "./death.ts";
@@ -20,6 +21,7 @@ import { machineNow, machineTimeOf } from "./machine-time.ts";
 import type { ToChild, ToParent } from "./message.ts";
 import { isOurs } from "./message.ts";
 import { AFTER_MS, offerMs } from "./offer.ts";
+import { Silence } from "./silence.ts";
 import type { SpawnOptions } from "./spawn.ts";
 import { lifelineOf, spawn } from "./spawn.ts";
 
@@ -29,8 +31,6 @@ type Exit = Pick<Death, "exitCode" | "signal">;
 const LEAVE_MS = 1_000;
 /** How long the last words of a dead child may take. Nobody should hold its end of the channel, but who knows. */
 const LAST_WORDS_MS = 200;
-/** How long a child in which nothing runs may leave an offer without an answer. */
-const SILENT_MS = 5_000;
 /** What a child may take longer than its own time to load before it is ended: it says so itself, if it can. */
 const LOAD_GRACE_MS = 10_000;
 
@@ -48,14 +48,14 @@ export class Child implements Holder {
   /** None if the machine could not give us one. */
   readonly #process: ChildProcess | undefined;
   readonly #watch: ChildWatch;
-  readonly #assigned = new Map<number, Assignment>();
-  /** Those of them that should have ended: it may have to be killed for them. */
-  readonly #aborted = new Set<number>();
-  /** Offers that it let pass, and has not answered yet. */
-  readonly #unanswered = new Set<number>();
-  #silence: Cancel | undefined;
+  readonly #jobs = new AssignedJobs();
+  readonly #silence = new Silence({
+    isBusy: () => this.#jobs.size > 0,
+    tooLong: () => {
+      if (!this.#exit) this.kill("silent");
+    },
+  });
   #loading: Cancel | undefined;
-  #offers = 0;
   #isReady: () => void = () => {};
   #isGone: (death: Death) => void = () => {};
   #readyAt: number | undefined;
@@ -92,21 +92,21 @@ export class Child implements Holder {
 
   /** How many jobs are in it. */
   get load(): number {
-    return this.#assigned.size;
+    return this.#jobs.size;
   }
 
   /** Whoever is in here when aborted code does not end goes down with it. */
   get isRisky(): boolean {
-    return this.#aborted.size > 0;
+    return this.#jobs.isRisky;
   }
 
   get canTake(): boolean {
-    return this.#isServing && this.#unanswered.size === 0;
+    return this.#isServing && !this.#silence.isOn;
   }
 
   /** It lives, and does not answer: its loop is blocked, or it is frozen. */
   get isSilent(): boolean {
-    return this.#isServing && this.#unanswered.size > 0;
+    return this.#isServing && this.#silence.isOn;
   }
 
   get #isServing(): boolean {
@@ -120,26 +120,24 @@ export class Child implements Holder {
 
   take(assignment: Assignment, until: number): void {
     const { id, name, input, attempt, fence, beginBy: last } = assignment.job;
-    this.#offers += 1;
-    const job = this.#offers;
+    const job = this.#jobs.add(assignment);
     const now = machineNow();
     const good = offerMs(assignment.missed);
     const goodMs = last === undefined ? good : Math.min(good, machineTimeOf(last) - now);
-    this.#assigned.set(job, assignment);
     assignment.heldBy(this, job);
     this.#tell({ sluice: "run", job, id, name, input, attempt, fence, beginBy: now + goodMs, until });
     assignment.waitFor(Math.max(0, goodMs) + AFTER_MS, () => this.#passed(job, now + goodMs));
   }
 
   aborted({ number: job }: Assignment, reason: StoredError): void {
-    this.#aborted.add(job);
+    this.#jobs.mustEnd(job);
     this.#tell({ sluice: "abort", job, reason });
   }
 
   /** If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes. */
   overstayed({ number }: Assignment): void {
     soon(() => {
-      if (this.#assigned.has(number)) this.kill("deaf");
+      if (this.#jobs.get(number)) this.kill("deaf");
     });
   }
 
@@ -154,7 +152,7 @@ export class Child implements Holder {
     this.#leaving = true;
     // What is only loading has promised nothing to anybody.
     if (this.#readyAt === undefined) this.kill("loading");
-    for (const assignment of this.#assigned.values()) assignment.abort(reason);
+    for (const assignment of this.#jobs.all) assignment.abort(reason);
     this.#tell({ sluice: "leave" });
     const cancel = after(LEAVE_MS, () => this.end(), { keepsAlive: true });
     await this.gone;
@@ -163,8 +161,7 @@ export class Child implements Holder {
 
   /** By force, whatever it does. */
   end(): void {
-    const isRunning = [...this.#assigned.values()].some(({ hasBegun }) => hasBegun);
-    this.kill(isRunning ? "deaf" : "silent");
+    this.kill(this.#jobs.isRunning ? "deaf" : "silent");
   }
 
   #mustLoadWithin(loadMs: number, file: string): void {
@@ -181,46 +178,31 @@ export class Child implements Holder {
     // A timer may ring a little early by this clock.
     const early = beginBy + AFTER_MS / 2 - machineNow();
     if (early > 0) {
-      this.#assigned.get(job)?.waitFor(early + 1, () => this.#passed(job, beginBy));
+      this.#jobs.get(job)?.waitFor(early + 1, () => this.#passed(job, beginBy));
       return;
     }
     soon(() => {
-      const assignment = this.#assigned.get(job);
+      const assignment = this.#jobs.get(job);
       if (!assignment || assignment.hasBegun) return;
-      this.#unanswered.add(job);
-      this.#endIfSilent();
+      this.#silence.passed(job);
       this.#giveBack(job, assignment);
     });
   }
 
   #giveBack(job: number, assignment: Assignment): void {
-    this.#assigned.delete(job);
-    this.#aborted.delete(job);
+    this.#jobs.remove(job);
     assignment.missed += 1;
     this.#watch.unbegun(assignment);
   }
 
-  #endIfSilent(): void {
-    const silent = (): void => {
-      this.#silence = undefined;
-      if (this.#unanswered.size === 0 || this.#exit) return;
-      if (this.#assigned.size > 0) this.#endIfSilent();
-      else this.kill("silent");
-    };
-    this.#silence ??= after(SILENT_MS, silent, { keepsAlive: true });
-  }
-
   /** It has read an offer too late, and says so: its loop is free again. */
   #missed(job: number): void {
-    const assignment = this.#assigned.get(job);
+    const assignment = this.#jobs.get(job);
     if (assignment?.hasBegun) {
-      this.#assigned.delete(job);
-      this.#aborted.delete(job);
+      this.#jobs.remove(job);
       assignment.endUnbegun(tooLate());
     } else if (assignment) this.#giveBack(job, assignment);
-    this.#unanswered.delete(job);
-    if (this.#unanswered.size === 0) this.#silence?.();
-    if (this.#unanswered.size === 0) this.#silence = undefined;
+    this.#silence.answered(job);
     this.#watch.freed();
   }
 
@@ -249,7 +231,7 @@ export class Child implements Holder {
   }
 
   #hearOf(message: Exclude<Extract<ToParent, { job: number }>, { sluice: "missed" }>): void {
-    const assignment = this.#assigned.get(message.job);
+    const assignment = this.#jobs.get(message.job);
     if (!assignment) return;
     const { job } = assignment;
     if (message.sluice === "begun") assignment.begun();
@@ -259,8 +241,7 @@ export class Child implements Holder {
       const { message: text, data } = JSON.parse(message.line) as { message: string; data?: unknown };
       job.log(text, data);
     } else {
-      this.#assigned.delete(message.job);
-      this.#aborted.delete(message.job);
+      this.#jobs.remove(message.job);
       this.#jobsEnded += 1;
       assignment.end(message.ending);
       this.#watch.freed();
@@ -287,7 +268,7 @@ export class Child implements Holder {
   }
 
   #over(exit: Exit): void {
-    this.#silence?.();
+    this.#silence.end();
     this.#loading?.();
     const readyMs = this.#readyAt === undefined ? undefined : machineNow() - this.#readyAt;
     const lastWords = this.#lastWords;
@@ -299,9 +280,7 @@ export class Child implements Holder {
       readyMs,
       jobsEnded: this.#jobsEnded,
     };
-    const lost = [...this.#assigned.values()];
-    this.#assigned.clear();
-    for (const assignment of lost) assignment.lost(death);
+    for (const assignment of this.#jobs.takeAll()) assignment.lost(death);
     this.#isGone(death);
   }
 
