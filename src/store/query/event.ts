@@ -13,7 +13,7 @@ import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow } from "../store.ts";
 
-interface NewEvent {
+export interface NewEvent {
   readonly subject: string;
   readonly n: number;
   readonly kind: EventKind;
