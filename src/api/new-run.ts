@@ -5,7 +5,7 @@ import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
-import { runOptions } from "../core/unit-options.ts";
+import { optionsOfRun } from "../core/unit-options.ts";
 import type { AnyWorkflow } from "../core/workflow/definition.ts";
 import { graphOf, runAsks, runTags } from "../core/workflow/resolve.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
@@ -67,7 +67,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     priority,
     lane: laneOf(RUNS, workflow.id, runAsks(workflow, tags)),
     input,
-    options: runOptions({
+    options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
       // Said only where it is so: of items, too, nothing is taken over.

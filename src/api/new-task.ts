@@ -13,7 +13,7 @@ import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
-import { taskOptions } from "../core/unit-options.ts";
+import { optionsOfTask } from "../core/unit-options.ts";
 import { parseInput } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
@@ -60,7 +60,7 @@ export async function newTask(
       ...asksFor({ pools: poolsOf(task, parsed, pools) }),
     ]),
     input: text,
-    options: taskOptions({
+    options: optionsOfTask({
       retry: retryPolicy(task.retry),
       timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
     }),

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { retryPolicy } from "./task/retry.ts";
-import { runOptions, storedOptions, taskOptions } from "./unit-options.ts";
+import { optionsOfRun, optionsOfTask, storedOptions } from "./unit-options.ts";
 
 describe("stored options", () => {
   test("of a task are read as they were written", () => {
     const retry = retryPolicy({ attempts: 7 });
     const step = { run: "r", name: "load", each: true, stops: true } as const;
-    const options = storedOptions(taskOptions({ retry, timeoutMs: 250, step, cpu: true }));
+    const options = storedOptions(optionsOfTask({ retry, timeoutMs: 250, step, cpu: true }));
     expect(options).toMatchObject({ retry, timeoutMs: 250, step, cpu: true });
   });
 
   test("of a run are read as they were written", () => {
     const said = { startTimeoutMs: 1_000, onStartTimeout: "fail", fromNothing: true } as const;
-    expect(storedOptions(runOptions(said))).toMatchObject(said);
-    expect(storedOptions(runOptions({ startTimeoutMs: 5 })).fromNothing).toBeUndefined();
+    expect(storedOptions(optionsOfRun(said))).toMatchObject(said);
+    expect(storedOptions(optionsOfRun({ startTimeoutMs: 5 })).fromNothing).toBeUndefined();
   });
 
   test("that say nothing, or cannot be read, mean no retry, no timeout and three minutes to start", () => {

@@ -8,7 +8,7 @@ import { retryPolicy } from "./task/retry.ts";
 import type { PodSpec } from "./workflow/graph.ts";
 
 /** Of a task, by itself or as a step. */
-export interface TaskOptions {
+export interface OptionsOfTask {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
@@ -28,7 +28,7 @@ export interface StepOf {
 }
 
 /** Of a run. */
-export interface RunOptions {
+export interface OptionsOfRun {
   /** How long a run that was let in may wait for somebody to start it. */
   readonly startTimeoutMs: number;
   /** What becomes of one that nobody started in time. */
@@ -38,10 +38,10 @@ export interface RunOptions {
 }
 
 /** Either kind, as a reader that does not know which one it has in hand gets it. */
-export type StoredOptions = TaskOptions & RunOptions;
+export type StoredOptions = OptionsOfTask & OptionsOfRun;
 
-export const taskOptions = (options: TaskOptions): string => JSON.stringify(options);
-export const runOptions = (options: RunOptions): string => JSON.stringify(options);
+export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
+export const optionsOfRun = (options: OptionsOfRun): string => JSON.stringify(options);
 
 /** For a run that says nothing, as one of an earlier version. */
 const START_TIMEOUT_MS = 180_000;

@@ -101,7 +101,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       state: "waiting",
       reasons: [{ kind: "paused", gate: "queue:wide", ahead: 0 }],
       sentences: [
-        { text: 'queue "wide" is paused by its limit of 0', remedies: [{ action: "resetLimit", gate: "queue:wide" }] },
+        {
+          text: 'queue "wide" is paused by its limit of 0',
+          remedies: [{ action: "resetLimit", gate: "queue:wide" }],
+        },
       ],
     });
     expect(await limit(sluice, "queue:wide")).toMatchObject({

@@ -458,7 +458,9 @@ describeOn(["memory", "postgres"], (place) => {
       "TaskSucceeded",
     ]);
     expect(events.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5]);
-    const logged = events.filter(({ kind }) => kind === "TaskLogged").map(({ data }) => JSON.parse(data ?? ""));
+    const logged = events
+      .filter(({ kind }) => kind === "TaskLogged")
+      .map(({ data }) => JSON.parse(data ?? ""));
     expect(logged).toEqual([{ message: "halfway", data: { rows: 500 } }, { message: "all of it" }]);
   });
 

@@ -1,7 +1,7 @@
 /** A step as a unit: what it asks, what it is given, and what its worker and its recovery need to know. */
 import { asksOfEveryTask } from "../../core/gate/asks.ts";
 import { runGateKey } from "../../core/gate/key.ts";
-import { taskOptions } from "../../core/unit-options.ts";
+import { optionsOfTask } from "../../core/unit-options.ts";
 import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -65,7 +65,7 @@ export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): Lane
 const isStopped = ({ each }: GraphStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
 
 const optionsOf = (run: RunSeen, step: GraphStep): string =>
-  taskOptions({
+  optionsOfTask({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
     step: {
