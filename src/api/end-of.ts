@@ -3,7 +3,7 @@ import { endError } from "../core/task/end-error.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { readable } from "./readable.ts";
 
-export interface End<Output> {
+interface End<Output> {
   readonly result?: Output;
   readonly error?: StoredError;
 }

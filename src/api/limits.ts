@@ -20,7 +20,7 @@ export interface LimitView extends GateState {
   readonly stopping: readonly StoppingView[];
 }
 
-export interface SetOptions {
+interface SetOptions {
   /** How long a claim on it lasts; as it was when absent. */
   readonly leaseMs?: number | undefined;
   /** Make the gate where nobody has declared it or asked for it yet. */

@@ -27,7 +27,7 @@ export interface SubmitOptions {
   readonly source?: string;
 }
 
-export interface Making extends SubmitOptions {
+interface Making extends SubmitOptions {
   readonly id: string;
   readonly direct: boolean;
   /** What a rerun takes over. */

@@ -8,7 +8,7 @@ export { masked };
 
 export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Bring the schema up to date; the embedded store always does. */
   readonly migrate?: boolean;
   /** False: a file that holds no store yet is refused, and does not become one. */

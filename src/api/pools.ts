@@ -87,7 +87,7 @@ export class Pools {
   }
 }
 
-export interface PoolSetting {
+interface PoolSetting {
   readonly lease?: Duration;
   readonly by?: string;
   /** Make it, however much its name resembles another one's. */

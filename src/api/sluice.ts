@@ -54,7 +54,7 @@ export interface ConnectOptions {
 }
 
 /** A worker that is alive. */
-export interface WorkerView {
+interface WorkerView {
   /** Its session, by which tasks name it. */
   readonly session: string;
   readonly name: string;
@@ -62,7 +62,7 @@ export interface WorkerView {
 }
 
 /** One call of `enqueue` among many. */
-export interface Enqueuing<Task extends AnyTask = AnyTask> {
+interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly task: Task;
   readonly input: InputOf<Task>;
   readonly options?: EnqueueOptions;

@@ -44,7 +44,7 @@ export interface WorkerSettings {
 }
 
 /** How often to look, and how long a step may wait for its pools. */
-export interface Polls {
+interface Polls {
   readonly pollMs: number;
   readonly jitterMs: number;
   readonly claimTimeoutMs: number;

@@ -2,7 +2,7 @@
  * Every code that an error of ours can have: what it means, and what to do. Codes are stable; a program may branch on
  * them. Errors that a task throws keep their own codes, whatever those are.
  */
-export interface CodeMeaning {
+interface CodeMeaning {
   readonly means: string;
   readonly cure: string;
 }

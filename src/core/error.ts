@@ -6,7 +6,7 @@ import type { ErrorCode } from "./error-code.ts";
 import type { Remedy } from "./remedy.ts";
 import { callOf, withRemedies } from "./remedy.ts";
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** What would help, the likeliest first. */
   readonly remedies?: readonly Remedy[];
   readonly details?: Readonly<Record<string, unknown>>;

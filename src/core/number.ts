@@ -7,9 +7,9 @@ export const MOST_SLOTS = 1_000_000_000;
 /** Priorities, both ways. */
 export const MOST_PRIORITY = 1_000_000_000_000;
 /** The end of the year 9999: what people and databases can write as a date. */
-export const LAST_INSTANT = 253_402_300_799_999;
+const LAST_INSTANT = 253_402_300_799_999;
 /** A hundred years: from any now, the end of it is still an instant. */
-export const LONGEST_SPAN_MS = 3_155_760_000_000;
+const LONGEST_SPAN_MS = 3_155_760_000_000;
 
 export interface Range {
   readonly least: number;

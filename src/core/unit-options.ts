@@ -8,7 +8,7 @@ import { retryPolicy } from "./task/retry.ts";
 import type { PodSpec } from "./workflow/graph.ts";
 
 /** Of a task, by itself or as a step. */
-export interface OptionsOfTask {
+interface OptionsOfTask {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step it is, if it is one. */
@@ -18,7 +18,7 @@ export interface OptionsOfTask {
   readonly pod?: PodSpec;
 }
 
-export interface StepOf {
+interface StepOf {
   readonly run: string;
   readonly name: string;
   /** An item of a list. */
@@ -28,7 +28,7 @@ export interface StepOf {
 }
 
 /** Of a run. */
-export interface OptionsOfRun {
+interface OptionsOfRun {
   /** How long a run that was let in may wait for somebody to start it. */
   readonly startTimeoutMs: number;
   /** What becomes of one that nobody started in time. */
@@ -38,7 +38,7 @@ export interface OptionsOfRun {
 }
 
 /** Either kind, as a reader that does not know which one it has in hand gets it. */
-export type StoredOptions = OptionsOfTask & OptionsOfRun;
+type StoredOptions = OptionsOfTask & OptionsOfRun;
 
 export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
 export const optionsOfRun = (options: OptionsOfRun): string => JSON.stringify(options);

@@ -14,7 +14,7 @@ export interface Polling {
 }
 
 /** Answers in how many milliseconds to look again at the latest, 0 for at once; the poll when it says nothing. */
-export type LookOnce = () => Promise<number | undefined>;
+type LookOnce = () => Promise<number | undefined>;
 
 export class Loop implements Service {
   readonly #env: Env;

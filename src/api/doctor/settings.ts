@@ -18,7 +18,7 @@ const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Ju
   title: () => (kind === "memory" ? "in memory" : kind),
   version: () => [],
   durability: () =>
-    durable ? [] : [warning("nothing is kept: it ends with this process", "Name a store with --store")],
+    durable ? [] : [warning("nothing is kept: it ends with this process", "Name a store that lasts")],
   locks: () => [],
   cutOff: shared ? "its own settings are not known here" : "nobody else is there",
 });

@@ -9,7 +9,7 @@ import { gateTitle } from "./kind.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { eachFrontOnce } from "./reason.ts";
 
-export interface Telling {
+interface Telling {
   readonly now: number;
   /** Leaves out how long things take or have taken: two looks at the same wait then say the same. */
   readonly timeless?: boolean;

@@ -46,7 +46,7 @@ export function pausedWith(key: string): string {
 /** The run whose own gate this is. */
 export const pausedRun = (key: string): string => pausedWith(key).slice("run:".length);
 
-export interface KeyParts {
+interface KeyParts {
   readonly kind: string;
   /** Empty where there is only one gate of the kind, as with the cluster. */
   readonly name: string;

@@ -59,7 +59,7 @@ export function kubernetes(options: KubernetesOptions): Kubernetes {
 }
 
 /** A gate of a run before it is known how many CPUs there are. */
-export interface ChosenGate {
+interface ChosenGate {
   readonly name: RunGateName;
   readonly limit: number | "cpus";
 }

@@ -13,7 +13,7 @@ import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 import { asideReason } from "./wait.ts";
 
 /** Limits to think of instead of those in force. */
-export type Supposed = ReadonlyMap<string, Limit>;
+type Supposed = ReadonlyMap<string, Limit>;
 
 export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   return admit(snapshotOf(view, view.heads, supposed));

@@ -10,7 +10,7 @@ import type { Standing } from "./snapshot.ts";
 import { gatesOf, hiddenFrom, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
 
 /** As `admit` takes it; here the claimer is known, and gates can be walked more than once. */
-export interface PassSnapshot extends Snapshot {
+interface PassSnapshot extends Snapshot {
   readonly gates: readonly Gate[];
   readonly workers: readonly Worker[];
   readonly me: number;

@@ -37,7 +37,7 @@ const bare = (scope: Scope): Scope => ({
   prefetching: 0,
 });
 
-export interface Reported {
+interface Reported {
   /** Reports that were taken. */
   readonly accepted: ReadonlySet<string>;
   /** Those that the store would not keep, by what they were replaced with; null where nothing could be said at all. */

@@ -4,7 +4,7 @@ import { nothing, RunLook } from "./run-look.ts";
 import type { UnitSettings } from "./unit.ts";
 import { Wanted } from "./wanted.ts";
 
-export type AdvanceSettings = UnitSettings;
+type AdvanceSettings = UnitSettings;
 
 export function advanceRuns(runs: readonly RunSeen[], results: Results, settings: AdvanceSettings): Advance {
   const wanted = new Wanted(results);

@@ -20,7 +20,7 @@ import type { Service } from "../service.ts";
 import { advanceRuns } from "./advance.ts";
 import { lookAtTimers } from "./timers.ts";
 
-export interface CoordinatorOptions extends Polling {
+interface CoordinatorOptions extends Polling {
   readonly startTimeoutMs: number;
   readonly claimTimeoutMs: number;
 }

@@ -20,11 +20,11 @@ import { alike, laneOfStep, unitOf } from "./unit.ts";
 export const A_BATCH = 2_000;
 
 /** What a step over a list adds to the move of its run. */
-export type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "again"> & {
+type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "again"> & {
   readonly steps: StepMove[];
 };
 
-export const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], timers: [], endItems: [], again: false };
+const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], timers: [], endItems: [], again: false };
 
 /** A step that begins. One that cannot, because its items are no list, has failed and says why. */
 export function begin(

@@ -40,7 +40,7 @@ export function unitOf(
 }
 
 /** What all units of a step have in common. */
-export interface Alike {
+interface Alike {
   readonly lane: LaneSpec;
   readonly options: string;
 }

@@ -5,7 +5,7 @@ import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 
-export interface TenderOptions extends Polling {
+interface TenderOptions extends Polling {
   /** Called after each look, with the gates that lanes are parked on. */
   readonly looked: (parkedOn: readonly string[]) => void;
 }

@@ -5,7 +5,7 @@ import type { NewRun } from "../../store/runs.ts";
 import type { Store } from "../../store/store.ts";
 import type { Firing, TriggerRow } from "../../store/triggers.ts";
 
-export interface RunOptions {
+interface RunOptions {
   readonly key: string;
   readonly tags: RunTags;
   /** The workflow's own when not said. */

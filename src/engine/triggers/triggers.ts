@@ -15,7 +15,7 @@ import type { Decision, Look, ToRun } from "./decision.ts";
 import { lookAtSchedule } from "./schedule.ts";
 import { lookThroughSensor } from "./sensor.ts";
 
-export interface TriggersOptions extends Polling {
+interface TriggersOptions extends Polling {
   readonly app: AppTriggers;
   /** The app's name: what belongs to others is theirs to look at. */
   readonly owner: string;

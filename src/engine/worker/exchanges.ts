@@ -19,7 +19,7 @@ import { isClosing, isDraining } from "./state.ts";
 import { stopped } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly slots: number;
   readonly atOnce: number;
   /** The most that may be claimed and not begun; no bound when absent. */
@@ -29,7 +29,7 @@ export interface ExchangeOptions {
 }
 
 /** What it works with, and whom it tells. */
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly claims: Claims;
   readonly env: Env;
   readonly holdings: Holdings;

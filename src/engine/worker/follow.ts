@@ -2,7 +2,7 @@
 import type { Happening, Order, Phase, PlainHappening, State } from "./state.ts";
 import { isDraining, STOPPED_STATE } from "./state.ts";
 
-export interface Step {
+interface Step {
   /** As it was, when absent. */
   readonly state?: State;
   readonly orders: readonly Order[];

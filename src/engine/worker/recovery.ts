@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const LAST_TRIES = 3;
 
 /** What it works with, and whom it tells. */
-export interface RecoveryParts {
+interface RecoveryParts {
   readonly claims: Claims;
   readonly env: Env;
   readonly exchanges: Pick<Exchanges, "landed">;

@@ -18,7 +18,7 @@ import { returned, STOPPED, stopped, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
 /** What it works with, and whom it tells. */
-export interface RunningParts {
+interface RunningParts {
   readonly executor: Executor;
   readonly env: Env;
   readonly holdings: Holdings;

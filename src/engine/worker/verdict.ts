@@ -9,7 +9,7 @@ import { newsOfStep, revocation } from "../claiming/recovery.ts";
 /** Why the code of a worker that stops is aborted. */
 export const STOPPED = new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");
 
-export interface Moment {
+interface Moment {
   /** The store's time. */
   readonly now: number;
   /** From [0, 1). */

@@ -7,7 +7,7 @@ import type { PodEvent } from "./pod-event.ts";
 
 const TRIES = 8;
 
-export interface DiscardOptions {
+interface DiscardOptions {
   readonly graceSeconds: number;
   readonly pacing: Pacing;
   readonly tell: (event: PodEvent) => void;

@@ -7,7 +7,7 @@ import type { StoredError } from "../executor.ts";
 import type { Pod, Terminated } from "./pod.ts";
 import { stepContainer } from "./pod.ts";
 
-export type Judgement =
+type Judgement =
   /** Not running yet; the note is why, where Kubernetes says so. */
   | { readonly is: "pending"; readonly note?: string }
   /** It cannot start as things are. That may heal by itself, so it is given some time. */

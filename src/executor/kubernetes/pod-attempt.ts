@@ -18,7 +18,7 @@ import type { Outcome } from "./pod-sight.ts";
 import { PodSight } from "./pod-sight.ts";
 import type { PodWatch } from "./pod-watch.ts";
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly api: PodApi;
   readonly watch: PodWatch;
   readonly pacing: Pacing;

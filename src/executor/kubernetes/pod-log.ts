@@ -9,7 +9,7 @@ import { pauseAfter, persist } from "./pacing.ts";
 import type { PodApi } from "./pod-api.ts";
 import { ApiRefused } from "./request.ts";
 
-export interface PodPlace {
+interface PodPlace {
   readonly api: PodApi;
   readonly namespace: string;
   readonly name: string;

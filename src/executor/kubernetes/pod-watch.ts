@@ -21,7 +21,7 @@ export interface Follower {
   absent(): void;
 }
 
-export interface PodWatchOptions {
+interface PodWatchOptions {
   readonly api: PodApi;
   readonly namespace: string;
   readonly selector: string;

@@ -9,7 +9,7 @@ import { machineNow } from "./machine-time.ts";
 import type { Run, ToChild, ToParent } from "./message.ts";
 
 /** Says something to the parent; `sent` is called once it is out of our hands. */
-export type TellParent = (message: ToParent, sent?: () => void) => void;
+type TellParent = (message: ToParent, sent?: () => void) => void;
 
 export class Attempts {
   readonly #executor: Executor;

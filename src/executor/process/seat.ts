@@ -10,7 +10,7 @@ import type { Death } from "./death.ts";
 import { diedYoung, pauseAfter } from "./pause.ts";
 import type { SpawnOptions } from "./spawn.ts";
 
-export interface SeatWatch extends ChildWatch {
+interface SeatWatch extends ChildWatch {
   ready(child: Child): void;
   died(death: Death, hasSuccessor: boolean): void;
 }

@@ -8,7 +8,7 @@ import { after } from "../../env/timers.ts";
 /** How long a child in which nothing runs may leave an offer without an answer. */
 const SILENT_MS = 5_000;
 
-export interface SilenceWatch {
+interface SilenceWatch {
   /** Whether jobs are in the child: then it is waited for. */
   isBusy(): boolean;
   /** It has been silent for too long. */

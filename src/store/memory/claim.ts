@@ -8,7 +8,7 @@ export interface Held {
   readonly epoch: number;
 }
 
-export interface Claimer {
+interface Claimer {
   readonly session: string;
   readonly leaseMs: number;
 }

@@ -5,7 +5,7 @@ import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine, negated, twinKey } from "./tables.ts";
 
 /** A task, a step of a run, or an item of a step. */
-export type NewUnit = NewTask & {
+type NewUnit = NewTask & {
   readonly run?: string;
   readonly step?: string;
   readonly item?: number | undefined;

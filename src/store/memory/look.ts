@@ -64,7 +64,7 @@ export const ranksOf = (tables: Tables, name: string): { app: string; rank: numb
     .flatMap(({ app, queueRank }) => (queueRank === null ? [] : [{ app, rank: queueRank }]))
     .sort((a, b) => (a.app < b.app ? -1 : 1));
 
-export const byHead = (a: LaneRecord, b: LaneRecord): number => inLine(headOf(a), headOf(b));
+const byHead = (a: LaneRecord, b: LaneRecord): number => inLine(headOf(a), headOf(b));
 
 export function lanesNamed(tables: Tables, ids: readonly string[]): LaneRow[] {
   const named = new Set(ids);

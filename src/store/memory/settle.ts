@@ -8,7 +8,7 @@ import { keepStopping } from "./stopping.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
 /** A claim's way out. */
-export interface Exit {
+interface Exit {
   readonly id: string;
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";

@@ -2,7 +2,7 @@
 import { inByteOrder } from "../../core/text.ts";
 import { DataError } from "../data-error.ts";
 
-export type Key = string | number;
+type Key = string | number;
 
 const inOrder = (a: Key, b: Key): number =>
   typeof a === "string" && typeof b === "string" ? inByteOrder(a, b) : a < b ? -1 : 1;

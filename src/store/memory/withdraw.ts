@@ -5,7 +5,7 @@ import { finish } from "./settle.ts";
 import { keepStopping } from "./stopping.ts";
 import type { Tables } from "./tables.ts";
 
-export type Place = "waiting" | "later" | "claimed" | "running";
+type Place = "waiting" | "later" | "claimed" | "running";
 
 export interface Verdict {
   readonly state: "succeeded" | "failed" | "cancelled";

@@ -7,7 +7,7 @@ import type { Row } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
 
-export interface Gathered {
+interface Gathered {
   readonly statements: readonly Sql<unknown>[];
   /** From the answers of what was sent to the answers of what was asked. */
   unpack(answers: readonly Row[][]): Row[][];

@@ -21,7 +21,7 @@ export const SETTINGS = {
 } as const;
 
 /** A connection that waits for work, or for a hint, is idle for as long as there is none. */
-export const OF_A_CONNECTION = { ...SETTINGS, idle_session_timeout: "0" } as const;
+const OF_A_CONNECTION = { ...SETTINGS, idle_session_timeout: "0" } as const;
 
 /** What people ask is not asked often: free to choose its plan, and for the values it is asked with. */
 const WHILE_READING = { enable_seqscan: "on", plan_cache_mode: "force_custom_plan" } as const;

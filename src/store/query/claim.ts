@@ -5,7 +5,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
 import type { Claimed } from "../store.ts";
 
-export interface Claim {
+interface Claim {
   readonly ids: readonly string[];
   readonly session: string;
   readonly held: boolean;

@@ -87,7 +87,7 @@ export const selectKeys = (tasks: readonly NewTask[]): Sql<Keyed> =>
 const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
 
 /** A body, and the run and step it belongs to. */
-export interface Body extends NewTask {
+interface Body extends NewTask {
   readonly run?: string;
   readonly step?: string;
   readonly item?: number | undefined;

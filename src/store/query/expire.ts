@@ -17,7 +17,7 @@ interface Place {
   readonly stopping?: Sql;
 }
 
-export interface End {
+interface End {
   readonly state: FinalState;
   /** JSON text. */
   readonly body: string | null;

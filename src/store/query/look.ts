@@ -131,7 +131,7 @@ export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" |
       AND l.id ${noneOf([...scope.lanes.map((lane) => lane.id), ...scope.without])} ORDER BY ${BY_HEAD} LIMIT ${raw(String(scope.perQueue))}`,
   ).as(laneRow);
 
-export interface Looking {
+interface Looking {
   readonly skipLocked: boolean;
   /** There may be units that their lane does not know of yet. */
   readonly arriving: boolean;

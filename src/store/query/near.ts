@@ -13,7 +13,7 @@ import { LANE_COLUMNS, laneColumns, laneRow } from "./lane-row.ts";
 import { selectFromFront, selectHeads } from "./look.ts";
 
 /** A place in line, as the tables write it. */
-export interface Spot {
+interface Spot {
   readonly rank: number;
   readonly precedence: number;
   readonly at: number;

@@ -13,7 +13,7 @@ import { exitOfLost, settle } from "./settle.ts";
 import { release } from "./stopping.ts";
 
 /** What a pass has to write. */
-export interface Decided extends Looked {
+interface Decided extends Looked {
   readonly scope: Scope;
   readonly seen: Seen;
   readonly moves: Moves;

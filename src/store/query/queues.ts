@@ -61,7 +61,7 @@ export function* queues(): Flow<QueueRow[]> {
 }
 
 /** How many units wait, by what they have in common. */
-export interface Waiting {
+interface Waiting {
   readonly queue: string;
   readonly task: string;
   readonly units: number;

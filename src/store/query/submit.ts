@@ -155,7 +155,7 @@ export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
   })}`;
 
 /** How long a run that was let in may wait for somebody to start it; in its options, because recovery needs it too. */
-export const startTimeoutMs = (options: string): number => {
+const startTimeoutMs = (options: string): number => {
   const { startTimeoutMs = 180_000 }: { readonly startTimeoutMs?: number } = JSON.parse(options);
   return startTimeoutMs;
 };

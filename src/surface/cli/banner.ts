@@ -27,7 +27,7 @@ interface LaterDeploy {
   readonly now: number;
 }
 
-export interface Start {
+interface Start {
   readonly mode: string;
   readonly file: string;
   readonly app: App;

@@ -6,7 +6,7 @@ import { toPaste } from "./settings.ts";
 
 type Kind = "task" | "run";
 
-export interface Found {
+interface Found {
   readonly id: string;
   readonly kind: Kind;
 }

@@ -29,7 +29,7 @@ export function limitNumber(text: string): number {
   return value;
 }
 
-export function list(text: string): string[] {
+function list(text: string): string[] {
   return text
     .split(",")
     .map((part) => part.trim())

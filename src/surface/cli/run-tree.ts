@@ -11,7 +11,7 @@ import type { Seen } from "./run-seen.ts";
 import type { Style } from "./table.ts";
 import { colours, cutTo, padTo, safe, widthOf } from "./text.ts";
 
-export interface Room {
+interface Room {
   readonly columns: number;
   readonly rows: number;
 }

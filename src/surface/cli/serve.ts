@@ -31,7 +31,7 @@ export interface ServeOptions extends GlobalOptions {
   readonly maxClaimPerWorker?: number;
 }
 
-export interface Serving {
+interface Serving {
   readonly mode: "dev" | "worker";
   readonly file: string;
   readonly app: App;

@@ -75,7 +75,7 @@ export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): 
   };
 }
 
-export type Report = Partial<Omit<Ended, "to">> & { readonly to: Ended["to"] };
+type Report = Partial<Omit<Ended, "to">> & { readonly to: Ended["to"] };
 
 interface ClaimOptions {
   readonly session?: string;
@@ -183,7 +183,7 @@ export class Bench<S extends BaseStore = BaseStore> {
   }
 }
 
-export function asItIs({ id, stamp, state, parked, mark, blocked }: LaneRow): LaneMove {
+function asItIs({ id, stamp, state, parked, mark, blocked }: LaneRow): LaneMove {
   return { lane: id, stamp, state, parked, mark, blocked, head: null };
 }
 

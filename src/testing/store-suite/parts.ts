@@ -39,7 +39,7 @@ export interface Opened<S> {
   readonly clock: FakeClock;
 }
 
-export interface Part {
+interface Part {
   readonly title: string;
   /** Why a store is not held to this part; nothing when it is. */
   readonly leftOut: (capabilities: Capabilities) => readonly string[];
