@@ -11,6 +11,7 @@ export function declarationOf(app: App, name: string): Declaration {
     limit === null ? [] : [{ key, limit, line: bornAs(key).line, leaseMs }];
   return {
     app: name,
+    tasks: [...app.tasks.keys()],
     queues: app.queues.map(({ name, rank, ranked }) => ({ name, rank: ranked ? rank : null })),
     gates: [
       ...gate(clusterKey, app.clusterCap),

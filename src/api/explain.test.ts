@@ -108,6 +108,7 @@ const view = (more: Partial<WaitView> = {}): WaitView => ({
   task: task(),
   rank: 100,
   aside: null,
+  apps: [],
   gates: [gate("cluster", -1), gate("queue:q", -1)],
   usage: [],
   lanes: [lane("mine")],

@@ -69,6 +69,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
   sessions: {
     openSession: true,
     renewSession: true,
+    retireSession: true,
     closeSession: true,
     sessions: true,
     claimsOf: true,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Limit } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
-import type { Declaration, Replaced, Saying } from "./store.ts";
+import type { AppTasks, Declaration, Replaced, Saying } from "./store.ts";
 
 /** Whoever does not say whose it is. */
 export const UNNAMED_APP = "default";
@@ -17,8 +17,8 @@ interface Content {
 }
 
 /** The same text for the same content, in whatever order it was written. How a trigger is born says nothing later. */
-export function contentOf({ queues, gates, triggers = [] }: Declaration): Content {
-  const body = JSON.stringify({
+export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declaration): Content {
+  const content = {
     gates: byKey(gates, ({ key }) => key).map(({ key, limit, line, leaseMs }) => ({
       key,
       limit,
@@ -31,8 +31,9 @@ export function contentOf({ queues, gates, triggers = [] }: Declaration): Conten
       workflow,
       spec,
     })),
-  });
-  return { hash: createHash("sha256").update(body).digest("base64url").slice(0, 22), body };
+  };
+  const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url").slice(0, 22);
+  return { hash, body: JSON.stringify({ ...content, tasks: [...tasks].sort() }) };
 }
 
 /** What it says of each gate, by key. A queue is spoken of at its gate, with or without a limit. */
@@ -71,6 +72,18 @@ export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
     [...found.values()].filter(({ gate }) => !inForce.has(gate)),
     ({ gate }) => gate,
   );
+}
+
+/** Which tasks each app runs, by its declaration in force. */
+export function tasksOfApps(deploys: readonly Omit<Deploy, "at">[]): AppTasks[] {
+  const inForce = new Map<string, Omit<Deploy, "at">>();
+  for (const deploy of deploys)
+    if (deploy.app !== NOBODY && deploy.n > (inForce.get(deploy.app)?.n ?? 0))
+      inForce.set(deploy.app, deploy);
+  return [...inForce.values()].map(({ app, body }) => {
+    const { tasks = [] }: Partial<Declaration> = JSON.parse(body);
+    return { app, tasks };
+  });
 }
 
 function namesIn(body = "{}"): Map<string, Limit> {

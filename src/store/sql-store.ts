@@ -213,6 +213,10 @@ export class SqlStore implements S.Store {
     return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
   }
 
+  retireSession(id: string): Promise<void> {
+    return this.#db.transact(() => session.retireSession(id));
+  }
+
   closeSession(id: string): Promise<void> {
     return this.#db.transact(() => session.closeSession(id));
   }

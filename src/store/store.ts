@@ -30,7 +30,7 @@ export type * from "./ports/maintenance.ts";
 export type * from "./ports/passes.ts";
 export * from "./ports/reports.ts";
 export * from "./ports/runs.ts";
-export type * from "./ports/sessions.ts";
+export * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
 export * from "./ports/steps.ts";
 export type * from "./ports/triggers.ts";

@@ -1,7 +1,7 @@
 /** A store as somebody outside may write one: the fewest ports that units can go through, over plain maps. */
 import { SluiceError } from "sluice";
 import type { Capabilities, LaneSpec, PassPort, SessionPort, StoreWith } from "sluice/store";
-import { asksOf, heldPerGate, isStopped } from "sluice/store";
+import { asksOf, heldPerGate, isStopped, NOTHING_SERVED } from "sluice/store";
 import { beget, gatePort } from "./gates.ts";
 import { look, usage } from "./look.ts";
 import { begin, claim, claimedRow, end, moveLane, recover, settle, start } from "./moves.ts";
@@ -133,6 +133,11 @@ const sessionPort = (toy: Toy): SessionPort => ({
       if (!known || known.expiresAt <= now) return false;
       world.sessions.set(id, { ...known, expiresAt: now + leaseMs });
       return true;
+    }),
+  retireSession: (id) =>
+    toy.write((world) => {
+      const known = world.sessions.get(id);
+      if (known) world.sessions.set(id, { ...known, serves: NOTHING_SERVED });
     }),
   closeSession: (id) => toy.write((world) => void world.sessions.delete(id)),
   sessions: async () =>

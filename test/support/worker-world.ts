@@ -62,6 +62,9 @@ export class FakeClaims implements Claims {
     this.calls.push("renew");
     return true;
   }
+  async retire(): Promise<void> {
+    this.calls.push("retire");
+  }
   async renewClaims(): Promise<readonly number[]> {
     this.calls.push("renewClaims");
     return this.renewed;

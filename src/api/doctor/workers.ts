@@ -3,7 +3,7 @@ import { describe, sayStopping } from "../../core/gate/describe.ts";
 import { runsKey } from "../../core/gate/key.ts";
 import { remedy } from "../../core/gate/remedy.ts";
 import { sayDuration } from "../../core/time.ts";
-import { doesServe } from "../../engine/claiming/serving.ts";
+import { doesServe, isAtWork } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
 import { RUNS } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -65,7 +65,7 @@ function isServedBy(
   { serves }: Inspection["sessions"][number],
   lane: { readonly queue: string; readonly task: string },
 ): boolean {
-  return lane.queue === RUNS || doesServe(serves, lane);
+  return lane.queue === RUNS ? isAtWork({ serves }) : doesServe(serves, lane);
 }
 
 /** Somebody has served it for long enough to have recovered it. */
@@ -89,7 +89,7 @@ export function stillLost(before: Inspection, after: Inspection): Inspection {
 /** Runs that were let in stand still where nobody moves them on, also while none of their steps is in line. */
 function standstill({ sessions, gates, waiting }: Inspection): Finding[] {
   const { held = 0 } = gates.find(({ key }) => key === runsKey) ?? {};
-  if (held === 0 || sessions.length > 0 || waiting.some(({ queue }) => queue === RUNS)) return [];
+  if (held === 0 || sessions.some(isAtWork) || waiting.some(({ queue }) => queue === RUNS)) return [];
   const reason = { kind: "noWorker", queue: RUNS, name: "" } as const;
   return [
     warning(
@@ -112,10 +112,13 @@ export function workersCheck(seen: Inspection): Check {
     );
   });
   findings.push(...standstill(seen));
-  const slots = sessions.reduce((sum, session) => sum + session.slots, 0);
-  const alive =
-    sessions.length === 0
+  const working = sessions.filter(isAtWork);
+  const slots = working.reduce((sum, session) => sum + session.slots, 0);
+  const leaving = sessions.length - working.length;
+  const served =
+    working.length === 0
       ? "no live worker, and nothing waits for one"
-      : `${many(sessions.length, "live worker")} with ${many(slots, "slot")}, and each task in line is served`;
+      : `${many(working.length, "live worker")} with ${many(slots, "slot")}, and each task in line is served`;
+  const alive = leaving === 0 ? served : `${served}; ${many(leaving, "worker")} stopping`;
   return checkOf("workers", findings, alive);
 }

@@ -41,6 +41,8 @@ export interface Snapshot {
   /** The snapshot is not complete from here on, so nothing at or behind this place is decided. */
   readonly horizon?: Place | undefined;
   readonly bypass?: Bypass;
+  /** Which tasks a worker of each app runs; nothing is decided by it, only explained. */
+  readonly apps?: readonly { readonly app: string; readonly tasks: readonly string[] }[];
 }
 
 export interface Plan {

@@ -58,11 +58,20 @@ function sentence(reason: Reason, telling: Telling): string {
     case "noWorker":
       if (reason.queue.startsWith("@"))
         return "no worker is running, so nobody lets runs in or moves them on";
-      return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"`;
+      return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"${ofApps(reason.apps)}`;
     case "aside":
       return `it could not be processed and was set aside at ${isoTime(reason.at)}, with all of its kind: ${reason.error}`;
   }
 }
+
+/** Whose worker it takes. */
+const ofApps = (apps: readonly string[] = []): string =>
+  apps.length === 0
+    ? ""
+    : `, which is a task of app ${listed(
+        apps.map((app) => `"${app}"`),
+        3,
+      )}`;
 
 /** The limit of a pool comes with the app that declares it. */
 const toDeclare = ({ gate, undeclared, replaced }: Of<"unset">): string =>

@@ -44,12 +44,16 @@ function cure(snapshot: Case, unit: Waiter, reasons: readonly Reason[]): Snapsho
     gates,
     workers: [...workers, { id: "new", slots: 1_000, used: 0 }],
     line: snapshot.line.map((each) =>
-      each.queue === unit.queue || each.workers?.some((index) => unit.workers?.includes(index))
-        ? { ...each, workers: [...(each.workers ?? []), workers.length] }
-        : each,
+      isServedWith(unit, each) ? { ...each, workers: [...(each.workers ?? []), workers.length] } : each,
     ),
   };
 }
+
+/** A worker like those that serve the unit; where there is none, one for its queue. */
+const isServedWith = (unit: Waiter, other: Waiter): boolean =>
+  unit.workers?.length
+    ? (other.workers?.some((index) => unit.workers?.includes(index)) ?? false)
+    : other.queue === unit.queue;
 
 const starts = (snapshot: Snapshot, { id }: Waiter): boolean => !admit(snapshot).waiting.has(id);
 
@@ -260,5 +264,29 @@ describe("why a unit waits", () => {
         "u1",
       ),
     ).toEqual([]);
+  });
+
+  it("suppose a worker of the unit's own app, which runs no task of another app that waits ahead", () => {
+    const gate: Gate = { key: "pool:gpu", limit: 1, paused: false, line: "bypass", held: 0 };
+    const unit = (id: string, name: string, at: number): Waiter => ({
+      id,
+      lane: name,
+      rank: 1,
+      priority: 0,
+      at,
+      asks: [{ gate: "pool:gpu", slots: 1 }],
+      queue: "cpu",
+      name,
+      workers: [],
+    });
+    const line = [unit("first", "upscale", 1), unit("second", "watermark", 2)];
+    const apps = [
+      { app: "images", tasks: ["upscale"] },
+      { app: "marks", tasks: ["watermark"] },
+    ];
+    const world = { now: 10, gates: [gate], line, workers: [] };
+    expect(explain({ ...world, apps }, "second").map(({ kind }) => kind)).toEqual(["noWorker"]);
+    // Where the app is not known, the new worker may run what waits ahead, too.
+    expect(explain(world, "second").map(({ kind }) => kind)).toEqual(["behind", "noWorker"]);
   });
 });

@@ -100,8 +100,8 @@ export class Explainer {
   }
 
   /**
-   * The world without these hurdles: gates unlimited or resumed, and a worker more. Where some serve the unit, it is one
-   * that serves whatever they do; else one for its queue.
+   * The world without these hurdles: gates unlimited or resumed, and a worker more. If some workers serve the unit, the new
+   * one serves whatever they do. Otherwise it is a worker of the unit's app, for its queue.
    */
   #without(
     unit: Waiter,
@@ -120,7 +120,9 @@ export class Explainer {
     if (!workers || !removed.has(WORKERS)) return { ...this.#snapshot, gates, line };
     const serving = new Set(unit.workers);
     const isServed = (other: Waiter): boolean =>
-      other.queue === unit.queue || (other.workers ?? []).some((index) => serving.has(index));
+      serving.size > 0
+        ? (other.workers ?? []).some((index) => serving.has(index))
+        : other.queue === unit.queue && this.#isOfOneApp(unit, other);
     return {
       ...this.#snapshot,
       gates,
@@ -129,6 +131,12 @@ export class Explainer {
         isServed(other) ? { ...other, workers: [...(other.workers ?? []), workers.length] } : other,
       ),
     };
+  }
+
+  /** Where nobody knows whose task it is, any worker of its queue may run both. */
+  #isOfOneApp(unit: Waiter, other: Waiter): boolean {
+    const apps = (this.#snapshot.apps ?? []).filter(({ tasks }) => tasks.includes(unit.name ?? ""));
+    return apps.length === 0 || apps.some(({ tasks }) => tasks.includes(other.name ?? ""));
   }
 
   /** A reason of a walk in which some had started already, told as things stand. */

@@ -84,7 +84,13 @@ export type Reason =
       readonly ahead: number;
       readonly free?: number;
     }
-  | { readonly kind: "noWorker"; readonly queue: string; readonly name: string }
+  /** `apps`: those that have the task, where it is known. */
+  | {
+      readonly kind: "noWorker";
+      readonly queue: string;
+      readonly name: string;
+      readonly apps?: readonly string[];
+    }
   /** Its lane could not be processed and was set aside, then; nobody looks at it until it is put back. */
   | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };
 

@@ -63,6 +63,8 @@ export interface Claims {
   open(session: string, leaseMs: number): Promise<void>;
   /** False when the session has ended. */
   renew(leaseMs: number): Promise<boolean>;
+  /** Others are not to count on this session any more: it takes nothing new. */
+  retire(): Promise<void>;
   /** Renews claims that have a lease of their own; the epochs of those that still have it are answered. */
   renewClaims(): Promise<readonly number[]>;
   /** Claims of this session that were taken away, and whose code is not known to have ended. */

@@ -1,6 +1,6 @@
 /** Who serves what: a session says which queues and tasks it runs. */
 import type { SessionRow } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
+import { NOTHING_SERVED, RUNS } from "../../store/store.ts";
 
 /** The most lanes of others that are in sight, so that they never keep our own out of it. */
 export const MOST_FOREIGN = 16;
@@ -66,6 +66,8 @@ export function attending(
   return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);
 }
 
-/** Somebody lives who lets runs in and moves them on. */
-export const isAttended = (sessions: readonly { readonly id: string }[]): boolean =>
-  sessions.some(({ id }) => id !== RUNS);
+/** A live worker admits runs and moves them on. One that is stopping does not. */
+export const isAttended = (sessions: readonly Pick<SessionRow, "id" | "serves">[]): boolean =>
+  sessions.some((session) => session.id !== RUNS && isAtWork(session));
+
+export const isAtWork = ({ serves }: Pick<SessionRow, "serves">): boolean => serves !== NOTHING_SERVED;

@@ -63,6 +63,10 @@ export class StoreClaims implements Claims {
     this.#laneOf.clear();
   }
 
+  async retire(): Promise<void> {
+    if (this.#session !== undefined) await this.#store.retireSession(this.#session);
+  }
+
   /** Claims in the name of a session that is there already. */
   speakFor(session: string): void {
     this.#session = session;

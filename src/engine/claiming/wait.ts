@@ -27,7 +27,14 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   const reasons = explain(snapshot, me.id).map((reason) =>
     reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, admit(snapshot)) } : reason,
   );
-  return [...untilItsTime(view), ...withCauses(reasons, view)];
+  return [...untilItsTime(view), ...withCauses(reasons, view).map((reason) => withApps(reason, view))];
+}
+
+/** Which app's worker is missing. */
+function withApps(reason: Reason, { apps }: WaitView): Reason {
+  if (reason.kind !== "noWorker") return reason;
+  const having = apps.filter(({ tasks }) => tasks.includes(reason.name)).map(({ app }) => app);
+  return having.length === 0 ? reason : { ...reason, apps: having };
 }
 
 /** What is in its way at this moment, and not what would be once that is gone. */
@@ -48,6 +55,7 @@ function snapshotOf(view: WaitView, me: Waiter): Snapshot {
     gates: everyGate(view, [view.task.asks, ...view.lanes.map(({ asks }) => asks)]),
     line: [...others.filter((other) => other.id !== me.id && compare(other, me) < 0), me],
     workers: workersOf(view.sessions, view.usage),
+    apps: view.apps,
   };
 }
 

@@ -42,7 +42,7 @@ describe("the life of a worker", () => {
       ["open"],
       [],
       ["converse", "speak"],
-      ["giveBack", "speak", "wait 25000"],
+      ["retire", "giveBack", "speak", "wait 25000"],
       ["abort", "wait 1666.6666666666667"],
       ["halt"],
       ["wait 1666.6666666666667"],
@@ -60,7 +60,7 @@ describe("the life of a worker", () => {
   test("drains at once when the stop came while it was opened", () => {
     const { state, ordered } = having("start", stop(1_000), "opened");
     expect(state.phase).toBe("draining");
-    expect(ordered.slice(1)).toEqual([[], ["converse", "giveBack", "speak", "wait 700"]]);
+    expect(ordered.slice(1)).toEqual([[], ["converse", "retire", "giveBack", "speak", "wait 700"]]);
   });
 
   test("is shortened by another stop, and never lengthened", () => {

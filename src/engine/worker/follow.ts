@@ -101,7 +101,8 @@ function stop(state: State, graceMs: number): Step {
   return isWaiting(state.phase) ? enter(impatient, state.phase) : to(impatient);
 }
 
-const drain = (state: State): Step => enter({ ...state, hinted: true }, "draining", "giveBack", "speak");
+const drain = (state: State): Step =>
+  enter({ ...state, hinted: true }, "draining", "retire", "giveBack", "speak");
 
 /** The time for this part of the stop is over, or not needed. */
 function waited(state: State): Step {

@@ -9,7 +9,7 @@
  *   opening    opened               working      converse, speak
  *   opening    notOpened            stopped
  *   opening    stop                 opening      (it drains once it is open)
- *   working    stop                 draining     giveBack, speak, wait
+ *   working    stop                 draining     retire, giveBack, speak, wait
  *   draining   idle, graceOver      aborting     abort, wait
  *   aborting   idle, graceOver      halting      halt
  *   halting    halted               reporting    wait
@@ -139,6 +139,8 @@ export type PlainOrder =
   | "converse"
   /** Let the next exchange fly, as soon as it may. */
   | "speak"
+  /** Tell others that this session takes nothing more. */
+  | "retire"
   /** Give back what was claimed ahead of time. */
   | "giveBack"
   | "abort"

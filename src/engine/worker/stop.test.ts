@@ -24,6 +24,18 @@ describe("a stop", () => {
     expect(worker.session).toBeUndefined();
   });
 
+  test("says at once that it takes nothing more, while code still runs", async () => {
+    const { env, claims, executor, worker } = await working([{ claimed: [claim("a", 1)] }], {});
+    const stop = worker.stop();
+    await env.settle();
+    expect(claims.calls).toContain("retire");
+    executor.end("a");
+    await stop;
+    const idle = await working([{}], {});
+    await idle.worker.stop();
+    expect(idle.claims.calls).not.toContain("retire");
+  });
+
   test("gives back what an exchange still brings", async () => {
     const { env, claims, executor, worker } = await working([{}]);
     let answer: (late: Partial<Answer>) => void = () => {};

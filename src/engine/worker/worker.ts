@@ -89,6 +89,7 @@ export class Worker implements Service {
     },
     converse: () => void this.#parts.exchanges.run(),
     speak: () => this.#parts.exchanges.speak(),
+    retire: () => this.#retire(),
     giveBack: () => this.#parts.running.giveBack(),
     abort: () => this.#parts.running.abortAll(STOPPED),
     halt: () => void this.#halt(),
@@ -127,6 +128,11 @@ export class Worker implements Service {
   async #reconcile(): Promise<void> {
     await this.#parts.running.dropStale(this.#claims);
     await this.#parts.recovery.reconcile();
+  }
+
+  /** A worker that is gone in a moment need not say so. If the store is away, nobody can ask it either. */
+  #retire(): void {
+    if (this.running > 0) void this.#claims.retire().catch(() => {});
   }
 
   #forget(): void {

@@ -19,7 +19,10 @@ export function declare(tables: Tables, now: number, declaration: Declaration, o
   if (current && isOld && occasion === "start") return { inForce: false, at: current.at };
   say(tables, now, app, sayingsOf(declaration));
   declareTriggers(tables, now, app, declaration.triggers ?? []);
-  if (current?.hash === hash) return { inForce: true, at: current.at };
+  if (current?.hash === hash) {
+    tables.deploy.put({ ...current, body });
+    return { inForce: true, at: current.at };
+  }
   tables.deploy.put({ app, hash, n: (current?.n ?? 0) + 1, at: now, body });
   return { inForce: true, at: now };
 }

@@ -106,6 +106,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
 
     openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
     renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
+    retireSession: (id) => write(() => session.retireSession(tables, id)),
     closeSession: (id) => write(() => tables.session.delete(id)),
     claimsOf: (id) => look(() => session.claimsOf(tables, id)),
     renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),

@@ -1,6 +1,7 @@
 /** Sessions, and what their holders report while they run. */
 import type { EventKind } from "../../core/event.ts";
 import type { Claimed, NewSession } from "../store.ts";
+import { NOTHING_SERVED } from "../store.ts";
 import type { Held } from "./claim.ts";
 import { claimedRow, current } from "./claim.ts";
 import type { RunningRecord, StoppingRecord, Tables } from "./tables.ts";
@@ -19,6 +20,11 @@ export function renewSession(tables: Tables, now: number, id: string, leaseMs: n
   if (!session || session.expiresAt <= now) return false;
   tables.session.put({ ...session, expiresAt: now + leaseMs });
   return true;
+}
+
+export function retireSession(tables: Tables, id: string): void {
+  const session = tables.session.get(id);
+  if (session) tables.session.put({ ...session, serves: NOTHING_SERVED });
 }
 
 /** Claims with a lease of their own, as long as they have it; what has lapsed stays lost. */

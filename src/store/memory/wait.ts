@@ -1,5 +1,6 @@
 /** Everything that one wait depends on, seen at one instant. */
 import { isWholeLine } from "../../core/gate/kind.ts";
+import { tasksOfApps } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
 import type { HolderRow, LaneRow, TaskRow, WaitView } from "../store.ts";
@@ -27,6 +28,7 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
     gates: gateInfos(tables),
     usage,
     sessions: look.alive(tables, now),
+    apps: tasksOfApps(tables.deploy.all()),
     holders: holders(tables, new Set(usage.filter((row) => asksAny(row, keys)).map(({ lane }) => lane))),
     ...(isInLine ? standing(tables, task, keys) : NOWHERE),
   };

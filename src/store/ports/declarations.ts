@@ -19,6 +19,8 @@ export interface Declaration {
   readonly queues: readonly { readonly name: string; readonly rank: number | null }[];
   readonly gates: readonly DeclaredGate[];
   readonly triggers?: readonly NewTrigger[];
+  /** The tasks that its workers run. They say who could run a unit; another list of them is no other deploy. */
+  readonly tasks?: readonly string[];
 }
 
 export interface DeclaredGate {
@@ -51,6 +53,12 @@ export interface Declared {
   readonly inForce: boolean;
   /** When the declaration in force became it. */
   readonly at: number;
+}
+
+/** The tasks of an app, as its declaration in force names them. */
+export interface AppTasks {
+  readonly app: string;
+  readonly tasks: readonly string[];
 }
 
 /** A gate or queue that an app declared once; since the deploy at that time nobody declares it. */

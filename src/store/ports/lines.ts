@@ -1,5 +1,6 @@
 /** Lines as people look at them: who waits, behind whom, and everything that is needed to say why. */
 import type { AsideRow } from "./asides.ts";
+import type { AppTasks } from "./declarations.ts";
 import type { GateInfo } from "./gates.ts";
 import type { HolderRow, Usage } from "./holdings.ts";
 import type { HeadRow, LaneRow } from "./lanes.ts";
@@ -26,6 +27,8 @@ export interface WaitView {
   readonly lanes: readonly LaneRow[];
   readonly heads: readonly HeadRow[];
   readonly sessions: readonly SessionRow[];
+  /** Which tasks each deployed app runs. */
+  readonly apps: readonly AppTasks[];
   readonly holders: readonly HolderRow[];
   /** Its lane was set aside. */
   readonly aside: { readonly id: string; readonly error: string; readonly at: number } | null;

@@ -8,6 +8,8 @@ export interface SessionPort {
   openSession(session: NewSession): Promise<void>;
   /** False when the session is gone: its claims may be somebody else's by now. */
   renewSession(id: string, leaseMs: number): Promise<boolean>;
+  /** It takes nothing more, and serves nothing; what it holds stays its own until it ends. */
+  retireSession(id: string): Promise<void>;
   /** Ends a session; what it still held is lost, and recovered by the next pass. */
   closeSession(id: string): Promise<void>;
   sessions(): Promise<(SessionRow & { readonly name: string; readonly expiresAt: number })[]>;
@@ -20,11 +22,14 @@ export interface SessionPort {
   note(entries: readonly (Epoch & { readonly kind: EventKind; readonly data: string })[]): Promise<void>;
 }
 
+/** What a retired session serves. */
+export const NOTHING_SERVED = '{"queues":[],"tasks":[]}';
+
 export interface NewSession {
   readonly id: string;
   readonly name: string;
   readonly slots: number;
-  /** JSON text: { queues: string[], tasks: string[] }. */
+  /** JSON text: { queues: string[], tasks: string[] }. Of a retired session, both are empty. */
   readonly serves: string;
   readonly leaseMs: number;
 }

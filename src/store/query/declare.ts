@@ -31,10 +31,11 @@ export function* declare(declaration: Declaration, occasion: Occasion): Flow<Dec
   yield* send(lockDeclarations);
   const { clock, known, mine } = yield* flight({
     clock: selectNow(),
-    known: sql`SELECT hash, n, at FROM sluice_deploy WHERE app = ${app} ORDER BY n DESC`.as((row) => ({
+    known: sql`SELECT hash, n, at, body FROM sluice_deploy WHERE app = ${app} ORDER BY n DESC`.as((row) => ({
       hash: text(row.hash),
       n: int(row.n),
       at: int(row.at),
+      body: text(row.body),
     })),
     mine: sql`SELECT gate FROM sluice_declared WHERE app = ${app}`.as(({ gate }) => text(gate)),
   });
@@ -45,22 +46,23 @@ export function* declare(declaration: Declaration, occasion: Occasion): Flow<Dec
   const at = isCurrent ? current.at : only(clock);
   yield* declareGates(app, sayingsOf(declaration), mine);
   yield* declareTriggers(app, declaration.triggers ?? []);
-  const n = (current?.n ?? 0) + 1;
-  if (!isCurrent) yield* commit(upsertDeploy({ app, n, at, ...content }));
+  const n = isCurrent ? current.n : (current?.n ?? 0) + 1;
+  if (!isCurrent || current.body !== content.body) yield* commit(upsertDeploy({ app, n, at, ...content }));
   return { inForce: true, at };
 }
 
 export function* replaced(): Flow<Replaced[]> {
-  const found = yield* send(
-    sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`.as((row) => ({
-      app: text(row.app),
-      n: int(row.n),
-      at: int(row.at),
-      body: text(row.body),
-    })),
-  );
-  return replacedIn(found);
+  return replacedIn(yield* send(selectDeploys()));
 }
+
+/** Every declaration that an app with a name has ever made. */
+export const selectDeploys = (): Sql<Omit<Deploy, "hash">> =>
+  sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`.as((row) => ({
+    app: text(row.app),
+    n: int(row.n),
+    at: int(row.at),
+    body: text(row.body),
+  }));
 
 function* declareGates(
   app: string,
@@ -178,7 +180,7 @@ interface Deploy {
 }
 
 const upsertDeploy = ({ app, hash, n, at, body }: Deploy): Sql =>
-  sql`INSERT INTO sluice_deploy (app, hash, n, at, body) SELECT d.app, d.hash, d.n, d.at, d.body FROM ${rows("d", { app: "text", hash: "text", n: "int", at: "int", body: "text" }, [{ app, hash, n, at, body }])} ${overwrite("app, hash", ["n", "at"])}`;
+  sql`INSERT INTO sluice_deploy (app, hash, n, at, body) SELECT d.app, d.hash, d.n, d.at, d.body FROM ${rows("d", { app: "text", hash: "text", n: "int", at: "int", body: "text" }, [{ app, hash, n, at, body }])} ${overwrite("app, hash", ["n", "at", "body"])}`;
 
 /** SQLite reads `SELECT … FROM … ON` as a join; a true condition ends the select before ON CONFLICT. */
 function overwrite(key: string, columns: readonly string[]): Sql {

@@ -7,6 +7,7 @@ import { idOf, int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, leaseNow, now, rows, sql } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
+import { NOTHING_SERVED } from "../store.ts";
 import type { Held } from "./claim.ts";
 import { among, byEpoch, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
@@ -29,6 +30,10 @@ export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
   if (alive.length === 0) return false;
   yield* commit(sql`UPDATE sluice_session SET expires_at = ${leaseNow} + ${leaseMs} WHERE id = ${id}`);
   return true;
+}
+
+export function* retireSession(id: string): Flow<void> {
+  yield* commit(sql`UPDATE sluice_session SET serves = ${NOTHING_SERVED} WHERE id = ${id}`);
 }
 
 export function* closeSession(id: string): Flow<void> {

@@ -1,4 +1,5 @@
 /** Everything that one wait depends on, seen at one instant: what `explain` hands to the same `admit`. */
+import { tasksOfApps } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
@@ -8,6 +9,7 @@ import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
 import type { HolderRow, TaskRow, WaitView } from "../store.ts";
 import { selectAsideAmong } from "./aside.ts";
+import { selectDeploys } from "./declare.ts";
 import { gateInfos, selectGates } from "./gates.ts";
 import { selectNow, selectSessions, selectUsage, unnamed } from "./look.ts";
 import {
@@ -42,7 +44,8 @@ export function* wait(id: string): Flow<WaitView | undefined> {
   const keys = asksOf(task.asks).map(({ gate }) => gate);
   const shares = (asks: string): boolean => asksOf(asks).some(({ gate }) => keys.includes(gate));
   const holding = usage.filter(({ asks }) => shares(asks)).map(({ lane }) => lane);
-  const { holders, aside } = yield* flight({
+  const { holders, aside, deploys } = yield* flight({
+    deploys: selectDeploys(),
     holders: selectHolders(holding),
     aside: selectAsideAmong([task.lane]),
   });
@@ -54,6 +57,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     gates: gateInfos(gates),
     usage,
     sessions: sessions.map(unnamed),
+    apps: tasksOfApps(deploys),
     holders,
     ...(isInLine(task) ? yield* standing(task, rank, keys) : NOWHERE),
   };

@@ -48,6 +48,29 @@ export function appSuite(
     expect(await limitOf(bench)).toBe(3);
   });
 
+  test("names its tasks, and another list of them is the same deploy", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a");
+    const apps = async () => (await bench.store.wait("a"))?.apps;
+    expect(await apps()).toEqual([]);
+    const { at } = await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send", "pack"] }, "start");
+    expect(await apps()).toEqual([{ app: "shop", tasks: ["pack", "send"] }]);
+    bench.clock.advance(10);
+    expect(await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send"] }, "start")).toEqual({
+      inForce: true,
+      at,
+    });
+    await bench.store.declare({ ...of("web"), tasks: ["show"] });
+    expect(await apps()).toEqual([
+      { app: "shop", tasks: ["send"] },
+      { app: "web", tasks: ["show"] },
+    ]);
+    // A worker of a replaced version says nothing of its tasks either.
+    await bench.store.declare({ ...of("shop", gpu(4)), tasks: ["send", "print"] });
+    await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send"] }, "start");
+    expect((await apps())?.[0]).toEqual({ app: "shop", tasks: ["print", "send"] });
+  });
+
   test("counts as unlimited only where nobody says a number", async () => {
     const bench = await fresh();
     await bench.store.declare(of("shop", { key: "runs", limit: -1, line: "skip" }));

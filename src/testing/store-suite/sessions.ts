@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NOTHING_SERVED } from "../../store/store.ts";
 import type { Fresh } from "./bench.ts";
 
 export function sessionSuite(fresh: Fresh): void {
@@ -29,6 +30,19 @@ export function sessionSuite(fresh: Fresh): void {
     expect(await bench.store.renewSession("s1", 100)).toBe(false);
     expect(await bench.store.sessions()).toEqual([]);
     expect(await bench.store.renewSession("nobody", 100)).toBe(false);
+  });
+
+  test("that has retired is alive, serves nothing, and keeps what it holds", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a");
+    const [claim] = await bench.claim(["a"]);
+    await bench.store.retireSession("s1");
+    expect(await bench.store.sessions()).toMatchObject([{ id: "s1", serves: NOTHING_SERVED }]);
+    expect(await bench.store.claimsOf("s1")).toEqual([claim]);
+    expect(await bench.store.renewSession("s1", 100)).toBe(true);
+    expect(await bench.store.sessions()).toMatchObject([{ id: "s1", serves: NOTHING_SERVED }]);
+    await bench.store.retireSession("nobody");
   });
 
   test("that was closed is gone at once", async () => {
