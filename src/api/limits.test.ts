@@ -149,6 +149,19 @@ describe("a limit", () => {
     expect(app("1s")).not.toThrow();
   });
 
+  test("with a name that no gate can have is refused without a way to make it", async () => {
+    const made = await world();
+    await made.limits.set("pool:gpu", 4, "ann", { isNew: true });
+    await expect(made.limits.set("gpu", 4, "ann")).rejects.toMatchObject({
+      code: "UNKNOWN_GATE",
+      message: expect.stringContaining("Did you mean pool:gpu?"),
+      remedies: [{ action: "listLimits" }],
+    });
+    await expect(made.limits.set("pool:cpu", 4, "ann")).rejects.toMatchObject({
+      remedies: expect.arrayContaining([{ action: "makeGate", gate: "pool:cpu", limit: 4 }]),
+    });
+  });
+
   test("goes out of the store once nobody declares it, asks for it or holds it", async () => {
     const made = await world();
     await made.limits.set("pool:gpu", 4, "ann", { isNew: true });

@@ -86,9 +86,8 @@ export class Limits {
     if (known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family))) return;
     if (kindOf(key) === "run") throw goneWithItsRun(key);
     const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
-    throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", [
-      { action: "makeGate", gate: key, limit },
-    ]);
+    const makes: readonly Remedy[] = isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : [];
+    throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", makes);
   }
 
   /** Every gate that is there, and those that units in line ask for but no pass has seen yet. */
@@ -154,9 +153,11 @@ function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitV
 /** Everybody asks for these, sooner or later. */
 const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
+const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);
+
 function mustBeKey(key: string): void {
   if (kindOf(key) === "run") throw goneWithItsRun(key);
-  if (!key.includes(":") && !ALWAYS.has(key)) throw noKey(key);
+  if (!isGateKey(key)) throw noKey(key);
 }
 
 const goneWithItsRun = (key: string): SluiceError =>

@@ -1,6 +1,8 @@
 /** The line of runs: who stands where and why, who would start if a limit were another one, and how to change that. */
+
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
+import type { Remedy } from "../core/remedy.ts";
 import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
 import type { LineView, RunState, Store } from "../store/store.ts";
@@ -108,7 +110,8 @@ export class RunQueue {
     ]);
     if (!view || !row) throw unknownRun(id);
     const { task, now, before } = view;
-    if (task.state !== "waiting" && task.state !== "later") throw await this.#notQueued(id);
+    if (task.state !== "waiting" && task.state !== "later")
+      throw await this.#notQueued(id, { action: "explain", unit: id });
     return {
       id,
       workflow: row.workflow,
@@ -123,7 +126,7 @@ export class RunQueue {
   /** Only what is still in line; a run in progress is cancelled with `runs.cancel`. */
   async cancel(id: string, by = "code"): Promise<void> {
     const cancelled = await this.#store.cancelRun(id, by, "queued");
-    if (cancelled?.was !== "queued") throw notQueued(id, cancelled?.was);
+    if (cancelled?.was !== "queued") throw notQueued(id, cancelled?.was, { action: "cancelRun", run: id });
     this.#store.hint("runs");
   }
 
@@ -147,15 +150,16 @@ export class RunQueue {
     return { starts: then, more: then.filter((id) => !now.has(id)) };
   }
 
-  async #notQueued(id: string): Promise<SluiceError> {
-    return notQueued(id, (await this.#store.run(id))?.run.state);
+  async #notQueued(id: string, remedy?: Remedy): Promise<SluiceError> {
+    return notQueued(id, (await this.#store.run(id))?.run.state, remedy);
   }
 }
 
-function notQueued(id: string, state: RunState | undefined): SluiceError {
+/** `remedy`: the verb that does the same for a run in progress. */
+function notQueued(id: string, state: RunState | undefined, remedy?: Remedy): SluiceError {
   if (state === undefined) return unknownRun(id);
   const isOpen = state === "started" || state === "notStarted";
   return new SluiceError("NOT_QUEUED", `run ${id} is not queued: it is ${state}.`, {
-    remedies: isOpen ? [{ action: "cancelRun", run: id }] : [],
+    remedies: isOpen && remedy ? [remedy] : [],
   });
 }

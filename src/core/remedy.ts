@@ -24,6 +24,7 @@ export type Remedy =
   | { readonly action: "startWorker"; readonly queue?: string }
   | { readonly action: "deploy" }
   | { readonly action: "migrate" }
+  | { readonly action: "explain"; readonly unit: string }
   | { readonly action: "inspect" };
 
 export type Action = Remedy["action"];
@@ -52,6 +53,7 @@ export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonl
   startWorker: { means: "Starts a worker.", lead: "Start a worker" },
   deploy: { means: "Makes the limits of an app the ones in force.", lead: "Deploy the app" },
   migrate: { means: "Brings the tables of the store up to date.", lead: "Run" },
+  explain: { means: "Says why a unit is not running.", lead: "See what it waits for" },
   inspect: { means: "Looks at everything the store remembers, including what was set aside.", lead: "See" },
 };
 
@@ -96,6 +98,8 @@ export function callOf(remedy: Remedy): string {
       return call("deploy");
     case "migrate":
       return "connect({ store, migrate: true })";
+    case "explain":
+      return call("explain", remedy.unit);
     case "inspect":
       return call("store.inspect");
   }

@@ -71,7 +71,7 @@ describe("queue why", () => {
   test("of a run in progress fails and says so", async () => {
     expect(await shop.ends(["queue", "why", started])).toEqual(
       failure(
-        `NOT_QUEUED: run ${started} is not queued: it is started. Cancel it with: npx sluice runs cancel ${started}`,
+        `NOT_QUEUED: run ${started} is not queued: it is started. See what it waits for: npx sluice why ${started}`,
       ),
     );
   });

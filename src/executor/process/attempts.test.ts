@@ -88,9 +88,9 @@ describe("an abort", () => {
     const { attempts, begun } = serving();
     attempts.hear(run(1));
     await settled();
-    for (const code of ["FIRST", "SECOND"])
+    for (const code of ["LEASE_LOST", "TIMEOUT"])
       attempts.hear({ sluice: "abort", job: 1, reason: { name: "SluiceError", code, message: "" } });
-    expect(begun[0]?.job.signal.reason).toMatchObject({ code: "FIRST" });
+    expect(begun[0]?.job.signal.reason).toMatchObject({ code: "LEASE_LOST" });
   });
 
   test("of something that has ended is nothing", () => {

@@ -26,6 +26,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   startWorker: { action: "startWorker", queue: "mail" },
   deploy: { action: "deploy" },
   migrate: { action: "migrate" },
+  explain: { action: "explain", unit: "01m7" },
   inspect: { action: "inspect" },
 };
 

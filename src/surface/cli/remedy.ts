@@ -50,6 +50,8 @@ function wordsOf(remedy: Remedy): string {
       return `deploy ${appFile()}`;
     case "migrate":
       return "migrate";
+    case "explain":
+      return `why ${quoted(remedy.unit)}`;
     case "inspect":
       return "doctor";
   }
