@@ -10,7 +10,7 @@ import { formatDuration } from "../../core/time.ts";
 import { triggersOf } from "./check.ts";
 import { ago, sayLimit } from "./say.ts";
 import { whenOf } from "./schedules.ts";
-import type { ServeOptions } from "./serve.ts";
+import type { ServeOptions } from "./serve-options.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
 import { fields } from "./table.ts";

@@ -10,8 +10,9 @@ import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
 import { atLeastOne } from "./numbers.ts";
 import { isRestartable, restartOnChange } from "./restart.ts";
-import type { ServeOptions } from "./serve.ts";
-import { addServeOptions, serve } from "./serve.ts";
+import { serve } from "./serve.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { addServeOptions } from "./serve-options.ts";
 
 interface DevOptions extends ServeOptions {
   readonly slots: number;

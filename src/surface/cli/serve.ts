@@ -1,5 +1,4 @@
 /** What `dev` and `worker` share: open the store, work until told to stop, and be gone within the grace period. */
-import type { Command } from "commander";
 import { unreachableIfLost } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
@@ -11,9 +10,8 @@ import type { Activity } from "./activity.ts";
 import { banner, laterDeploy } from "./banner.ts";
 import { endWith, reportError } from "./failure.ts";
 import type { OnDev } from "./load-app.ts";
-import { names } from "./numbers.ts";
 import { count } from "./say.ts";
-import type { GlobalOptions } from "./settings.ts";
+import type { ServeOptions } from "./serve-options.ts";
 import { storeUrl } from "./settings.ts";
 import { RESTART_GRACE_MS, whenToldToStop } from "./signals.ts";
 import { whenAnswered } from "./when-answered.ts";
@@ -21,17 +19,7 @@ import { whenAnswered } from "./when-answered.ts";
 /** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
 export const SERVING = "serving";
 
-export interface ServeOptions extends GlobalOptions {
-  readonly queues?: readonly string[];
-  readonly grace: string;
-  readonly stopGrace: string;
-  readonly processes?: number;
-  readonly concurrency?: number;
-  readonly maxClaimBatch?: number;
-  readonly maxClaimPerWorker?: number;
-}
-
-interface Serving {
+export interface Serving {
   readonly mode: "dev" | "worker";
   readonly file: string;
   readonly app: App;
@@ -40,18 +28,6 @@ interface Serving {
   readonly activity: Activity;
   readonly executor: Executor & { start?(): Promise<void>; stop?(): Promise<void> };
   readonly onDev?: OnDev | undefined;
-}
-
-export function addServeOptions(command: Command): Command {
-  return command
-    .argument("<app>", "the app file, TypeScript or JavaScript")
-    .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", names)
-    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s")
-    .option(
-      "--stop-grace <duration>",
-      "how long code in a child process may take to end after a cancel or timeout before its process is killed",
-      "5s",
-    );
 }
 
 export async function serve(serving: Serving): Promise<void> {

@@ -6,8 +6,9 @@ import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
 import { atLeastOne, zeroOrMore } from "./numbers.ts";
-import type { ServeOptions } from "./serve.ts";
-import { addServeOptions, serve } from "./serve.ts";
+import { serve } from "./serve.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { addServeOptions } from "./serve-options.ts";
 
 interface WorkerOptions extends ServeOptions {
   readonly processes: number;
