@@ -41,7 +41,7 @@ import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-export type { Deployed, RunningWorker, WorkerSettings };
+export type { RunningWorker, WorkerSettings };
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */

@@ -19,7 +19,7 @@ import { whenAnswered } from "./when-answered.ts";
 /** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
 export const SERVING = "serving";
 
-export interface Serving {
+interface Serving {
   readonly mode: "dev" | "worker";
   readonly file: string;
   readonly app: App;
