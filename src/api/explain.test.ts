@@ -47,6 +47,7 @@ const task = (more: Partial<TaskRow> = {}): TaskRow => ({
   losses: 0,
   createdAt: 0,
   at: 50,
+  since: 50,
   session: null,
   epoch: null,
   goodUntil: null,

@@ -5,7 +5,9 @@ import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { reasonsOf } from "../engine/claiming/wait.ts";
-import type { Replaced, TaskState, WaitView } from "../store/store.ts";
+import type { Stay } from "../store/in-line.ts";
+import { staysOf } from "../store/in-line.ts";
+import type { EventRow, Replaced, TaskRow, TaskState, WaitView } from "../store/store.ts";
 
 export type { Wait };
 
@@ -39,6 +41,14 @@ export function explainWait(view: WaitView, replaced: readonly Replaced[] = []):
     })),
     waits: [],
   };
+}
+
+/** A task that is put off does not stand in line; one that was put off stands there since it came due. */
+export function timesInLine({ state, createdAt, since }: TaskRow, own: readonly EventRow[]): Stay[] {
+  return staysOf(createdAt, own).flatMap((stay): Stay[] => {
+    if (stay.until !== null) return [stay];
+    return state === "waiting" ? [{ from: since, until: null }] : [];
+  });
 }
 
 /** As it can be pasted where the package is installed; the command line knows better how it was called itself. */

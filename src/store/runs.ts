@@ -14,6 +14,7 @@
  * A run that has ended while code of its steps is still stopping holds what it held, as that code does: its claim is a
  * row of `stopping` until the last of its units has stopped.
  */
+import type { Stay } from "./in-line.ts";
 import type { LaneSpec } from "./lane.ts";
 import type {
   AsideRow,
@@ -249,6 +250,8 @@ export interface StepRow extends StepMove {
   readonly enqueuedAt: number | null;
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
+  /** Every time its unit stood in line. */
+  readonly inLine: readonly Stay[];
   readonly progress: string | null;
   /** JSON text of its unit's result or error. */
   readonly result: string | null;
@@ -264,7 +267,7 @@ export interface ItemCounts {
   readonly failed: number;
   /** Those among the failed that did not fail by themselves. */
   readonly cancelled: number;
-  /** When the first of them was put in line, when the first was claimed, and when one of them ended last. */
+  /** When the first of them was put in line, when the first was claimed for the first time, and when one of them ended last. */
   readonly enqueuedAt: number | null;
   readonly since: number | null;
   readonly until: number | null;
@@ -282,6 +285,8 @@ export interface ItemRow {
   /** Of its last attempt. */
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
+  /** Every time it stood in line. */
+  readonly inLine: readonly Stay[];
 }
 
 /** A list that may have stood still for too long. */
@@ -290,7 +295,7 @@ export interface Standstill {
   readonly open: boolean;
   /** When one of its items was last claimed. */
   readonly claimedAt: number | null;
-  /** Those in line, the first 200 in order, and since when each of them stands there. */
+  /** Those in line, the first 200 in order, and since when each of them stands there, whatever its place. */
   readonly waiting: readonly { readonly id: string; readonly at: number }[];
 }
 

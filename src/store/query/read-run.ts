@@ -1,6 +1,7 @@
 /** What people ask about runs: one with its steps, lists, a whole line, who holds a gate. Nothing here is locked. */
 import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
+import { inLineSince } from "../in-line.ts";
 import { asksOf } from "../lane.ts";
 import type {
   GateHolder,
@@ -19,6 +20,8 @@ import type { Sql } from "../sql.ts";
 import { by, leaseNow, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { asideRow, selectAsideAmong } from "./aside.ts";
+import type { Moves } from "./in-line.ts";
+import { FIRST_TOLD, movesOf, stays } from "./in-line.ts";
 import { LOST, selectNow, selectSessions, selectUsage } from "./look.ts";
 import type { Spot } from "./near.ts";
 import { countOfQueue, knownIn, lanesFrom, selectFirst, selectLanesNamed, selectOfQueue } from "./near.ts";
@@ -83,16 +86,26 @@ export function* run(id: string): Flow<RunDetail | undefined> {
   const fans = steps.filter((row) => row.lane !== null);
   const counted =
     fans.length > 0 ? yield* flight(...fans.map((row) => countItems(id, row.name as string))) : [];
+  const moves = yield* movesOf(
+    steps.filter((row) => row.unit !== null),
+    "unit",
+  );
   const counts = new Map(fans.map((row, index) => [row.name, itemCounts(row, counted[index] ?? [])]));
   return {
     run: runRow(found[0]),
     graph: graph[0]?.body as string,
-    steps: steps.map((row) => stepRow(row, counts.get(row.name) ?? null)),
+    steps: steps.map((row) => stepRow(row, counts.get(row.name) ?? null, moves)),
   };
 }
 
+/** A claim that the rows of a unit do not tell any more: the first or the last of those. */
+const earlierClaim = (unit: string, order: string): Sql =>
+  raw(
+    `CASE WHEN ${FIRST_TOLD} > 2 THEN (SELECT e.at FROM sluice_event e WHERE e.subject = ${unit}.id AND e.kind = 'TaskClaimed' ${order} LIMIT 1) END`,
+  );
+
 const countItems = (run: string, step: string): Sql =>
-  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(s.created_at) AS first_in_line, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
+  sql`SELECT ${raw(PLACE)} AS place, count(*) AS units, MIN(s.created_at) AS first_in_line, MIN(COALESCE(${earlierClaim("s", "ORDER BY e.n")}, r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
     LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
     WHERE s.run = ${run} AND s.step = ${step} AND s.item IS NOT NULL GROUP BY 1`;
 
@@ -122,10 +135,11 @@ export function* items(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Flow<ItemRow[]> {
   const [found = []] = yield* flight(
-    sql`SELECT s.item, s.id, s.input, ${raw(PLACE)} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result, s.created_at, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at FROM sluice_task s
+    sql`SELECT s.item, s.id, s.input, ${raw(PLACE)} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result, s.created_at, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, ${raw(FIRST_TOLD)} AS first_told FROM sluice_task s
       LEFT JOIN sluice_waiting w ON w.id = s.id LEFT JOIN sluice_later d ON d.id = s.id LEFT JOIN sluice_running r ON r.id = s.id LEFT JOIN sluice_outcome o ON o.id = s.id
       WHERE s.run = ${run} AND s.step = ${step} AND s.item > ${after} ORDER BY s.item LIMIT ${raw(String(Math.trunc(limit)))}`,
   );
+  const moves = yield* movesOf(found);
   return found.map((row) => ({
     item: Number(row.item),
     unit: row.id as string,
@@ -136,6 +150,7 @@ export function* items(
     enqueuedAt: Number(row.created_at),
     claimedAt: number(row.claimed_at),
     finishedAt: number(row.finished_at),
+    inLine: stays(row, moves.get(row.id as string)),
   }));
 }
 
@@ -143,18 +158,23 @@ export function* items(
 export function* standstill(lane: string): Flow<Standstill | undefined> {
   const [step = [], waiting = []] = yield* flight(
     sql`SELECT s.run, s.name, s.state FROM sluice_step s WHERE s.lane = ${lane}`,
-    sql`SELECT w.id, w.at FROM sluice_waiting w WHERE w.lane = ${lane} ORDER BY w.precedence, w.at, w.id LIMIT 200`,
+    sql`SELECT w.id, w.at, w.n + 1 AS first_told FROM sluice_waiting w WHERE w.lane = ${lane} ORDER BY w.precedence, w.at, w.id LIMIT 200`,
   );
   const found = step[0];
   if (!found) return undefined;
   const [claims = []] = yield* flight(
-    sql`SELECT MAX(COALESCE(r.claimed_at, o.claimed_at)) AS claimed_at FROM sluice_task t LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id
+    sql`SELECT MAX(COALESCE(r.claimed_at, o.claimed_at, ${earlierClaim("t", "ORDER BY e.n DESC")})) AS claimed_at FROM sluice_task t LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id
+      LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id
       WHERE t.run = ${found.run} AND t.step = ${found.name}`,
   );
+  const moves = yield* movesOf(waiting);
   return {
     open: found.state === "open",
     claimedAt: number(claims[0]?.claimed_at),
-    waiting: waiting.map((row) => ({ id: row.id as string, at: Number(row.at) })),
+    waiting: waiting.map((row) => {
+      const id = row.id as string;
+      return { id, at: inLineSince(Number(row.at), moves.get(id) ?? []) };
+    }),
   };
 }
 
@@ -163,11 +183,11 @@ const PLACE =
 
 const selectSteps = (run: string): Sql =>
   sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.run AS of_run, t.created_at, ${raw(PLACE)} AS place, o.state AS ended, o.body AS result,
-      COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress
+      COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress, ${raw(FIRST_TOLD)} AS first_told
     FROM sluice_step s LEFT JOIN sluice_task t ON t.id = s.unit LEFT JOIN sluice_waiting w ON w.id = s.unit LEFT JOIN sluice_later d ON d.id = s.unit
     LEFT JOIN sluice_running r ON r.id = s.unit LEFT JOIN sluice_outcome o ON o.id = s.unit WHERE s.run = ${run} ORDER BY s.name`;
 
-const stepRow = (row: Row, counts: ItemCounts | null): StepRow => ({
+const stepRow = (row: Row, counts: ItemCounts | null, moves: Moves): StepRow => ({
   name: row.name as string,
   state: row.state as StepRow["state"],
   unit: row.unit as string | null,
@@ -185,6 +205,7 @@ const stepRow = (row: Row, counts: ItemCounts | null): StepRow => ({
   enqueuedAt: number(row.created_at),
   claimedAt: number(row.claimed_at),
   finishedAt: number(row.finished_at),
+  inLine: row.created_at === null ? [] : stays(row, moves.get(row.unit as string)),
   progress: row.progress as string | null,
   result: row.result as string | null,
 });

@@ -6,6 +6,8 @@ import type { Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight } from "../flow.ts";
+import type { Move } from "../in-line.ts";
+import { inLineSince } from "../in-line.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
@@ -23,6 +25,7 @@ import { heldPerGate } from "../usage.ts";
 import { appSaying, selectSayings } from "./declare.ts";
 import { history, selectHistory } from "./event.ts";
 import { ownGate } from "./gate-row.ts";
+import { FIRST_TOLD, movesOf } from "./in-line.ts";
 import { selectNow, selectSessions, selectUsage } from "./look.ts";
 import { usageRow } from "./pass.ts";
 
@@ -31,7 +34,7 @@ const STATE =
 const TASK = raw(
   `t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${STATE} AS state,
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
-   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body`,
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body, ${FIRST_TOLD} AS first_told`,
 );
 const FROM = raw(
   "sluice_task t LEFT JOIN sluice_waiting w ON w.id = t.id LEFT JOIN sluice_later d ON d.id = t.id LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id",
@@ -46,7 +49,7 @@ export const selectTask = (id: string): Sql => sql`SELECT ${TASK} FROM ${FROM} W
 
 export function* task(id: string): Flow<TaskRow | undefined> {
   const [found = []] = yield* flight(selectTask(id));
-  return found[0] && taskRow(found[0]);
+  return found[0] && (yield* taskRows(found))[0];
 }
 
 export function* ended(ids: readonly string[]): Flow<string[]> {
@@ -69,7 +72,7 @@ export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<
   const [found = []] = yield* flight(
     sql`SELECT ${TASK} FROM ${FROM} WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`,
   );
-  return found.map(taskRow);
+  return yield* taskRows(found);
 }
 
 export function* find(prefix: string): Flow<string[]> {
@@ -194,7 +197,13 @@ export function* sessions(): Flow<(SessionRow & { name: string; expiresAt: numbe
   }));
 }
 
-export const taskRow = (row: Row): TaskRow => ({
+/** What is not in line needs no history. */
+export function* taskRows(found: readonly Row[]): Flow<TaskRow[]> {
+  const moves = yield* movesOf(found.filter((row) => row.state === "waiting"));
+  return found.map((row) => taskRow(row, moves.get(row.id as string)));
+}
+
+const taskRow = (row: Row, moves: readonly Move[] = []): TaskRow => ({
   id: row.id as string,
   name: row.name as string,
   queue: row.queue as string,
@@ -209,6 +218,7 @@ export const taskRow = (row: Row): TaskRow => ({
   losses: Number(row.losses),
   createdAt: Number(row.created_at),
   at: Number(row.at),
+  since: inLineSince(Number(row.at), moves),
   session: row.session as string | null,
   epoch: row.epoch === null ? null : Number(row.epoch),
   goodUntil: row.good_until === null ? null : Number(row.good_until),

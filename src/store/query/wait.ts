@@ -18,7 +18,7 @@ import {
   selectOwn,
 } from "./near.ts";
 import { headRow, usageRow } from "./pass.ts";
-import { gateInfos, selectGates, selectTask, taskRow } from "./read.ts";
+import { gateInfos, selectGates, selectTask, taskRows } from "./read.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
 
 export function* wait(id: string): Flow<WaitView | undefined> {
@@ -30,8 +30,8 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     selectSessions(),
     sql`SELECT q.queue_rank FROM sluice_task t JOIN sluice_queue q ON q.name = t.queue WHERE t.id = ${id}`,
   );
-  if (!found[0]) return undefined;
-  const task = taskRow(found[0]);
+  const [task] = yield* taskRows(found);
+  if (!task) return undefined;
   const rank = Number(ranks[0]?.queue_rank ?? 100);
   const keys = asksOf(task.asks).map(({ gate }) => gate);
   const shares = (asks: string): boolean => asksOf(asks).some(({ gate }) => keys.includes(gate));

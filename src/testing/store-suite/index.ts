@@ -11,6 +11,7 @@ import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
 import { fanOutSuite } from "./fan-out.ts";
 import { fencingSuite } from "./fencing.ts";
+import { inLineSuite } from "./in-line.ts";
 import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
 import { laneSuite } from "./lanes.ts";
@@ -75,5 +76,6 @@ export function describeStore(
     describe("code that is stopping", () => stoppingSuite(fresh));
     describe("a lease of one's own", () => leaseSuite(fresh));
     describe("a line", () => lineSuite(fresh));
+    describe("the time in line", () => inLineSuite(fresh));
   });
 }

@@ -239,6 +239,7 @@ export function runSuite(fresh: Fresh): void {
         place: "running",
         attempt: 1,
         claimedAt: at + 5,
+        inLine: [{ from: at, until: at + 5 }],
         progress: "0.5",
       },
       {
@@ -250,6 +251,7 @@ export function runSuite(fresh: Fresh): void {
         place: "waiting",
         attempt: 0,
         claimedAt: null,
+        inLine: [{ from: at, until: null }],
         progress: null,
       },
     ]);
