@@ -592,6 +592,8 @@ export interface Store extends RunVerbs, TriggerVerbs {
   wait(id: string): Promise<WaitView | undefined>;
   events(subject: string): Promise<EventRow[]>;
   gates(): Promise<GateState[]>;
+  /** Every gate that a unit asks for, wherever it is: in line, put off or at work, also before a pass has seen it. */
+  asked(): Promise<string[]>;
   /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
   waiting(): Promise<
     { readonly queue: string; readonly task: string; readonly asks: string; readonly units: number }[]

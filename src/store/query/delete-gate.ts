@@ -4,6 +4,7 @@
  * committed, and its lane from then on; so arrivals are looked at first. Whoever comes later finds no gate, and makes it anew.
  */
 import { kindOf } from "../../core/gate/key.ts";
+import { inByteOrder } from "../../core/text.ts";
 import { NOBODY } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
@@ -20,6 +21,16 @@ const selectAsksInUse = raw(
 );
 /** What is delayed may be of a lane that no pass has seen yet. */
 const selectAsksOfLater = raw("SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id");
+
+export function* asked(): Flow<string[]> {
+  const found = yield* flight(
+    sql`SELECT DISTINCT asks FROM sluice_arrival`,
+    selectAsksInUse,
+    selectAsksOfLater,
+  );
+  const gates = found.flat().flatMap((row) => asksOf(row.asks as string).map(({ gate }) => gate));
+  return [...new Set(gates)].sort(inByteOrder);
+}
 
 export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
   yield* flight(lockDeclarations);

@@ -46,8 +46,12 @@ export function toPaste({ store, storagePath }: GlobalOptions, command: string):
     : storagePath
       ? ` --storage-path ${quoted(storagePath)}`
       : "";
-  return `${command.replace(/^sluice\b/, invocation()).replace(/\bapp\.ts\b/, appFile())}${named}`;
+  const called = command.replace(PLACEHOLDER, (_, words: string) => `${words} ${appFile()}`);
+  return `${called.replace(/^sluice\b/, invocation())}${named}`;
 }
+
+/** "app.ts" stands for the app's file where a command begins with it, and nowhere else: paths and names may hold it, too. */
+const PLACEHOLDER = /^(sluice(?: [a-z]+)+) app\.ts(?= |$)/;
 
 const SOURCE = /\.[cm]?[jt]s$/;
 
