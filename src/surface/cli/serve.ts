@@ -53,6 +53,7 @@ export async function serve(serving: Serving): Promise<void> {
     await executor.start?.();
     await work(sluice, serving, stopping.signal);
   } catch (error) {
+    serving.activity.begin();
     // What fails while it stops is the stopping's own doing.
     if (stopping.signal.aborted) return;
     await leave(graceMs).catch(() => {});
@@ -83,6 +84,7 @@ async function work(
   const { deployed } = worker;
   if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  activity.begin();
   process.send?.(SERVING);
   stopping.addEventListener("abort", () => {
     const { running } = worker;

@@ -12,6 +12,7 @@ import { enqueueSuite, noCallerTransactionSuite } from "./enqueue.ts";
 import { fanOutSuite } from "./fan-out.ts";
 import { fencedLeaseSuite, fencingSuite } from "./fencing.ts";
 import { gateSuite } from "./gates.ts";
+import { inLineSinceSuite, inLineSuite } from "./in-line.ts";
 import { inspectSuite } from "./inspect.ts";
 import { itemEndingSuite } from "./item-endings.ts";
 import { itemNewsSuite } from "./item-news.ts";
@@ -129,5 +130,7 @@ export const PARTS: readonly Part[] = [
     stoppingSuite,
   ),
   benchPart("a lease of one's own", ["holdings"], leaseSuite),
-  benchPart("a line", ["lines", "declarations", "runs", "holdings"], lineSuite),
+  benchPart("a line", ["lines", "declarations", "runs", "holdings", "steering"], lineSuite),
+  benchPart("the time in line", [], inLineSinceSuite),
+  benchPart("the time in line", ["lines", "runs", "steering"], inLineSuite),
 ];
