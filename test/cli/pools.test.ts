@@ -65,7 +65,7 @@ describe("pools info", () => {
       code: 1,
       stdout: "",
       stderr:
-        'error UNKNOWN_POOL: There is no pool "zzz" in this store. See: npx sluice pools list. To make it: npx sluice pools set zzz 5 --new\n',
+        'error UNKNOWN_POOL: There is no pool "zzz" in this store. See: npx sluice pools list. To create it: npx sluice pools set zzz 5 --new\n',
     });
   });
 });
@@ -101,7 +101,7 @@ describe("pools set", () => {
     expect(await shop.ends(["pools", "set", "databse", "2"])).toMatchObject({
       code: 1,
       stderr:
-        'error UNKNOWN_POOL: There is no pool "databse" in this store. Did you mean "database"? To make it: npx sluice pools set databse 2 --new\n',
+        'error UNKNOWN_POOL: There is no pool "databse" in this store. Did you mean "database"? To create it: npx sluice pools set databse 2 --new\n',
     });
     expect(await shop.table("pools", "set", "databse", "2", "--new")).toMatch(/^pool databse: unset → 2\./);
     await shop.table("limits", "delete", "pool:databse");

@@ -138,7 +138,7 @@ describe("a workflow is refused", () => {
     planOf((s) => {
       leaked = s;
     });
-    expect(() => leaked?.step("late", tick)).toThrow(/step "late" was made after steps had returned/);
+    expect(() => leaked?.step("late", tick)).toThrow(/step "late" was created after steps had returned/);
   });
 
   it("when it waits for its own building", () => {
@@ -168,7 +168,7 @@ describe("a workflow is refused", () => {
   });
 
   it("when a reference stands in what is taken as it stands", () => {
-    messages = /input\.\$from is a reference beside a field called \$from or \$literal/;
+    messages = /input\.\$from is a reference next to a field called \$from or \$literal/;
     refusal((s) => s.step("b", make, { $from: s.step("a", tick).output }));
   });
 
@@ -181,7 +181,7 @@ describe("a workflow is refused", () => {
     refusal((s) => s.step("b", tick, undefined, { after: s.step("a", tick) as never }));
     messages = /a bare reference: write when/;
     refusal((s) => s.step("b", tick, undefined, { when: s.step("a", tick).output as never }));
-    messages = /a condition is made with when/;
+    messages = /make a condition with when/;
     refusal((s) => s.step("b", tick, undefined, { when: true as never }));
   });
 });

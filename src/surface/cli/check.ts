@@ -120,7 +120,7 @@ function triggerTable(app: App): string {
     kind,
     workflow ?? "-",
     whenOf({ kind, spec }),
-    paused ? "born paused" : "",
+    paused ? "starts paused" : "",
   ]);
   return table(["starts runs", "kind", "workflow", "when", ""], rows);
 }
