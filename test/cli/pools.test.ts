@@ -73,7 +73,7 @@ describe("pools info", () => {
 describe("pools set", () => {
   test("changes limit and lease, says what that means, and lets those in that fit now", async () => {
     expect(await shop.table("pools", "set", "database", "2")).toBe(
-      "pool database: 5 → 2, lease 5m, draining: 3 held. What runs goes on; nothing new starts until enough of it has ended. 1 unit waiting.\n",
+      "pool database: 5 → 2, lease 5m, draining: 3 held. Running work continues; nothing new starts until enough of it has ended. 1 unit waiting.\n",
     );
     expect(await shop.table("pools", "list")).toMatch(/^database +2 +3 draining +1 +5m$/m);
     expect(await shop.data("pools", "set", "database", "6", "--lease", "30s", "--by", "ann")).toMatchObject({

@@ -155,7 +155,7 @@ export const CORRUPTIONS: readonly Corruption[] = [
     sql: [
       `INSERT INTO sluice_stopping (epoch, id, lane, session, run, claimed_at, since, because) SELECT epoch, id, '${BILL.id}', '@runs', NULL, 1, 1, 'cancelled' FROM sluice_outcome WHERE id = 'ends'`,
     ],
-    finds: ["claims", "fail", /^runs that are over and still hold their slots/, ["ends"]],
+    finds: ["claims", "fail", /^runs that have ended and still hold their slots/, ["ends"]],
   },
   {
     name: "code that was told to stop long ago",

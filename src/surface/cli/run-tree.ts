@@ -84,7 +84,7 @@ function plainNote(step: StepView, { run, now, whys }: Seen): string {
     case "pending":
       return isOver(run.state) ? "" : after(step, run);
     case "later":
-      return `will be tried again, attempt ${step.attempt + 1}`;
+      return `will be retried, attempt ${step.attempt + 1}`;
     case "waiting":
       // When it came back in line for another attempt is not told.
       return `waiting${again ? again : ` for ${sayDuration(now - (step.enqueuedAt ?? now))}`}${whys.get(step.name)?.text ? `: ${whys.get(step.name)?.text}` : ""}`;

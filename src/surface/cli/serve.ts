@@ -46,7 +46,7 @@ export function addServeOptions(command: Command): Command {
   return command
     .argument("<app>", "the app file, TypeScript or JavaScript")
     .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", names)
-    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s")
+    .option("--grace <duration>", "how long stopping may take; tasks that run longer are aborted", "30s")
     .option(
       "--stop-grace <duration>",
       "how long code in a child process may take to end after a cancel or timeout before its process is killed",
@@ -112,7 +112,7 @@ async function work(
     const { running } = worker;
     process.stdout.write(
       running > 0
-        ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
+        ? `Stopping: waiting for ${count(running, "task")} to end. Press Ctrl-C again to quit now.\n`
         : "Stopping.\n",
     );
   });
@@ -132,7 +132,7 @@ function endAfter(graceMs: number): void {
   const moment = Math.min(1_000, graceMs / 20);
   after(graceMs - moment, () => {
     process.stderr.write(
-      "The grace period is over before everything was reported; others will recover it.\n",
+      "The grace period ended before everything was reported. Other workers will recover the rest.\n",
     );
     process.exit(1);
   });
