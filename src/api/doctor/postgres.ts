@@ -63,7 +63,12 @@ export const postgres: Judge = {
   cutOff: "a process that goes silent inside a transaction is cut off after a second",
   speed: {
     found: (is) => [
-      ...lost(is, "jit", "off", "a statement of one millisecond may first be compiled for hundreds of milliseconds"),
+      ...lost(
+        is,
+        "jit",
+        "off",
+        "a statement of one millisecond may first be compiled for hundreds of milliseconds",
+      ),
       ...lost(is, "plan_cache_mode", "force_generic_plan", "every pass may be planned again"),
       ...lost(is, "enable_seqscan", "off", "a pass may scan all the dead rows of a table"),
     ],

@@ -140,7 +140,11 @@ describe("one setting that breaks a promise is one warning", () => {
     ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],
     ["mysql", { ...MARIADB, engines: "sluice_task (MyISAM)" }, /^durability: .*: sluice_task \(MyISAM\)$/],
     ["mysql", { ...MARIADB, read_only: "ON" }, /^durability: this server is read-only/],
-    ["mysql", { ...MARIADB, version: "10.5.23-MariaDB" }, /^version: MariaDB 10\.5\.23 does not support SKIP LOCKED/],
+    [
+      "mysql",
+      { ...MARIADB, version: "10.5.23-MariaDB" },
+      /^version: MariaDB 10\.5\.23 does not support SKIP LOCKED/,
+    ],
     ["mysql", { ...MARIADB, version: "5.7.44-log" }, /^version: MySQL 5\.7\.44 does not support SKIP LOCKED/],
     ["mysql", { ...MARIADB, idle_transaction_timeout: "0" }, /^locks: idle_transaction_timeout does not/],
     ["sqlite", { ...SQLITE, version: "3.51.2" }, /^version: SQLite 3\.51\.2 can corrupt/],

@@ -55,8 +55,7 @@ export function stoppingCheck({ stopping, now }: Inspection): Check {
       ids: [row.id],
     };
   });
-  const well =
-    code.length === 0 ? "no code is stopping" : `${code.length} stopping, none for long`;
+  const well = code.length === 0 ? "no code is stopping" : `${code.length} stopping, none for long`;
   return checkOf("stopping", findings, well);
 }
 

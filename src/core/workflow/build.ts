@@ -109,7 +109,7 @@ export class Build {
       throw this.#refused(
         ending
           ? `step "${name}" comes after step "${ending.step}" of another workflow. Name steps of this one`
-          : `step "${name}": after must hold steps, like [users] or [users.failed]`,
+          : `step "${name}": after must be a list of steps, like [users] or [users.failed]`,
       );
     });
   }

@@ -175,13 +175,13 @@ describe("a workflow is refused", () => {
   it("when it calls, waits for or decides by something else than it can", () => {
     messages = /step "a" must call a task, but was given undefined/;
     refusal((s) => s.step("a", undefined as never as AnyTask));
-    messages = /step "b": after must hold steps/;
+    messages = /step "b": after must be a list of steps/;
     refusal((s) => s.step("b", tick, undefined, { after: [s.step("a", tick).output as never] }));
     messages = /step "b": after must be a list/;
     refusal((s) => s.step("b", tick, undefined, { after: s.step("a", tick) as never }));
     messages = /a bare reference: write when/;
     refusal((s) => s.step("b", tick, undefined, { when: s.step("a", tick).output as never }));
-    messages = /make a condition with when/;
+    messages = /a condition must come from when/;
     refusal((s) => s.step("b", tick, undefined, { when: true as never }));
   });
 });

@@ -20,9 +20,7 @@ import { withStore } from "./with-store.ts";
 type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string; readonly new?: boolean };
 
 export function addPools(program: Command): void {
-  const pools = program
-    .command("pools")
-    .description("see pools and who holds their slots, and set their limits");
+  const pools = program.command("pools").description("see and set pools, and see who holds their slots");
   pools
     .command("list")
     .description("every pool: its limit, claimed slots, waiting steps and tasks, and its lease")

@@ -111,7 +111,7 @@ function ofOne(
       return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be retried`;
     case "succeeded":
       if (isSame) return undefined;
-      return step.takenOver ? `taken over from ${step.takenOver}` : `succeeded${after(step, now)}`;
+      return step.takenOver ? `reused from ${step.takenOver}` : `succeeded${after(step, now)}`;
     case "failed":
       return isSame ? undefined : `failed${after(step, now)}: ${sayError(step.error)}`;
     case "skipped":

@@ -93,7 +93,7 @@ function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
       stateCell(step.state),
       step.attempt === 0 ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
-      step.takenOver ? `taken over from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
+      step.takenOver ? `reused from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
       outcome(step, run, now),
     ]),
   );

@@ -91,7 +91,7 @@ function plainNote(step: StepView, { run, now, whys }: Seen): string {
     case "running":
       return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
     case "succeeded":
-      return step.takenOver ? `taken over from ${step.takenOver}` : `${time ?? ""}${again}`;
+      return step.takenOver ? `reused from ${step.takenOver}` : `${time ?? ""}${again}`;
     case "failed":
       return `${time === undefined ? "" : `after ${time}${again}: `}${sayError(step.error)}`;
     case "skipped":
