@@ -75,7 +75,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const { code, stdout, stderr } = await sluice(project, ["doctor", "--store", url]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
     expect(stdout).toMatch(
-      /^fail {2}places {6}tasks that are in none of waiting, later, running and outcome, .*: waits\n {10}No command mends this\..*\.$/m,
+      /^fail {2}places {6}tasks that are in none of waiting, later, running and outcome, .*: waits\n {10}No command repairs this\..*\.$/m,
     );
     expect(stdout).toMatch(
       /\n1 broken invariant\. Please report it, with: npx sluice doctor --json --store /,
@@ -107,7 +107,7 @@ describeOn(["postgres"], (place) => {
     const [{ name }] = (await aside.query("SELECT current_database() AS name")) as [{ name: string }];
     await aside.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     expect(await says(newProject(), "doctor", "--store", url)).toMatch(
-      /^warn {2}durability {2}synchronous_commit is off: what was acknowledged just before a crash is lost\n {10}Set it to on /m,
+      /^warn {2}durability {2}synchronous_commit is off: commits acknowledged just before a crash are lost\n {10}Set it to on /m,
     );
   });
 });

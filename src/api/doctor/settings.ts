@@ -18,9 +18,9 @@ const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Ju
   title: () => (kind === "memory" ? "in memory" : kind),
   version: () => [],
   durability: () =>
-    durable ? [] : [warning("nothing is kept: it ends with this process", "Name a store that lasts")],
+    durable ? [] : [warning("nothing is kept: it ends with this process", "Use a durable store")],
   locks: () => [],
-  cutOff: shared ? "its own settings are not known here" : "nobody else is there",
+  cutOff: shared ? "its own settings are not known here" : "no other process uses it",
 });
 
 type Judged = Pick<AnyStore, "kind" | "capabilities">;
@@ -30,7 +30,7 @@ export function settingChecks(store: Judged, settings: Settings): Check[] {
   const { title, version, durability, locks, cutOff, speed } = judge;
   return [
     checkOf("version", version(settings), title(settings)),
-    checkOf("durability", durability(settings), "what is acknowledged survives a crash"),
+    checkOf("durability", durability(settings), "acknowledged commits survive a crash"),
     checkOf("locks", locks(settings), cutOff),
     ...(speed ? [checkOf("speed", speed.found(settings), speed.well(settings))] : []),
   ];

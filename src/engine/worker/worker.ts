@@ -173,5 +173,5 @@ export class Worker implements Service {
 
 const LEASE_LOST = new SluiceError(
   "LEASE_LOST",
-  "The worker could not renew its lease in time; the task may run elsewhere by now.",
+  "The worker could not renew its lease in time; the task may already run elsewhere.",
 );

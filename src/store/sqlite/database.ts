@@ -59,7 +59,7 @@ export class SqliteDatabase implements SqlDatabase {
       if (mode !== 2)
         throw new SluiceError(
           "NOT_DURABLE",
-          `SQLite would not take synchronous = FULL (it says ${mode}), so a commit could be lost with the power.`,
+          `SQLite did not accept synchronous = FULL (it reports ${mode}), so a power failure could lose a commit.`,
         );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));

@@ -90,7 +90,7 @@ async function work(
     const { running } = worker;
     process.stdout.write(
       running > 0
-        ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
+        ? `Stopping: waiting for ${count(running, "task")} to end. Press Ctrl-C again to quit now.\n`
         : "Stopping.\n",
     );
   });
@@ -110,7 +110,7 @@ function endAfter(graceMs: number): void {
   const moment = Math.min(1_000, graceMs / 20);
   after(graceMs - moment, () => {
     process.stderr.write(
-      "The grace period is over before everything was reported; others will recover it.\n",
+      "The grace period ended before everything was reported. Other workers will recover the rest.\n",
     );
     process.exit(1);
   });
