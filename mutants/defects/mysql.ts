@@ -42,4 +42,28 @@ export const defects: readonly Defect[] = [
     to: "(entries.length > 0 ? write(entries) : Promise.resolve()).catch(() => {})",
     noticedBy: { file: "test/mysql/packets.test.ts", test: "a line of a log" },
   },
+  {
+    id: "migration-cut-off",
+    means: "a migration that is cut off leaves a store that can never be migrated",
+    file: "src/store/mysql/migrate.ts",
+    from: "if (!DONE.has(codeOf(error))) throw error;",
+    to: "throw error;",
+    noticedBy: { file: "test/migration/cut-off.test.ts" },
+  },
+  {
+    id: "migration-inserts-twice",
+    means: "a migration that is cut off after its first rows can never be ended",
+    file: "src/store/mysql/migrate.ts",
+    from: "if (table === undefined) return statement;",
+    to: "if (table !== null) return statement;",
+    noticedBy: { file: "test/migration/cut-off.test.ts" },
+  },
+  {
+    id: "answer-called-absence",
+    means: "a store that lacks a permission is called unreachable",
+    file: "src/api/open-store.ts",
+    from: "!isAway(error) && isAnswer(error) ? refused(url, error)",
+    to: "isAway(error) && isAnswer(error) ? refused(url, error)",
+    noticedBy: { file: "test/migration/refused.test.ts" },
+  },
 ];

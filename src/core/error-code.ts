@@ -176,6 +176,10 @@ const OF_STORE = {
   SCHEMA_NEWER: { means: "A newer version has migrated the store.", cure: "Upgrade." },
   STORE_FULL: { means: "The disk of the store is full.", cure: "Make room; work resumes by itself." },
   STORE_READ_ONLY: { means: "The database takes no writes.", cure: "Use the primary." },
+  STORE_REFUSED: {
+    means: "The store was reached, and refused what was asked of it.",
+    cure: "Read the cause: mostly a permission or a setting.",
+  },
   STORE_UNREACHABLE: {
     means: "The store did not answer.",
     cure: "Check its address and that it runs; workers try again.",

@@ -18,6 +18,7 @@ import type { SqlDatabase } from "../sql-store.ts";
 import { Hints } from "./hints.ts";
 import { migrateMysql, verifyMysql } from "./migrate.ts";
 import { joined, packed, packetBytesOf } from "./packets.ts";
+import { refusal } from "./refusal.ts";
 
 export interface MysqlOptions {
   readonly url: string;
@@ -66,7 +67,9 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   migrate(): Promise<void> {
-    return migrateMysql(this.pool);
+    return migrateMysql(this.pool).catch((error: unknown) => {
+      throw refusal(error);
+    });
   }
 
   verify(): Promise<void> {
@@ -118,7 +121,7 @@ export class MysqlDatabase implements SqlDatabase {
         () => connection.release(),
         () => connection.destroy(),
       );
-      throw error;
+      throw refusal(error);
     }
   }
 
