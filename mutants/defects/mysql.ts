@@ -43,6 +43,22 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: "test/mysql/packets.test.ts", test: "a line of a log" },
   },
   {
+    id: "autocommit-of-server",
+    means: "a migration reports success and nothing is kept",
+    file: "src/store/mysql/settings.ts",
+    from: '  autocommit: "1",\n',
+    to: "",
+    noticedBy: { file: "test/mysql/settings.test.ts" },
+  },
+  {
+    id: "time-zone-of-server",
+    means: "leases jump by an hour when a local time is set back",
+    file: "src/store/mysql/settings.ts",
+    from: "  time_zone: \"'+00:00'\",\n",
+    to: "",
+    noticedBy: { file: "test/mysql/settings.test.ts", test: "do not reach" },
+  },
+  {
     id: "migration-cut-off",
     means: "a migration that is cut off leaves a store that can never be migrated",
     file: "src/store/mysql/migrate.ts",

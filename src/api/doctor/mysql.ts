@@ -43,6 +43,11 @@ export const mysql: Judge = {
       REACH_US,
     ),
     ...where(
+      is.autocommit === "OFF",
+      "autocommit is off on our connections: what is written outside a transaction is not kept",
+      REACH_US,
+    ),
+    ...where(
       is.read_only === "ON",
       "this server is read-only: it can be looked at, but nothing can be enqueued or run here",
       "Connect to the primary",

@@ -32,6 +32,7 @@ const MARIADB = {
   sql_mode: "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
   read_only: "OFF",
   max_allowed_packet: "16777216",
+  autocommit: "ON",
 };
 const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
 
@@ -141,6 +142,7 @@ describe("one setting that breaks a promise is one warning", () => {
     ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],
     ["mysql", { ...MARIADB, engines: "sluice_task (MyISAM)" }, /^durability: .*: sluice_task \(MyISAM\)$/],
     ["mysql", { ...MARIADB, max_allowed_packet: "1048576" }, /^values: max_allowed_packet is 1 MB/],
+    ["mysql", { ...MARIADB, autocommit: "OFF" }, /^durability: autocommit is off/],
     ["mysql", { ...MARIADB, read_only: "ON" }, /^durability: this server is read-only/],
     ["mysql", { ...MARIADB, version: "10.5.23-MariaDB" }, /^version: MariaDB 10\.5\.23 knows no SKIP LOCKED/],
     ["mysql", { ...MARIADB, version: "5.7.44-log" }, /^version: MySQL 5\.7\.44 knows no SKIP LOCKED/],

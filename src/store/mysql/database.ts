@@ -12,13 +12,13 @@ import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
-import { BY_BYTES } from "../schema.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import { Hints } from "./hints.ts";
 import { migrateMysql, verifyMysql } from "./migrate.ts";
 import { joined, packed, packetBytesOf } from "./packets.ts";
 import { refusal } from "./refusal.ts";
+import { SETTINGS } from "./settings.ts";
 
 export interface MysqlOptions {
   readonly url: string;
@@ -32,8 +32,6 @@ export interface MysqlOptions {
 const CLOCK = "CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED)";
 /** Only where it is set: beside a variable that nobody has set, a number comes as bytes. */
 const CLOCK_OF_TESTS = `COALESCE(@sluice_now, ${CLOCK})`;
-
-const SETTINGS = `SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', SESSION innodb_lock_wait_timeout = 3; SET NAMES utf8mb4 ${BY_BYTES}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 
 export class MysqlDatabase implements SqlDatabase {
   readonly dialect = "mysql";
@@ -59,9 +57,8 @@ export class MysqlDatabase implements SqlDatabase {
     });
     this.#hints = new Hints(this.pool);
     this.pool.pool.on("connection", (connection) => {
-      connection.query(SETTINGS);
-      // MariaDB ends a transaction whose client went silent; MySQL does not know the setting and says so.
-      connection.query("SET SESSION idle_transaction_timeout = 1", () => {});
+      // Where it is lost meanwhile, who asked for the connection is told.
+      connection.query(SETTINGS, () => {});
       connection.on("error", () => {});
     });
   }

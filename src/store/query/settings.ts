@@ -38,6 +38,7 @@ const MYSQL = [
   "sql_mode",
   "read_only",
   "max_allowed_packet",
+  "autocommit",
 ];
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
