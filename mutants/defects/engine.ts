@@ -134,8 +134,8 @@ export const defects: readonly Defect[] = [
     id: "log-line-costs-the-task",
     means: "a store that is away for a log line breaks the journal",
     file: "src/engine/worker/journal.ts",
-    from: "await this.#claims.note(lines).catch(() => {});",
-    to: "await this.#claims.note(lines);",
+    from: "culprits(entries, write).catch(() => {});",
+    to: "culprits(entries, write);",
     noticedBy: { file: "src/engine/worker/journal.test.ts" },
   },
   {

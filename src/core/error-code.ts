@@ -191,6 +191,10 @@ const OF_STORE = {
     cure: "Free some space; work resumes automatically.",
   },
   STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Use the primary." },
+  STORE_REFUSED: {
+    means: "The store was reached, but it refused the request.",
+    cure: "Read the cause: usually a permission or a setting.",
+  },
   STORE_UNREACHABLE: {
     means: "The store did not answer.",
     cure: "Check its address and that it is running; workers retry.",

@@ -43,6 +43,11 @@ export const mysql: Judge = {
       REACH_US,
     ),
     ...where(
+      is.autocommit === "OFF",
+      "autocommit is off on our connections: what is written outside a transaction is not kept",
+      REACH_US,
+    ),
+    ...where(
       is.read_only === "ON",
       "this server is read-only: you can look at it, but nothing can be enqueued or run here",
       "Connect to the primary",
@@ -68,7 +73,20 @@ export const mysql: Judge = {
     ),
   ],
   cutOff: "a process that goes silent inside a transaction is cut off after a second",
+  values: {
+    found: (is) =>
+      where(
+        Number(is.max_allowed_packet ?? SMALLEST_PACKET) < SMALLEST_PACKET,
+        `max_allowed_packet is ${inMegabytes(Number(is.max_allowed_packet))}: a task whose input or result does not fit in is refused, or fails`,
+        "Set max_allowed_packet = 16M or more on the server, then restart the workers",
+      ),
+    well: (is) => `an input or a result may have ${inMegabytes(Number(is.max_allowed_packet))}`,
+  },
 };
+
+/** What MariaDB has by default, and less than what MySQL has. */
+const SMALLEST_PACKET = 16 * 1024 * 1024;
+const inMegabytes = (bytes: number): string => `${+(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const isolationOf = (is: Settings): string | undefined => is.transaction_isolation ?? is.tx_isolation;
 const REACH_US =

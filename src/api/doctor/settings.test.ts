@@ -31,6 +31,8 @@ const MARIADB = {
   tx_isolation: "READ-COMMITTED",
   sql_mode: "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
   read_only: "OFF",
+  max_allowed_packet: "16777216",
+  autocommit: "ON",
 };
 const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
 
@@ -139,6 +141,8 @@ describe("one setting that breaks a promise is one warning", () => {
     ["mysql", { ...MARIADB, innodb_doublewrite: "OFF" }, /^durability: innodb_doublewrite is off/],
     ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],
     ["mysql", { ...MARIADB, engines: "sluice_task (MyISAM)" }, /^durability: .*: sluice_task \(MyISAM\)$/],
+    ["mysql", { ...MARIADB, max_allowed_packet: "1048576" }, /^values: max_allowed_packet is 1 MB/],
+    ["mysql", { ...MARIADB, autocommit: "OFF" }, /^durability: autocommit is off/],
     ["mysql", { ...MARIADB, read_only: "ON" }, /^durability: this server is read-only/],
     [
       "mysql",

@@ -1,5 +1,6 @@
 /** What is written when a run is moved on: its start, its gates and steps, units put in line, its end. */
 import { inByteOrder } from "../../core/text.ts";
+import { inPortions } from "../portions.ts";
 import type { RunMove } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
@@ -15,14 +16,11 @@ export function writesOf(move: RunMove, dialect: Dialect): Sql[] {
   return [
     ...(start ? began(run, epoch, start) : []),
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
-    ...(steps.length > 0 ? [insertSteps(steps.map((step) => ({ run, ...step })))] : []),
-    ...(units.length > 0 ? [insertTasks(units), ...putInLine(units)] : []),
-    ...(timed.length > 0
-      ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
-      : []),
-    ...(move.timers.length > 0
-      ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
-      : []),
+    ...insertSteps(steps.map((step) => ({ run, ...step }))),
+    ...insertTasks(units),
+    ...putInLine(units),
+    ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
+    ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
     ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
   ];
@@ -32,7 +30,7 @@ function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<Run
   return [
     sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
-    ...(timeoutMs === null ? [] : [insertTimers([{ id: run, kind: "run", after: timeoutMs }])]),
+    ...(timeoutMs === null ? [] : insertTimers([{ id: run, kind: "run", after: timeoutMs }])),
   ];
 }
 
@@ -48,9 +46,11 @@ function insertGates(run: string, gates: RunMove["gates"]): Sql {
 
 const insertTimers = (
   timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
-): Sql =>
-  sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows(
-    "m",
-    { id: "text", kind: "text", after_ms: "int" },
+): Sql[] =>
+  inPortions(
     timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
-  )}`;
+    (portion) =>
+      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows("m", TIMER, portion)}`,
+  );
+
+const TIMER = { id: "text", kind: "text", after_ms: "int" } as const;
