@@ -175,6 +175,10 @@ const OF_STORE = {
   SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
   SCHEMA_NEWER: { means: "A newer version has migrated the store.", cure: "Upgrade." },
   STORE_FULL: { means: "The disk of the store is full.", cure: "Make room; work resumes by itself." },
+  STORE_GONE: {
+    means: "The file of the store was deleted, moved or replaced while it was open; its worker has stopped.",
+    cure: "Put the right file in its place, then start again.",
+  },
   STORE_READ_ONLY: { means: "The database takes no writes.", cure: "Use the primary." },
   STORE_UNREACHABLE: {
     means: "The store did not answer.",
