@@ -210,4 +210,15 @@ export const defects: readonly Defect[] = [
     to: "end < items.length",
     noticedBy: { file: "test/fan-out/items.test.ts", test: "an empty list succeeds at once" },
   },
+  {
+    id: "worker-outlives-its-store",
+    means: "A worker whose file was deleted lets its code run on and asks for ever.",
+    file: "src/engine/worker/follow.ts",
+    from: "  if (isStoreGone(error)) {",
+    to: "  if (isStoreGone(error) && state.isGone) {",
+    noticedBy: {
+      file: "src/engine/worker/unanswered.test.ts",
+      test: "it aborts its code as with a lost lease",
+    },
+  },
 ];

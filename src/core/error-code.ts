@@ -190,6 +190,10 @@ const OF_STORE = {
     means: "The disk of the store is full.",
     cure: "Free some space; work resumes automatically.",
   },
+  STORE_GONE: {
+    means: "The file of the store was deleted, moved or replaced while it was open; its worker has stopped.",
+    cure: "Put the right file back, then start again.",
+  },
   STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Use the primary." },
   STORE_REFUSED: {
     means: "The store was reached, but it refused the request.",

@@ -196,6 +196,16 @@ export class Running {
     for (const active of this.#parts.holdings.active) active.abort(reason);
   }
 
+  /** The same for claims that nobody will ever ask about; what was claimed ahead never begins. */
+  loseAll(reason: SluiceError): void {
+    const { holdings } = this.#parts;
+    holdings.takeAllAhead();
+    for (const active of holdings.active) {
+      active.isLost = true;
+      this.#stop(active, reason);
+    }
+  }
+
   /** Nothing of all this is ours any more. */
   forgetAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.clear()) active.abort(reason);

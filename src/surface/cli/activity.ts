@@ -86,7 +86,9 @@ export class Activity {
   readonly watch = (event: WorkerEvent): void => {
     if (event.kind === "finished") this.#finished(event.id, event.to);
     else if (event.kind === "refused") this.#refused(event.id);
-    else if (event.kind === "sessionEnded") this.#sessionEnded();
+    else if (event.kind === "sessionEnded")
+      this.#warn(`The lease was lost. ${this.#aborted()} Beginning anew.`);
+    else if (event.kind === "storeGone") this.#warn(`The store is gone. ${this.#aborted()}`);
     else if (event.kind === "error") this.#failed(event.error);
   };
 
@@ -114,11 +116,11 @@ export class Activity {
     else this.#line(id, run, to, colours.dim);
   }
 
-  #sessionEnded(): void {
+  /** All that ran; none of it is ours any more. */
+  #aborted(): string {
     const ids = [...this.#runs.keys()];
     this.#runs.clear();
-    const what = ids.length === 0 ? "Nothing was running." : `Aborted: ${ids.join(", ")}.`;
-    this.#warn(`The lease was lost. ${what} Starting a new session.`);
+    return ids.length === 0 ? "Nothing was running." : `Aborted: ${ids.join(", ")}.`;
   }
 
   #refused(id: string): void {
