@@ -87,7 +87,7 @@ export class Activity {
     if (event.kind === "finished") this.#finished(event.id, event.to);
     else if (event.kind === "refused") this.#refused(event.id);
     else if (event.kind === "sessionEnded")
-      this.#warn(`The lease was lost. ${this.#aborted()} Beginning anew.`);
+      this.#warn(`The lease was lost. ${this.#aborted()} Starting a new session.`);
     else if (event.kind === "storeGone") this.#warn(`The store is gone. ${this.#aborted()}`);
     else if (event.kind === "error") this.#failed(event.error);
   };
