@@ -6,7 +6,7 @@ import type { News, StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState, Stopping } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
-import { Journal, Table } from "./table.ts";
+import { Table, UndoLog } from "./table.ts";
 
 export interface GateRecord {
   readonly name: string;
@@ -229,7 +229,7 @@ const OF_RUNS: SessionRecord = {
 };
 
 export class Tables {
-  readonly #journal = new Journal();
+  readonly #journal = new UndoLog();
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
   readonly declared = new Table<DeclaredRecord>(this.#journal, {

@@ -8,14 +8,14 @@ import { claim, startPrefetched } from "./claim.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
-import type { Looked, Seen } from "./pass-look.ts";
+import type { Looked, PassSeen } from "./pass-look.ts";
 import { exitOfLost, settle } from "./settle.ts";
 import { release } from "./stopping.ts";
 
 /** What a pass has to write. */
 interface Decided extends Looked {
   readonly scope: Scope;
-  readonly seen: Seen;
+  readonly seen: PassSeen;
   readonly moves: Moves;
   /** Reports that were taken. */
   readonly accepted: ReadonlySet<string>;
@@ -48,7 +48,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
 export const openedBy = (arrivals: readonly Arrived[]): Announced[] =>
   bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
 
-export function acceptedOf({ finished }: Scope, { settled }: Seen): Set<string> {
+export function acceptedOf({ finished }: Scope, { settled }: PassSeen): Set<string> {
   const epochs = new Set(settled);
   return new Set(finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }
