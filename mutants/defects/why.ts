@@ -69,8 +69,8 @@ export const defects: readonly Defect[] = [
     id: "why-mistakes-one-workers-queue-for-anothers",
     means: "In a page, a unit is told what another queue waits for.",
     file: WORLDS,
-    from: "const served = removed.has(WORKERS) ? [unit.queue ?? null, unit.workers ?? []] : [];",
-    to: "const served = removed.has(WORKERS) ? [unit.queue ?? null] : [];",
+    from: "[unit.queue ?? null, unit.workers ?? [], apps",
+    to: "[unit.queue ?? null, apps",
     noticedBy: { file: PAGE, test: "gives a unit no worker" },
   },
   {

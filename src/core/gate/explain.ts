@@ -80,7 +80,8 @@ export class Explainer {
     const unit = this.#line[place] as Waiter;
     const ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits): WorldOutcome =>
       this.#worlds.outcome(place, new Set(removed), limits);
-    const starts = (removed: readonly Hurdle[], limits?: RaisedLimits): boolean => !ask(removed, limits).reasons;
+    const starts = (removed: readonly Hurdle[], limits?: RaisedLimits): boolean =>
+      !ask(removed, limits).reasons;
     const found = this.#search(unit, ask);
     const gone = least([...found.keys()], starts);
     const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));

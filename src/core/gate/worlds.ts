@@ -98,7 +98,12 @@ export class Worlds {
    * The world without these hurdles: gates unlimited or resumed, and a worker more. If some workers serve the unit, the new
    * one serves whatever they do. Otherwise it is a worker of the unit's app, for its queue.
    */
-  #without(unit: Waiter, line: readonly Waiter[], removed: ReadonlySet<Hurdle>, limits: RaisedLimits): Snapshot {
+  #without(
+    unit: Waiter,
+    line: readonly Waiter[],
+    removed: ReadonlySet<Hurdle>,
+    limits: RaisedLimits,
+  ): Snapshot {
     const gates = this.#gates.map((gate) => ({
       ...gate,
       paused: gate.paused && !removed.has(pauseOf(gate.key)),
@@ -130,7 +135,12 @@ const isOfOne = (apps: readonly AppOf[], { name = "" }: Waiter): boolean =>
   apps.length === 0 || apps.some(({ tasks }) => tasks.includes(name));
 
 /** Whom the worker serves that is added depends on the unit. */
-function keyOf(unit: Waiter, removed: ReadonlySet<Hurdle>, limits: RaisedLimits, apps: readonly AppOf[]): string {
+function keyOf(
+  unit: Waiter,
+  removed: ReadonlySet<Hurdle>,
+  limits: RaisedLimits,
+  apps: readonly AppOf[],
+): string {
   const served = removed.has(WORKERS)
     ? [unit.queue ?? null, unit.workers ?? [], apps.map(({ app }) => app)]
     : [];
