@@ -39,7 +39,7 @@ const placesCheck = ({ broken: found, rows }: Looked): Check =>
     eachOf(rows.task, "task", "each in exactly one place"),
   );
 
-const claimsCheck = ({ broken: found, rows, gates }: Looked): Check =>
+const claimsCheck = ({ broken: found, rows }: Looked): Check =>
   checkOf(
     "claims",
     [
