@@ -12,6 +12,7 @@ test("an app without limits declares none, and no rank of its queue", () => {
   const app = defineApp({ tasks: [task({ id: "t", run: () => 1 })] });
   expect(declarationOf(app, "shop")).toEqual({
     app: "shop",
+    tasks: ["t"],
     queues: [{ name: "default", rank: null }],
     gates: [],
     triggers: [],

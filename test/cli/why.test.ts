@@ -56,9 +56,9 @@ test("nobody serves it", async () => {
   const { why, enqueue } = await shop({ workers: 0 });
   const { text, data } = await why(await enqueue());
   expect(text).toMatch(
-    /^ {2}no live worker serves queue "post" and knows task "mail"\n {6}npx sluice worker app\.js --queues=post --store /m,
+    /^ {2}no live worker serves queue "post" and knows task "mail", which is a task of app "sluice"\n {6}npx sluice worker app\.js --queues=post --store /m,
   );
-  expect(data.reasons).toEqual([{ kind: "noWorker", queue: "post", name: "mail" }]);
+  expect(data.reasons).toEqual([{ kind: "noWorker", queue: "post", name: "mail", apps: ["sluice"] }]);
 });
 
 test("it has expired", async () => {

@@ -782,8 +782,12 @@ const recovered = ({ id, epoch }: View["lost"][number], to: Recovery["to"]): Rec
   body: to === "waiting" ? null : '{"code":"LEASE_LOST"}',
 });
 
-const sorted = <T>(list: readonly T[]): T[] =>
-  [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+const sorted = <T extends object>(list: readonly T[]): T[] =>
+  [...list].sort((a, b) => (inFieldOrder(a) < inFieldOrder(b) ? -1 : 1));
+
+/** Stores may fill in the fields of a row each in its own order. */
+const inFieldOrder = (row: object): string =>
+  JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Stores speak of themselves each in its own way, and only some write down what other rows tell. */
 function comparable({ settings: _, rows: { event: __, ...rows }, lost, ...rest }: Inspection): unknown {

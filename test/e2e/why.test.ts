@@ -148,10 +148,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const { sluice, witness, send } = await open(place);
     const id = await send("wide", { hold: true });
     const alone = await sluice.explain(id);
-    expect(alone.reasons).toEqual([{ kind: "noWorker", queue: "wide", name: "wide" }]);
+    expect(alone.reasons).toEqual([{ kind: "noWorker", queue: "wide", name: "wide", apps: ["sluice"] }]);
     expect(alone.sentences).toEqual([
       {
-        text: 'no live worker serves queue "wide" and knows task "wide"',
+        text: 'no live worker serves queue "wide" and knows task "wide", which is a task of app "sluice"',
         remedies: [{ action: "startWorker", queue: "wide" }],
       },
     ]);
@@ -167,7 +167,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     });
     const elsewhere = await send("narrow", {});
     expect((await sluice.explain(elsewhere)).reasons).toEqual([
-      { kind: "noWorker", queue: "narrow", name: "narrow" },
+      { kind: "noWorker", queue: "narrow", name: "narrow", apps: ["sluice"] },
     ]);
     witness.letGo();
     await witness.until((seen) => seen.startsOf(last).length > 0, "it runs");
