@@ -79,7 +79,7 @@ test("enqueueing and looking change no limit, a deploy does, and the strictest o
   expect(await sluice(folder, ["limits", "delete", "pool:gpu"])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^error GATE_IN_USE: The gate "pool:gpu" stays: app "shop", "web" declares it/,
+      /^error GATE_IN_USE: The gate "pool:gpu" cannot be deleted: app "shop", "web" declares it/,
     ),
   });
 });

@@ -46,9 +46,9 @@ describe("queue list", () => {
 
 test("a list that is not all of the line says so, and how to see the rest", async () => {
   expect(await shop.table("queue", "list", "--limit", "1")).toMatch(
-    /\nShown are 1 to 1 of 2 queued runs\. The next: npx sluice queue list --limit 1 --after 1/,
+    /\nShowing 1 to 1 of 2 queued runs\. Next page: npx sluice queue list --limit 1 --after 1/,
   );
-  expect(await shop.table("queue", "list", "--after", "1")).toContain("Shown are 2 to 2 of 2 queued runs.");
+  expect(await shop.table("queue", "list", "--after", "1")).toContain("Showing 2 to 2 of 2 queued runs.");
   expect(await shop.table("queue", "list", "--after", "9")).toBe("There are only 2 queued runs.\n");
 });
 
