@@ -162,4 +162,28 @@ export const defects: readonly Defect[] = [
     to: "",
     noticedBy: { file: "test/cli/under-npm.test.ts", test: "worker stops" },
   },
+  {
+    id: "doctor-overlooks-a-deleted-gate",
+    means: "Units wait for a pool whose row was deleted by SQL, and doctor says that all is well.",
+    file: "src/store/query/inspect.ts",
+    from: "filter((gate) => !there.has(gate))",
+    to: "filter((gate) => there.size === 0 && !there.has(gate))",
+    noticedBy: { file: BY_SQL, test: "a pool that an app declares and that is gone" },
+  },
+  {
+    id: "doctor-overlooks-a-limit-that-came-back-empty",
+    means: "A pool whose row was deleted comes back without a limit, and doctor says that all is well.",
+    file: "src/api/doctor/missing.ts",
+    from: "limit === null && said.some",
+    to: "limit === 0 && said.some",
+    noticedBy: { file: BY_SQL, test: "a pool that an app declares and that is gone" },
+  },
+  {
+    id: "list-calls-an-invalid-limit-draining",
+    means: "With nothing held, limits list says 0/-5 draining.",
+    file: "src/core/gate/gate.ts",
+    from: "gate.limit >= 0 && gate.held > gate.limit;",
+    to: "gate.limit !== UNLIMITED && gate.held > gate.limit;",
+    noticedBy: { file: BY_SQL, test: "a limit below -1 drains nothing" },
+  },
 ];

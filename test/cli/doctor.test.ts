@@ -13,6 +13,7 @@ const CHECKS = [
   "limits",
   "apps",
   "deploys",
+  "declared",
   "places",
   "claims",
   "epochs",

@@ -7,6 +7,7 @@ import { checkOf } from "./check.ts";
 import { clockCheck } from "./clock.ts";
 import { appsCheck } from "./declared.ts";
 import { invariantChecks } from "./invariants.ts";
+import { missingCheck } from "./missing.ts";
 import { limitsCheck } from "./over.ts";
 import { replacedCheck } from "./replaced.ts";
 import { settingChecks } from "./settings.ts";
@@ -35,6 +36,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
     limitsCheck(seen),
     appsCheck(seen),
     replacedCheck(seen, replaced, waiting),
+    missingCheck(seen, waiting),
     ...invariantChecks(seen),
     recoveryCheck(seen),
     stoppingCheck(seen),

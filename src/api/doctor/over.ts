@@ -8,6 +8,7 @@
 import { draining } from "../../core/gate/gate.ts";
 import { familyIn, kindOf } from "../../core/gate/key.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
+import { MOST_SLOTS } from "../../core/number.ts";
 import { isoTime } from "../../core/time.ts";
 import type { InspectedGate, Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -15,10 +16,11 @@ import { checkOf, eachOf, warning } from "./check.ts";
 
 export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): Check {
   const byKey = new Map(gates.map((gate) => [gate.key, gate]));
-  const findings = gates
+  const above = gates
     .filter((gate) => draining(gate) && !malformedGates.ids.includes(gate.key))
     .map((gate) => judged(gate, inForceSince(gate, familyIn(byKey, gate.key))));
-  return checkOf("limits", findings, eachOf(gates.length, "gate", "none above its limit"));
+  const beyond = gates.filter(({ limit }) => (limit ?? 0) > MOST_SLOTS).map(beyondAny);
+  return checkOf("limits", [...above, ...beyond], eachOf(gates.length, "gate", "none above its limit"));
 }
 
 const PASSED_BY_DIRECT: ReadonlySet<string> = new Set(["runs", "tag"]);
@@ -50,6 +52,16 @@ function judged(gate: InspectedGate, since: number | null): Finding {
     { action: "listLimits" },
   );
 }
+
+/** Nothing but plain SQL can write it, and it is no longer exact when it is added up. */
+const beyondAny = ({ key }: InspectedGate): Finding => ({
+  ...warning(
+    `${gateTitle(key)}: its limit is more than ${MOST_SLOTS}, the most that can be set, so it limits nothing`,
+    "Set the limit that is meant, or -1 for none",
+    { action: "setLimit", gate: key },
+  ),
+  ids: [key],
+});
 
 /** From when on the limit in force was this one; minus infinity is "from the beginning", null is "not on record". */
 export function inForceSince(gate: InspectedGate, family?: InspectedGate): number | null {

@@ -8,15 +8,19 @@ import { readable } from "../readable.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
 
-type Waiting = Awaited<ReturnType<Store["waiting"]>>;
+export type Waiting = Awaited<ReturnType<Store["waiting"]>>;
 
-/** Two apps of one name take turns: each deploy leaves out what the other one declares. */
-export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], waiting: Waiting): Check {
-  const asked = new Set(
+/** What waiting units ask for; a gate of one value as its family. */
+export const gatesAskedBy = (waiting: Waiting): ReadonlySet<string> =>
+  new Set(
     waiting.flatMap(({ asks }) =>
       isAsks(asks) ? asksOf(asks).map(({ gate }) => familyOf(gate) ?? gate) : [],
     ),
   );
+
+/** Two apps of one name take turns: each deploy leaves out what the other one declares. */
+export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], waiting: Waiting): Check {
+  const asked = gatesAskedBy(waiting);
   const unset = new Set(seen.gates.flatMap(({ key, limit }) => (limit === null ? [key] : [])));
   const served = new Set(seen.sessions.flatMap(({ serves }) => queuesIn(serves).map(queueKey)));
   const findings = replaced.flatMap((each): Finding[] => {

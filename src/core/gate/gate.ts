@@ -24,6 +24,9 @@ export const UNLIMITED = -1;
 
 export type Limit = number | null;
 
+/** A number that means nothing: only plain SQL can write it. Its gate admits nobody. */
+export const isInvalid = (limit: number): boolean => limit < UNLIMITED;
+
 /** A gate as one snapshot shows it. `held` is derived from the rows of running units, never a counter. */
 export interface Gate {
   readonly key: string;
@@ -55,9 +58,9 @@ export function obstacle(gate: Gate, held: number, ahead: number, slots: number)
   return undefined;
 }
 
-/** Lowering a limit never evicts: a gate above its limit says so until it has drained. */
+/** Lowering a limit never evicts: a gate above its limit says so until it has drained. A negative number limits nothing. */
 export function draining(gate: Pick<Gate, "held" | "limit">): boolean {
-  return gate.limit !== null && gate.limit !== UNLIMITED && gate.held > gate.limit;
+  return gate.limit !== null && gate.limit >= 0 && gate.held > gate.limit;
 }
 
 /** How many slots are free; none where it is paused or not set. */

@@ -128,6 +128,12 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     ),
     // Nobody but the verbs writes here, and they refuse such names.
     misnamedGates: sample([]),
+    missingGates: sample(
+      tables.declared
+        .all()
+        .filter(({ gate, capacity }) => capacity !== null && !tables.gate.has(gate))
+        .map(({ gate }) => ({ id: gate })),
+    ),
     malformedTasks: sample(tasks.filter(({ asks }) => !isAsks(asks))),
   };
 }

@@ -32,6 +32,8 @@ export type Contradiction =
   /** Lanes parked on no gate, or on one that is not there: "01m7… on pool:gpu". */
   | "parkedNowhere"
   | "malformedGates"
+  /** Gates for which an app declares a limit, and which have no row. */
+  | "missingGates"
   /** Rows of gates with a name that nobody can ask for, in quotes. */
   | "misnamedGates"
   | "malformedTasks";

@@ -83,7 +83,9 @@ const parkedNowhere = sql`SELECT l.id, l.parked FROM sluice_lane l
 const malformedGates = sql`SELECT name AS id FROM sluice_gate
   WHERE capacity < ${UNLIMITED} OR declared < ${UNLIMITED} OR paused NOT IN (0, 1) OR NOT (line ${oneOf(LINES)})`;
 
-/** All but malformed tasks and names of gates, which only reading them can tell. */
+/** Those that only reading the rows can tell. */
+export type ReadFromRows = "malformedTasks" | "misnamedGates" | "missingGates";
+
 export const selectContradictions = {
   nowhere: nowhere.as(idOf),
   twice: sql`${twice} ${FIRST}`.as(idOf),
@@ -96,7 +98,7 @@ export const selectContradictions = {
   unfindable: sql`${unfindable} ${FIRST}`.as(idOf),
   parkedNowhere: sql`${parkedNowhere} ${FIRST}`.as(parkedOn),
   malformedGates: sql`${malformedGates} ${FIRST}`.as(idOf),
-} as const satisfies Record<Exclude<Contradiction, "malformedTasks" | "misnamedGates">, Sql<string>>;
+} as const satisfies Record<Exclude<Contradiction, ReadFromRows>, Sql<string>>;
 
 export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`.as(({ asks }) => text(asks));
 

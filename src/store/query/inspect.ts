@@ -11,6 +11,7 @@ import { leaseNow, now, raw, sql } from "../sql.ts";
 import type { CountedTable, Inspection, LostClaim, Usage } from "../store.ts";
 import { heldPerGate, newestPerGate } from "../usage.ts";
 import { selectAside } from "./aside.ts";
+import type { ReadFromRows } from "./contradictions.ts";
 import { sampleOf, selectAsks, selectContradictions, selectTasksAsking } from "./contradictions.ts";
 import type { DatedGate } from "./gates.ts";
 import { gateStates, selectGates } from "./gates.ts";
@@ -120,6 +121,7 @@ export function* inspect(): Flow<Omit<Inspection, "settings">> {
       ...samples(seen),
       malformedTasks: sampleOf(malformed),
       misnamedGates: sampleOf(misnamed(seen.gates)),
+      missingGates: sampleOf(missing(seen)),
     },
     aside,
   };
@@ -136,7 +138,7 @@ const rowsIn = (count: ReadonlyMap<string, number>): Inspection["rows"] => ({
 
 type Contradictions = Readonly<Record<keyof typeof selectContradictions, readonly string[]>>;
 
-const samples = (found: Contradictions): Omit<Inspection["broken"], "malformedTasks" | "misnamedGates"> => ({
+const samples = (found: Contradictions): Omit<Inspection["broken"], ReadFromRows> => ({
   nowhere: sampleOf(found.nowhere),
   twice: sampleOf(found.twice),
   bodiless: sampleOf(found.bodiless),
@@ -168,6 +170,12 @@ function gatesOf({ gates, said, usage, newest, changes }: GateLooks): Inspection
     grantedAt: granted.get(gate.key) ?? null,
     changed: changed.get(gate.key) ?? null,
   }));
+}
+
+function missing({ gates, said }: Pick<GateLooks, "gates" | "said">): string[] {
+  const there = new Set(gates.map(({ key }) => key));
+  const limited = said.filter(({ limit }) => limit !== null).map(({ gate }) => gate);
+  return [...new Set(limited)].filter((gate) => !there.has(gate));
 }
 
 const misnamed = (gates: readonly DatedGate[]): string[] =>

@@ -2,7 +2,7 @@
 import type { LimitView } from "../../api/limits.ts";
 import type { StepViewState } from "../../api/run-view.ts";
 import type { Limit } from "../../core/gate/gate.ts";
-import { UNLIMITED } from "../../core/gate/gate.ts";
+import { isInvalid, UNLIMITED } from "../../core/gate/gate.ts";
 import { ANY, parseKey } from "../../core/gate/key.ts";
 import { isoTime, sayDuration } from "../../core/time.ts";
 import type { RunState, TaskState } from "../../store/store.ts";
@@ -11,16 +11,18 @@ import { colours } from "./text.ts";
 
 export function sayLimit(limit: Limit): string {
   if (limit === null) return "unset";
-  return limit === UNLIMITED ? "∞" : String(limit);
+  // Only plain SQL can write a number that cannot be said exactly, and nobody holds so many slots.
+  return limit === UNLIMITED || limit > Number.MAX_SAFE_INTEGER ? "∞" : String(limit);
 }
 
-/** `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `1/1 1 stopping`, `-/unset`; `5 each` where every value has a gate of its own. */
+/** `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `1/1 1 stopping`, `-/unset`, `0/-5 invalid`; `5 each` where every value has a gate of its own. */
 export function sayUse(
   view: Pick<LimitView, "key" | "held" | "limit" | "paused" | "draining"> &
     Partial<Pick<LimitView, "stopping">>,
 ): Cell {
   const { key, held, limit, draining, stopping = [] } = view;
   if (limit === null) return { text: "-/unset", style: colours.red };
+  if (isInvalid(limit)) return { text: `${held}/${limit} invalid`, style: colours.red };
   if (parseKey(key).value === ANY) return { text: `${sayLimit(limit)} each` };
   const paused = view.paused || limit === 0;
   const notes = [
