@@ -3,12 +3,14 @@ import { SluiceError } from "../core/error.ts";
 import { inPlainWords } from "./away.ts";
 import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
 import { isDataError } from "./data-error.ts";
+import type * as F from "./feed.ts";
 import type { Database, Flow } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
 import { declare, replaced } from "./query/declare.ts";
 import { deleteGate } from "./query/delete-gate.ts";
+import { throughDoor } from "./query/door.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
@@ -25,6 +27,7 @@ import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
 import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
+import { SqlFeed } from "./sql-feed.ts";
 import type * as S from "./store.ts";
 import type * as T from "./triggers.ts";
 
@@ -47,9 +50,12 @@ export interface SqlDatabase extends Database {
 
 export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
+  readonly #feed: SqlFeed;
 
   constructor(db: SqlDatabase) {
-    this.#db = inPlainWords(db);
+    const plain = inPlainWords(db);
+    this.#db = throughDoor(plain);
+    this.#feed = new SqlFeed(plain);
   }
 
   get kind(): Dialect {
@@ -361,6 +367,30 @@ export class SqlStore implements S.Store {
 
   holders(gate: string): Promise<S.GateHolder[]> {
     return this.#db.read(() => readRun.holders(gate));
+  }
+
+  follow(listeners: Parameters<F.FeedVerbs["follow"]>[0]): Promise<number> {
+    return this.#feed.follow(listeners);
+  }
+
+  resume(...given: Parameters<F.FeedVerbs["resume"]>): Promise<boolean> {
+    return this.#feed.resume(...given);
+  }
+
+  changes(look: Parameters<F.FeedVerbs["changes"]>[0]): Promise<F.Page> {
+    return this.#feed.changes(look);
+  }
+
+  keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#feed.keepFollowing(listeners);
+  }
+
+  unfollow(listeners: readonly string[]): Promise<void> {
+    return this.#feed.unfollow(listeners);
+  }
+
+  tasksById(ids: readonly string[]): Promise<S.TaskRow[]> {
+    return this.#feed.tasksById(ids);
   }
 
   listen(hear: (hint: string) => void): Promise<() => Promise<void>> {

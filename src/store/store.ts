@@ -8,6 +8,7 @@
  */
 import type { Said } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
+import type { FeedVerbs } from "./feed.ts";
 import type { Inspection } from "./inspection.ts";
 import type { LaneSpec } from "./lane.ts";
 import type { News, RunVerbs } from "./runs.ts";
@@ -526,7 +527,7 @@ export interface Tended {
   readonly parkedOn: readonly string[];
 }
 
-export interface Store extends RunVerbs, TriggerVerbs {
+export interface Store extends RunVerbs, TriggerVerbs, FeedVerbs {
   readonly kind: "memory" | "sqlite" | "postgres" | "mysql";
 
   /** Brings the schema to the current version; does nothing when it is there. */

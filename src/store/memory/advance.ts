@@ -1,4 +1,5 @@
 /** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
+import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
 import { isFromNothing, keyOfStep } from "../runs.ts";
@@ -27,7 +28,16 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
   const stopped = over.filter((run) => releaseRun(tables, run));
   for (const run of over) clearAway(tables, run);
   const valid = moves.filter(({ run, epoch }) => current(tables, { id: run, epoch }));
-  const enqueued = valid.map((move) => apply(tables, now, move)).reduce((sum, count) => sum + count, 0);
+  const enqueued = valid
+    .map((move) =>
+      apply(
+        tables,
+        now,
+        move,
+        seen.find(({ id }) => id === move.run),
+      ),
+    )
+    .reduce((sum, count) => sum + count, 0);
   for (const { seq } of news) tables.news.delete(seq);
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
   const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
@@ -82,12 +92,13 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
 }
 
 /** How many units it has put in line. */
-function apply(tables: Tables, now: number, move: RunMove): number {
+function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undefined): number {
   const { run, start, gates, steps, finish } = move;
   if (start) begin(tables, now, move, start);
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
   const created = putUnits(tables, now, move);
+  for (const change of changesOfRun(move, seen)) tables.feed.run(change);
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
   for (const ending of move.endItems) endItems(tables, now, run, ending);

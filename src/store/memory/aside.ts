@@ -48,6 +48,8 @@ export function setAside(tables: Tables, now: number, lane: LaneSpec, error: str
           n: 0,
         },
   );
+  const told = { kind: "LaneSetAside", subject: lane.id, queue: lane.queue };
+  tables.feed.other({ ...told, data: JSON.stringify({ error }) });
   if (tables.aside.has(lane.id)) return;
   const { id, queue, task, asks } = lane;
   tables.aside.insert({ lane: id, queue, task, asks, error, at: now });

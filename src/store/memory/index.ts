@@ -12,6 +12,7 @@ import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { cancelRun, failRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
+import { feedVerbs } from "./feed-verbs.ts";
 import * as hand from "./hand.ts";
 import { inspect } from "./inspect.ts";
 import { items, standstill } from "./item.ts";
@@ -46,7 +47,16 @@ export interface MemoryOptions {
 export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore {
   const tables = new Tables();
   const listeners = new Set<(hint: string) => void>();
-  const write = async <T>(verb: (now: number) => T): Promise<T> => tables.transact(() => verb(now()));
+  const hint = (told: string): void => {
+    for (const hear of listeners) queueMicrotask(() => listeners.has(hear) && hear(told));
+  };
+  const write = async <T>(verb: (now: number) => T): Promise<T> => {
+    const at = now();
+    tables.feed.forget();
+    const done = tables.transact(() => verb(at));
+    if (tables.feed.publish(tables, at)) hint("feed");
+    return done;
+  };
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
   return {
     kind: "memory",
@@ -95,7 +105,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
 
     openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
     renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
-    closeSession: (id) => write(() => tables.session.delete(id)),
+    closeSession: (id) => write(() => session.closeSession(tables, id)),
     claimsOf: (id) => look(() => session.claimsOf(tables, id)),
     renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
     stopping: (of) => look(() => stopping(tables, of)),
@@ -130,9 +140,8 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
         listeners.delete(hear);
       };
     },
-    hint: (hint) => {
-      for (const hear of listeners) queueMicrotask(() => listeners.has(hear) && hear(hint));
-    },
+    ...feedVerbs(tables, now),
+    hint,
     close: async () => listeners.clear(),
     dump: () => dump(tables),
   };

@@ -70,7 +70,7 @@ export class Hints {
       this.#seen = n;
       // What was said is not told apart: whoever listens looks at everything.
       if (moved)
-        for (const hear of this.#listeners) for (const hint of ["work", "cancel", "runs"]) hear(hint);
+        for (const hear of this.#listeners) for (const hint of ["work", "cancel", "runs", "feed"]) hear(hint);
     } catch {
       // The store is away; the poll will find out.
       this.#failures += 1;

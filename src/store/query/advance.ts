@@ -8,6 +8,7 @@
  * stopped.
  */
 import { inByteOrder } from "../../core/text.ts";
+import { changesOfRun } from "../feed.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -31,12 +32,14 @@ import { endItems, endRun, endUnitsOf } from "./expire.ts";
 import { deleteNews, insertNewsOfRuns, selectNews } from "./news.ts";
 import { isStillStopping, releaseClaims } from "./stopping.ts";
 import { insertSteps } from "./submit.ts";
+import { selectListening, tellEnqueued, tellRuns } from "./tell.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
 /** `only`: news of these runs. */
 export function* advance(decide: Decide, dialect: Dialect, only?: readonly string[]): Flow<Advanced> {
-  const [news = []] = yield* flight(selectNews(only));
+  const [news = [], listening = []] = yield* flight(selectNews(only), selectListening());
+  const quiet = listening.length === 0;
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map((row) => row.run as string))].sort();
   yield* flight(lockRuns(ids), lockClaimsOf(ids));
@@ -59,7 +62,7 @@ export function* advance(decide: Decide, dialect: Dialect, only?: readonly strin
     ...(stopped.length > 0 ? [releaseClaims(stopped.map((row) => Number(row.epoch)))] : []),
     // Before anything is written: a pass that has arrivals in hand may want what is written here.
     ...sweep(over.map((row) => row.id as string)),
-    ...moves.flatMap((move) => writes(move, dialect)),
+    ...moves.flatMap((move) => writes(move, runs, dialect, quiet)),
     deleteNews(news.map((row) => Number(row.seq))),
     ...(again.length > 0 ? [insertNewsOfRuns(again)] : []),
   );
@@ -186,7 +189,7 @@ const laneSpec = (row: Row): LaneSpec => ({
   asks: row.asks as string,
 });
 
-function writes(move: RunMove, dialect: Dialect): Sql[] {
+function writes(move: RunMove, runs: readonly RunSeen[], dialect: Dialect, quiet: boolean): Sql[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
@@ -201,8 +204,17 @@ function writes(move: RunMove, dialect: Dialect): Sql[] {
     ...(move.timers.length > 0
       ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
       : []),
-    ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
-    ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
+    ...(quiet || units.length === 0 ? [] : [tellEnqueued(units.map(({ id }) => id))]),
+    ...(quiet
+      ? []
+      : tellRuns(
+          changesOfRun(
+            move,
+            runs.find(({ id }) => id === run),
+          ),
+        )),
+    ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect, quiet)),
+    ...(finish ? finished({ id: run, epoch }, finish, dialect, quiet) : []),
   ];
 }
 
@@ -229,11 +241,12 @@ export function finished(
   run: { readonly id: string; readonly epoch: number },
   { state, body }: NonNullable<RunMove["finish"]>,
   dialect: Dialect,
+  quiet = false,
 ): Sql[] {
   return [
-    ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, dialect),
+    ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, dialect, quiet),
     deleteTimersOf(run.id),
-    ...endRun(run, { state, body }, dialect),
+    ...endRun(run, { state, body }, dialect, quiet),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
   ];
 }

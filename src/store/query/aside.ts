@@ -10,6 +10,7 @@ import { by, forUpdate, forUpdateSkipLocked, now, oneOf, rows, sql } from "../sq
 import type { AsideRow } from "../store.ts";
 import { bestPerLane, deleteArrivals, insertArrivals, takeIn } from "./arrival.ts";
 import { insertEvents } from "./event.ts";
+import { tellOthers } from "./tell.ts";
 
 /** The number of this state of a lane. */
 const ASIDE = sql`3`;
@@ -33,6 +34,7 @@ export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): F
         mysql: "ON DUPLICATE KEY UPDATE sluice_aside.lane = sluice_aside.lane",
       },
     )}`,
+    ...tellOthers([{ kind: "LaneSetAside", subject: id, queue, data: JSON.stringify({ error }) }]),
   );
 }
 
@@ -71,10 +73,12 @@ export function* restore(given: string, who: string): Flow<AsideRow | undefined>
     sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${aside.id}`,
   );
   const n = Number(events[0]?.n) + 1;
+  const data = JSON.stringify({ by: who });
   yield* lastFlight(
     ...comeBack(aside.id),
     sql`UPDATE sluice_lane SET n = ${n} WHERE id = ${aside.id}`,
-    insertEvents([{ subject: aside.id, n, kind: "LaneRestored", data: JSON.stringify({ by: who }) }]),
+    insertEvents([{ subject: aside.id, n, kind: "LaneRestored", data }]),
+    ...tellOthers([{ kind: "LaneRestored", subject: aside.id, n, queue: aside.queue, data }]),
   );
   return aside;
 }

@@ -17,6 +17,7 @@ import { by, forUpdate, oneOf, rows, sql } from "../sql.ts";
 import type { AppSaying, Declaration, Declared, Occasion, Replaced, Saying } from "../store.ts";
 import { insertGates, insertQueues } from "./arrival.ts";
 import { selectNow } from "./look.ts";
+import { tellGates } from "./tell.ts";
 import { declareTriggers } from "./triggers.ts";
 
 /** Held by one declaration at a time, and by whoever takes a gate out of the store. */
@@ -89,14 +90,23 @@ function* declareGates(
   };
   const time = Number(clock[0]?.now);
   const since = new Map(said.filter((row) => row.app === app).map((row) => [row.gate, row]));
+  // A gate that is born with a declaration has had its limit from the beginning.
+  const after = locked.map((row) => gateAfter(row, all(row.name as string), old.has(row.name) ? time : null));
   yield* flight(
     sql`DELETE FROM sluice_declared WHERE app = ${app} AND gate ${oneOf(keys)}`,
     sql`DELETE FROM sluice_declared WHERE app = ${NOBODY} AND gate ${oneOf([...sayings.keys()])}`,
     insertSayings(app, sayings, (key, saying) => sinceWhen(since.get(key), saying) ?? time),
-    // A gate that is born with a declaration has had its limit from the beginning.
-    writeGates(locked.map((row) => gateAfter(row, all(row.name as string), old.has(row.name) ? time : null))),
+    writeGates(after),
     rerank(queues.map((key) => ({ name: queueOf(key), rank: firstRank(all(key).map(({ rank }) => rank)) }))),
+    ...tellGates(after.flatMap((gate, index) => declaredChange(app, locked[index]?.capacity, gate))),
   );
+}
+
+/** Only where the limit in force is another one now. */
+function declaredChange(app: string, before: unknown, { name, capacity }: GateAfter) {
+  const from = number(before);
+  const data = JSON.stringify({ app, from, to: capacity });
+  return from === capacity ? [] : [{ subject: name, kind: "LimitDeclared", n: null, data }];
 }
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);

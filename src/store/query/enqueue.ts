@@ -5,17 +5,18 @@ import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { tellEnqueued } from "./tell.ts";
 
 export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
   if (keyed.length === 0) {
-    yield* lastFlight(insertTasks(tasks), ...putInLine(tasks));
+    yield* lastFlight(insertTasks(tasks), ...putInLine(tasks), tell(tasks));
     return tasks.map(({ id }) => ({ id, created: true }));
   }
   const [, mine = [], known = []] = yield* flight(insertTasks(tasks), selectIds(tasks), selectKeys(keyed));
   const inserted = new Set(mine.map((row) => row.id as string));
   const created = tasks.filter(({ id }) => inserted.has(id));
-  yield* lastFlight(...(created.length > 0 ? putInLine(created) : [selectIds([])]));
+  yield* lastFlight(...(created.length > 0 ? [...putInLine(created), tell(created)] : [selectIds([])]));
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
 
@@ -33,9 +34,11 @@ export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   );
   const inserted = new Set(mine.map((row) => row.id as string));
   const created = placed.length > 0 ? [] : tasks.filter(({ id }) => inserted.has(id));
-  yield* lastFlight(...(created.length > 0 ? putInLine(created) : []));
+  yield* lastFlight(...(created.length > 0 ? [...putInLine(created), tell(created)] : []));
   return tasks.map((task) => (inserted.has(task.id) ? { id: task.id, created: true } : twinOf(task, known)));
 }
+
+const tell = (tasks: readonly NewTask[]): Sql => tellEnqueued(tasks.map(({ id }) => id));
 
 /** Wherever a task can be, once it was put in line. */
 export const selectPlaced = (tasks: readonly NewTask[]): Sql => {

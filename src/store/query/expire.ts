@@ -4,6 +4,7 @@ import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertNewsOf } from "./news.ts";
 import { isStillStopping, keepStopping } from "./stopping.ts";
+import { tellEnding, tells } from "./tell.ts";
 
 const OUTCOME = raw(
   "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
@@ -15,6 +16,8 @@ interface Place {
   readonly which: Sql;
   /** Which of those claims hold on to their slots until their code has ended; all that have them unless said. */
   readonly stopping?: Sql;
+  /** Nobody listens: nothing is told. */
+  readonly quiet?: boolean | undefined;
 }
 
 export interface End {
@@ -29,7 +32,7 @@ const EXPIRED: End = { state: "expired", body: null };
 
 /** The delete decides: a unit that has moved on meanwhile is neither deleted nor ended. */
 function endFrom(
-  { table, which, stopping = sql`u.held = 1` }: Place,
+  { table, which, stopping = sql`u.held = 1`, quiet = false }: Place,
   { state, body }: End,
   dialect: Dialect,
 ): Sql[] {
@@ -39,15 +42,17 @@ function endFrom(
   const values = sql`u.id, ${raw(`'${state}'`)}, ${epoch}, u.attempt, u.losses, ${text}, ${raw(isClaim ? CLAIMED : UNCLAIMED)}, ${now}, u.n + 1`;
   if (dialect === "postgres") {
     const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
-    return [
-      sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
-    ];
+    const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
+    const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
+    return [quiet ? moved : tells(moved)];
   }
   // Those that the first statement has found: another may have come since.
   const ended = sql`sluice_running u JOIN sluice_outcome o ON o.id = u.id WHERE ${which} AND ${stopping}`;
+  const alsoEnded = sql`${raw(table)} u JOIN sluice_outcome o ON o.id = u.id JOIN sluice_task t ON t.id = u.id WHERE ${which}`;
   return [
     sql`INSERT INTO ${OUTCOME} SELECT ${values} FROM ${raw(table)} u WHERE ${which}${forUpdate}`,
     ...(isClaim ? [keepStopping(ended, "u", state)] : []),
+    ...(quiet ? [] : [tells(tellEnding(state, text, alsoEnded))]),
     by({
       postgres: "",
       sqlite: sql`DELETE FROM ${raw(table)} AS u WHERE ${which}`,
@@ -56,8 +61,8 @@ function endFrom(
   ];
 }
 
-export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] => [
-  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, dialect),
+export const expireWaiting = (ids: readonly string[], dialect: Dialect, quiet: boolean): Sql[] => [
+  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}`, quiet }, EXPIRED, dialect),
   insertNewsOf(ids),
 ];
 
@@ -82,21 +87,22 @@ const EVERYWHERE = [
 ] as const;
 
 /** Everything of these runs that is still somewhere. */
-export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect): Sql[] => {
-  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run ${oneOf(runs)})`;
-  return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, dialect));
+export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect, quiet: boolean): Sql[] => {
+  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`;
+  return EVERYWHERE.flatMap((table) => endFrom({ table, which, quiet }, end, dialect));
 };
 
 /** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
 export const endItems = (
   { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
   dialect: Dialect,
+  quiet: boolean,
 ): Sql[] => {
-  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run} AND t.step = ${step})`;
+  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run = ${run} AND k.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
   const places = inFlight ? EVERYWHERE : (["sluice_waiting", "sluice_later"] as const);
   return [
-    ...places.flatMap((table) => endFrom({ table, which }, end, dialect)),
+    ...places.flatMap((table) => endFrom({ table, which, quiet }, end, dialect)),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
   ];
 };
@@ -106,12 +112,18 @@ export const endWaiting = (id: string, end: End, dialect: Dialect): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, dialect);
 
 /** The claim of a run, with the epoch it was seen with. Its units have ended before: it holds on to its slots as they do. */
-export const endRun = (run: { id: string; epoch: number }, end: End, dialect: Dialect): Sql[] =>
+export const endRun = (
+  run: { id: string; epoch: number },
+  end: End,
+  dialect: Dialect,
+  quiet: boolean,
+): Sql[] =>
   endFrom(
     {
       table: "sluice_running",
       which: sql`u.id = ${run.id} AND u.epoch = ${run.epoch}`,
       stopping: isStillStopping("u.id"),
+      quiet,
     },
     end,
     dialect,

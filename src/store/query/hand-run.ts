@@ -2,6 +2,8 @@
  * What people and time do to runs: cancel, fail, pause, another place in line. Each takes the run's lock first, so it is
  * never half-way between two looks of `advance`; the claim of a queued run is a race, and who deletes the row wins it.
  */
+
+import { pausedChange } from "../feed.ts";
 import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { RunState, Timer } from "../runs.ts";
@@ -13,6 +15,7 @@ import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
+import { tellEvents, tellGates, tellRuns } from "./tell.ts";
 
 const lockRun = (id: string): Sql => sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`;
 const selectClaim = (id: string): Sql =>
@@ -80,6 +83,7 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
   yield* lastFlight(
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     ...(changed.length > 0 ? switched(changed, paused, who) : []),
+    ...tellRuns([pausedChange(id, paused, who)]),
   );
   return true;
 }
@@ -94,6 +98,7 @@ function switched(gates: readonly Row[], paused: boolean, who: string): Sql[] {
   return [
     sql`UPDATE sluice_gate SET paused = ${paused ? 1 : 0}, n = n + 1 WHERE name ${oneOf(events.map(({ subject }) => subject))}`,
     insertEvents(events),
+    ...tellGates(events),
   ];
 }
 
@@ -108,17 +113,17 @@ export function* reprioritize(id: string, priority: number, who: string): Flow<{
   const from = 0 - Number(unit.precedence);
   const n = Number(unit.n) + 1;
   const place = raw(waiting[0] ? "sluice_waiting" : "sluice_later");
+  const moved = {
+    subject: id,
+    n,
+    kind: "TaskReprioritized",
+    data: JSON.stringify({ by: who, from, to: priority }),
+  };
   yield* lastFlight(
     sql`UPDATE ${place} SET precedence = ${0 - priority}, n = ${n} WHERE id = ${id}`,
     sql`UPDATE sluice_task SET priority = ${priority} WHERE id = ${id}`,
-    insertEvents([
-      {
-        subject: id,
-        n,
-        kind: "TaskReprioritized",
-        data: JSON.stringify({ by: who, from, to: priority }),
-      },
-    ]),
+    insertEvents([moved]),
+    ...tellEvents([moved]),
     ...(waiting[0] ? [insertArrivalsOf([id])] : []),
   );
   return { from };

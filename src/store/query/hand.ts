@@ -22,6 +22,7 @@ import { ownGate } from "./gate-row.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
+import { tellEnded, tellEvents, tellGates } from "./tell.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";
@@ -52,6 +53,7 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
         cancelled(row, who),
         insertNewsOf([id]),
         ...forgetEmptied(id),
+        tellEnded([id]),
       );
       return {
         was: place === "running" && row.started_at === null && Number(row.held) === 0 ? "claimed" : place,
@@ -119,6 +121,12 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
   );
   const found = outcome[0];
   if (!found || !task[0]) return undefined;
+  const retried = {
+    subject: id,
+    n: Number(found.n) + 1,
+    kind: "TaskRetried",
+    data: JSON.stringify({ by: who, was: found.state }),
+  };
   yield* lastFlight(
     ...archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
@@ -127,14 +135,8 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
       SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${Number(found.n) + 1} FROM sluice_task WHERE id = ${id}`,
     insertArrivalsOf([id]),
-    insertEvents([
-      {
-        subject: id,
-        n: Number(found.n) + 1,
-        kind: "TaskRetried",
-        data: JSON.stringify({ by: who, was: found.state }),
-      },
-    ]),
+    insertEvents([retried]),
+    ...tellEvents([retried]),
   );
   return { was: found.state as FinalState };
 }
@@ -160,16 +162,16 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
   const inForce = (own: Own): Limit =>
     inherit(own, family !== null && above[0] ? ownGate(above[0]) : undefined).limit;
   const answer = { from: inForce(before), limit: inForce({ ...before, limit, setBy }) };
+  const changed = {
+    subject: change.key,
+    n,
+    kind: EVENT[change.to],
+    data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
+  };
   yield* lastFlight(
     gate ? update(change, limit, n) : insertGate(change, limit, born, n),
-    insertEvents([
-      {
-        subject: change.key,
-        n,
-        kind: EVENT[change.to],
-        data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
-      },
-    ]),
+    insertEvents([changed]),
+    ...tellGates([changed]),
   );
   return answer;
 }

@@ -39,15 +39,17 @@ import { ownGate } from "./gate-row.ts";
 import { laneRow, lockLanes, moveLanes } from "./lanes.ts";
 import * as look from "./look.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
-import type { Settling } from "./settle.ts";
+import type { Exit, Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 import { holdLapsed, release, selectLapsed } from "./stopping.ts";
+import { selectListening, tellClaimed, tellEnded, tellMoved } from "./tell.ts";
 
 const SHORT_LINE = 64;
 
 export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dialect): Flow<Passed> {
   const first = new Statements();
-  const settled = first.settle(settle(scope.finished.filter(isEnding).map(exitOf), dialect));
+  const exits = scope.finished.filter(isEnding).map(exitOf);
+  const settled = first.settle(settle(exits, dialect));
   const stopped = scope.finished.filter(isStopped);
   // After what has ended: of one claim, both may be said in one breath.
   if (stopped.length > 0) first.addAll(release(stopped));
@@ -70,6 +72,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
     scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),
   );
   const sessions = first.add(read(look.selectClockAndSessions()));
+  const listening = first.add(selectListening());
   const seen = yield* flight(...first.list);
 
   const usageRows = seen[usage]?.map(usageRow) ?? [];
@@ -94,28 +97,40 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
   const moves = decide(view);
 
   const second = new Statements();
-  second.settle(settle(moves.recover.map(exitOfLost), dialect));
+  const quiet = (seen[listening] ?? []).length === 0;
+  const accepted = acceptedOf(
+    scope,
+    settled.flatMap((index) => seen[index] ?? []),
+  );
+  if (!quiet) second.addAll(tellExits(exits.filter(({ id }) => accepted.has(id))));
+  const recovered = moves.recover.map(exitOfLost);
+  second.settle(settle(recovered, dialect));
+  if (!quiet) second.addAll(tellExits(recovered));
   if (more.lapsed.length > 0) second.addAll(release(more.lapsed.map(claimOf)));
   const arrived = seen[arrivals] ?? [];
   // What arrives in a lane that was set aside waits there with the others.
   const opened = bestPerLane(arrived.filter((row) => Number(row.aside) === 0));
   if (arrived.length > 0) second.add(deleteArrivals(arrived.map((row) => Number(row.seq))));
-  if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect));
-  const accepted = acceptedOf(
-    scope,
-    settled.flatMap((index) => seen[index] ?? []),
-  );
+  if (moves.expire.length > 0) second.addAll(expireWaiting(moves.expire, dialect, quiet));
   const news = [...(scope.news ?? []), ...newsOfFinished(scope, accepted), ...(moves.news ?? [])];
   const { atOnce, unlessFollowed } = sorted(news);
   // Before anything is claimed: what was to be claimed of them is gone.
   for (const { run, failed } of news.filter(({ stops }) => stops))
-    second.addAll(endItems({ run, step: failed as string, inFlight: false }, dialect));
+    second.addAll(endItems({ run, step: failed as string, inFlight: false }, dialect, quiet));
   const claims = alike(moves).map((group) =>
     second.addAll(claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect)),
   );
   second.add(atOnce.length > 0 && insertNews(atOnce));
   second.add(unlessFollowed.length > 0 && insertNewsUnless(unlessFollowed, followers(scope, view, moves)));
+  if (!quiet && moves.claim.length > 0)
+    second.add(
+      tellClaimed(
+        moves.claim.map(({ id }) => id),
+        scope.session,
+      ),
+    );
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
+  if (!quiet && moves.start.length > 0) second.add(tellMoved(moves.start.map(({ id }) => id)));
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));
   // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
@@ -131,6 +146,13 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
       (row) => ({ id: row.lane, queue: row.queue, task: row.task, asks: row.asks }) as never,
     ),
   };
+}
+
+/** What became of claims that were settled in this pass, before anything is claimed again. */
+function tellExits(exits: readonly Exit[]): Sql[] {
+  const ended = exits.filter(({ to }) => to === "outcome").map(({ id }) => id);
+  const moved = exits.filter(({ to }) => to !== "outcome").map(({ id }) => id);
+  return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
 }
 
 /** Only where there is something to see: claims of lost holders, and lanes parked where there is room now. */

@@ -49,6 +49,11 @@ export function* task(id: string): Flow<TaskRow | undefined> {
   return found[0] && taskRow(found[0]);
 }
 
+export function* tasksById(ids: readonly string[]): Flow<TaskRow[]> {
+  const [found = []] = yield* flight(sql`SELECT ${TASK} FROM ${FROM} WHERE t.id ${oneOf(ids)}`);
+  return found.map(taskRow);
+}
+
 export function* ended(ids: readonly string[]): Flow<string[]> {
   const [over = [], there = []] = yield* flight(
     sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)}`,

@@ -1,14 +1,15 @@
 /** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
-import type { Flow } from "../flow.ts";
+import type { Flow, Row } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import type { Sql } from "../sql.ts";
-import { forUpdate, leaseNow, now, rows, sql } from "../sql.ts";
+import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, rows, sql, throughKey } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import type { Held } from "./claim.ts";
 import { among, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
 import { inEpochs } from "./pass.ts";
 import { lockLeasedStopping, renewStopping } from "./stopping.ts";
+import { tellEvents, tellOthers } from "./tell.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [
@@ -16,6 +17,7 @@ export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): 
   ]);
   yield* lastFlight(
     sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
+    ...tellOthers([{ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) }]),
   );
 }
 
@@ -30,8 +32,33 @@ export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
 }
 
 export function* closeSession(id: string): Flow<void> {
-  yield* lastFlight(sql`DELETE FROM sluice_session WHERE id = ${id}`);
+  const [found = []] = yield* flight(
+    sql`SELECT id, name, lost FROM sluice_session WHERE id = ${id}${forUpdate}`,
+  );
+  const live = found.filter((row) => Number(row.lost) === 0);
+  yield* lastFlight(
+    sql`DELETE FROM sluice_session WHERE id = ${id}`,
+    ...tellOthers(live.map((row) => workerChange("WorkerStopped", row))),
+  );
 }
+
+const workerChange = (kind: string, row: Row) => ({
+  kind,
+  subject: row.id as string,
+  data: JSON.stringify({ name: row.name }),
+});
+
+/** Sessions whose lease has run out, while nobody has told of it yet. */
+export const selectLostSessions = (): Sql =>
+  sql`SELECT id, name FROM sluice_session WHERE ${throughKey("id")} AND lost = 0 AND expires_at <= ${leaseNow} ORDER BY id LIMIT 100${forUpdateSkipLocked}`;
+
+export const tellLostSessions = (lost: readonly Row[]): Sql[] =>
+  lost.length === 0
+    ? []
+    : [
+        sql`UPDATE sluice_session SET lost = 1 WHERE id ${oneOf(lost.map((row) => row.id as string))}`,
+        ...tellOthers(lost.map((row) => workerChange("WorkerLost", row))),
+      ];
 
 export function* claimsOf(session: string): Flow<Claimed[]> {
   const [found = []] = yield* flight(selectClaimsOf(session));
@@ -47,12 +74,14 @@ export function* renewClaims(session: string): Flow<number[]> {
   const held = found.map((row) => ({ id: row.id as string, epoch: Number(row.epoch), n: Number(row.n) + 1 }));
   const kept = stopping.map((row) => Number(row.epoch));
   if (held.length + kept.length === 0) return [];
+  const events = held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }));
   yield* lastFlight(
     ...(kept.length > 0 ? [renewStopping(kept)] : []),
     ...(held.length > 0
       ? [
           sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
-          insertEvents(held.map(({ id, n }) => ({ subject: id, n, kind: "StepSlotRenewed", data: null }))),
+          insertEvents(events),
+          ...tellEvents(events),
         ]
       : []),
   );
@@ -90,6 +119,7 @@ export function* note(entries: readonly (Held & { kind: string; data: string })[
   if (events.length === 0) return;
   yield* lastFlight(
     insertEvents(events),
+    ...tellEvents(events),
     ...found.map(
       (row) =>
         sql`UPDATE sluice_running SET n = ${next.get(Number(row.epoch))} WHERE id = ${row.id} AND epoch = ${row.epoch}`,

@@ -7,24 +7,30 @@ import { by, forUpdateSkipLocked, leaseNow, now, oneOf, sql, throughKey } from "
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";
+import { oldOf, selectOld, sweep } from "./feed.ts";
 import { selectNow } from "./look.ts";
+import { selectLostSessions, tellLostSessions } from "./session.ts";
 
 const BATCH = sql`500`;
 
 export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
-  const [clock = [], due = [], over = [], next = [], parked = []] = yield* flight(
+  const [clock = [], due = [], over = [], next = [], parked = [], lost = [], ...old] = yield* flight(
     selectNow(),
     sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT id FROM sluice_deadline WHERE at <= ${now} ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`,
     sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`,
     selectParkedOn(parkedAfter),
+    selectLostSessions(),
+    ...selectOld,
   );
   const dueIds = due.map((row) => row.id as string);
   const overIds = over.map((row) => row.id as string);
   yield* lastFlight(
     ...(dueIds.length > 0 ? promote(dueIds) : []),
     ...(overIds.length > 0 ? [...expireAnywhere(overIds, dialect), ...moveDeadlines(overIds)] : []),
+    ...tellLostSessions(lost),
     deleteEndedSessions(),
+    ...sweep(oldOf(old)),
   );
   return {
     now: Number(clock[0]?.now),

@@ -16,6 +16,7 @@ import { triggerTaken } from "../triggers.ts";
 import { insertEvents } from "./event.ts";
 import { selectNow } from "./look.ts";
 import { submit } from "./submit.ts";
+import { tellOthers } from "./tell.ts";
 
 const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
 
@@ -97,18 +98,18 @@ export function* pauseTrigger(
   if (!found[0]) return undefined;
   const was = Number(found[0].paused) === 1;
   if (was === paused) return { was };
+  const event = {
+    subject: name,
+    n: Number(events[0]?.n) + 1,
+    kind: paused ? "TriggerPaused" : "TriggerResumed",
+    data: JSON.stringify({ by: who }),
+  };
   yield* lastFlight(
     paused
       ? sql`UPDATE sluice_trigger SET paused = 1, stamp = stamp + 1, busy_until = NULL WHERE name = ${name}`
       : sql`UPDATE sluice_trigger SET paused = 0, stamp = stamp + 1, busy_until = NULL, next_at = ${now} WHERE name = ${name}`,
-    insertEvents([
-      {
-        subject: name,
-        n: Number(events[0]?.n) + 1,
-        kind: paused ? "TriggerPaused" : "TriggerResumed",
-        data: JSON.stringify({ by: who }),
-      },
-    ]),
+    insertEvents([event]),
+    ...tellOthers([event]),
   );
   return { was };
 }

@@ -10,6 +10,7 @@ import { Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite } from "./enqueue.ts";
 import { fanOutSuite } from "./fan-out.ts";
+import { feedSuite } from "./feed.ts";
 import { fencingSuite } from "./fencing.ts";
 import { inspectSuite } from "./inspect.ts";
 import { keySuite } from "./keys.ts";
@@ -75,5 +76,6 @@ export function describeStore(
     describe("code that is stopping", () => stoppingSuite(fresh));
     describe("a lease of one's own", () => leaseSuite(fresh));
     describe("a line", () => lineSuite(fresh));
+    describe("the feed", () => feedSuite(fresh));
   });
 }

@@ -1,0 +1,193 @@
+/**
+ * Telling: what a transaction records for the feed, as part of itself. Each statement records only what a listener
+ * wants, and does nothing at all where there is none, so it can be sent without asking first. It must come after the
+ * statement that moves the unit: a change then has a higher number than every earlier change of the same unit.
+ */
+import type { NewChange, RunChange, Topic } from "../feed.ts";
+import { placeOfGate, TOPIC, topicOf } from "../feed.ts";
+import type { ColumnType, Sql } from "../sql.ts";
+import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
+import type { FinalState } from "../store.ts";
+import type { NewEvent } from "./event.ts";
+import { claimedData, kindOfEnd, kindOfOutcome } from "./event.ts";
+
+const INTO = raw("INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)");
+
+const telling = new WeakSet<Sql>();
+
+/** Whether a statement may have recorded something. */
+export const isTelling = (statement: Sql): boolean => telling.has(statement);
+
+/** Marks a statement that records, be it beside something else. */
+export function tells(statement: Sql): Sql {
+  telling.add(statement);
+  return statement;
+}
+
+const SOMEBODY = sql`(SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1)`;
+
+/** One row when there is a listener. */
+export const selectListening = (): Sql =>
+  read(sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`);
+
+/** The first half is asked once per statement, the second for each row. */
+const wanted = (topic: Topic, c: Readonly<Record<"run" | "subject" | "task" | "queue", string>>): Sql =>
+  sql`${SOMEBODY} IS NOT NULL AND EXISTS (SELECT 1 FROM sluice_listener x WHERE ${throughKey("x.id")} AND (x.topics & ${raw(String(TOPIC[topic]))}) <> 0 ${raw(
+    `AND (x.run IS NULL OR x.run = ${c.run} OR x.run = ${c.subject}) AND (x.task IS NULL OR x.task = ${c.task}) AND (x.queue IS NULL OR x.queue = ${c.queue})`,
+  )})`;
+
+const OF_TASK = { run: "t.run", subject: "t.id", task: "t.name", queue: "t.queue" } as const;
+
+interface Told {
+  readonly kind: Sql;
+  readonly n: Sql;
+  readonly at: Sql;
+  readonly data: Sql;
+  readonly topic: Topic;
+}
+
+/** Of units whose bodies are `t`; `from` ends with a condition. */
+const ofUnits = ({ kind, n, at, data, topic }: Told, from: Sql): Sql =>
+  sql`${INTO} SELECT ${kind}, t.id, ${n}, t.run, t.step, t.item, t.name, t.queue, ${at}, ${data} FROM ${from} AND ${wanted(topic, OF_TASK)}`;
+
+const jsonOf = (before: string, column: string, after: string): Sql =>
+  by({
+    postgres: `'${before}' || ${column} || '${after}'`,
+    sqlite: `'${before}' || ${column} || '${after}'`,
+    mysql: `CONCAT('${before}', ${column}, '${after}')`,
+  });
+
+export const tellEnqueued = (ids: readonly string[]): Sql =>
+  tells(
+    ofUnits(
+      {
+        kind: raw("'TaskEnqueued'"),
+        n: raw("1"),
+        at: raw("t.created_at"),
+        data: jsonOf('{"priority":', "t.priority", "}"),
+        topic: "enqueued",
+      },
+      sql`sluice_task t WHERE t.id ${oneOf(ids)}`,
+    ),
+  );
+
+/** Claims that were made a moment ago in the same transaction. */
+export const tellClaimed = (ids: readonly string[], session: string): Sql =>
+  tells(
+    ofUnits(
+      {
+        kind: raw("'TaskClaimed'"),
+        n: raw("r.claimed_n"),
+        at: raw("r.claimed_at"),
+        data: claimedData("r"),
+        topic: "claimed",
+      },
+      sql`sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
+    ),
+  );
+
+/** Units that this transaction has ended. */
+export const tellEnded = (ids: readonly string[]): Sql =>
+  tells(
+    ofUnits(
+      {
+        kind: kindOfOutcome("o"),
+        n: raw("o.n"),
+        at: raw("o.finished_at"),
+        data: raw("CASE WHEN o.state = 'succeeded' THEN NULL ELSE o.body END"),
+        topic: "ended",
+      },
+      sql`sluice_outcome o JOIN sluice_task t ON t.id = o.id WHERE o.id ${oneOf(ids)}`,
+    ),
+  );
+
+/** Units that this transaction ends while it takes them from `u`: what is told beside the outcome. */
+export const tellEnding = (state: FinalState, body: Sql, from: Sql): Sql =>
+  ofUnits(
+    {
+      kind: raw(`'${kindOfEnd(state)}'`),
+      n: raw("u.n + 1"),
+      at: now,
+      data: state === "succeeded" ? raw("NULL") : body,
+      topic: "ended",
+    },
+    from,
+  );
+
+const PLACE_N = raw(
+  `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject), (SELECT r.n FROM sluice_running r WHERE r.id = e.subject))`,
+);
+
+/** The last event of units that this transaction has put back in line, or started. */
+export const tellMoved = (ids: readonly string[]): Sql =>
+  tells(
+    ofUnits(
+      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },
+      sql`sluice_event e JOIN sluice_task t ON t.id = e.subject WHERE e.subject ${oneOf(ids)} AND e.n = ${PLACE_N}`,
+    ),
+  );
+
+const EVENT = { subject: "text", n: "int", kind: "text", data: "text" } as const;
+
+/** Events of units, as they were written. */
+export function tellEvents(events: readonly NewEvent[]): Sql[] {
+  return byTopic(events).map(([topic, some]) =>
+    tells(
+      ofUnits(
+        { kind: raw("e.kind"), n: raw("e.n"), at: now, data: raw("e.data"), topic },
+        sql`${rows("e", EVENT, some)} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
+      ),
+    ),
+  );
+}
+
+const byTopic = <T extends { readonly kind: string }>(list: readonly T[]): [Topic, T[]][] => {
+  const topics = new Map<Topic, T[]>();
+  for (const one of list) topics.set(topicOf(one.kind), [...(topics.get(topicOf(one.kind)) ?? []), one]);
+  return [...topics];
+};
+
+const RUN = { run: "text", kind: "text", step: "text", data: "text" } as const;
+
+/** Of runs and their steps as a whole. They have the name and the queue of their run. */
+export const tellRuns = (changes: readonly RunChange[]): Sql[] =>
+  changes.length === 0
+    ? []
+    : [
+        tells(
+          sql`${INTO} SELECT c.kind, c.run, ${NULL_INT}, c.run, c.step, ${NULL_INT}, t.name, t.queue, ${now}, c.data
+            FROM ${rows("c", RUN, changes as never)} JOIN sluice_task t ON t.id = c.run
+            WHERE ${wanted("run", { run: "c.run", subject: "c.run", task: "t.name", queue: "t.queue" })}`,
+        ),
+      ];
+
+const NULL_INT = by({ postgres: "NULL::bigint", sqlite: "NULL", mysql: "NULL" });
+
+const OTHER = {
+  kind: "text",
+  subject: "text",
+  n: "int",
+  run: "text",
+  queue: "text",
+  data: "text",
+} as const satisfies Partial<Record<keyof NewChange, ColumnType>>;
+
+export type OtherChange = Pick<NewChange, "kind" | "subject" | "data"> &
+  Partial<Pick<NewChange, "n" | "run" | "queue">>;
+
+/** Of what is no unit: gates, workers, lanes, triggers. */
+export const tellOthers = (changes: readonly OtherChange[]): Sql[] =>
+  byTopic(changes).map(([topic, some]) => {
+    const list = rows(
+      "c",
+      OTHER,
+      some.map(({ n = null, run = null, queue = null, ...rest }) => ({ n, run, queue, ...rest })),
+    );
+    const place = { run: "c.run", subject: "c.subject", task: "''", queue: "c.queue" };
+    return tells(
+      sql`${INTO} SELECT c.kind, c.subject, c.n, c.run, NULL, ${NULL_INT}, NULL, c.queue, ${now}, c.data FROM ${list} WHERE ${wanted(topic, place)}`,
+    );
+  });
+
+export const tellGates = (changes: readonly (Omit<NewEvent, "n"> & { readonly n: number | null })[]): Sql[] =>
+  tellOthers(changes.map((change) => ({ ...change, ...placeOfGate(change.subject) })));
