@@ -97,8 +97,8 @@ function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undef
   if (start) begin(tables, now, move, start);
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
-  const created = putUnits(tables, now, move);
   for (const change of changesOfRun(move, seen)) tables.feed.run(change);
+  const created = putUnits(tables, now, move);
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
   for (const ending of move.endItems) endItems(tables, now, run, ending);

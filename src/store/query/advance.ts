@@ -32,7 +32,8 @@ import { endItems, endRun, endUnitsOf } from "./expire.ts";
 import { deleteNews, insertNewsOfRuns, selectNews } from "./news.ts";
 import { isStillStopping, releaseClaims } from "./stopping.ts";
 import { insertSteps } from "./submit.ts";
-import { selectListening, tellEnqueued, tellRuns } from "./tell.ts";
+import { selectListening, tellEnqueued } from "./tell.ts";
+import { tellRuns } from "./tell-others.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
@@ -204,18 +205,17 @@ function writes(move: RunMove, runs: readonly RunSeen[], dialect: Dialect, quiet
     ...(move.timers.length > 0
       ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
       : []),
-    ...(quiet || units.length === 0 ? [] : [tellEnqueued(units.map(({ id }) => id))]),
-    ...(quiet
-      ? []
-      : tellRuns(
-          changesOfRun(
-            move,
-            runs.find(({ id }) => id === run),
-          ),
-        )),
+    ...(quiet ? [] : tellMove(move, runs)),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect, quiet)),
     ...(finish ? finished({ id: run, epoch }, finish, dialect, quiet) : []),
   ];
+}
+
+/** That a run has started comes before its first steps. */
+function tellMove(move: RunMove, runs: readonly RunSeen[]): Sql[] {
+  const seen = runs.find(({ id }) => id === move.run);
+  const units = move.enqueue.map(({ id }) => id);
+  return [...tellRuns(changesOfRun(move, seen)), ...(units.length > 0 ? [tellEnqueued(units)] : [])];
 }
 
 function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {

@@ -10,7 +10,7 @@ import { by, forUpdate, forUpdateSkipLocked, now, oneOf, rows, sql } from "../sq
 import type { AsideRow } from "../store.ts";
 import { bestPerLane, deleteArrivals, insertArrivals, takeIn } from "./arrival.ts";
 import { insertEvents } from "./event.ts";
-import { tellOthers } from "./tell.ts";
+import { tellOthers } from "./tell-others.ts";
 
 /** The number of this state of a lane. */
 const ASIDE = sql`3`;

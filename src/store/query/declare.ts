@@ -17,7 +17,7 @@ import { by, forUpdate, oneOf, rows, sql } from "../sql.ts";
 import type { AppSaying, Declaration, Declared, Occasion, Replaced, Saying } from "../store.ts";
 import { insertGates, insertQueues } from "./arrival.ts";
 import { selectNow } from "./look.ts";
-import { tellGates } from "./tell.ts";
+import { tellGates } from "./tell-others.ts";
 import { declareTriggers } from "./triggers.ts";
 
 /** Held by one declaration at a time, and by whoever takes a gate out of the store. */

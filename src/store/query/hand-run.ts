@@ -15,7 +15,8 @@ import { insertEvents } from "./event.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
-import { tellEvents, tellGates, tellRuns } from "./tell.ts";
+import { tellEvents } from "./tell.ts";
+import { tellGates, tellRuns } from "./tell-others.ts";
 
 const lockRun = (id: string): Sql => sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`;
 const selectClaim = (id: string): Sql =>

@@ -22,7 +22,8 @@ import { ownGate } from "./gate-row.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
-import { tellEnded, tellEvents, tellGates } from "./tell.ts";
+import { tellEnded, tellEvents } from "./tell.ts";
+import { tellGates } from "./tell-others.ts";
 
 const PLACES = ["waiting", "later", "running"] as const;
 const ROW = "id, lane, precedence, at, attempt, losses, good_until, n";

@@ -9,7 +9,8 @@ import { among, selectClaimsOf } from "./claim.ts";
 import { insertEvents } from "./event.ts";
 import { inEpochs } from "./pass.ts";
 import { lockLeasedStopping, renewStopping } from "./stopping.ts";
-import { tellEvents, tellOthers } from "./tell.ts";
+import { tellEvents } from "./tell.ts";
+import { tellOthers } from "./tell-others.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [

@@ -3,15 +3,17 @@
  * wants, and does nothing at all where there is none, so it can be sent without asking first. It must come after the
  * statement that moves the unit: a change then has a higher number than every earlier change of the same unit.
  */
-import type { NewChange, RunChange, Topic } from "../feed.ts";
-import { placeOfGate, TOPIC, topicOf } from "../feed.ts";
-import type { ColumnType, Sql } from "../sql.ts";
+import type { Topic } from "../feed.ts";
+import { TOPIC, topicOf } from "../feed.ts";
+import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import type { NewEvent } from "./event.ts";
 import { claimedData, kindOfEnd, kindOfOutcome } from "./event.ts";
 
-const INTO = raw("INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)");
+export const INTO = raw(
+  "INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)",
+);
 
 const telling = new WeakSet<Sql>();
 
@@ -31,7 +33,10 @@ export const selectListening = (): Sql =>
   read(sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`);
 
 /** The first half is asked once per statement, the second for each row. */
-const wanted = (topic: Topic, c: Readonly<Record<"run" | "subject" | "task" | "queue", string>>): Sql =>
+export const wanted = (
+  topic: Topic,
+  c: Readonly<Record<"run" | "subject" | "task" | "queue", string>>,
+): Sql =>
   sql`${SOMEBODY} IS NOT NULL AND EXISTS (SELECT 1 FROM sluice_listener x WHERE ${throughKey("x.id")} AND (x.topics & ${raw(String(TOPIC[topic]))}) <> 0 ${raw(
     `AND (x.run IS NULL OR x.run = ${c.run} OR x.run = ${c.subject}) AND (x.task IS NULL OR x.task = ${c.task}) AND (x.queue IS NULL OR x.queue = ${c.queue})`,
   )})`;
@@ -127,67 +132,27 @@ export const tellMoved = (ids: readonly string[]): Sql =>
     ),
   );
 
-const EVENT = { subject: "text", n: "int", kind: "text", data: "text" } as const;
+const EVENT = { subject: "text", n: "int", kind: "text", data: "text", i: "int" } as const;
+
+/** A list is recorded in its own order. */
+export const numbered = <T>(list: readonly T[]): (T & { readonly i: number })[] =>
+  list.map((one, i) => ({ ...one, i }));
+export const inOrder = (list: string): Sql => raw(` ORDER BY ${list}.i`);
 
 /** Events of units, as they were written. */
 export function tellEvents(events: readonly NewEvent[]): Sql[] {
   return byTopic(events).map(([topic, some]) =>
     tells(
-      ofUnits(
+      sql`${ofUnits(
         { kind: raw("e.kind"), n: raw("e.n"), at: now, data: raw("e.data"), topic },
-        sql`${rows("e", EVENT, some)} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
-      ),
+        sql`${rows("e", EVENT, numbered(some))} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
+      )}${inOrder("e")}`,
     ),
   );
 }
 
-const byTopic = <T extends { readonly kind: string }>(list: readonly T[]): [Topic, T[]][] => {
+export const byTopic = <T extends { readonly kind: string }>(list: readonly T[]): [Topic, T[]][] => {
   const topics = new Map<Topic, T[]>();
   for (const one of list) topics.set(topicOf(one.kind), [...(topics.get(topicOf(one.kind)) ?? []), one]);
   return [...topics];
 };
-
-const RUN = { run: "text", kind: "text", step: "text", data: "text" } as const;
-
-/** Of runs and their steps as a whole. They have the name and the queue of their run. */
-export const tellRuns = (changes: readonly RunChange[]): Sql[] =>
-  changes.length === 0
-    ? []
-    : [
-        tells(
-          sql`${INTO} SELECT c.kind, c.run, ${NULL_INT}, c.run, c.step, ${NULL_INT}, t.name, t.queue, ${now}, c.data
-            FROM ${rows("c", RUN, changes as never)} JOIN sluice_task t ON t.id = c.run
-            WHERE ${wanted("run", { run: "c.run", subject: "c.run", task: "t.name", queue: "t.queue" })}`,
-        ),
-      ];
-
-const NULL_INT = by({ postgres: "NULL::bigint", sqlite: "NULL", mysql: "NULL" });
-
-const OTHER = {
-  kind: "text",
-  subject: "text",
-  n: "int",
-  run: "text",
-  queue: "text",
-  data: "text",
-} as const satisfies Partial<Record<keyof NewChange, ColumnType>>;
-
-export type OtherChange = Pick<NewChange, "kind" | "subject" | "data"> &
-  Partial<Pick<NewChange, "n" | "run" | "queue">>;
-
-/** Of what is no unit: gates, workers, lanes, triggers. */
-export const tellOthers = (changes: readonly OtherChange[]): Sql[] =>
-  byTopic(changes).map(([topic, some]) => {
-    const list = rows(
-      "c",
-      OTHER,
-      some.map(({ n = null, run = null, queue = null, ...rest }) => ({ n, run, queue, ...rest })),
-    );
-    const place = { run: "c.run", subject: "c.subject", task: "''", queue: "c.queue" };
-    return tells(
-      sql`${INTO} SELECT c.kind, c.subject, c.n, c.run, NULL, ${NULL_INT}, NULL, c.queue, ${now}, c.data FROM ${list} WHERE ${wanted(topic, place)}`,
-    );
-  });
-
-export const tellGates = (changes: readonly (Omit<NewEvent, "n"> & { readonly n: number | null })[]): Sql[] =>
-  tellOthers(changes.map((change) => ({ ...change, ...placeOfGate(change.subject) })));

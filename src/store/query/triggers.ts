@@ -16,7 +16,7 @@ import { triggerTaken } from "../triggers.ts";
 import { insertEvents } from "./event.ts";
 import { selectNow } from "./look.ts";
 import { submit } from "./submit.ts";
-import { tellOthers } from "./tell.ts";
+import { tellOthers } from "./tell-others.ts";
 
 const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
 

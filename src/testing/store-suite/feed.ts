@@ -185,9 +185,9 @@ export function feedSuite(fresh: Fresh): void {
     expect(news.map(({ subject, step, kind }) => `${subject} ${step} ${kind}`)).toEqual([
       "r null TaskEnqueued",
       "r null TaskClaimed",
-      "r-fetch fetch TaskEnqueued",
       "r null RunStarted",
       "r store StepSkipped",
+      "r-fetch fetch TaskEnqueued",
       `${gateOf("r")} null GatePaused`,
       "r null RunPaused",
       `${gateOf("r")} null GateResumed`,
