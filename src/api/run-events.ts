@@ -29,7 +29,7 @@ export interface StepHistory {
   readonly now: number;
 }
 
-const OF_RUN: Readonly<Record<string, string>> = {
+export const OF_RUN: Readonly<Record<string, string>> = {
   TaskEnqueued: "RunQueued",
   TaskClaimed: "RunDequeued",
   TaskReturned: "RunRequeued",
@@ -41,7 +41,7 @@ const OF_RUN: Readonly<Record<string, string>> = {
   GateResumed: "RunResumed",
 };
 
-const OF_STEP: Readonly<Record<string, string>> = {
+export const OF_STEP: Readonly<Record<string, string>> = {
   TaskEnqueued: "StepReady",
   TaskRetried: "StepRetried",
   TaskReturned: "StepReturned",

@@ -12,6 +12,7 @@ import { storedOptions } from "../engine/claiming/recovery.ts";
 import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../engine/env.ts";
 import { hostEnv } from "../engine/env.ts";
+import { closeFeed } from "../engine/feed/followers.ts";
 import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
@@ -22,6 +23,8 @@ import { declareApp } from "./deploy.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, isUnset } from "./explain.ts";
+import type { ChangeFilter, ChangeView } from "./feed.ts";
+import { changesOf } from "./feed.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
@@ -228,7 +231,7 @@ export class Sluice implements AsyncDisposable {
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<TaskView<OutputOf<Task>>> {
-    const row = await untilEnded(this.store, id, signal);
+    const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
     return taskView(row);
   }
@@ -236,6 +239,14 @@ export class Sluice implements AsyncDisposable {
   async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
     const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
     return rows.map((row) => taskView(row));
+  }
+
+  /**
+   * What happens from now on, in order and without gaps: to tasks, runs, limits, workers. With `after`, what has happened
+   * since a cursor. Ends with FEED_EXPIRED where something may have been missed.
+   */
+  changes(filter: ChangeFilter = {}): AsyncIterable<ChangeView> {
+    return changesOf(this.store, this.#env, filter);
   }
 
   events(id: string): Promise<EventRow[]> {
@@ -314,6 +325,7 @@ export class Sluice implements AsyncDisposable {
     const started = await Promise.allSettled(this.#workers);
     const workers = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     await Promise.all(workers.map((worker) => worker.stop(options)));
+    closeFeed(this.store);
     await this.store.close();
   }
 

@@ -9,6 +9,8 @@ export interface Env {
   newId(): string;
   /** Calls back once after so long; the answer cancels it. Never keeps a process alive. */
   after(ms: number, call: () => void): () => void;
+  /** Keeps the process alive until the answer is called: somebody waits for something that happens elsewhere. */
+  hold?(): () => void;
 }
 
 export function hostEnv(): Env {
@@ -22,6 +24,10 @@ export function hostEnv(): Env {
       const timer = setTimeout(call, ms);
       timer.unref();
       return () => clearTimeout(timer);
+    },
+    hold: () => {
+      const timer = setInterval(() => {}, 2 ** 30);
+      return () => clearInterval(timer);
     },
   };
 }

@@ -44,6 +44,8 @@ const TOPIC_OF: Readonly<Record<string, Topic>> = {
   TaskLost: "moved",
   TaskReprioritized: "moved",
   StepSlotRenewed: "moved",
+  TaskLog: "logged",
+  TaskLogged: "logged",
   RunStarted: "run",
   RunPaused: "run",
   RunResumed: "run",
@@ -65,6 +67,8 @@ const TOPIC_OF: Readonly<Record<string, Topic>> = {
   TriggerPaused: "trigger",
   TriggerResumed: "trigger",
 };
+
+export const RECORDED_KINDS: readonly string[] = Object.keys(TOPIC_OF);
 
 export const topicOf = (kind: string): Topic => TOPIC_OF[kind] ?? "logged";
 

@@ -42,7 +42,7 @@ import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Exit, Settling } from "./settle.ts";
 import { exitOf, exitOfLost, lockClaims, settle } from "./settle.ts";
 import { holdLapsed, release, selectLapsed } from "./stopping.ts";
-import { selectListening, tellClaimed, tellEnded, tellMoved } from "./tell.ts";
+import { selectListening, tellClaimed, tellEnded, tellMoved, tellStarted } from "./tell.ts";
 
 const SHORT_LINE = 64;
 
@@ -98,11 +98,9 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
 
   const second = new Statements();
   const quiet = (seen[listening] ?? []).length === 0;
-  const accepted = acceptedOf(
-    scope,
-    settled.flatMap((index) => seen[index] ?? []),
-  );
-  if (!quiet) second.addAll(tellExits(exits.filter(({ id }) => accepted.has(id))));
+  const current = new Set(settled.flatMap((index) => seen[index] ?? []).map(({ epoch }) => Number(epoch)));
+  const accepted = acceptedOf(scope, current);
+  if (!quiet) second.addAll(tellExits(exits.filter(({ epoch }) => current.has(epoch))));
   const recovered = moves.recover.map(exitOfLost);
   second.settle(settle(recovered, dialect));
   if (!quiet) second.addAll(tellExits(recovered));
@@ -130,7 +128,7 @@ export function* pass(scope: Scope, decide: (view: View) => Moves, dialect: Dial
       ),
     );
   const started = moves.start.length > 0 ? second.addAll(startPrefetched(moves.start)) : -1;
-  if (!quiet && moves.start.length > 0) second.add(tellMoved(moves.start.map(({ id }) => id)));
+  if (!quiet && moves.start.length > 0) second.add(tellStarted(moves.start));
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map((row) => row.lane as string)];
   if (touched.length > 1) second.add(lockLanes(touched));
   // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
@@ -198,10 +196,8 @@ function alike({ claim: claims }: Moves): { ids: string[]; held: boolean; ownLea
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-function acceptedOf(scope: Scope, current: readonly Row[]): Set<string> {
-  const epochs = new Set(current.map((row) => Number(row.epoch)));
-  return new Set(scope.finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
-}
+const acceptedOf = ({ finished }: Scope, current: ReadonlySet<number>): Set<string> =>
+  new Set(finished.filter(({ epoch }) => current.has(epoch)).map(({ id }) => id));
 
 const isEnding = (finished: Finished): finished is Exclude<Finished, Stopped> => !isStopped(finished);
 

@@ -8,6 +8,7 @@ import { TOPIC, topicOf } from "../feed.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
+import type { Held } from "./claim.ts";
 import type { NewEvent } from "./event.ts";
 import { claimedData, kindOfEnd, kindOfOutcome } from "./event.ts";
 
@@ -120,10 +121,20 @@ export const tellEnding = (state: FinalState, body: Sql, from: Sql): Sql =>
   );
 
 const PLACE_N = raw(
-  `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject), (SELECT r.n FROM sluice_running r WHERE r.id = e.subject))`,
+  `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject))`,
 );
 
-/** The last event of units that this transaction has put back in line, or started. */
+/** Claims that have taken their slots in this transaction. One that could not has moved on, and is not told. */
+export const tellStarted = (claims: readonly Held[]): Sql =>
+  tells(
+    ofUnits(
+      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },
+      sql`sluice_running r JOIN sluice_event e ON e.subject = r.id AND e.n = r.n AND e.kind = 'TaskStarted' JOIN sluice_task t ON t.id = r.id
+        WHERE r.id ${oneOf(claims.map(({ id }) => id))} AND r.epoch ${oneOf(claims.map(({ epoch }) => epoch))}`,
+    ),
+  );
+
+/** The last event of units that this transaction has put back in line. */
 export const tellMoved = (ids: readonly string[]): Sql =>
   tells(
     ofUnits(
