@@ -15,7 +15,7 @@ try {
   process.send?.({ ready: true });
   while (!isOver) {
     await writing.step();
-    await sleep(0);
+    await sleep(2);
   }
   await store.close();
   process.send?.({ done: writing.done });

@@ -140,6 +140,17 @@ export function feedSuite(fresh: Fresh): void {
     expect(await reader.told()).toEqual(["a TaskEnqueued"]);
   });
 
+  test("records nothing of a report that comes too late", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await bench.enqueue("a");
+    const claim = await bench.claimOne("a");
+    await bench.report(claim, { to: "succeeded", body: "1" });
+    const reader = await Reader.open(bench, "l");
+    expect(await bench.report(claim, { to: "failed", body: "{}" })).toBe(false);
+    expect(await reader.told()).toEqual([]);
+  });
+
   test("records what one of many listeners wants, by topic, task, queue and run", async () => {
     const bench = await fresh();
     await bench.session();
