@@ -10,6 +10,7 @@ import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
+import { closeFeed } from "../engine/feed/followers.ts";
 import type { Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
@@ -23,6 +24,8 @@ import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, isUnset } from "./explain.ts";
+import type { ChangeFilter, ChangeView } from "./feed.ts";
+import { changesOf } from "./feed.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
@@ -238,7 +241,7 @@ export class Sluice implements AsyncDisposable {
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<TaskView<OutputOf<Task>>> {
-    const row = await untilEnded(this.store, id, signal);
+    const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
     return taskView(row);
   }
@@ -246,6 +249,14 @@ export class Sluice implements AsyncDisposable {
   async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
     const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
     return rows.map((row) => taskView(row));
+  }
+
+  /**
+   * What happens from now on, in order and without gaps: to tasks, runs, limits, workers. With `after`, what has happened
+   * since a cursor. Ends with FEED_EXPIRED where something may have been missed.
+   */
+  changes(filter: ChangeFilter = {}): AsyncIterable<ChangeView> {
+    return changesOf(this.store, this.#env, filter);
   }
 
   events(id: string): Promise<EventRow[]> {
@@ -346,6 +357,7 @@ export class Sluice implements AsyncDisposable {
     const started = await Promise.allSettled(this.#workers);
     const workers = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     await Promise.all(workers.map((worker) => worker.stop(options)));
+    closeFeed(this.store);
     await this.store.close();
   }
 

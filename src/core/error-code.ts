@@ -32,6 +32,10 @@ const REFUSED = {
     cure: "Mend every problem it lists.",
   },
   BAD_CRON: { means: "A cron expression cannot be read.", cure: "Write five fields, like 0 6 * * 1." },
+  BAD_CURSOR: {
+    means: "A text is not a cursor of the feed.",
+    cure: "Give the cursor of a change, as it came.",
+  },
   BAD_DURATION: { means: "A duration cannot be read.", cure: "Write 30s, 5m or 1h30m." },
   BAD_GATE: { means: "A text cannot be the key of a gate.", cure: "Write a kind and a name, like pool:gpu." },
   BAD_INPUT: { means: "An input is not JSON or does not fit its schema.", cure: "Give an input that fits." },
@@ -139,6 +143,10 @@ const REFUSED = {
     cure: "Check the name, or make the gate.",
   },
   UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List those that are there." },
+  UNKNOWN_KIND: {
+    means: "The feed tells no changes of this kind.",
+    cure: "Use one of the kinds of events.",
+  },
   UNKNOWN_POOL: { means: "There is no pool of this name.", cure: "Check the name, or make the pool." },
   UNKNOWN_QUEUE: { means: "There is no queue of this name.", cure: "Check the name, or declare the queue." },
   UNKNOWN_SCHEDULE: {
@@ -163,6 +171,10 @@ const OF_STORE = {
     means: "The database refused a value or cannot read a row.",
     cure: "Read the cause; a worker sets the lane aside and goes on.",
   },
+  FEED_EXPIRED: {
+    means: "The feed cannot go on without a gap: the cursor is too old, or the reader was too slow.",
+    cure: "Start again from now, without a cursor, and read afresh what you show.",
+  },
   MIGRATION_BUSY: { means: "Another process migrates this store.", cure: "Wait for it, then migrate again." },
   NOT_DURABLE: {
     means: "SQLite would not promise that a commit survives a power cut.",
@@ -174,6 +186,10 @@ const OF_STORE = {
   },
   SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
   SCHEMA_NEWER: { means: "A newer version has migrated the store.", cure: "Upgrade." },
+  STORE_CLOSED: {
+    means: "The store was closed while somebody followed its feed.",
+    cure: "Connect again.",
+  },
   STORE_FULL: { means: "The disk of the store is full.", cure: "Make room; work resumes by itself." },
   STORE_READ_ONLY: { means: "The database takes no writes.", cure: "Use the primary." },
   STORE_UNREACHABLE: {

@@ -14,6 +14,7 @@ import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
 import { declare, replaced } from "./query/declare.ts";
 import { deleteGate } from "./query/delete-gate.ts";
+import { throughDoor } from "./query/door.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
@@ -31,18 +32,22 @@ import { wait } from "./query/wait.ts";
 import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
+import { SqlFeed } from "./sql-feed.ts";
 import type * as S from "./store.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
 
 export class SqlStore implements S.Store {
   readonly #db: SqlDatabase;
+  readonly #feed: SqlFeed;
 
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
   constructor(db: SqlDatabase) {
-    this.#db = inPlainWords(db);
+    const plain = inPlainWords(db);
+    this.#db = throughDoor(plain);
+    this.#feed = new SqlFeed(plain);
     this.kind = db.dialect;
     this.capabilities = {
       ports: ALL_PORTS,
@@ -254,6 +259,10 @@ export class SqlStore implements S.Store {
     return this.#db.read(() => read.task(id));
   }
 
+  tasksById(ids: readonly string[]): Promise<S.TaskRow[]> {
+    return this.#db.read(() => read.tasksById(ids));
+  }
+
   tasks(filter: S.TaskFilter): Promise<S.TaskRow[]> {
     return this.#db.read(() => read.tasks(filter));
   }
@@ -365,6 +374,26 @@ export class SqlStore implements S.Store {
 
   holders(gate: string): Promise<S.GateHolder[]> {
     return this.#db.read(() => readRun.holders(gate));
+  }
+
+  follow(listeners: readonly S.Listener[]): Promise<number> {
+    return this.#feed.follow(listeners);
+  }
+
+  resume(listener: S.Listener, from: S.FeedCursor): Promise<boolean> {
+    return this.#feed.resume(listener, from);
+  }
+
+  changes(look: S.FeedLook): Promise<S.Page> {
+    return this.#feed.changes(look);
+  }
+
+  keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#feed.keepFollowing(listeners);
+  }
+
+  unfollow(listeners: readonly string[]): Promise<void> {
+    return this.#feed.unfollow(listeners);
   }
 
   listen(hear: Hear): Promise<() => Promise<void>> {

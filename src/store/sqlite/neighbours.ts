@@ -88,6 +88,7 @@ export class Neighbours {
     this.tell("work");
     this.tell("cancel");
     this.tell("runs");
+    this.tell("feed");
   }
 
   #read(): number {
