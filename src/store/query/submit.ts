@@ -164,12 +164,6 @@ export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
     mysql: `ON DUPLICATE KEY UPDATE ${upsert((column) => `VALUES(${column})`)}`,
   })}`;
 
-/** How long a run that was let in may wait for somebody to start it; in its options, because recovery needs it too. */
-const startTimeoutMs = (options: string): number => {
-  const { startTimeoutMs = 180_000 }: { readonly startTimeoutMs?: number } = JSON.parse(options);
-  return startTimeoutMs;
-};
-
 const insertClaims = (runs: readonly NewRun[]): Sql => {
   const list = rows(
     "r",

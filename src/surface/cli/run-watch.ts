@@ -3,7 +3,6 @@
  * run as it is in the end. Whoever stops watching stops nothing else.
  */
 import type { Sluice } from "../../api/sluice.ts";
-import { sleep } from "../../env/timers.ts";
 import { print } from "./output.ts";
 import { RunChanges } from "./run-changes.ts";
 import { isOver, runEnding } from "./run-ending.ts";
