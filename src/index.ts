@@ -1,4 +1,8 @@
-/** The public face. */
+/// <reference types="node" preserve="true" />
+/**
+ * The public face. Our types use Node's, also in a project whose tsconfig does not name them. mysql2 asks npm to install
+ * them beside us.
+ */
 export { defineApp } from "./api/app.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { ChangeFilter, ChangeView } from "./api/feed.ts";

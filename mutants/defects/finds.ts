@@ -3,6 +3,7 @@ import type { Defect } from "../defect.ts";
 
 const BY_SQL = "test/doctor/by-sql.test.ts";
 const PURE = "src/core/gate/explain.test.ts";
+const STORES = "test/conformance/store.test.ts";
 const REPLACED = "test/doctor/replaced.test.ts";
 
 export const defects: readonly Defect[] = [
@@ -69,7 +70,7 @@ export const defects: readonly Defect[] = [
     from: 'running.startedAt === null && running.progress === null ? "claimed" : "running"',
     to: '!running.held ? "claimed" : "running"',
     noticedBy: {
-      file: "test/conformance/store.test.ts",
+      file: STORES,
       test: "shows a claim as running when its code has begun",
     },
   },
@@ -80,5 +81,85 @@ export const defects: readonly Defect[] = [
     from: "const AT_ONCE = 1_000;",
     to: "const AT_ONCE = 1;",
     noticedBy: { file: "src/api/ended.test.ts", test: "a thousand who wait at once" },
+  },
+  {
+    id: "wait-counts-from-the-place",
+    means: "A task that was given back is said to have waited while it ran.",
+    file: "src/store/query/task-row.ts",
+    from: "moves.length === 0 ? task : { ...task, since: inLineSince(task.at, moves) };",
+    to: "moves.length === 0 ? task : { ...task, since: task.at };",
+    noticedBy: { file: STORES, test: "also where it kept its place" },
+  },
+  {
+    id: "delay-counts-as-wait",
+    means: "An item that is tried again is said to have waited during its delay.",
+    file: "src/store/in-line.ts",
+    from: "if (BACK.has(kind)) from = at + delayIn(data);",
+    to: "if (BACK.has(kind)) from = at;",
+    noticedBy: { file: STORES, test: "not the time in between" },
+  },
+  {
+    id: "list-begins-with-last-attempts",
+    means: "A step over a list whose items are tried again ran for too short a time.",
+    file: "src/store/query/step-row.ts",
+    from: 'MIN(COALESCE(${earlierClaim("s.id", "first")}, r.claimed_at, o.claimed_at))',
+    to: "MIN(COALESCE(r.claimed_at, o.claimed_at))",
+    noticedBy: { file: STORES, test: "leaves a list begun with its first claim" },
+  },
+  {
+    id: "item-waits-while-it-runs",
+    means: "An item that is tried again is said to have waited while it was at work.",
+    file: "src/api/item-view.ts",
+    from: "waitsIn(lane, row.inLine, now)",
+    to: "waitsIn(lane, [{ from: enqueuedAt, until: claimedAt }], now)",
+    noticedBy: { file: "src/api/item-view.test.ts" },
+  },
+  {
+    id: "claim-timeout-counts-the-run",
+    means: "A step that is given back after a long run fails because it waited too long.",
+    file: "src/engine/runs/timers.ts",
+    from: "(await clockOf(store, view))(view.task.since);",
+    to: "(await clockOf(store, view))(view.task.at);",
+    noticedBy: { file: "src/engine/runs/timers.test.ts", test: "does not count what it ran" },
+  },
+  {
+    id: "delayed-units-ask-for-nothing",
+    means: "A limit for what a delayed task asks is refused as a slip of the fingers.",
+    file: "src/store/query/delete-gate.ts",
+    from: "[selectAsksOfArrivals, selectAsksInUse, selectAsksOfLater]",
+    to: "[selectAsksOfArrivals, selectAsksInUse]",
+    noticedBy: { file: STORES, test: "tells which gates are asked for" },
+  },
+  {
+    id: "paths-are-placeholders",
+    means: "The commands that dev prints name a file that is not there.",
+    file: "src/surface/cli/settings.ts",
+    from: "return `${invocation()} ${command}${named}`;",
+    to: "return `${invocation()} ${command.replace(/\\bapp\\.ts\\b/, appFile())}${named}`;",
+    noticedBy: { file: "src/surface/cli/settings.test.ts", test: "leaves a path or a name as it is" },
+  },
+  {
+    id: "banner-tells-of-single-runs",
+    means: "Every paused run stands in a worker's banner as a changed limit.",
+    file: "src/surface/cli/banner.ts",
+    from: 'kindOf(key) !== "run" && ',
+    to: "",
+    noticedBy: { file: "src/surface/cli/banner.test.ts" },
+  },
+  {
+    id: "tasks-before-the-banner",
+    means: "A worker's log begins in the middle.",
+    file: "src/surface/cli/activity.ts",
+    from: "if (this.#held) this.#held.push(line);\n    else process",
+    to: "process",
+    noticedBy: { file: "src/surface/cli/activity.test.ts" },
+  },
+  {
+    id: "worker-outlives-npx",
+    means: "Whoever stops npx leaves a worker running alone.",
+    file: "src/surface/cli/signals.ts",
+    from: 'if (!process.channel) whenNpmIsGone(() => told("SIGTERM"));',
+    to: "",
+    noticedBy: { file: "test/cli/under-npm.test.ts", test: "worker stops" },
   },
 ];

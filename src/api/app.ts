@@ -3,8 +3,6 @@ import type { App } from "../core/app/check.ts";
 import { checkApp } from "../core/app/check.ts";
 import type { AppDefinition } from "../core/app/definition.ts";
 
-export type { App };
-
 export function defineApp(definition: AppDefinition): App {
   return checkApp(definition);
 }

@@ -13,7 +13,7 @@ import type {
   Usage,
   WaitView,
 } from "../store/store.ts";
-import { explainWait } from "./explain.ts";
+import { explainWait, timesInLine } from "./explain.ts";
 
 const NOW = 100_000;
 const ASKS = { cluster: 1, "queue:q": 1 };
@@ -47,6 +47,7 @@ const task = (more: Partial<TaskRow> = {}): TaskRow => ({
   losses: 0,
   createdAt: 0,
   at: 50,
+  since: 50,
   session: null,
   epoch: null,
   goodUntil: null,
@@ -320,6 +321,44 @@ describe("a task that is not in line", () => {
       }),
     );
     expect([state, reasons.map(({ kind }) => kind)]).toEqual(["claimed", ["full"]]);
+  });
+});
+
+describe("the times that a task stood in line", () => {
+  const own = (n: number, at: number, kind: EventRow["kind"], data: object = {}): EventRow => ({
+    subject: "me",
+    n,
+    kind,
+    at,
+    data: JSON.stringify(data),
+  });
+  const returned = [own(1, 0, "TaskEnqueued"), own(2, 10, "TaskClaimed"), own(3, 40, "TaskReturned")];
+
+  test("leave out what it ran before it was given back", () => {
+    expect(timesInLine(task({ at: 0, since: 40 }), returned)).toEqual([
+      { from: 0, until: 10 },
+      { from: 40, until: null },
+    ]);
+  });
+
+  test("leave out the delay of a retry, and end with the end", () => {
+    const events = [
+      ...returned.slice(0, 2),
+      own(3, 20, "TaskRetried", { delayMs: 30 }),
+      own(4, 60, "TaskClaimed"),
+      own(5, 70, "TaskFailed"),
+    ];
+    expect(timesInLine(task({ state: "failed" }), events)).toEqual([
+      { from: 0, until: 10 },
+      { from: 50, until: 60 },
+    ]);
+    expect(timesInLine(task({ state: "later" }), events.slice(0, 3))).toEqual([{ from: 0, until: 10 }]);
+  });
+
+  test("begin when it is due, for one that was put off", () => {
+    const [enqueued] = returned as [EventRow];
+    expect(timesInLine(task({ state: "later", since: 50 }), [enqueued])).toEqual([]);
+    expect(timesInLine(task({ since: 50 }), [enqueued])).toEqual([{ from: 50, until: null }]);
   });
 });
 

@@ -7,7 +7,9 @@ import { remedies } from "../core/gate/remedy.ts";
 import type { Remedy } from "../core/remedy.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { reasonsOf } from "../engine/claiming/wait.ts";
-import type { Replaced, TaskState, WaitView } from "../store/store.ts";
+import type { Stay } from "../store/in-line.ts";
+import { staysOf } from "../store/in-line.ts";
+import type { EventRow, Replaced, TaskRow, TaskState, WaitView } from "../store/store.ts";
 
 export type { Wait };
 
@@ -60,6 +62,14 @@ export function told(reasons: readonly Reason[], now: number): Told {
       remedies: remedies(reason),
     })),
   };
+}
+
+/** A task that is put off does not stand in line; one that was put off stands there since it came due. */
+export function timesInLine({ state, createdAt, since }: TaskRow, own: readonly EventRow[]): Stay[] {
+  return staysOf(createdAt, own).flatMap((stay): Stay[] => {
+    if (stay.until !== null) return [stay];
+    return state === "waiting" ? [{ from: since, until: null }] : [];
+  });
 }
 
 /** Whether it is worth asking what was declared once. */

@@ -1,5 +1,5 @@
 /** An item of a step over a list, as people and programs see it. */
-import { waitsOf } from "../engine/claiming/wait.ts";
+import { waitsIn } from "../engine/claiming/wait.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { EventRow, ItemRow } from "../store/store.ts";
@@ -37,6 +37,6 @@ export function itemView(row: ItemRow, lane: readonly EventRow[], now: number): 
     enqueuedAt,
     claimedAt,
     finishedAt,
-    waits: waitedPerGate(waitsOf(lane, enqueuedAt, claimedAt ?? finishedAt ?? now)),
+    waits: waitedPerGate(waitsIn(lane, row.inLine, now)),
   };
 }

@@ -138,6 +138,22 @@ describe("a limit", () => {
     expect(await made.limits.set("pool:tenant=acme", 5)).toMatchObject({ limit: 5 });
   });
 
+  test("is known at once where something asks for it, also what is put off", async () => {
+    const made = await world();
+    const asking = (id: string, delayMs: number | null): NewTask => {
+      const lane = laneOf("mail", "send", [{ gate: `pool:${id}`, slots: 1 }]);
+      const none = { key: null, runAt: null, goodUntil: null, goodForMs: null };
+      return { id, name: "send", priority: 0, lane, input: "{}", options: "{}", delayMs, ...none };
+    };
+    await made.store.enqueue([asking("now", null), asking("late", 5_000)]);
+    const known = async (key: string) => made.limits.isKnown(key);
+    expect(await Promise.all(["pool:now", "pool:late", "cluster", "runs"].map(known))).toEqual(
+      Array(4).fill(true),
+    );
+    expect(await known("pool:nwo")).toBe(false);
+    expect(await made.limits.set("pool:late", 2)).toMatchObject({ limit: 2 });
+  });
+
   test("has a lease of a second or more, as in an app", async () => {
     const made = await world();
     const set = (leaseMs: number) => made.limits.set("queue:mail", 4, "ann", { leaseMs });

@@ -7,7 +7,6 @@ import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
 import type { Remedy } from "../core/remedy.ts";
-import { asksOf } from "../store/lane.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
@@ -82,18 +81,21 @@ export class Limits {
   /** A slip of the fingers would be a limit that binds nothing. What one run has for itself comes and goes with it. */
   async #mustBeKnown(key: string, limit: number): Promise<void> {
     const known = await this.known();
-    const family = familyOf(key);
-    if (known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family))) return;
+    if (isAmong(known, key)) return;
     if (kindOf(key) === "run") throw goneWithItsRun(key);
     const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
     const makes: readonly Remedy[] = isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : [];
     throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", makes);
   }
 
-  /** Every gate that is there, and those that units in line ask for but no pass has seen yet. */
+  /** Whether somebody declares it or asks for it. A gate that nobody does may be a slip of the fingers. */
+  async isKnown(key: string): Promise<boolean> {
+    return isAmong(await this.known(), key);
+  }
+
+  /** Every gate that is there, and those that units ask for but no pass has seen yet. */
   async known(): Promise<Set<string>> {
-    const [gates, waiting] = await Promise.all([this.#store.gates(), this.#store.waiting()]);
-    const asked = waiting.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate));
+    const [gates, asked] = await Promise.all([this.#store.gates(), this.#store.asked()]);
     return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
   }
 
@@ -154,6 +156,11 @@ function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitV
 const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
 const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);
+
+function isAmong(known: ReadonlySet<string>, key: string): boolean {
+  const family = familyOf(key);
+  return known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family));
+}
 
 function mustBeKey(key: string): void {
   if (kindOf(key) === "run") throw goneWithItsRun(key);

@@ -3,6 +3,7 @@ import type { Because } from "../core/run/progress.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
+import type { Stay } from "../store/in-line.ts";
 import type { ItemCounts, RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
 import { endOf } from "./end-of.ts";
 import { readable } from "./readable.ts";
@@ -50,6 +51,8 @@ export interface StepView {
   readonly enqueuedAt: number | null;
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
+  /** Every time it stood in line; the last one has no end while it does. */
+  readonly inLine: readonly Stay[];
   readonly progress?: unknown;
   readonly result?: unknown;
   readonly error?: StoredError;
@@ -125,6 +128,7 @@ function stepView(
       enqueuedAt: null,
       claimedAt: null,
       finishedAt: null,
+      inLine: [],
     };
   const state = stateOf(row, isOver);
   const takenOver = takenOverFrom(row, run);
@@ -138,6 +142,7 @@ function stepView(
     enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? null,
     claimedAt: row.claimedAt,
     finishedAt: row.finishedAt,
+    inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
     ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),

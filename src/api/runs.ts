@@ -6,7 +6,7 @@ import type { Reason } from "../core/gate/reason.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { isAttended } from "../engine/claiming/serving.ts";
-import { waitsOf } from "../engine/claiming/wait.ts";
+import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
@@ -204,12 +204,9 @@ export class Runs {
     const entries = await Promise.all(
       unitsOf(detail).map(async ({ step, unit }) => {
         const task = await this.#store.task(unit);
-        if (!task || step.enqueuedAt === null) return [step.name, []] as const;
-        const until = step.claimedAt ?? step.finishedAt ?? now;
-        return [
-          step.name,
-          waitedPerGate(waitsOf(await this.#store.events(task.lane), step.enqueuedAt, until)),
-        ] as const;
+        if (!task) return [step.name, []] as const;
+        const lane = await this.#store.events(task.lane);
+        return [step.name, waitedPerGate(waitsIn(lane, step.inLine, now))] as const;
       }),
     );
     const lists = await Promise.all(

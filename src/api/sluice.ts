@@ -9,7 +9,7 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
-import { namingPauses, waitsOf } from "../engine/claiming/wait.ts";
+import { namingPauses, waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
@@ -23,7 +23,7 @@ import { declareApp } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait, isUnset } from "./explain.ts";
+import { explainWait, isUnset, timesInLine } from "./explain.ts";
 import type { ChangeFilter, ChangeView } from "./feed.ts";
 import { changesOf } from "./feed.ts";
 import { Limits, Queues } from "./limits.ts";
@@ -44,7 +44,7 @@ import { taskView } from "./task-view.ts";
 import { unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-export type { Deployed, RunningWorker, WorkerSettings };
+export type { RunningWorker, WorkerSettings };
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */
@@ -222,10 +222,8 @@ export class Sluice implements AsyncDisposable {
     const view = await this.store.wait(id);
     if (!view) throw unknownTask(id);
     const { task, now } = view;
-    const own = await this.store.events(id);
-    const claimed = own.findLast(({ kind }) => kind === "TaskClaimed");
-    const until = task.state === "waiting" ? now : (claimed?.at ?? Math.min(now, task.at));
-    const waits = waitsOf(await this.store.events(task.lane), task.createdAt, until);
+    const stays = timesInLine(task, await this.store.events(id));
+    const waits = waitsIn(await this.store.events(task.lane), stays, now);
     const told = explainWait(view);
     const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
     return { ...explanation, waits: namingPauses(waits, view.gates) };

@@ -25,12 +25,13 @@ export interface TaskView<Output = unknown> {
   /** The step of a run that it is, if it is one. */
   readonly step?: { readonly run: string; readonly name: string };
   readonly createdAt: number;
+  /** Since when it is in this state; of one that is put off, when it is due. */
   readonly at: number;
   readonly goodUntil: number | null;
 }
 
 export function taskView<Output>(row: TaskRow): TaskView<Output> {
-  const { id, name, queue, state, priority, attempt, losses, session, createdAt, at, goodUntil } = row;
+  const { id, name, queue, state, priority, attempt, losses, session, createdAt, since: at, goodUntil } = row;
   const { step } = storedOptions(row.options);
   return {
     id,

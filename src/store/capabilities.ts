@@ -82,7 +82,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
   gates: { gates: true, limits: true, changeLimit: true, deleteGate: true },
   holdings: { holders: true, stopping: true, renewClaims: true },
   declarations: { declare: true, replaced: true },
-  lines: { wait: true, waiting: true, queues: true, line: true },
+  lines: { wait: true, waiting: true, asked: true, queues: true, line: true },
   steering: { cancel: true, retry: true, reprioritize: true },
   asides: { probe: true, takeIn: true, setAside: true, restore: true, asides: true },
   runs: {

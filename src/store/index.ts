@@ -16,6 +16,8 @@ export type { AnyStore, Capabilities, PortName, Ports, StoreWith } from "./capab
 export { ALL_PORTS, offers } from "./capabilities.ts";
 export type { Inherited, Own } from "./family.ts";
 export { bindsPerValue, inherit } from "./family.ts";
+export type { Move, Stay } from "./in-line.ts";
+export { inLineSince, staysOf } from "./in-line.ts";
 export type { LaneSpec } from "./lane.ts";
 export { asksOf, laneOf } from "./lane.ts";
 export * from "./store.ts";

@@ -40,8 +40,8 @@ describe("a row", () => {
     ).toEqual([["x", 7, true, false, null, null, "open", null]]);
   });
 
-  test("has sums as decimal text on some databases, and they are numbers", () => {
-    expect(decoded([{ id: "a", units: "12", good_until: "3" }], unit)).toEqual([
+  test("has sums as decimal text on some databases, or as its bytes, and they are numbers", () => {
+    expect(decoded([{ id: "a", units: "12", good_until: Buffer.from("3") }], unit)).toEqual([
       { id: "a", units: 12, goodUntil: 3 },
     ]);
   });

@@ -25,10 +25,11 @@ export function text(value: unknown): string {
   throw new Mismatch("a text", value);
 }
 
-/** Sums and casts come as decimal text from PostgreSQL and MySQL. */
+/** Sums and casts come as decimal text from PostgreSQL and MySQL, and as its bytes where a variable of MySQL is involved. */
 export function int(value: unknown): number {
   if (typeof value === "number") return value;
-  const number = typeof value === "string" && value !== "" ? Number(value) : Number.NaN;
+  const digits = typeof value === "string" || Buffer.isBuffer(value) ? String(value) : "";
+  const number = digits === "" ? Number.NaN : Number(digits);
   if (Number.isFinite(number)) return number;
   throw new Mismatch("a number", value);
 }

@@ -13,7 +13,7 @@ import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
 import { declare, replaced } from "./query/declare.ts";
-import { deleteGate } from "./query/delete-gate.ts";
+import { asked, deleteGate } from "./query/delete-gate.ts";
 import { throughDoor } from "./query/door.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
@@ -281,6 +281,10 @@ export class SqlStore implements S.Store {
 
   gates(): Promise<S.GateState[]> {
     return this.#db.read(() => read.gates());
+  }
+
+  asked(): Promise<string[]> {
+    return this.#db.read(() => asked());
   }
 
   waiting(): ReturnType<S.Store["waiting"]> {

@@ -147,3 +147,17 @@ export default defineApp({ tasks: [work], workflows: [nightly],
   expect(said).toMatch(/^tag:tenant=\* +2 per value$/m);
   expect(said).toMatch(/^at-three +schedule +nightly +0 3 \* \* \* UTC/m);
 });
+
+test("a limit for what something asks is no slip, before any app was deployed and any worker came", async () => {
+  const folder = newProject(`
+import { defineApp, task } from "sluice";
+const work = task({ id: "work", pools: { gpu: 1 }, run: () => 1 });
+const late = task({ id: "late", pools: { press: 1 }, run: () => 1 });
+export default defineApp({ tasks: [work, late], pools: { gpu: { limit: 1 }, press: { limit: 1 } } });
+`);
+  await gives(folder, "tasks", "enqueue", "app.js", "work");
+  await gives(folder, "tasks", "enqueue", "app.js", "late", "--delay", "1h");
+  expect(await says(folder, "limits", "set", "pool:gpu", "2")).toBe("pool:gpu: unset → 2\n");
+  expect(await says(folder, "pools", "set", "press", "2")).toBe("pool press: unset → 2.\n");
+  expect(await says(folder, "limits", "set", "pool:other", "2", "--new")).toContain("If the name is a slip");
+});

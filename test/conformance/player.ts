@@ -512,6 +512,7 @@ export class Player {
       holders: [await store.holders("runs"), await store.holders("pool:smtp")],
       timers: await store.timers(),
       waiting: sorted(await store.waiting()),
+      asked: await store.asked(),
     };
   }
 

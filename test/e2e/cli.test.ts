@@ -3,7 +3,15 @@
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -512,6 +520,15 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(/^error USAGE: /);
   expect(stderr).toContain(words);
+});
+
+test("the version is that of the package", async () => {
+  const { version } = JSON.parse(readFileSync(join(top, "package.json"), "utf8")) as { version: string };
+  expect(await sluice(newProject(), "--version")).toMatchObject({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: "",
+  });
 });
 
 test("help ends with 0", async () => {

@@ -56,11 +56,13 @@ function giveBack(world: World, now: number, unit: Unit): void {
   unit.attempt -= 1;
   tell(world, unit.id, { kind: "TaskReturned", at: now, data: null });
   putInLine(world, unit, unit.at, false);
+  unit.since = now;
 }
 
 function putInLine(world: World, unit: Unit, at: number, isLater: boolean): void {
   unit.place = isLater ? "later" : "waiting";
   unit.at = at;
+  unit.since = at;
   unit.claim = null;
   if (!isLater) world.arrivals.add(unit.id);
 }

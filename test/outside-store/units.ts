@@ -29,6 +29,7 @@ function newUnit({ runAt, delayMs, goodForMs, goodUntil, ...task }: NewTask, now
     createdAt: now,
     place: due === null ? "waiting" : "later",
     at: due ?? now,
+    since: due ?? now,
     attempt: 0,
     losses: 0,
     claim: null,
@@ -45,6 +46,7 @@ export function taskRow(unit: Unit): TaskRow {
   const at = isOver ? unit.endedAt : isClaimed ? (unit.claim?.claimedAt ?? 0) : unit.at;
   return {
     ...{ id, name, priority, input, options, key, attempt, losses, createdAt, goodUntil, body, at },
+    since: unit.place === "waiting" ? unit.since : at,
     queue: lane.queue,
     lane: lane.id,
     asks: lane.asks,

@@ -12,8 +12,10 @@ export interface Unit {
   readonly goodUntil: number | null;
   readonly createdAt: number;
   place: "later" | "waiting" | "claimed" | FinalState;
-  /** Since when it stands in line, or until when it is delayed. A claim keeps it, for the way back. */
+  /** Its place in line by time, or until when it is delayed. A claim keeps it, for the way back. */
   at: number;
+  /** Since when it stands in line. One that came back may stand there later than its place says. */
+  since: number;
   attempt: number;
   losses: number;
   /** The last one; that of a unit in line is over. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Flow } from "../../src/store/flow.ts";
 import { SqlStore } from "../../src/store/sql-store.ts";
-import type { SqliteTime } from "../../src/store/sqlite/database.ts";
+import type { SqliteTime } from "../../src/store/sqlite/time.ts";
 import { SqliteDatabase } from "../../src/store/sqlite/database.ts";
 import { hostTime } from "../../src/store/sqlite/index.ts";
 import { freshSqlite } from "../support/databases.ts";

@@ -6,6 +6,7 @@ import { UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf, pausedWith } from "../../core/gate/key.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
+import type { Stay } from "../../store/in-line.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { EventRow, GateInfo, HeadRow, LaneRow, WaitView } from "../../store/store.ts";
 import { attending } from "./serving.ts";
@@ -179,6 +180,10 @@ export function waitsOf(laneEvents: readonly EventRow[], from: number, until: nu
     return gates.length > 0 && end > start ? [{ gates, fromMs: start, forMs: end - start }] : [];
   });
 }
+
+/** What it waited for each time it stood in line; between two of them it was at work, or put off. */
+export const waitsIn = (laneEvents: readonly EventRow[], stays: readonly Stay[], now: number): Wait[] =>
+  stays.flatMap(({ from, until }) => waitsOf(laneEvents, from, until ?? now));
 
 /** A gate without a limit keeps nobody waiting: where one of a run's own did, the run was paused. */
 export function namingPauses(waits: readonly Wait[], gates: readonly GateInfo[]): Wait[] {

@@ -66,7 +66,7 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   if (!view || isOver(view.task.state)) return store.resetTimer(timer, null);
   // It has its slots, or waits for a retry: should it come back in line, its time begins anew.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
-  const waitedMs = (await clockOf(store, view))(view.task.at);
+  const waitedMs = (await clockOf(store, view))(view.task.since);
   const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs);
   if (again !== undefined) return store.resetTimer(timer, again);
   await store.failWaiting(timer.id, JSON.stringify(tooLong(reasonsOf(view), waitedMs, view.now)));
@@ -87,7 +87,7 @@ async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number)
   if (view?.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const clock = await clockOf(store, view, windowOf(view));
   const waitedMs = (at: number): number => clock(Math.max(at, list.claimedAt ?? at));
-  const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs(view.task.at));
+  const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs(view.task.since));
   if (again !== undefined)
     return store.resetTimer(timer, Math.max(again, Math.min(claimTimeoutMs, SOON_FOR_LISTS_MS)));
   const reasons = reasonsOf(view);

@@ -2,6 +2,7 @@
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
 import { kindOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
+import { inByteOrder } from "../../core/text.ts";
 import { contentOf, NOBODY, sayingsOf, UNNAMED_APP } from "../declaration.ts";
 import { placeOfGate } from "../feed.ts";
 import { asksOf } from "../lane.ts";
@@ -66,19 +67,21 @@ function settle(tables: Tables, now: number, app: string, name: string): void {
 
 const sayingOf = ({ capacity, line, leaseMs }: DeclaredRecord) => ({ limit: capacity, line, leaseMs });
 
-export function deleteGate(tables: Tables, key: string): GateKept | null | undefined {
-  if (!tables.gate.has(key)) return undefined;
-  const asks = (text: string): boolean => asksOf(text).some(({ gate }) => gate === key);
+/** By units anywhere. */
+export function asked(tables: Tables): string[] {
   const units = [
     ...tables.waiting.all(),
     ...tables.later.all(),
     ...tables.running.all(),
     ...tables.stopping.all(),
   ];
-  const isAsked =
-    units.some(({ id }) => asks(tables.task.get(id)?.asks ?? "[]")) ||
-    tables.arrival.all().some((arrival) => asks(arrival.asks)) ||
-    tables.lane.all().some(({ parked }) => parked === key);
+  const asks = [...units.flatMap(({ id }) => tables.task.get(id) ?? []), ...tables.arrival.all()];
+  return [...new Set(asks.flatMap((each) => asksOf(each.asks).map(({ gate }) => gate)))].sort(inByteOrder);
+}
+
+export function deleteGate(tables: Tables, key: string): GateKept | null | undefined {
+  if (!tables.gate.has(key)) return undefined;
+  const isAsked = asked(tables).includes(key) || tables.lane.all().some(({ parked }) => parked === key);
   const said = tables.declared.of(key);
   const apps = said.map(({ app }) => app).filter((app) => app !== NOBODY);
   if (isAsked || apps.length > 0) return { apps: apps.sort(), isAsked };

@@ -10,7 +10,7 @@ import { replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
 import * as aside from "./aside.ts";
-import { declare, deleteGate } from "./declare.ts";
+import { asked, declare, deleteGate } from "./declare.ts";
 import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { cancelRun, failRun } from "./end-run.ts";
@@ -141,6 +141,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     wait: (id) => look((at) => wait(tables, at, id)),
     events: (subject) => look(() => read.events(tables, subject)),
     gates: () => look((at) => read.gates(tables, at)),
+    asked: () => look(() => asked(tables)),
     waiting: () => look(() => read.waiting(tables)),
     limits: (keys) => look(() => read.limits(tables, keys)),
     queues: () => look(() => read.queues(tables)),

@@ -1,6 +1,8 @@
 /** The items of a step over a list: units that know their run, their step and their place in the list. */
+import { inLineSince } from "../in-line.ts";
 import type { ItemCounts, ItemRow, ItemSeen, RunMove, Standstill } from "../runs.ts";
-import { stateOf } from "./read.ts";
+import { stays } from "./in-line.ts";
+import { events, stateOf } from "./read.ts";
 import type { StepRecord, Tables, TaskRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
@@ -52,7 +54,7 @@ export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null 
   const outcomes = ids.flatMap((id) => tables.outcome.get(id) ?? []);
   const claims = ids.flatMap((id) => tables.running.of(id));
   const succeeded = outcomes.filter(({ state }) => state === "succeeded").length;
-  const times = [...claims, ...outcomes].flatMap(({ claimedAt }) => claimedAt ?? []);
+  const times = ids.flatMap((id) => claimsOf(tables, id));
   const ended = outcomes.map(({ finishedAt }) => finishedAt);
   return {
     total: step.total,
@@ -92,6 +94,7 @@ function itemRow(tables: Tables, { id, item, input, createdAt }: Item): ItemRow 
     enqueuedAt: createdAt,
     claimedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
     finishedAt: outcome?.finishedAt ?? null,
+    inLine: stays(tables, id),
   };
 }
 
@@ -101,10 +104,7 @@ export function standstill(tables: Tables, lane: string): Standstill | undefined
   const step = tables.step.all().find((each) => each.lane === lane);
   if (!step) return undefined;
   const ids = unitsOf(tables, step.run, step.name).map(({ id }) => id);
-  const claims = ids.flatMap((id) => [
-    ...tables.running.of(id).map(({ claimedAt }) => claimedAt),
-    ...[tables.outcome.get(id)?.claimedAt ?? []].flat(),
-  ]);
+  const claims = ids.flatMap((id) => claimsOf(tables, id));
   return {
     open: step.state === "open",
     claimedAt: claims.length > 0 ? claims.reduce((a, b) => Math.max(a, b)) : null,
@@ -112,6 +112,9 @@ export function standstill(tables: Tables, lane: string): Standstill | undefined
       .of(lane)
       .sort(inLine)
       .slice(0, MOST_WAITING)
-      .map(({ id, at }) => ({ id, at })),
+      .map(({ id, at }) => ({ id, at: inLineSince(at, events(tables, id)) })),
   };
 }
+
+const claimsOf = (tables: Tables, id: string): number[] =>
+  events(tables, id).flatMap(({ kind, at }) => (kind === "TaskClaimed" ? [at] : []));

@@ -3,6 +3,7 @@ import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited, Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
+import { inLineSince } from "../in-line.ts";
 import { RUNS } from "../runs.ts";
 import type {
   EventRow,
@@ -54,6 +55,7 @@ function taskRow(tables: Tables, record: TaskRecord): TaskRow {
     attempt: outcome?.attempt ?? unit?.attempt ?? 0,
     losses: outcome?.losses ?? unit?.losses ?? 0,
     at,
+    since: tables.waiting.has(body.id) ? inLineSince(at, events(tables, body.id)) : at,
     session: running?.session ?? outcome?.session ?? null,
     epoch: running?.epoch ?? outcome?.epoch ?? null,
     goodUntil,

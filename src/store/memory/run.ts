@@ -1,6 +1,7 @@
 /** Runs as people ask for them: one with its steps, or a list. A run's place is its state. */
 import type { RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
 import type { FinalState } from "../store.ts";
+import { stays } from "./in-line.ts";
 import { itemCounts } from "./item.ts";
 import { stateOf } from "./read.ts";
 import { endedOf, fanOf, stepsOf } from "./step.ts";
@@ -117,6 +118,7 @@ function stepRow(tables: Tables, step: StepRecord): StepRow {
     enqueuedAt: task?.createdAt ?? null,
     claimedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
     finishedAt: outcome?.finishedAt ?? null,
+    inLine: stays(tables, id),
     progress: claim?.progress ?? null,
     result: outcome?.body ?? null,
   };

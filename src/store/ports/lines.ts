@@ -11,6 +11,8 @@ export interface LinePort {
   wait(id: string): Promise<WaitView | undefined>;
   /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
   waiting(): Promise<WaitingRow[]>;
+  /** Every gate that a unit asks for, wherever it is: in line, put off or at work, also before a pass has seen it. By key. */
+  asked(): Promise<string[]>;
   queues(): Promise<QueueRow[]>;
   /** What waits in one queue, in order: `limit` units behind the first `offset`. */
   line(queue: string, limit: number, offset?: number): Promise<LineView>;

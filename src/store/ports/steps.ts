@@ -1,4 +1,5 @@
 /** Steps of a run, and the items of a step over a list. */
+import type { Stay } from "../in-line.ts";
 import type { FinalState, NewTask } from "./units.ts";
 
 /** Where a step is: no row is `pending`, `open` has a unit in line or at work. */
@@ -50,6 +51,8 @@ export interface StepRow extends StepMove {
   readonly enqueuedAt: number | null;
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
+  /** Every time its unit stood in line. */
+  readonly inLine: readonly Stay[];
   readonly progress: string | null;
   /** JSON text of its unit's result or error. */
   readonly result: string | null;
@@ -65,7 +68,7 @@ export interface ItemCounts {
   readonly failed: number;
   /** Those among the failed that did not fail by themselves. */
   readonly cancelled: number;
-  /** When the first of them was put in line, when the first was claimed, and when one of them ended last. */
+  /** When the first of them was put in line, when the first was claimed for the first time, and when one of them ended last. */
   readonly enqueuedAt: number | null;
   readonly since: number | null;
   readonly until: number | null;
@@ -83,6 +86,8 @@ export interface ItemRow {
   /** Of its last attempt. */
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
+  /** Every time it stood in line. */
+  readonly inLine: readonly Stay[];
 }
 
 /** A list that may have stood still for too long. */
@@ -91,6 +96,6 @@ export interface Standstill {
   readonly open: boolean;
   /** When one of its items was last claimed. */
   readonly claimedAt: number | null;
-  /** Those in line, the first 200 in order, and since when each of them stands there. */
+  /** Those in line, the first 200 in order, and since when each of them stands there, whatever its place. */
   readonly waiting: readonly { readonly id: string; readonly at: number }[];
 }

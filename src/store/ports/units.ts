@@ -63,8 +63,10 @@ export interface TaskRow {
   readonly attempt: number;
   readonly losses: number;
   readonly createdAt: number;
-  /** When it stood in line, or will (later), or was claimed, or finished. */
+  /** Its place in line by time, also one to come (later); or when it was claimed, or finished. */
   readonly at: number;
+  /** The same, but of a unit in line since when it stands there: one that came back may have kept its place. */
+  readonly since: number;
   readonly session: string | null;
   readonly epoch: number | null;
   readonly goodUntil: number | null;

@@ -4,6 +4,7 @@
  * committed, and its lane from then on; so arrivals are looked at first. Whoever comes later finds no gate, and makes it anew.
  */
 import { kindOf } from "../../core/gate/key.ts";
+import { inByteOrder } from "../../core/text.ts";
 import { NOBODY } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
@@ -14,14 +15,25 @@ import { forUpdate, raw, sql } from "../sql.ts";
 import type { GateKept } from "../store.ts";
 import { lockDeclarations } from "./declare.ts";
 
+const asksIn = ({ asks }: Row): string => text(asks);
+
+const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
 /** Of lanes that have units anywhere. It walks over all lanes, not over what waits in them. */
 const selectAsksInUse = raw(
   `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
     .map((table) => `EXISTS (SELECT 1 FROM sluice_${table} u WHERE u.lane = l.id)`)
     .join(" OR ")}`,
-);
+).as(asksIn);
 /** What is delayed may be of a lane that no pass has seen yet. */
-const selectAsksOfLater = raw("SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id");
+const selectAsksOfLater = raw(
+  "SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id",
+).as(asksIn);
+
+export function* asked(): Flow<string[]> {
+  const found = yield* send([selectAsksOfArrivals, selectAsksInUse, selectAsksOfLater]);
+  const gates = found.flatMap((asks) => asksOf(asks).map(({ gate }) => gate));
+  return [...new Set(gates)].sort(inByteOrder);
+}
 
 export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
   yield* send(lockDeclarations);
@@ -30,10 +42,10 @@ export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
   );
   if (gate === undefined) return undefined;
   const { arrivals, parked, lanes, later, apps } = yield* flight({
-    arrivals: sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn),
+    arrivals: selectAsksOfArrivals,
     parked: sql`SELECT id FROM sluice_lane WHERE parked = ${key} LIMIT 1`.as(idOf),
-    lanes: selectAsksInUse.as(asksIn),
-    later: selectAsksOfLater.as(asksIn),
+    lanes: selectAsksInUse,
+    later: selectAsksOfLater,
     apps: sql`SELECT app FROM sluice_declared WHERE gate = ${key} AND app <> ${NOBODY} ORDER BY app`.as(
       ({ app }) => text(app),
     ),
@@ -50,5 +62,3 @@ export function* deleteGate(key: string): Flow<GateKept | null | undefined> {
   ]);
   return null;
 }
-
-const asksIn = ({ asks }: Row): string => text(asks);

@@ -1,16 +1,17 @@
 /** What people ask about runs: one with its steps, lists, whether there is something to do. Nothing here is locked. */
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
-import type { Row } from "../row.ts";
+import { inLineSince } from "../in-line.ts";
 import { flag, int, intOrNull, only, text } from "../row.ts";
 import type { ItemRow, RunDetail, RunFilter, RunRow, Standstill, StepRow } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
-import { RUN_STATE } from "./place.ts";
+import { earlierClaim, firstTold, withMoves } from "./in-line.ts";
+import { joinPlaces, RUN_STATE } from "./place.ts";
 import { selectRuns } from "./run-row.ts";
 import type { Counted } from "./step-row.ts";
-import { countItems, itemCounts, selectItems, selectSteps } from "./step-row.ts";
+import { countItems, itemCounts, itemRows, selectItems, selectSteps, stepRows } from "./step-row.ts";
 
 export { holders } from "./holders.ts";
 export { line } from "./line.ts";
@@ -30,16 +31,17 @@ export function* stirring(): Flow<{ news: boolean; queued: boolean }> {
 }
 
 export function* run(id: string): Flow<RunDetail | undefined> {
-  const { runs, graphs, steps } = yield* flight({
+  const { runs, graphs, told } = yield* flight({
     runs: selectRuns(sql`WHERE u.id = ${id}`),
     graphs:
       sql`SELECT g.body FROM sluice_run u JOIN sluice_graph g ON g.hash = u.graph WHERE u.id = ${id}`.as(
         ({ body }) => text(body),
       ),
-    steps: selectSteps(id),
+    told: selectSteps(id),
   });
   const [run] = runs;
   if (!run) return undefined;
+  const steps = yield* stepRows(told);
   const counted = yield* send(steps.filter(({ fan }) => fan).map(({ name }) => countItems(id, name)));
   return { run, graph: only(graphs), steps: steps.map((step) => withItems(step, counted)) };
 }
@@ -55,13 +57,15 @@ const withItems = (step: StepRow, counted: readonly Counted[]): StepRow =>
       }
     : step;
 
-export const items = (
+export function* items(
   run: string,
   step: string,
   { after, limit }: { readonly after: number; readonly limit: number },
-): Flow<ItemRow[]> => send(selectItems(run, step, after, whole(limit)));
+): Flow<ItemRow[]> {
+  return yield* itemRows(yield* send(selectItems(run, step, after, whole(limit))));
+}
 
-/** The last claim is found among what has ended and what runs; so it is asked when a timer rings, not at each item. */
+/** The last claim is found among all items of the list; so it is asked when a timer rings, not at each item. */
 export function* standstill(lane: string): Flow<Standstill | undefined> {
   const { steps, waiting } = yield* flight({
     steps: sql`SELECT s.run, s.name, s.state FROM sluice_step s WHERE s.lane = ${lane}`.as((row) => ({
@@ -70,17 +74,21 @@ export function* standstill(lane: string): Flow<Standstill | undefined> {
       open: row.state === "open",
     })),
     waiting:
-      sql`SELECT w.id, w.at FROM sluice_waiting w WHERE w.lane = ${lane} ORDER BY w.precedence, w.at, w.id LIMIT 200`.as(
-        (row: Row) => ({ id: text(row.id), at: int(row.at) }),
+      sql`SELECT w.id, w.at, w.n + 1 AS first_told FROM sluice_waiting w WHERE w.lane = ${lane} ORDER BY w.precedence, w.at, w.id LIMIT 200`.as(
+        (row) => {
+          const id = text(row.id);
+          return { unit: id, first: firstTold(row), row: { id, at: int(row.at) } };
+        },
       ),
   });
   const [step] = steps;
   if (!step) return undefined;
   const claims = yield* send(
-    sql`SELECT MAX(COALESCE(r.claimed_at, o.claimed_at)) AS claimed_at FROM sluice_task t LEFT JOIN sluice_running r ON r.id = t.id LEFT JOIN sluice_outcome o ON o.id = t.id
+    sql`SELECT MAX(COALESCE(r.claimed_at, o.claimed_at, ${earlierClaim("t.id", "last")})) AS claimed_at FROM sluice_task t ${raw(joinPlaces("t.id"))}
       WHERE t.run = ${step.run} AND t.step = ${step.name}`.as((row) => intOrNull(row.claimed_at)),
   );
-  return { open: step.open, claimedAt: only(claims), waiting };
+  const inLine = yield* withMoves(waiting, ({ id, at }, moves) => ({ id, at: inLineSince(at, moves) }));
+  return { open: step.open, claimedAt: only(claims), waiting: inLine };
 }
 
 export function runs({ state, workflow, tag, before, ids, limit }: RunFilter): Flow<RunRow[]> {

@@ -8,7 +8,7 @@ import type { EventRow, TaskFilter, TaskRow } from "../store.ts";
 import { history } from "./event.ts";
 import type { NamedSession } from "./look.ts";
 import { selectNow, selectSessions } from "./look.ts";
-import { selectTask, selectTasks, TASK_STATE } from "./task-row.ts";
+import { selectTask, selectTasks, TASK_STATE, taskRows } from "./task-row.ts";
 
 export { gates, limits } from "./gates.ts";
 export { queues, waiting } from "./queues.ts";
@@ -18,7 +18,7 @@ export function* clock(): Flow<number> {
 }
 
 export function* task(id: string): Flow<TaskRow | undefined> {
-  const [found] = yield* send(selectTask(id));
+  const [found] = yield* taskRows(yield* send(selectTask(id)));
   return found;
 }
 
@@ -35,14 +35,15 @@ export function* ended(ids: readonly string[]): Flow<string[]> {
   return ids.filter((id) => final.has(id) || !known.has(id));
 }
 
-export function tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
+export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
   const where = [sql`t.queue <> ${RUNS}`];
   if (state) where.push(sql`${TASK_STATE} = ${state}`);
   if (queue) where.push(sql`t.queue = ${queue}`);
   if (name) where.push(sql`t.name = ${name}`);
   if (before) where.push(sql`t.id < ${before}`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
-  return send(selectTasks(sql`WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`));
+  const page = sql`WHERE ${all} ORDER BY t.id DESC LIMIT ${raw(String(Math.trunc(limit)))}`;
+  return yield* taskRows(yield* send(selectTasks(page)));
 }
 
 export function find(prefix: string): Flow<string[]> {

@@ -1,22 +1,36 @@
 /** The rows of a run's steps and of their items, and how they are counted. */
+import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
 import type { ItemCounts, ItemRow, StepRow } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
+import type { Told } from "./in-line.ts";
+import { earlierClaim, firstTold, selectFirstTold, stays, withMoves } from "./in-line.ts";
 import { joinPlaces, stateFrom } from "./place.ts";
 
 const PLACE = raw(stateFrom("NULL"));
 
-export const selectSteps = (run: string): Sql<StepRow> =>
+/** As its own rows tell it, without its history. */
+type ToldStep = Told<Omit<StepRow, "inLine">>;
+type ToldItem = Told<Omit<ItemRow, "inLine">>;
+
+export const selectSteps = (run: string): Sql<ToldStep> =>
   sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.run AS of_run, t.created_at, ${PLACE} AS place, o.state AS ended, o.body AS result,
-      COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress
+      COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, r.progress, ${selectFirstTold}
     FROM sluice_step s LEFT JOIN sluice_task t ON t.id = s.unit ${raw(joinPlaces("s.unit"))} WHERE s.run = ${run} ORDER BY s.name`.as(
-    stepRow,
+    (row) => ({ unit: textOrNull(row.unit) ?? "", first: firstTold(row), row: stepRow(row) }),
   );
 
+/** A step that has no unit, or not yet, never stood in line. */
+export const stepRows = (found: readonly ToldStep[]): Flow<StepRow[]> =>
+  withMoves(found, (step, moves) => {
+    const { enqueuedAt } = step;
+    return { ...step, inLine: enqueuedAt === null ? [] : stays({ ...step, enqueuedAt }, moves) };
+  });
+
 /** Its items are counted by themselves. */
-const stepRow = (row: Row): StepRow => ({
+const stepRow = (row: Row): ToldStep["row"] => ({
   name: text(row.name),
   state: word(row.state),
   unit: textOrNull(row.unit),
@@ -46,7 +60,7 @@ export interface Counted {
 }
 
 export const countItems = (run: string, step: string): Sql<Counted> =>
-  sql`SELECT ${PLACE} AS place, count(*) AS units, MIN(s.created_at) AS first_in_line, MIN(COALESCE(r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
+  sql`SELECT ${PLACE} AS place, count(*) AS units, MIN(s.created_at) AS first_in_line, MIN(COALESCE(${earlierClaim("s.id", "first")}, r.claimed_at, o.claimed_at)) AS first_claim, MAX(o.finished_at) AS last_end FROM sluice_task s
     ${raw(joinPlaces("s.id"))}
     WHERE s.run = ${run} AND s.step = ${step} AND s.item IS NOT NULL GROUP BY 1`.as((row) => ({
     step,
@@ -82,14 +96,17 @@ export function itemCounts(
 const earliest = (times: readonly number[]): number | null => (times.length > 0 ? Math.min(...times) : null);
 const latest = (times: readonly number[]): number | null => (times.length > 0 ? Math.max(...times) : null);
 
-export const selectItems = (run: string, step: string, after: number, limit: Sql): Sql<ItemRow> =>
-  sql`SELECT s.item, s.id, s.input, ${PLACE} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result, s.created_at, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at FROM sluice_task s
+export const selectItems = (run: string, step: string, after: number, limit: Sql): Sql<ToldItem> =>
+  sql`SELECT s.item, s.id, s.input, ${PLACE} AS place, COALESCE(o.attempt, r.attempt, w.attempt, d.attempt, 0) AS attempt, o.body AS result, s.created_at, COALESCE(r.claimed_at, o.claimed_at) AS claimed_at, o.finished_at, ${selectFirstTold} FROM sluice_task s
       ${raw(joinPlaces("s.id"))}
       WHERE s.run = ${run} AND s.step = ${step} AND s.item > ${after} ORDER BY s.item LIMIT ${limit}`.as(
-    itemRow,
+    (row) => ({ unit: text(row.id), first: firstTold(row), row: itemRow(row) }),
   );
 
-const itemRow = (row: Row): ItemRow => ({
+export const itemRows = (found: readonly ToldItem[]): Flow<ItemRow[]> =>
+  withMoves(found, (item, moves) => ({ ...item, inLine: stays(item, moves) }));
+
+const itemRow = (row: Row): ToldItem["row"] => ({
   item: int(row.item),
   unit: text(row.id),
   // Of an item that is nowhere, the doctor tells.

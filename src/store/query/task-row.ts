@@ -1,21 +1,40 @@
 /** The row of a task: what is selected of it and of its place, and how it is read. */
+import type { Flow } from "../flow.ts";
+import type { Move } from "../in-line.ts";
+import { inLineSince } from "../in-line.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
 import type { TaskRow } from "../store.ts";
+import type { Told } from "./in-line.ts";
+import { firstTold, selectFirstTold, withMoves } from "./in-line.ts";
 import { joinPlaces, stateFrom } from "./place.ts";
 
 export const TASK_STATE = raw(stateFrom("'unknown'"));
 
 const SELECT = sql`SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.input, t.options, t.idem_key, t.created_at, ${TASK_STATE} AS state,
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
-   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body FROM sluice_task t ${raw(joinPlaces("t.id"))}`;
+   COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body, ${selectFirstTold} FROM sluice_task t ${raw(joinPlaces("t.id"))}`;
 
 /** Tasks `t`, and what follows FROM. */
-export const selectTasks = (rest: Sql): Sql<TaskRow> => sql`${SELECT} ${rest}`.as(taskRow);
+export const selectTasks = (rest: Sql): Sql<ToldTask> =>
+  sql`${SELECT} ${rest}`.as((row) => ({ unit: text(row.id), first: firstTold(row), row: taskRow(row) }));
 
-export const selectTask = (id: string): Sql<TaskRow> => selectTasks(sql`WHERE t.id = ${id}`);
+export const selectTask = (id: string): Sql<ToldTask> => selectTasks(sql`WHERE t.id = ${id}`);
+
+/** Its own rows tell its place in line, and only its history since when it stands there. */
+type ToldTask = Told<TaskRow>;
+
+/** The rows of tasks, with their history as far as it is needed: only what is in line can have come back. */
+export const taskRows = (found: readonly ToldTask[]): Flow<TaskRow[]> =>
+  withMoves(
+    found.map((told) => (told.row.state === "waiting" ? told : { ...told, first: 0 })),
+    withSince,
+  );
+
+const withSince = (task: TaskRow, moves: readonly Move[]): TaskRow =>
+  moves.length === 0 ? task : { ...task, since: inLineSince(task.at, moves) };
 
 /** A task that is nowhere has no attempt and no time. The doctor tells of it. */
 const taskRow = (row: Row): TaskRow => ({
@@ -33,6 +52,7 @@ const taskRow = (row: Row): TaskRow => ({
   losses: intOrNull(row.losses) ?? 0,
   createdAt: int(row.created_at),
   at: intOrNull(row.at) ?? 0,
+  since: intOrNull(row.at) ?? 0,
   session: textOrNull(row.session),
   epoch: intOrNull(row.epoch),
   goodUntil: intOrNull(row.good_until),

@@ -24,7 +24,7 @@ import {
   selectOwn,
 } from "./near.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
-import { selectTask } from "./task-row.ts";
+import { selectTask, taskRows } from "./task-row.ts";
 
 export function* wait(id: string): Flow<WaitView | undefined> {
   const { clock, tasks, gates, usage, sessions, ranks } = yield* flight({
@@ -38,7 +38,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
         (row) => int(row.queue_rank),
       ),
   });
-  const [task] = tasks;
+  const [task] = yield* taskRows(tasks);
   if (!task) return undefined;
   const rank = ranks[0] ?? 100;
   const keys = asksOf(task.asks).map(({ gate }) => gate);

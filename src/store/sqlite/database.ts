@@ -19,16 +19,7 @@ import { networkOf } from "./filesystem.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
 import { Neighbours } from "./neighbours.ts";
 import { DiskReserve } from "./reserve.ts";
-
-export interface SqliteTime {
-  /** Wall clock, milliseconds. */
-  wall(): number;
-  /** The host's clock that cannot be set back, shared by all its processes, milliseconds. */
-  lease(): number;
-  /** Tells one start of the host from the next: leases of an earlier one are void. */
-  readonly bootId: string;
-  sleep(ms: number): Promise<void>;
-}
+import type { SqliteTime } from "./time.ts";
 
 const BUSY_FOR_MS = 30_000;
 const MOST_STATEMENTS = 500;

@@ -4,10 +4,10 @@ import { dirname } from "node:path";
 import { sleep } from "../../env/timers.ts";
 import { SqlStore } from "../sql-store.ts";
 import type { Store } from "../store.ts";
-import type { SqliteTime } from "./database.ts";
 import { SqliteDatabase } from "./database.ts";
+import type { SqliteTime } from "./time.ts";
 
-export type { SqliteTime } from "./database.ts";
+export type { SqliteTime } from "./time.ts";
 
 /** The clocks of this host. `hrtime` counts from the host's start in every process alike. */
 export function hostTime(): SqliteTime {

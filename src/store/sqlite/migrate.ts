@@ -3,7 +3,7 @@ import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../row.ts";
 import { intOrNull } from "../row.ts";
 import { migrations, versionTable } from "../schema.ts";
-import type { SqliteTime } from "./database.ts";
+import type { SqliteTime } from "./time.ts";
 
 export function schemaVersion(db: DatabaseSyncInstance): number {
   const table = db.prepare("SELECT name FROM sqlite_master WHERE name = 'sluice_schema'").get();

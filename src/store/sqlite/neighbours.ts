@@ -9,7 +9,7 @@ import type { Cancel } from "../../env/env.ts";
 import { after } from "../../env/timers.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
-import type { SqliteTime } from "./database.ts";
+import type { SqliteTime } from "./time.ts";
 
 /** A look costs a system call or two: often while something happens, seldom when nothing has for a while. */
 const WATCH_EVERY_MS = 4;

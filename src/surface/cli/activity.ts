@@ -29,11 +29,20 @@ export class Activity {
   readonly #nameWidth: number;
   readonly #runs = new Map<string, Run>();
   #lastError = { text: "", at: Number.NEGATIVE_INFINITY };
+  /** Lines about tasks that wait for the banner; undefined once it is out. Warnings never wait. */
+  #held: string[] | undefined = [];
 
   /** `options` name the store in the commands that it says. */
   constructor(tasks: App["tasks"], options: GlobalOptions = {}) {
     this.#options = options;
     this.#nameWidth = Math.max(...[...tasks.keys()].map((name) => name.length), 4);
+  }
+
+  /** The banner is out, or will never be: tells what has happened so far, and from now on everything at once. */
+  begin(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (held.length > 0) process.stdout.write(held.join(""));
   }
 
   /** Stands before an executor, because only there the error and the logs of a task pass by. */
@@ -128,9 +137,9 @@ export class Activity {
   }
 
   #line(id: string, { name }: Run, what: string, style: Style): void {
-    process.stdout.write(
-      `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`,
-    );
+    const line = `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`;
+    if (this.#held) this.#held.push(line);
+    else process.stdout.write(line);
   }
 
   #warn(text: string): void {

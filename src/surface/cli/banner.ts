@@ -5,7 +5,7 @@ import type { App } from "../../core/app/app.ts";
 import { tagLimitKey } from "../../core/app/tags.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
-import { ANY, poolKey, queueKey, runsKey } from "../../core/gate/key.ts";
+import { ANY, kindOf, poolKey, queueKey, runsKey } from "../../core/gate/key.ts";
 import { formatDuration } from "../../core/time.ts";
 import { triggersOf } from "./check.ts";
 import { ago, sayLimit } from "./say.ts";
@@ -13,12 +13,13 @@ import { whenOf } from "./schedules.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { sayPath, sayStore, storeUrl, toPaste } from "./settings.ts";
+import { quoted } from "./shell.ts";
 import { fields } from "./table.ts";
 import { colours, padTo, safe, widthOf } from "./text.ts";
 
 /** Said once at the start of a worker whose limits a later deploy of its app has replaced. */
 export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
-  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `deploy ${sayPath(file)}`)}\n`;
+  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
 }
 
 interface LaterDeploy {
@@ -41,7 +42,7 @@ export function banner(start: Start): string {
   const { queues, pools, tasks, workflows, runs } = app;
   const inForce = (key: string, declared: Limit): string => sayInForce(limits, key, declared);
   const triggers = triggersOf(app);
-  const changed = limits.filter(({ source, paused }) => source === "operator" || source === "sql" || paused);
+  const changed = limits.filter(isChanged);
   const facts = fields([
     ["State", sayStore(storeUrl(options))],
     ["Tasks", [...tasks.keys()].join(", ")],
@@ -123,6 +124,10 @@ function sayInForce(
   return `${sayLimit(view.limit)}${isOther ? `, not ${sayLimit(declared)}` : ""}`;
 }
 
+/** What a run has for itself comes and goes with it. */
+const isChanged = ({ key, source, paused }: LimitView): boolean =>
+  kindOf(key) !== "run" && (source === "operator" || source === "sql" || paused);
+
 function sayChange(view: LimitView): string {
   const paused = view.paused ? " paused" : "";
   const was = view.limit === view.declared ? "" : ` (app: ${sayLimit(view.declared)})`;
@@ -138,7 +143,7 @@ function tryNext({ file, app, options }: Start): string {
     ...(workflow === undefined
       ? []
       : ([
-          [`submit ${sayPath(file)} ${workflow} --watch`, "a run of a workflow, live"],
+          [`submit ${quoted(sayPath(file))} ${workflow} --watch`, "a run of a workflow, live"],
           ["queue list", "which runs wait for their start, and why"],
         ] as const)),
     ["queues list", "what waits and what runs"],

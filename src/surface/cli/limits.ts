@@ -96,11 +96,11 @@ const sayApp = (said: AppSaying): string => `${sayName(said)}: ${sayLimit(said.l
 
 function setLimit(key: string, limit: number, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
-    const before = await sluice.limits.list();
+    const [before, isKnown] = await Promise.all([sluice.limits.list(), sluice.limits.isKnown(key)]);
     const changed = await sluice.limits.set(key, limit, whoever(options.by), { isNew: options.new ?? false });
-    const isNew = !before.some((view) => view.key === key);
     const family = before.find((view) => view.key === familyOf(key));
-    const note = family?.limit != null ? replaces(key, family, options) : isNew ? newNote(key, options) : "";
+    const note =
+      family?.limit != null ? replaces(key, family, options) : isKnown ? "" : newNote(key, options);
     await tell(sluice, key, changed, options, note);
   });
 }

@@ -127,7 +127,7 @@ function expiry({ leaseLeftMs }: GateHolder): Cell {
 
 function setPool(name: string, limit: number, options: SetOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const isNew = !(await sluice.pools.list()).some((pool) => pool.name === name);
+    const isKnown = await sluice.limits.isKnown(poolKey(name));
     const { lease, by } = options;
     const { from } = await sluice.pools.set(name, limit, {
       by: whoever(by),
@@ -138,7 +138,7 @@ function setPool(name: string, limit: number, options: SetOptions): Promise<void
     print(options, { ...pool, from }, () => {
       const change = `pool ${name}: ${sayLimit(from)} → ${sayLimit(pool.limit)}${pool.leaseMs === null ? "" : `, lease ${sayLease(pool)}`}`;
       const { claimed, pending } = pool;
-      return `${change}${consequence({ ...pool, held: claimed }) || "."}${pending > 0 ? ` ${count(pending, "unit")} waiting.` : ""}${isNew ? newNote(poolKey(name), options) : ""}`;
+      return `${change}${consequence({ ...pool, held: claimed }) || "."}${pending > 0 ? ` ${count(pending, "unit")} waiting.` : ""}${isKnown ? "" : newNote(poolKey(name), options)}`;
     });
   });
 }

@@ -1,4 +1,5 @@
 /** All commands under one roof: global options, help, and what counts as wrong usage. */
+import { readFileSync } from "node:fs";
 import { Command } from "commander";
 
 type Add = (program: Command) => void;
@@ -31,6 +32,7 @@ Environment: SLUICE_STORE like --store; SLUICE_DEBUG=1 shows stack traces; NO_CO
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("sluice")
     .description("A durable task queue. Every limit is a gate, every wait has a reason.")
+    .version(versionOf(), "-V, --version", "print the version")
     .option("--store <url>", "where the state is: file:…, postgres://… or mysql://… (or SLUICE_STORE)")
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
     .option("--json", "print data for scripts instead of text for people")
@@ -39,6 +41,12 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   for (const name of named.length > 0 ? named : Object.keys(COMMANDS)) (await COMMANDS[name]?.())?.(program);
   for (const command of withChildren(program)) polish(command);
   return program;
+}
+
+/** As far from here in dist as in src. */
+function versionOf(): string {
+  const about = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(about) as { version: string }).version;
 }
 
 function polish(command: Command): void {

@@ -6,6 +6,7 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { after } from "../../env/timers.ts";
+import { whenNpmIsGone } from "./npm.ts";
 import { SERVING } from "./serve.ts";
 import { sayPath } from "./settings.ts";
 import { RESTART, RESTART_GRACE_MS } from "./signals.ts";
@@ -22,12 +23,12 @@ export const isRestartable = (): boolean => process.env[MARK] !== undefined;
 export async function restartOnChange(file: string): Promise<never> {
   const folder = dirname(resolve(file));
   const told = new Promise<void>((tell) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        child.kill(signal);
-        tell();
-      });
-    }
+    const stop = (signal: "SIGINT" | "SIGTERM"): void => {
+      child.kill(signal);
+      tell();
+    };
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal));
+    whenNpmIsGone(() => stop("SIGTERM"));
   });
   let isOver = false;
   void told.then(() => {

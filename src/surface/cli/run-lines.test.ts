@@ -13,6 +13,7 @@ const step = (more: Partial<StepView>): StepView => ({
   enqueuedAt: 0,
   claimedAt: null,
   finishedAt: null,
+  inLine: [],
   ...more,
 });
 

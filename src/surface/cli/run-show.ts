@@ -120,13 +120,10 @@ function itemsOf(run: RunWithSteps, now: number): string[] {
 
 /** For each gate, longest first; without any, how long it stood in line until somebody took it. */
 function waited(step: StepView, perGate: StepWaits[string], now: number): string {
-  const { enqueuedAt, claimedAt, state, attempt } = step;
   if (perGate.length > 0)
     return perGate.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ");
-  if (enqueuedAt === null) return "-";
-  if (state === "waiting" && attempt === 0) return sayDuration(now - enqueuedAt);
-  // The claim is that of the last attempt: what lies before it was no wait.
-  return attempt === 1 && claimedAt !== null ? sayDuration(claimedAt - enqueuedAt) : "-";
+  const stood = step.inLine.map(({ from, until }) => (until ?? now) - from);
+  return stood.length === 0 ? "-" : sayDuration(stood.reduce((sum, ms) => sum + ms));
 }
 
 /** The whole of it is in the data for scripts. */

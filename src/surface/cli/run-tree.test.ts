@@ -16,6 +16,7 @@ const step = (name: string, needs: string[] = [], more: Partial<StepView> = {}):
   enqueuedAt: null,
   claimedAt: null,
   finishedAt: null,
+  inLine: [],
   ...more,
 });
 
@@ -78,7 +79,7 @@ describe("the tree of a run", () => {
         progress: { done: 3, of: 10 },
       }),
       step("part", [], { state: "running", attempt: 1, claimedAt: NOW - 3_000, progress: 0.5 }),
-      step("waits", [], { state: "waiting", enqueuedAt: NOW - 4_000 }),
+      step("waits", [], { state: "waiting", inLine: [{ from: NOW - 4_000, until: null }] }),
       step("retries", [], { state: "later", attempt: 1 }),
       step("broke", [], {
         ...done,

@@ -86,8 +86,7 @@ function plainNote(step: StepView, { run, now, whys }: Seen): string {
     case "later":
       return `will be tried again, attempt ${step.attempt + 1}`;
     case "waiting":
-      // When it came back in line for another attempt is not told.
-      return `waiting${again ? again : ` for ${sayDuration(now - (step.enqueuedAt ?? now))}`}${whys.get(step.name)?.text ? `: ${whys.get(step.name)?.text}` : ""}`;
+      return `waiting${again ? again : ` for ${sayDuration(now - (step.inLine.at(-1)?.from ?? now))}`}${whys.get(step.name)?.text ? `: ${whys.get(step.name)?.text}` : ""}`;
     case "running":
       return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
     case "succeeded":

@@ -151,7 +151,7 @@ function ofOne(
     case "waiting":
     case "later": {
       const reasons = reasonLines(explanation?.reasons ?? [], now, options, 4);
-      const since = sayDuration(now - (step.enqueuedAt ?? now));
+      const since = sayDuration(now - (step.inLine.at(-1)?.from ?? now));
       const wait =
         step.attempt > 0 ? `waits for attempt ${step.attempt + 1}` : `has been waiting for ${since}`;
       const start = step.state === "later" ? "will be tried again:" : `${wait}, because`;

@@ -19,7 +19,7 @@ import { whenAnswered } from "./when-answered.ts";
 /** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
 export const SERVING = "serving";
 
-export interface Serving {
+interface Serving {
   readonly mode: "dev" | "worker";
   readonly file: string;
   readonly app: App;
@@ -53,6 +53,7 @@ export async function serve(serving: Serving): Promise<void> {
     await executor.start?.();
     await work(sluice, serving, stopping.signal);
   } catch (error) {
+    serving.activity.begin();
     // What fails while it stops is the stopping's own doing.
     if (stopping.signal.aborted) return;
     await leave(graceMs).catch(() => {});
@@ -83,6 +84,7 @@ async function work(
   const { deployed } = worker;
   if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
   process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  activity.begin();
   process.send?.(SERVING);
   stopping.addEventListener("abort", () => {
     const { running } = worker;

@@ -10,11 +10,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const hint = (...args: string[]): string => {
+const hint = (...args: string[]): string => pasted(() => `worker ${appFile()} --queues=mail`, args);
+
+const pasted = (command: () => string, args: readonly string[]): string => {
   const argv = process.argv;
   process.argv = ["node", "sluice", ...args];
   try {
-    return toPaste({}, `worker ${appFile()} --queues=mail`).replace(/^npx /, "");
+    return toPaste({}, command()).replace(/^npx /, "");
   } finally {
     process.argv = argv;
   }
@@ -26,6 +28,18 @@ describe("a hint names the app file", () => {
     writeFileSync(file, "");
     expect(hint("tasks", "enqueue", file, "mail")).toBe(`sluice worker ${file} --queues=mail`);
     expect(hint("tasks", "enqueue", join(folder, "other.mjs"), "mail")).not.toContain("other.mjs");
+  });
+
+  test.each([
+    "submit sub/deep/app.ts sweep --watch",
+    "submit /home/ann/app.ts sweep --watch",
+    "submit 'my app.ts' sweep --watch",
+    "limits set queue:app.ts 4",
+    "queues resume app.ts.old",
+  ])("and leaves a path or a name as it is: %s", (command) => {
+    const file = join(folder, "app.ts");
+    writeFileSync(file, "");
+    expect(pasted(() => command, ["dev", file])).toBe(`sluice ${command}`);
   });
 
   test("of which nothing is known as app.ts", () => {

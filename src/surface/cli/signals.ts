@@ -1,6 +1,7 @@
 /** Ctrl-C and SIGTERM: the first asks to stop, the second does not ask. */
 import { stayAlive } from "../../env/timers.ts";
 import { endWith, reportError } from "./failure.ts";
+import { whenNpmIsGone } from "./npm.ts";
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -27,6 +28,7 @@ export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): voi
   process.on("message", (message) => {
     if (message === RESTART) told("SIGTERM", true);
   });
-  // Whoever restarts us is gone: so are we.
+  // Whoever restarts us is gone: so are we. It looks after npm itself.
   process.on("disconnect", () => told("SIGTERM"));
+  if (!process.channel) whenNpmIsGone(() => told("SIGTERM"));
 }

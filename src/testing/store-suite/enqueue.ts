@@ -22,6 +22,7 @@ export function enqueueSuite(fresh: Fresh): void {
       losses: 0,
       createdAt: clock.now(),
       at: clock.now(),
+      since: clock.now(),
       session: null,
       epoch: null,
       goodUntil: null,

@@ -128,9 +128,10 @@ export function fanOutSuite(fresh: Fresh<"runs" | "steering">): void {
     await bench.claim(["r-each-2"], { held: false });
     await bench.store.cancel("r-each-3", "ann");
     const all = await bench.store.items("r", "each", { after: -1, limit: 9 });
-    const unclaimed = { enqueuedAt, claimedAt: null, finishedAt: null, attempt: 0, result: null };
-    const claimed = { ...unclaimed, attempt: 1, claimedAt: at };
-    const cancelled = { ...unclaimed, finishedAt: at, result: '{"by":"ann"}' };
+    const unclaimed = { enqueuedAt, claimedAt: null, finishedAt: null, attempt: 0, result: null, inLine: [] };
+    const inLine = [{ from: enqueuedAt, until: at }];
+    const claimed = { ...unclaimed, attempt: 1, claimedAt: at, inLine };
+    const cancelled = { ...unclaimed, finishedAt: at, result: '{"by":"ann"}', inLine };
     expect(all).toEqual([
       {
         ...claimed,
@@ -145,7 +146,14 @@ export function fanOutSuite(fresh: Fresh<"runs" | "steering">): void {
       { ...claimed, item: 2, unit: "r-each-2", place: "claimed", input: "[2]" },
       { ...cancelled, item: 3, unit: "r-each-3", place: "cancelled", input: "[3]" },
       { ...unclaimed, item: 4, unit: "r-each-4", place: "later", input: "[4]" },
-      { ...unclaimed, item: 10, unit: "r-each-10", place: "waiting", input: "[10]" },
+      {
+        ...unclaimed,
+        item: 10,
+        unit: "r-each-10",
+        place: "waiting",
+        input: "[10]",
+        inLine: [{ from: enqueuedAt, until: null }],
+      },
     ]);
     expect(await bench.store.items("r", "each", { after: -1, limit: 2 })).toEqual(all.slice(0, 2));
     expect(await bench.store.items("r", "each", { after: 1, limit: 2 })).toEqual(all.slice(2, 4));

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { laneOf } from "../../store/lane.ts";
 import { RUNS } from "../../store/runs.ts";
+import type { NewTask } from "../../store/store.ts";
 import type { Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, newTask } from "./bench.ts";
 import { NIGHTLY, newRun, started } from "./run-bench.ts";
 
-export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "holdings">): void {
+export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "holdings" | "steering">): void {
   test("shows everything that waits in one queue, in order, with what is needed to judge it", async () => {
     const bench = await fresh();
     await bench.session();
@@ -126,6 +128,21 @@ export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "hold
       ["mail", "bulk", BULK.asks, 1],
       ["mail", "send", MAIL.asks, 2],
     ]);
+  });
+
+  test("tells which gates are asked for, whoever asks, also before a pass has seen it", async () => {
+    const bench = await fresh();
+    const asking = (id: string, more: Partial<NewTask> = {}) =>
+      newTask(id, { lane: laneOf("mail", "send", [{ gate: `pool:${id}`, slots: 1 }]), ...more });
+    expect(await bench.store.asked()).toEqual([]);
+    await bench.enqueue(asking("new"), asking("late", { delayMs: 9 }));
+    expect(await bench.store.asked()).toEqual(["pool:late", "pool:new"]);
+    await bench.session();
+    await bench.claim(["new"]);
+    await bench.enqueue("plain", asking("gone"));
+    await bench.intake();
+    await bench.store.cancel("gone", "ann");
+    expect(await bench.store.asked()).toEqual(["pool:late", "pool:new", "pool:smtp", "queue:mail"]);
   });
 
   test("of holders: who has slots of a gate, since when, and for how much longer", async () => {

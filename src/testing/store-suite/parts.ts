@@ -16,6 +16,7 @@ import { feedOtherSuite } from "./feed-others.ts";
 import { feedRunSuite } from "./feed-runs.ts";
 import { fencedLeaseSuite, fencingSuite } from "./fencing.ts";
 import { gateSuite } from "./gates.ts";
+import { inLineSinceSuite, inLineSuite } from "./in-line.ts";
 import { inspectSuite } from "./inspect.ts";
 import { itemEndingSuite } from "./item-endings.ts";
 import { itemNewsSuite } from "./item-news.ts";
@@ -133,7 +134,9 @@ export const PARTS: readonly Part[] = [
     stoppingSuite,
   ),
   benchPart("a lease of one's own", ["holdings"], leaseSuite),
-  benchPart("a line", ["lines", "declarations", "runs", "holdings"], lineSuite),
+  benchPart("a line", ["lines", "declarations", "runs", "holdings", "steering"], lineSuite),
+  benchPart("the time in line", [], inLineSinceSuite),
+  benchPart("the time in line", ["lines", "runs", "steering"], inLineSuite),
   benchPart("the feed", ["feed", "steering", "asides"], feedSuite),
   benchPart("the feed", ["feed", "runs", "steering"], feedRunSuite),
   benchPart("the feed", ["feed", "declarations", "asides", "triggers", "wakeUps"], feedOtherSuite),

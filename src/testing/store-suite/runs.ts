@@ -251,6 +251,7 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
         place: "running",
         attempt: 1,
         claimedAt: at + 5,
+        inLine: [{ from: at, until: at + 5 }],
         progress: "0.5",
       },
       {
@@ -262,6 +263,7 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
         place: "waiting",
         attempt: 0,
         claimedAt: null,
+        inLine: [{ from: at, until: null }],
         progress: null,
       },
     ]);
