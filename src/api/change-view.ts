@@ -11,7 +11,7 @@ import { readable } from "./readable.ts";
 import { OF_RUN, OF_STEP } from "./run-events.ts";
 
 /** A kind as people know it: that of a task, a run, a step, a limit, a worker. */
-export type SeenKind = ChangeKind | RunEventKind | FeedEventKind;
+type SeenKind = ChangeKind | RunEventKind | FeedEventKind;
 
 export interface ChangeView {
   /** Where it stands. Whoever has come this far goes on with `changes({ after: cursor })`. */

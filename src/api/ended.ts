@@ -4,7 +4,7 @@
  * thousand who wait cost what one does.
  */
 import { TOPIC } from "../core/change.ts";
-import type { Follower } from "../engine/feed/follower.ts";
+import type { FeedFollower } from "../engine/feed/follower.ts";
 import { followerOf } from "../engine/feed/followers.ts";
 import type { Member } from "../engine/feed/member.ts";
 import type { Cancel, Env } from "../env/env.ts";
@@ -44,7 +44,7 @@ export async function untilEnded(
 class Endings {
   readonly #store: Store;
   readonly #env: Env;
-  readonly #follower: Follower;
+  readonly #follower: FeedFollower;
   readonly #waiting = new Map<string, Set<Waiting>>();
   /** Names of tasks whose ends are heard, and by whom. */
   readonly #heard = new Map<string, Promise<Member>>();

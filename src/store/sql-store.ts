@@ -37,17 +37,16 @@ import type * as S from "./store.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
 
-export class SqlStore implements S.Store {
+export class SqlStore extends SqlFeed implements S.Store {
   readonly #db: SqlDatabase;
-  readonly #feed: SqlFeed;
 
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
   constructor(db: SqlDatabase) {
     const plain = inPlainWords(db);
+    super(plain);
     this.#db = throughDoor(plain);
-    this.#feed = new SqlFeed(plain);
     this.kind = db.dialect;
     this.capabilities = {
       ports: ALL_PORTS,
@@ -378,26 +377,6 @@ export class SqlStore implements S.Store {
 
   holders(gate: string): Promise<S.GateHolder[]> {
     return this.#db.read(() => readRun.holders(gate));
-  }
-
-  follow(listeners: readonly S.Listener[]): Promise<number> {
-    return this.#feed.follow(listeners);
-  }
-
-  resume(listener: S.Listener, from: S.FeedCursor): Promise<boolean> {
-    return this.#feed.resume(listener, from);
-  }
-
-  changes(look: S.FeedLook): Promise<S.Page> {
-    return this.#feed.changes(look);
-  }
-
-  keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#feed.keepFollowing(listeners);
-  }
-
-  unfollow(listeners: readonly string[]): Promise<void> {
-    return this.#feed.unfollow(listeners);
   }
 
   listen(hear: Hear): Promise<() => Promise<void>> {

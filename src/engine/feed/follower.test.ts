@@ -6,7 +6,7 @@ import type { Change, Interest, Store } from "../../store/store.ts";
 import { LEAST_KEEP_MS } from "../../store/store.ts";
 import { FakeEnv } from "../../testing/fake-env.ts";
 import { newTask } from "../../testing/store-suite/bench.ts";
-import { Follower } from "./follower.ts";
+import { FeedFollower } from "./follower.ts";
 import type { Hearing } from "./member.ts";
 
 const ALL: Interest = { topics: ALL_TOPICS, run: null, task: null, queue: null };
@@ -14,13 +14,13 @@ const ALL: Interest = { topics: ALL_TOPICS, run: null, task: null, queue: null }
 interface World {
   readonly env: FakeEnv;
   readonly store: MemoryStore;
-  readonly follower: Follower;
+  readonly follower: FeedFollower;
 }
 
 function world(over: (store: MemoryStore) => Store = (store) => store): World {
   const env = new FakeEnv();
   const store = openMemory({ now: env.clock.now });
-  return { env, store, follower: new Follower(over(store), env) };
+  return { env, store, follower: new FeedFollower(over(store), env) };
 }
 
 class Ear implements Hearing {

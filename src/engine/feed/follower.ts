@@ -19,7 +19,7 @@ interface Joining {
   readonly failed: (error: unknown) => void;
 }
 
-export class Follower {
+export class FeedFollower {
   readonly #store: Store;
   readonly #env: Env;
   readonly #pace: Pace;

@@ -2,12 +2,12 @@
 import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
-import { Follower } from "./follower.ts";
+import { FeedFollower } from "./follower.ts";
 
-const followers = new WeakMap<Store, Follower>();
+const followers = new WeakMap<Store, FeedFollower>();
 
-export function followerOf(store: Store, env: Env): Follower {
-  const known = followers.get(store) ?? new Follower(store, env);
+export function followerOf(store: Store, env: Env): FeedFollower {
+  const known = followers.get(store) ?? new FeedFollower(store, env);
   followers.set(store, known);
   return known;
 }

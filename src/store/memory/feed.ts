@@ -2,9 +2,8 @@
 import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
 import { covers, keepFor, placeOfGate, wants } from "../feed.ts";
-import type { Change, FeedCursor, FeedLook, Listener, NewChange, Page } from "../store.ts";
+import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page } from "../store.ts";
 import { LEAST_KEEP_MS } from "../store.ts";
-import type { EventRecord, Tables } from "./tables.ts";
 
 interface Open extends Listener {
   since: number;
@@ -13,16 +12,32 @@ interface Open extends Listener {
 
 type Untimed = Omit<NewChange, "at">;
 
+/** What is looked up for a change: the unit that it is about, or the queue of its lane. */
+interface Known {
+  readonly unit: (id: string) => Unit | undefined;
+  readonly queueOf: (lane: string) => string | null;
+}
+
+interface Unit extends Pick<NewChange, "run" | "step" | "item"> {
+  readonly name: string;
+  readonly queue: string;
+}
+
 export class MemoryFeed {
+  readonly #known: Known;
   readonly #listeners = new Map<string, Open>();
   #told: (Change & { readonly toldAt: number })[] = [];
-  #pending: ((tables: Tables) => Untimed)[] = [];
+  #pending: (() => Untimed)[] = [];
   #last = 0;
   #swept = 0;
 
+  constructor(known: Known) {
+    this.#known = known;
+  }
+
   /** Part of the verb that is under way; nothing when it fails. */
-  event(row: EventRecord): void {
-    if (topicOf(row.kind) !== null) this.#pending.push((tables) => ofEvent(tables, row));
+  event(row: EventRow): void {
+    if (topicOf(row.kind) !== null) this.#pending.push(() => ofEvent(this.#known, row));
   }
 
   other(change: Partial<NewChange> & Pick<NewChange, "kind" | "subject" | "data">): void {
@@ -30,8 +45,8 @@ export class MemoryFeed {
   }
 
   run({ run, ...change }: RunChange): void {
-    this.#pending.push((tables) => {
-      const { name: task = null, queue = null } = tables.task.get(run) ?? {};
+    this.#pending.push(() => {
+      const { name: task = null, queue = null } = this.#known.unit(run) ?? {};
       return { ...NOWHERE, ...change, subject: run, run, task, queue };
     });
   }
@@ -41,12 +56,12 @@ export class MemoryFeed {
   }
 
   /** True when somebody wants something of what was told since. */
-  publish(tables: Tables, at: number): boolean {
+  publish(at: number): boolean {
     const pending = this.#pending;
     this.#pending = [];
     if (this.#listeners.size === 0) return false;
     const wanted = pending
-      .map((change) => change(tables))
+      .map((change) => change())
       .filter((change) => [...this.#listeners.values()].some((listener) => wants(listener, change)));
     for (const change of wanted) {
       this.#last += 1;
@@ -106,13 +121,13 @@ export class MemoryFeed {
 
 const NOWHERE = { n: null, run: null, step: null, item: null, task: null, queue: null } as const;
 
-function ofEvent(tables: Tables, { subject, n, kind, data }: EventRecord): Untimed {
+function ofEvent(known: Known, { subject, n, kind, data }: EventRow): Untimed {
   const told = { ...NOWHERE, subject, n, kind, data };
   const topic = topicOf(kind);
   if (topic === "gate") return { ...told, ...placeOfGate(subject) };
   if (topic === "trigger") return told;
-  if (topic === "lane") return { ...told, queue: tables.lane.get(subject)?.queue ?? null };
-  const unit = tables.task.get(subject);
+  if (topic === "lane") return { ...told, queue: known.queueOf(subject) };
+  const unit = known.unit(subject);
   if (!unit) throw new Error(`an event of ${subject}, which is no unit`);
   const { run, step, item, name: task, queue } = unit;
   return { ...told, run, step, item, task, queue };

@@ -57,7 +57,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     const at = now();
     tables.feed.forget();
     const done = tables.transact(() => verb(at));
-    if (tables.feed.publish(tables, at)) hint("feed");
+    if (tables.feed.publish(at)) hint("feed");
     return done;
   };
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());

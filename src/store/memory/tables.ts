@@ -165,7 +165,7 @@ interface OutcomeRecord {
   readonly n: number;
 }
 
-export interface EventRecord {
+interface EventRecord {
   readonly subject: string;
   readonly n: number;
   readonly kind: EventKind;
@@ -234,7 +234,10 @@ const OF_RUNS: SessionRecord = {
 
 export class Tables {
   readonly #journal = new Journal();
-  readonly feed = new MemoryFeed();
+  readonly feed = new MemoryFeed({
+    unit: (id) => this.task.get(id),
+    queueOf: (lane) => this.lane.get(lane)?.queue ?? null,
+  });
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
   readonly declared = new Table<DeclaredRecord>(this.#journal, {

@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** How ends are written. `quiet`: nobody listens, so nothing is told. */
-export interface Ending {
+export interface EndWriting {
   readonly dialect: Dialect;
   readonly quiet: boolean;
 }
@@ -38,7 +38,7 @@ const EXPIRED: End = { state: "expired", body: null };
 function endFrom(
   { table, which, stopping = sql`u.held = 1` }: Place,
   { state, body }: End,
-  { dialect, quiet }: Ending,
+  { dialect, quiet }: EndWriting,
 ): Sql[] {
   const isClaim = table === "sluice_running";
   const epoch = raw(isClaim ? "u.epoch" : "NULL");
@@ -65,13 +65,13 @@ function endFrom(
   ];
 }
 
-export const expireWaiting = (ids: readonly string[], ending: Ending): Sql[] => [
+export const expireWaiting = (ids: readonly string[], ending: EndWriting): Sql[] => [
   ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, ending),
   insertNewsOf(ids),
 ];
 
 /** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
-export const expireAnywhere = (ids: readonly string[], ending: Ending): Sql[] => {
+export const expireAnywhere = (ids: readonly string[], ending: EndWriting): Sql[] => {
   const which = sql`u.id ${oneOf(ids)}`;
   return [
     ...endFrom({ table: "sluice_waiting", which }, EXPIRED, ending),
@@ -91,7 +91,7 @@ const EVERYWHERE = [
 ] as const;
 
 /** Everything of these runs that is still somewhere. */
-export const endUnitsOf = (runs: readonly string[], end: End, ending: Ending): Sql[] => {
+export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] => {
   const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`;
   return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, ending));
 };
@@ -99,7 +99,7 @@ export const endUnitsOf = (runs: readonly string[], end: End, ending: Ending): S
 /** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
 export const endItems = (
   { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
-  ending: Ending,
+  ending: EndWriting,
 ): Sql[] => {
   const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run = ${run} AND k.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
@@ -111,11 +111,11 @@ export const endItems = (
 };
 
 /** A unit that waits, and waits no more. */
-export const endWaiting = (id: string, end: End, ending: Ending): Sql[] =>
+export const endWaiting = (id: string, end: End, ending: EndWriting): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, ending);
 
 /** The claim of a run, with the epoch it was seen with. Its units have ended before: it holds on to its slots as they do. */
-export const endRun = (run: { id: string; epoch: number }, end: End, ending: Ending): Sql[] =>
+export const endRun = (run: { id: string; epoch: number }, end: End, ending: EndWriting): Sql[] =>
   endFrom(
     {
       table: "sluice_running",
@@ -126,5 +126,5 @@ export const endRun = (run: { id: string; epoch: number }, end: End, ending: End
     ending,
   );
 
-export const endLater = (id: string, end: End, ending: Ending): Sql[] =>
+export const endLater = (id: string, end: End, ending: EndWriting): Sql[] =>
   endFrom({ table: "sluice_later", which: sql`u.id = ${id}` }, end, ending);

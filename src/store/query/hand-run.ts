@@ -13,7 +13,7 @@ import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
-import type { Ending } from "./expire.ts";
+import type { EndWriting } from "./expire.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
@@ -45,7 +45,7 @@ function* holdRun(id: string): Flow<boolean> {
 }
 
 /** What is done by hand is rare: whether somebody listens is left to the statements. */
-const ending = (dialect: Dialect): Ending => ({ dialect, quiet: false });
+const ending = (dialect: Dialect): EndWriting => ({ dialect, quiet: false });
 
 export function* cancelRun(
   id: string,

@@ -5,7 +5,7 @@ import type { Claimed, Moves, News, Scope } from "../store.ts";
 import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
-import type { Ending } from "./expire.ts";
+import type { EndWriting } from "./expire.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
@@ -89,7 +89,7 @@ const newsOf = ({ scope, accepted, moves }: Decided): News[] => [
 const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
-const endOfItems = ({ run, failed, stops }: News, ending: Ending): Sql[] =>
+const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
   stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, ending) : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {

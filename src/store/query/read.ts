@@ -22,8 +22,9 @@ export function* task(id: string): Flow<TaskRow | undefined> {
   return found;
 }
 
-export const tasksById = (ids: readonly string[]): Flow<TaskRow[]> =>
-  send(selectTasks(sql`WHERE t.id ${oneOf(ids)}`));
+export function* tasksById(ids: readonly string[]): Flow<TaskRow[]> {
+  return yield* taskRows(yield* send(selectTasks(sql`WHERE t.id ${oneOf(ids)}`)));
+}
 
 export function* ended(ids: readonly string[]): Flow<string[]> {
   const { over, there } = yield* flight({

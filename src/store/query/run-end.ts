@@ -2,14 +2,14 @@
 import type { RunMove } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, sql } from "../sql.ts";
-import type { Ending } from "./expire.ts";
+import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
 
 /** Its end, whichever way it comes. */
 export function finished(
   run: { readonly id: string; readonly epoch: number },
   { state, body }: NonNullable<RunMove["finish"]>,
-  ending: Ending,
+  ending: EndWriting,
 ): Sql[] {
   return [
     ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),

@@ -5,7 +5,7 @@ import type { RunMove, RunSeen } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
-import type { Ending } from "./expire.ts";
+import type { EndWriting } from "./expire.ts";
 import { endItems } from "./expire.ts";
 import { finished } from "./run-end.ts";
 import { insertSteps } from "./submit.ts";
@@ -13,7 +13,7 @@ import { tellEnqueued } from "./tell.ts";
 import { tellRuns } from "./tell-others.ts";
 
 /** `seen`: the run as it was before. */
-export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: Ending): Sql[] {
+export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting): Sql[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
