@@ -30,11 +30,14 @@ const notRun = existsSync(notes) ? readFileSync(notes, "utf8").trim().split("\n"
 
 console.log("\nThe slowest files:");
 for (const line of slowest(first.report, root)) console.log(line);
-for (const line of await explainFailures()) console.log(line);
+const told = await explainFailures();
+for (const line of told) console.log(line);
 for (const name of checks.failed) console.log(`Check failed: ${name}`);
 for (const note of notRun) console.log(note);
 const passed = tests.passed + checks.passed.length;
-const failed = tests.failed + checks.failed.length;
+// Where a shared machine stalls, a test that passes alone is listed and does not stop the landing: mend it.
+const forgiven = process.env.SLUICE_TEST_FLAKY === "tell" ? told.filter((line) => line.startsWith("flaky:")).length : 0;
+const failed = Math.max(0, tests.failed - forgiven) + checks.failed.length;
 console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ""}`);
 process.exitCode = failed > 0 ? 1 : 0;
 

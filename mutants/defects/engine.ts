@@ -134,8 +134,8 @@ export const defects: readonly Defect[] = [
     id: "log-line-costs-the-task",
     means: "a store that is away for a log line breaks the journal",
     file: "src/engine/worker/journal.ts",
-    from: "await this.#claims.note(lines).catch(() => {});",
-    to: "await this.#claims.note(lines);",
+    from: "culprits(entries, write).catch(() => {});",
+    to: "culprits(entries, write);",
     noticedBy: { file: "src/engine/worker/journal.test.ts" },
   },
   {
@@ -209,5 +209,16 @@ export const defects: readonly Defect[] = [
     from: "end < items.length || enqueue.length === 0",
     to: "end < items.length",
     noticedBy: { file: "test/fan-out/items.test.ts", test: "an empty list succeeds at once" },
+  },
+  {
+    id: "worker-outlives-its-store",
+    means: "A worker whose file was deleted lets its code run on and asks for ever.",
+    file: "src/engine/worker/follow.ts",
+    from: "  if (isStoreGone(error)) {",
+    to: "  if (isStoreGone(error) && state.isGone) {",
+    noticedBy: {
+      file: "src/engine/worker/unanswered.test.ts",
+      test: "it aborts its code as with a lost lease",
+    },
   },
 ];

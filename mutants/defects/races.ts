@@ -235,7 +235,7 @@ export const defects: readonly Defect[] = [
   {
     id: "mariadb-repeatable-read",
     means: "on MySQL whoever looks for a unit stops those who enqueue",
-    file: "src/store/mysql/database.ts",
+    file: "src/store/mysql/settings.ts",
     from: "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
     to: "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     noticedBy: { file: "test/race/isolation.test.ts", test: "on MariaDB who looks for a unit" },

@@ -106,4 +106,15 @@ export const defects: readonly Defect[] = [
       test: "is not said to have stopped before the store knows",
     },
   },
+  {
+    id: "kept-beside-its-successor",
+    means: "a claim kept ahead that has lapsed takes the running claim of the same task with it",
+    file: "src/engine/worker/running.ts",
+    from: "    holdings.takeAhead(id);\n    const before",
+    to: "    const before",
+    noticedBy: {
+      file: "src/engine/worker/taken-away.test.ts",
+      test: "takes the place of its claim that was kept ahead",
+    },
+  },
 ];

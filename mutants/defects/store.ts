@@ -173,4 +173,20 @@ export const defects: readonly Defect[] = [
     to: "busy_until IS NULL",
     noticedBy: { file: "test/conformance/store.test.ts", test: "SQLite a trigger that was taken is busy" },
   },
+  {
+    id: "sqlite-acknowledges-into-a-lost-file",
+    means: "An enqueue is acknowledged though the file was deleted before its commit.",
+    file: "src/store/sqlite/database.ts",
+    from: '        this.#exec("COMMIT");\n        // What was committed to a file that nobody else can open is not acknowledged.\n        this.#file.check();',
+    to: '        this.#exec("COMMIT");',
+    noticedBy: { file: "src/store/sqlite/opened-file.test.ts", test: "is not acknowledged" },
+  },
+  {
+    id: "sqlite-takes-any-file-for-its-own",
+    means: "A file that replaces the open one is not noticed, and every limit counts twice.",
+    file: "src/store/sqlite/opened-file.ts",
+    from: "this.#isGone = identityOf(this.#path) !== this.#opened;",
+    to: "this.#isGone = identityOf(this.#path) === undefined;",
+    noticedBy: { file: "src/store/sqlite/opened-file.test.ts", test: "another stands in its place" },
+  },
 ];

@@ -114,14 +114,14 @@ describe("apps that disagree", () => {
     };
     await deploy("shop", 5, 3);
     await deploy("web", 5, 3);
-    expect(await apps()).toMatchObject({ verdict: "ok", says: "2 apps, none at odds" });
+    expect(await apps()).toMatchObject({ verdict: "ok", says: "2 apps, none in conflict" });
     await deploy("web", 7, 1);
     expect(await apps()).toMatchObject({
       verdict: "warn",
       findings: [
         { text: 'pool "gpu": app "shop" declares 5, app "web" declares 7; the strictest is in force, 5' },
         {
-          text: 'queue "mail": app "shop" gives it rank 3, app "web" gives it rank 1; the first of them holds, 1',
+          text: 'queue "mail": app "shop" gives it rank 3, app "web" gives it rank 1; the lowest applies, 1',
         },
       ],
     });

@@ -181,9 +181,9 @@ function gateKept(key: string, { apps, isAsked }: GateKept): SluiceError {
   const who = apps.map((app) => `"${app}"`).join(", ");
   const why =
     apps.length > 0
-      ? `app ${who} declares it. Take it out of the app and deploy that, or go back to the declared limit.`
-      : "units wait for it or hold it. Its limit can go back to the one it began with.";
-  return new SluiceError("GATE_IN_USE", `The gate "${key}" stays: ${why}`, {
+      ? `app ${who} declares it. Remove it from the app and deploy the app, or reset the limit to what it declares.`
+      : "units wait for it or hold it. You can reset its limit to the default.";
+  return new SluiceError("GATE_IN_USE", `The gate "${key}" cannot be deleted: ${why}`, {
     details: { apps, isAsked },
     remedies: [{ action: "resetLimit", gate: key }],
   });

@@ -58,7 +58,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
   if (runAt && Number.isNaN(runAt.getTime()))
-    throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": runAt is no date.`);
+    throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": runAt is not a valid date.`);
   if (making.direct) refuseHolding(workflow);
   const tags = checkedTags(workflow, runTags(workflow, making.tags));
   return {
@@ -96,7 +96,7 @@ function refuseHolding({ id, mutexes = [], pools = {} }: AnyWorkflow): void {
   if (held.length === 0) return;
   throw new SluiceError(
     "NOT_DIRECT",
-    `workflow "${id}" holds ${held.join(", ")} from its start to its end, and direct execution waits for nothing. Submit it, or ask with its steps.`,
+    `workflow "${id}" holds ${held.join(", ")} from its start to its end, and direct execution never waits. Submit it, or let its steps ask instead.`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** From a URL to a store. Drivers load only when they are used. */
 import { fileURLToPath } from "node:url";
 import { SluiceError } from "../core/error.ts";
-import { isAway, masked, unreachable } from "../store/away.ts";
+import { isAnswer, isAway, masked, refused, unreachable } from "../store/away.ts";
 import type { Store } from "../store/store.ts";
 
 export { masked };
@@ -55,5 +55,7 @@ const pathOf = (url: string): string =>
 export const unreachableIfLost = (url: string, error: unknown): unknown =>
   isAway(error) ? unreachableFor(url, error) : error;
 
-const unreachableFor = (url: string, error: unknown): unknown =>
-  error instanceof SluiceError ? error : unreachable(url, error);
+function unreachableFor(url: string, error: unknown): unknown {
+  if (error instanceof SluiceError) return error;
+  return !isAway(error) && isAnswer(error) ? refused(url, error) : unreachable(url, error);
+}

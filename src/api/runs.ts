@@ -118,7 +118,7 @@ export class Runs {
     if (!this.#app || !workflow)
       throw new SluiceError(
         "UNKNOWN_WORKFLOW",
-        `workflow "${run.workflow}" is not part of this app. Give the app it belongs to.`,
+        `workflow "${run.workflow}" is not part of this app. Use the app it belongs to.`,
       );
     const made = runOf(this.#app, workflow, run.input, {
       id: this.#env.newId(),

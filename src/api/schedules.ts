@@ -62,7 +62,7 @@ export class Schedules {
     if (!this.#app || !schedule || !workflow)
       throw new SluiceError(
         "UNKNOWN_SCHEDULE",
-        `schedule "${id}" is not part of this app. Give the app it belongs to.`,
+        `schedule "${id}" is not part of this app. Use the app it belongs to.`,
       );
     const at = await this.#store.now();
     const input =
@@ -92,7 +92,7 @@ export class Schedules {
     if (found.length > 1)
       throw new SluiceError(
         "AMBIGUOUS_ID",
-        `"${id}" is the id of several: ${found.map(({ name }) => `"${name}"`).join(", ")}. Say which.`,
+        `"${id}" is the ID of several: ${found.map(({ name }) => `"${name}"`).join(", ")}. Say which.`,
       );
     throw new SluiceError("UNKNOWN_SCHEDULE", `There is no schedule "${id}" in this store.`, {
       remedies: [{ action: "listSchedules" }],

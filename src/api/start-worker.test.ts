@@ -18,10 +18,10 @@ describe("a worker that would serve nothing, or never rest, is refused, and says
   };
 
   test.each<[string, string, WorkerSettings]>([
-    ["NO_QUEUES", "serve nothing. Name one at least", { queues: [] }],
+    ["NO_QUEUES", "serve nothing. Name at least one", { queues: [] }],
     ["UNKNOWN_QUEUE", 'no queue " "', { queues: [" "] }],
-    ["BAD_SLOTS", "slots must be a whole number from 1 on, got 0", { slots: 0 }],
-    ["BAD_SLOTS", "processes must be a whole number from 1 on, got 0", { processes: 0 }],
+    ["BAD_SLOTS", "slots must be a whole number of at least 1, got 0", { slots: 0 }],
+    ["BAD_SLOTS", "processes must be a whole number of at least 1, got 0", { processes: 0 }],
     ["BAD_POLL", "A poll of 0ms", { poll: "0s" }],
     ["BAD_POLL", "The shortest is 10ms", { poll: "9ms", pollJitter: "1h" }],
     ["BAD_DURATION", "has no unit", { stopGrace: "5" }],

@@ -1,6 +1,6 @@
 /** Starts a worker on a store: it claims and runs tasks, moves runs on, starts what starts by itself, and polls. */
 import type { App } from "../core/app/app.ts";
-import { SluiceError } from "../core/error.ts";
+import { isStoreGone, SluiceError } from "../core/error.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import type { Service } from "../engine/service.ts";
@@ -29,6 +29,9 @@ export interface RunningWorker extends AsyncDisposable {
   stop(options?: { graceMs?: number }): Promise<void>;
 }
 
+/** Without its store a worker only waits for code that was aborted, and no longer than this. */
+const GONE_GRACE_MS = 5_000;
+
 /** A worker and all that belongs to it, running until it is stopped. */
 export async function startWorker(
   store: Store,
@@ -37,7 +40,10 @@ export async function startWorker(
   settings: WorkerSettings,
 ): Promise<RunningWorker> {
   const checked = checkSettings(app, settings);
-  const failed = (error: unknown): void => settings.watch?.({ kind: "error", error });
+  const failed = (error: unknown): void => {
+    if (isStoreGone(error)) worker.unanswered(error);
+    else settings.watch?.({ kind: "error", error });
+  };
   const pods = new Pods(store, app, env, settings.cluster ?? {}, failed);
   const executor = executorOf(app, settings, checked, pods);
   const occasion = settings.deploy ? "deploy" : "start";
@@ -52,7 +58,10 @@ export async function startWorker(
     claimLeaseMs: app.claimLeaseMs,
     mostClaimed: checked.mostClaimed,
     stepsEnded: () => coordinator.wake(),
-    watch: settings.watch,
+    watch: (event) => {
+      settings.watch?.(event);
+      if (event.kind === "storeGone") void up.then(leave).catch(() => {});
+    },
     ...marking(app),
   });
   const looked = (parkedOn: readonly string[]): void => {
@@ -71,7 +80,10 @@ export async function startWorker(
   const services = new Services([hints, worker, tender, coordinator, triggers, pods], () =>
     executor.stopOthers(),
   );
-  await services.start();
+  const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
+  const starting = services.start();
+  const up = starting.catch(() => {});
+  await starting;
   return {
     deployed,
     get session() {

@@ -37,7 +37,7 @@ function refuseBusy(app: App): void {
   if (busy.length > 0)
     throw new SluiceError(
       "NO_APP_FILE",
-      `Tasks with cpu: true (${busy.join(", ")}) run in processes of their own, which load the app's file, and this worker was not told where that is. Pass file: import.meta.url.`,
+      `Tasks with cpu: true (${busy.join(", ")}) run in child processes, which load the app's file, but this worker does not know where that file is. Pass file: import.meta.url.`,
       { remedies: [{ action: "startWorker" }] },
     );
 }

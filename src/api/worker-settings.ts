@@ -97,7 +97,7 @@ function pollsOf({ poll, pollJitter, claimTimeout }: WorkerSettings): Polls {
   if (pollMs < SHORTEST_POLL_MS)
     throw new SluiceError(
       "BAD_POLL",
-      `A poll of ${formatDuration(pollMs)} would keep a processor busy with looking. The shortest is ${formatDuration(SHORTEST_POLL_MS)} (poll, or SLUICE_CLAIM_POLL_INTERVAL); new work is told anyway, so 1s is enough.`,
+      `A poll of ${formatDuration(pollMs)} would keep a CPU busy. The shortest is ${formatDuration(SHORTEST_POLL_MS)} (poll, or SLUICE_CLAIM_POLL_INTERVAL); workers are also woken by new work, so 1s is enough.`,
     );
   return {
     pollMs,
@@ -111,7 +111,7 @@ function said(name: string, value: Duration | undefined, otherwise: Duration): n
   try {
     return parseDuration(text);
   } catch (cause) {
-    throw new SluiceError("BAD_DURATION", `${name} is no duration: "${text}". Write 30s, 5m or 1h30m.`, {
+    throw new SluiceError("BAD_DURATION", `${name} is not a duration: "${text}". Write 30s, 5m or 1h30m.`, {
       cause,
     });
   }
@@ -120,14 +120,17 @@ function said(name: string, value: Duration | undefined, otherwise: Duration): n
 function checkCount(name: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return;
   const code = name.startsWith("max") ? "BAD_CLAIM_BOUND" : "BAD_SLOTS";
-  throw new SluiceError(code, `A worker's ${name} must be a whole number from ${least} on, got ${value}.`);
+  throw new SluiceError(
+    code,
+    `A worker's ${name} must be a whole number of at least ${least}, got ${value}.`,
+  );
 }
 
 function checkServed(app: App, queues: readonly string[]): void {
   if (queues.length === 0)
     throw new SluiceError(
       "NO_QUEUES",
-      "A worker without queues would serve nothing. Name one at least, or leave `queues` out to serve all of them.",
+      "A worker without queues would serve nothing. Name at least one, or leave `queues` out to serve all of them.",
     );
   const unknown = queues.filter((queue) => !app.queues.some(({ name }) => name === queue));
   if (unknown.length === 0) return;

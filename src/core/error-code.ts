@@ -10,13 +10,13 @@ interface CodeMeaning {
 /** What is wrong with an app, a definition or a call: nothing was changed. */
 const REFUSED = {
   ALREADY_FINISHED: { means: "The task or the run has ended.", cure: "There is nothing left to cancel." },
-  AMBIGUOUS_ID: { means: "An ID prefix fits more than one.", cure: "Write more of the ID." },
+  AMBIGUOUS_ID: { means: "More than one ID starts with this prefix.", cure: "Type more of the ID." },
   ASKS_TOO_MUCH: {
     means: "A unit asks for more slots than a limit allows, or for more gates than can be kept.",
     cure: "Ask for less, or raise the limit.",
   },
   BAD_ANSWER: {
-    means: "A sensor answered something else than a cursor and runs to submit.",
+    means: "A sensor returned something other than a cursor and runs to submit.",
     cure: "Return { cursor, submit }.",
   },
   BAD_APP: {
@@ -29,23 +29,29 @@ const REFUSED = {
   },
   BAD_CONFIG: {
     means: "An app breaks one or more rules; the error lists each with its cure.",
-    cure: "Mend every problem it lists.",
+    cure: "Fix every problem it lists.",
   },
   BAD_CRON: { means: "A cron expression cannot be read.", cure: "Write five fields, like 0 6 * * 1." },
   BAD_CURSOR: {
-    means: "A text is not a cursor of the feed.",
-    cure: "Give the cursor of a change, as it came.",
+    means: "The text is not a cursor of the feed.",
+    cure: "Pass the cursor of a change, unchanged.",
   },
   BAD_DURATION: { means: "A duration cannot be read.", cure: "Write 30s, 5m or 1h30m." },
-  BAD_GATE: { means: "A text cannot be the key of a gate.", cure: "Write a kind and a name, like pool:gpu." },
-  BAD_INPUT: { means: "An input is not JSON or does not fit its schema.", cure: "Give an input that fits." },
+  BAD_GATE: {
+    means: "The text cannot be the key of a gate.",
+    cure: "Write a kind and a name, like pool:gpu.",
+  },
+  BAD_INPUT: {
+    means: "An input is not JSON or does not match its schema.",
+    cure: "Pass an input that matches.",
+  },
   BAD_ITEMS: {
-    means: "The list of a fan-out step is not a list, or is too long.",
-    cure: "Return a list that fits.",
+    means: "The items of a step over a list are not a list, or its concurrency is not a whole number.",
+    cure: "Pass a list, and a concurrency of 1 or more.",
   },
   BAD_KEY: {
     means: "A sensor submits a run without a usable key.",
-    cure: "Give each submission a key of its own.",
+    cure: "Give each submission its own key.",
   },
   BAD_LEASE: {
     means: "A lease is too short, too long or not a number.",
@@ -64,7 +70,7 @@ const REFUSED = {
     cure: "Give a whole number within the range.",
   },
   BAD_POLL: {
-    means: "A poll interval is so short that looking would keep a processor busy.",
+    means: "A poll interval is so short that polling would keep a CPU busy.",
     cure: "Poll less often.",
   },
   BAD_POOL: {
@@ -92,23 +98,26 @@ const REFUSED = {
   },
   GATE_IN_USE: {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
-    cure: "Take it out of the app, or reset its limit.",
+    cure: "Remove it from the app, or reset its limit.",
   },
   NOT_ASIDE: { means: "The task, run or lane was not set aside.", cure: "Look at what was set aside." },
   NOT_DIRECT: {
-    means: "The workflow holds mutexes or pools, so it cannot be executed past the line.",
+    means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
     cure: "Submit it instead.",
   },
-  NOT_FINISHED: { means: "Only what has ended can be run again.", cure: "Wait for its end, or cancel it." },
+  NOT_FINISHED: {
+    means: "Only a finished task or run can be run again.",
+    cure: "Wait until it ends, or cancel it.",
+  },
   NOT_IN_PROGRESS: {
     means: "Only a run in progress can be paused or resumed.",
     cure: "Look at the state of the run.",
   },
-  NOT_JSON: { means: "A value has no JSON form.", cure: "Hand over plain data." },
+  NOT_JSON: { means: "A value has no JSON form.", cure: "Pass plain data." },
   NOT_QUEUED: { means: "The run is no longer in line.", cure: "Cancel the run itself." },
   NO_APP: { means: "The call needs an app, and none was connected.", cure: "connect({ app })." },
   NO_APP_FILE: {
-    means: "The file of the app is not there, or was not named.",
+    means: "The app file does not exist, or was not named.",
     cure: "Name the file that exports the app.",
   },
   NO_CALLER_TRANSACTION: {
@@ -131,57 +140,60 @@ const REFUSED = {
   PART_OF_A_RUN: { means: "A step cannot be retried alone.", cure: "Run its run again." },
   STARTED: { means: "An executor was started twice.", cure: "Start it once." },
   SUCCEEDED: {
-    means: "The task has succeeded, and running it again would repeat its effects.",
+    means: "The task has succeeded, so running it again would repeat its effects.",
     cure: "Force it if you want that.",
   },
   TRIGGER_TAKEN: {
-    means: "Another app owns a schedule, sensor or automation of this name.",
+    means: "Another app owns a schedule, sensor or automation with this name.",
     cure: "Choose another ID, or deploy the other app without it.",
   },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
-    cure: "Check the name, or make the gate.",
+    cure: "Check the name, or create the gate.",
   },
-  UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List those that are there." },
+  UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List the tasks or the runs." },
   UNKNOWN_KIND: {
-    means: "The feed tells no changes of this kind.",
+    means: "The feed has no changes of this kind.",
     cure: "Use one of the kinds of events.",
   },
-  UNKNOWN_POOL: { means: "There is no pool of this name.", cure: "Check the name, or make the pool." },
-  UNKNOWN_QUEUE: { means: "There is no queue of this name.", cure: "Check the name, or declare the queue." },
+  UNKNOWN_POOL: { means: "No pool has this name.", cure: "Check the name, or create the pool." },
+  UNKNOWN_QUEUE: { means: "No queue has this name.", cure: "Check the name, or declare the queue." },
   UNKNOWN_SCHEDULE: {
-    means: "There is no schedule, sensor or automation of this ID.",
-    cure: "List those that are there.",
+    means: "No schedule, sensor or automation has this ID.",
+    cure: "List the schedules.",
   },
   UNKNOWN_STEP: {
-    means: "The run has no step of this name.",
+    means: "The run has no step with this name.",
     cure: "Use one of the names that the error lists.",
   },
-  UNKNOWN_TASK: { means: "The app has no task of this name.", cure: "Add it to the app." },
-  UNKNOWN_WORKFLOW: { means: "The app has no workflow of this name.", cure: "Add it to the app." },
+  UNKNOWN_TASK: { means: "The app has no task with this name.", cure: "Add it to the app." },
+  UNKNOWN_WORKFLOW: { means: "The app has no workflow with this name.", cure: "Add it to the app." },
 } as const satisfies Record<string, CodeMeaning>;
 
 /** What is wrong with the store or with what lies between it and us. */
 const OF_STORE = {
   AMBIGUOUS_COMMIT: {
     means: "The connection was lost during a commit, so it may or may not have happened.",
-    cure: "Nothing: the worker looks again. A call of your own should be made with an idempotency key.",
+    cure: "Nothing: the worker checks by itself. Make your own calls with an idempotency key.",
   },
   BAD_DATA: {
     means: "The database refused a value or cannot read a row.",
-    cure: "Read the cause; a worker sets the lane aside and goes on.",
+    cure: "Read the cause; a worker sets the lane aside and continues.",
   },
   FEED_EXPIRED: {
-    means: "The feed cannot go on without a gap: the cursor is too old, or the reader was too slow.",
-    cure: "Start again from now, without a cursor, and read afresh what you show.",
+    means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
+    cure: "Start again from now, without a cursor, and read again what you show.",
   },
-  MIGRATION_BUSY: { means: "Another process migrates this store.", cure: "Wait for it, then migrate again." },
+  MIGRATION_BUSY: {
+    means: "Another process is migrating this store.",
+    cure: "Wait for it, then migrate again.",
+  },
   NOT_DURABLE: {
     means: "SQLite would not promise that a commit survives a power cut.",
     cure: "Use another build of SQLite.",
   },
   POOLER_IN_BETWEEN: {
-    means: "A connection pooler in transaction mode stands before PostgreSQL.",
+    means: "A connection pooler in transaction mode is between Sluice and PostgreSQL.",
     cure: "Connect to the server, or open the store with pooler: true.",
   },
   SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
@@ -190,11 +202,22 @@ const OF_STORE = {
     means: "The store was closed while somebody followed its feed.",
     cure: "Connect again.",
   },
-  STORE_FULL: { means: "The disk of the store is full.", cure: "Make room; work resumes by itself." },
-  STORE_READ_ONLY: { means: "The database takes no writes.", cure: "Use the primary." },
+  STORE_FULL: {
+    means: "The disk of the store is full.",
+    cure: "Free some space; work resumes automatically.",
+  },
+  STORE_GONE: {
+    means: "The file of the store was deleted, moved or replaced while it was open; its worker has stopped.",
+    cure: "Put the right file back, then start again.",
+  },
+  STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Use the primary." },
+  STORE_REFUSED: {
+    means: "The store was reached, but it refused the request.",
+    cure: "Read the cause: usually a permission or a setting.",
+  },
   STORE_UNREACHABLE: {
     means: "The store did not answer.",
-    cure: "Check its address and that it runs; workers try again.",
+    cure: "Check its address and that it is running; workers retry.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 
@@ -206,7 +229,7 @@ const OF_ENDING = {
   },
   CANCELLED: { means: "Somebody cancelled it.", cure: "Retry it if that was a mistake." },
   CLAIM_TIMEOUT: {
-    means: "A step waited longer for its pools than a claim may wait.",
+    means: "A step waited for its pools longer than the claim timeout.",
     cure: "Raise the limit of the pool, or the claim timeout.",
   },
   EXPIRED: {
@@ -215,43 +238,43 @@ const OF_ENDING = {
   },
   LEASE_LOST: {
     means: "Its worker was gone or silent for longer than its lease.",
-    cure: "It is tried again as its retry allows; make the task idempotent.",
+    cure: "It is retried as its retry policy allows; make the task idempotent.",
   },
   MALFORMED_RUN: {
-    means: "The stored run cannot be read or moved on.",
+    means: "The stored run cannot be read or advanced.",
     cure: "Submit it again, and report it.",
   },
   NOT_BEGUN: {
-    means: "No process could begin it in time; its attempt is given back.",
-    cure: "Nothing: it returns to the line.",
+    means: "No process could start it in time; the attempt does not count.",
+    cure: "Nothing: it goes back in line.",
   },
   NOT_RUNNING: { means: "The processes of the executor are not running.", cure: "Start the worker again." },
   PROCESS_DIED: {
     means: "The process that ran it died.",
-    cure: "Read the exit code or the signal; it is tried again as its retry allows.",
+    cure: "Read the exit code or the signal; it is retried as its retry policy allows.",
   },
   PROCESS_NOT_STARTED: { means: "A child process could not start.", cure: "Read why the app did not load." },
   QUARANTINED: {
-    means: "It lost its worker three times, so it may be what kills workers.",
+    means: "It lost its worker three times, so it may be what kills the workers.",
     cure: "Find out why, then retry it by hand.",
   },
   RESULT_NOT_JSON: { means: "A result has no JSON form.", cure: "Return plain data." },
   RESULT_NOT_STORED: {
-    means: "What it ended with could not be stored.",
+    means: "Its result or error could not be stored.",
     cure: "Return something smaller or simpler.",
   },
   RESULT_TOO_LARGE: {
-    means: "The result is larger than a pod can hand over.",
-    cure: "Store the data elsewhere and return where it is.",
+    means: "The result is too large for a pod to return.",
+    cure: "Store the data elsewhere and return a reference to it.",
   },
   RUN_TIMEOUT: { means: "The run took longer than its timeout.", cure: "Give it more time." },
   SET_ASIDE: {
-    means: "A lane could not be processed and waits apart; everything else goes on.",
-    cure: "Cure what is wrong with it, then restore the lane.",
+    means: "A lane could not be processed and was set aside; everything else continues.",
+    cure: "Fix what is wrong with it, then restore the lane.",
   },
   START_TIMEOUT: {
-    means: "The run was let in and nobody started it in time.",
-    cure: "Check that a worker runs.",
+    means: "The run was admitted, but no worker started it in time.",
+    cure: "Check that a worker is running.",
   },
   STEPS_FAILED: {
     means: "One or more steps of the run did not succeed.",
@@ -263,17 +286,17 @@ const OF_ENDING = {
   },
   WORKER_STOPPED: {
     means: "The worker stopped before the task was done.",
-    cure: "Nothing: the task returns to the line.",
+    cure: "Nothing: the task goes back in line.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 
 /** Steps in pods. */
 const OF_PODS = {
   INPUT_TOO_LARGE: {
-    means: "The input is larger than a pod can be told.",
-    cure: "Store the data elsewhere and hand over where it is.",
+    means: "The input is too large to pass to a pod.",
+    cure: "Store the data elsewhere and pass a reference to it.",
   },
-  KUBERNETES_AWAY: { means: "The Kubernetes API gave no answer.", cure: "Nothing: it is asked again." },
+  KUBERNETES_AWAY: { means: "The Kubernetes API did not answer.", cure: "Nothing: the worker asks again." },
   KUBERNETES_REFUSED: {
     means: "The Kubernetes API refused a request.",
     cure: "Check the permissions of the service account.",
@@ -293,17 +316,20 @@ const OF_PODS = {
   },
   POD_FAILED: { means: "The pod ended with an error.", cure: "Read its log." },
   POD_LOST: {
-    means: "The pod is gone, and nobody knows how it ended.",
-    cure: "It is tried again as its retry allows.",
+    means: "The pod is gone, and how it ended is not known.",
+    cure: "It is retried as its retry policy allows.",
   },
-  POD_NAME_TAKEN: { means: "A pod of this name was made for something else.", cure: "Delete it." },
+  POD_NAME_TAKEN: { means: "A pod with this name was created for something else.", cure: "Delete it." },
   POD_NOT_STARTED: { means: "The pod did not start in time.", cure: "Check image, resources and quotas." },
-  POD_OUT_OF_MEMORY: { means: "The pod used more memory than it may.", cure: "Raise its memory limit." },
-  POD_STOPPED: { means: "The pod was told to stop.", cure: "It is tried again as its retry allows." },
+  POD_OUT_OF_MEMORY: {
+    means: "The pod used more memory than its limit allows.",
+    cure: "Raise its memory limit.",
+  },
+  POD_STOPPED: { means: "The pod was told to stop.", cure: "It is retried as its retry policy allows." },
   RESULT_CUT_OFF: { means: "The line with the result is cut off in the log.", cure: "Return less." },
   RESULT_LOST: {
     means: "The log with the result could not be read.",
-    cure: "It is tried again as its retry allows.",
+    cure: "It is retried as its retry policy allows.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 

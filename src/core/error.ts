@@ -36,6 +36,10 @@ export class SluiceError extends Error {
   }
 }
 
+/** The store that was opened is not there any more and will not come back: nothing is gained by asking again. */
+export const isStoreGone = (error: unknown): boolean =>
+  error instanceof SluiceError && error.code === "STORE_GONE";
+
 /** An error may quote what it refuses, and that may be of any length. */
 const LONGEST_MESSAGE = 2_000;
 /** A list of problems, each of them short. */

@@ -15,7 +15,7 @@ const ERROR = { name: "the error's name", message: "what it said", code: "its co
 /** Their subject is a task, a step or a run: each of them is a unit. */
 const OF_UNITS = {
   TaskEnqueued: {
-    means: "It was put in line, or is to be once its delay has passed.",
+    means: "It was put in line, or will be when its delay has passed.",
     data: { priority: "its first priority" },
   },
   TaskClaimed: {
@@ -26,8 +26,11 @@ const OF_UNITS = {
       session: "the session that holds it",
     },
   },
-  TaskStarted: { means: "Its code has begun.", data: {} },
-  TaskLogged: { means: "Its code logged a line.", data: { message: "the line", data: "what came with it" } },
+  TaskStarted: { means: "Its code has started.", data: {} },
+  TaskLogged: {
+    means: "Its code logged a line.",
+    data: { message: "the line", data: "the data logged with it" },
+  },
   TaskRetried: {
     means: "An attempt failed and another follows; or somebody put it back in line.",
     data: {
@@ -38,7 +41,7 @@ const OF_UNITS = {
     },
   },
   TaskReturned: {
-    means: "It went back to the line without losing an attempt: its code had not begun.",
+    means: "It went back in line without losing an attempt: its code had not started.",
     data: ERROR,
   },
   TaskLost: { means: "Its worker was lost while its code ran; another attempt follows.", data: ERROR },
@@ -50,15 +53,15 @@ const OF_UNITS = {
   TaskFailed: { means: "It failed, and no attempt is left.", data: ERROR },
   TaskCancelled: { means: "It was cancelled.", data: WHO },
   TaskExpired: { means: "Its deadline passed before it started.", data: ERROR },
-  TaskQuarantined: { means: "It lost its worker three times and is not tried again by itself.", data: ERROR },
+  TaskQuarantined: { means: "It lost its worker three times and is not retried automatically.", data: ERROR },
   StepSlotRenewed: { means: "The lease of a pool that it holds was renewed.", data: {} },
 } as const satisfies Record<string, EventMeaning>;
 
 /** Their subject is a lane. */
 const OF_LANES = {
   LaneWaiting: {
-    means: "What the lane waits for has changed.",
-    data: { "[ … ]": "the keys of the gates in its way; none when it moves" },
+    means: "The gates that the lane waits for have changed.",
+    data: { "[ … ]": "the keys of the gates that block it; empty when it moves" },
   },
   LaneRestored: { means: "A lane that was set aside was put back.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
@@ -66,15 +69,15 @@ const OF_LANES = {
 /** Their subject is the key of a gate. */
 const OF_GATES = {
   LimitChanged: { means: "Somebody set the limit.", data: CHANGE },
-  LimitReset: { means: "Somebody went back to the limit that the apps declare.", data: CHANGE },
+  LimitReset: { means: "Somebody reset the limit to what the apps declare.", data: CHANGE },
   GatePaused: { means: "The gate was paused.", data: CHANGE },
-  GateResumed: { means: "The pause was ended.", data: CHANGE },
+  GateResumed: { means: "The gate was resumed.", data: CHANGE },
 } as const satisfies Record<string, EventMeaning>;
 
 /** Their subject is a schedule, a sensor or an automation. */
 const OF_TRIGGERS = {
   TriggerPaused: { means: "It was paused.", data: WHO },
-  TriggerResumed: { means: "Its pause was ended.", data: WHO },
+  TriggerResumed: { means: "It was resumed.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
 
 /** Told by the feed, kept by no history. */

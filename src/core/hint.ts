@@ -4,8 +4,8 @@
  */
 export const HINTS = {
   work: "Tasks may be able to start: workers make a pass.",
-  runs: "Runs may be able to start or move on: coordinators and triggers look.",
-  later: "Something was put off: whoever moves due units into line looks when the next one is due.",
+  runs: "Runs may be able to start or continue: coordinators and triggers look.",
+  later: "Something was delayed: the worker that moves due units into line looks when the next one is due.",
   cancel: "Something was cancelled or ended early: workers look for claims that they no longer hold.",
   feed: "The feed has something new: whoever follows it reads on.",
 } as const;

@@ -25,8 +25,8 @@ describe("a text that names something", () => {
     ["one byte too many", "x".repeat(LONGEST_TEXT + 1), "it has 192 bytes, and 191 are allowed"],
     ["too many bytes in few letters", "ж".repeat(96), "it has 192 bytes"],
     ["too many bytes in few signs", "😀".repeat(48), "it has 192 bytes"],
-    ["a number", 7, "must be a text, but is 7"],
-    ["an object", {}, "must be a text, but is a object"],
+    ["a number", 7, "must be a string, but is 7"],
+    ["an object", {}, "must be a string, but is a object"],
   ])("cannot be %s", (_, text, problem) => {
     expect(textProblem(text)).toContain(problem);
   });

@@ -24,7 +24,7 @@ const PLAIN = /^[\x20-\x7e]+$/;
 
 /** What is wrong with a text, as the end of a sentence about it; undefined when nothing is. */
 export function textProblem(text: unknown, longest = LONGEST_TEXT): string | undefined {
-  if (typeof text !== "string") return `must be a text, but is ${kindOf(text)}`;
+  if (typeof text !== "string") return `must be a string, but is ${kindOf(text)}`;
   if (text === "") return "must not be empty";
   // A code unit is a byte at least, and three at most.
   if (text.length > longest) return tooLong(text, longest);

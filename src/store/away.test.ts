@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isAway, unreachable } from "./away.ts";
+import { isAnswer, isAway, unreachable } from "./away.ts";
 
 describe("a store is away", () => {
   test.each([
@@ -23,6 +23,29 @@ describe("a store is away", () => {
     { message: "no such column" },
   ])("but not when it answers: %j", (error) => {
     expect(isAway(error)).toBe(false);
+  });
+});
+
+describe("a store was reached", () => {
+  test.each([
+    { code: "42501" },
+    { code: "3F000" },
+    { code: "ER_TABLEACCESS_DENIED_ERROR", sqlState: "42000" },
+    { code: "ER_DUP_FIELDNAME", sqlState: "42S21" },
+  ])("when it answers %j", (error) => {
+    expect(isAnswer(error)).toBe(true);
+  });
+
+  test.each([
+    { code: "EPIPE" },
+    { code: "28P01" },
+    { code: "3D000" },
+    { code: "ER_ACCESS_DENIED_ERROR", sqlState: "28000" },
+    { code: "ER_BAD_DB_ERROR", sqlState: "42000" },
+    { code: "ECONNREFUSED" },
+    { message: "file is not a database" },
+  ])("but not when nobody was let in: %j", (error) => {
+    expect(isAnswer(error)).toBe(false);
   });
 });
 

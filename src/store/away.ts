@@ -37,6 +37,21 @@ export function unreachable(where: string, error: unknown): SluiceError {
   });
 }
 
+/** As a server says it that has let us in. Who is not let in has not reached it. */
+export function isAnswer(error: unknown): boolean {
+  const { code, sqlState } = toldBy(error);
+  const state = typeof sqlState === "string" ? sqlState : String(code ?? "");
+  return /^(?=.*\d)[0-9A-Z]{5}$/.test(state) && !/^(28|3D)/.test(state) && !NOT_LET_IN.has(String(code));
+}
+
+const NOT_LET_IN = new Set(["ER_BAD_DB_ERROR", "ER_DBACCESS_DENIED_ERROR"]);
+
+export function refused(where: string, error: unknown): SluiceError {
+  return new SluiceError("STORE_REFUSED", `The store ${masked(where)} refused: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
 /** A URL as it may be shown: without its password, even one that somebody forgot to escape. */
 export function masked(url: string): string {
   const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;

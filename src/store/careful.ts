@@ -73,7 +73,7 @@ export async function advanceCarefully(
 }
 
 async function giveUp(db: Database, run: string, error: unknown, dialect: Dialect): Promise<void> {
-  const message = `The run could not be moved on: ${sayCause(error)}`;
+  const message = `The run could not be advanced: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "MALFORMED_RUN", message });
   await db.transact(() => commit(deleteNewsOf(run)));
   await db

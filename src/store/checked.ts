@@ -23,7 +23,7 @@ const MOST_LISTED = 100_000;
 const LISTS: Range = { least: 1, most: MOST_LISTED };
 const LIMITS: Range = { least: UNLIMITED, most: MOST_SLOTS };
 const id = (given: unknown): void => checkText("An id", given);
-const by = (given: unknown): void => checkText("The name of who does it (by)", given);
+const by = (given: unknown): void => checkText("The name in `by`", given);
 const optional = (what: string, given: unknown): void => {
   if (given !== undefined && given !== null) checkText(what, given);
 };
@@ -64,8 +64,8 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
     checkNumber("BAD_PAGE", "The place after which to list", after, { least: -1, most: MOST_SLOTS });
     checkLimit(limit);
   },
-  find: (prefix) => checkText("The beginning of an id", prefix),
-  events: (subject) => checkText("What to list the events of", subject),
+  find: (prefix) => checkText("The ID prefix", prefix),
+  events: (subject) => checkText("The subject of the events", subject),
   holders: (gate) => checkKey(gate),
   limits: (keys) => {
     for (const key of keys) checkKey(key);
@@ -131,7 +131,7 @@ function checkRun(run: NewRun): void {
   if (bytesOf(run.tags) <= LONGEST_LIST) return;
   throw new SluiceError(
     "BAD_TAG",
-    `workflow "${run.name}": its tags are too long together: ${bytesOf(run.tags)} bytes, and ${LONGEST_LIST} are allowed. Make some of them part of the run's input.`,
+    `workflow "${run.name}": its tags are too long in total: ${bytesOf(run.tags)} bytes, and ${LONGEST_LIST} are allowed. Make some of them part of the run's input.`,
   );
 }
 

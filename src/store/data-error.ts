@@ -35,6 +35,8 @@ const MYSQL = new Set([
   "ER_TRUNCATED_WRONG_VALUE",
   "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD",
   "ER_TOO_BIG_ROWSIZE",
+  // Larger than what the server takes at a time: a smaller one it would take.
+  "ER_NET_PACKET_TOO_LARGE",
 ]);
 /** SQLite's result codes: too big, constraint, mismatch, range. */
 const SQLITE = new Set([18, 19, 20, 25]);

@@ -31,7 +31,7 @@ export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneS
 const asksTooLong = (task: string, text: string): SluiceError =>
   new SluiceError(
     "ASKS_TOO_MUCH",
-    `task "${task}": what it asks for is too long to be kept: ${bytesOf(text)} bytes, and ${LONGEST_LIST} are allowed. Ask fewer gates, or give them shorter names.`,
+    `task "${task}": its asks are too long to be stored: ${bytesOf(text)} bytes, and ${LONGEST_LIST} are allowed. Ask fewer gates, or give them shorter names.`,
   );
 
 const parsed = new Map<string, readonly Ask[]>();

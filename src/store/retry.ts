@@ -52,7 +52,7 @@ export class AmbiguousCommit extends SluiceError {
   constructor(cause: unknown) {
     super(
       "AMBIGUOUS_COMMIT",
-      "The connection to the store was lost during a commit; whether it happened is not known. Look before you do it again: what was enqueued or submitted with an idempotency key can simply be sent again, a cancel or a limit too; of anything else, see whether it is there.",
+      "The connection to the store was lost during a commit; it may or may not have happened. It is safe to repeat an enqueue or submit with an idempotency key, a cancel, or a limit. Before you repeat anything else, check whether it is already there.",
       { cause },
     );
   }

@@ -93,7 +93,7 @@ export function checkVersion(version: number): void {
   if (version > SCHEMA_VERSION)
     throw new SluiceError(
       "SCHEMA_NEWER",
-      `The store has schema ${version}, newer than this version knows (${SCHEMA_VERSION}). Upgrade sluice.`,
+      `The store has schema ${version}, newer than this version supports (${SCHEMA_VERSION}). Upgrade sluice.`,
     );
 }
 

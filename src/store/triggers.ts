@@ -8,6 +8,6 @@ export type * from "./ports/triggers.ts";
 export function triggerTaken(name: string, owner: string, app: string): SluiceError {
   return new SluiceError(
     "TRIGGER_TAKEN",
-    `The ${name} belongs to app "${owner}" in this store, so app "${app}" cannot declare one of that name. Give it another id, or deploy "${owner}" without it first.`,
+    `The ${name} belongs to app "${owner}" in this store, so app "${app}" cannot declare one with that name. Give it another id, or deploy "${owner}" without it first.`,
   );
 }

@@ -49,7 +49,7 @@ test("every command answers while a worker is at it, and the worker goes on", {
     events: [{ kind: "TaskEnqueued" }],
   });
   expect(await busily(() => table("why", id))).toMatch(
-    /^stripe \w+ is put off, in queue "stripe":\n {2}not before /,
+    /^stripe \w+ is delayed, in queue "stripe":\n {2}not before /,
   );
   const later = await busily(() => data("why", id));
   expect(later).toMatchObject({ id, state: "later" });
@@ -72,7 +72,7 @@ test("every command answers while a worker is at it, and the worker goes on", {
     later: 1,
   });
   expect(await busily(() => table("queues", "resume", "email"))).toBe(
-    "queue email goes on, 0 tasks waiting.\n",
+    "queue email is resumed, 0 tasks waiting.\n",
   );
   expect(await busily(() => table("limits", "list"))).toMatch(
     /^cluster +\d+\/20 +skip +app \S+ \d+m?s ago$/m,
@@ -83,7 +83,7 @@ test("every command answers while a worker is at it, and the worker goes on", {
   expect(await busily(() => data("limits", "set", "queue:stripe", "9"))).toMatchObject({ from: 3, limit: 9 });
   expect(await busily(() => table("limits", "reset", "queue:stripe"))).toBe("queue:stripe: 9 → 3\n");
   expect(await busily(() => table("check", "app.js"))).toMatch(
-    /^app\.js is right: 3 tasks, 3 queues, 2 pools\n/,
+    /^app\.js is valid: 3 tasks, 3 queues, 2 pools\n/,
   );
   expect(await busily(() => data("check", "app.js"))).toMatchObject({
     clusterCap: 20,

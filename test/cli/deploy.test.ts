@@ -59,7 +59,7 @@ test("enqueueing and looking change no limit, a deploy does, and the strictest o
   expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
 
   expect(await says(folder, "deploy", "web.js")).toBe(
-    'App "web" is deployed: 1 limit. Another value is in force at pool:gpu. See: npx sluice limits list\n',
+    'App "web" is deployed: 1 limit. A different value is in force at pool:gpu. See: npx sluice limits list\n',
   );
   const list = await says(folder, "limits", "list");
   expect(list).toMatch(/^cluster +0\/5 +skip +app shop \d+m?s ago$/m);
@@ -92,7 +92,7 @@ test("a worker of a replaced version says in one line that the later limits hold
   expect(await worked(folder, "later.js")).not.toContain("later deploy");
   expect(await limits(folder)).toMatchObject({ cluster: 2 });
   expect(await worked(folder, "app.js")).toMatch(
-    /^The limits of a later deploy of app "shop" hold \(\d+m?s ago\), not those of app\.js\. To go back to these: npx sluice deploy app\.js$/m,
+    /^The limits of a later deploy of app "shop" apply \(\d+m?s ago\), not those of app\.js\. To put these back in force: npx sluice deploy app\.js$/m,
   );
   expect(await limits(folder)).toMatchObject({ cluster: 2 });
   await says(folder, "deploy", "app.js");
@@ -104,12 +104,12 @@ test("a limit that is set for one value says that it replaces the one for each",
   await gives(folder, "tasks", "enqueue", "app.js", "work");
   await says(folder, "deploy", "app.js");
   expect(await says(folder, "limits", "set", "pool:tenant=acme", "4")).toBe(
-    "pool:tenant=acme: 2 → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). Back: npx sluice limits reset pool:tenant=acme\n",
+    "pool:tenant=acme: 2 → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). To undo: npx sluice limits reset pool:tenant=acme\n",
   );
   expect(await says(folder, "limits", "reset", "pool:tenant=acme")).toBe("pool:tenant=acme: 4 → 2\n");
   // A star is a pattern to a shell, and so is a space the end of a word.
   expect(await says(folder, "limits", "set", "pool:tenant=*", "0")).toContain(
-    "To go on: npx sluice limits reset 'pool:tenant=*'",
+    "To resume: npx sluice limits reset 'pool:tenant=*'",
   );
   expect((await sluice(folder, ["limits", "set", "pool:tenants=a b", "3"])).stderr).toMatch(
     /To set it before anything asks for it: npx sluice limits set 'pool:tenants=a b' 3 --new\. See: npx sluice limits list\n$/,
@@ -123,7 +123,7 @@ test("a deploy says which limits it changes, whom it binds with them, and what i
   await says(folder, "deploy", "app.js");
   writeFileSync(join(folder, "strict.js"), app("web", "pools: { gpu: { limit: 1 } }"));
   expect(await says(folder, "deploy", "strict.js")).toBe(
-    'App "web" is deployed: 1 limit.\n  pool:gpu: 3 → 1; this binds app "shop", too: the stricter limit holds\n',
+    'App "web" is deployed: 1 limit.\n  pool:gpu: 3 → 1; this also binds app "shop": the stricter limit applies\n',
   );
   writeFileSync(join(folder, "other.js"), app("shop", "pools: { smtp: { limit: 9 } }"));
   expect(await says(folder, "deploy", "other.js")).toBe(

@@ -104,7 +104,10 @@ describe("a file", () => {
     database.close();
     for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
       expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
-        failure("SCHEMA_NEWER", "The store has schema 7, newer than this version knows (3). Upgrade sluice."),
+        failure(
+          "SCHEMA_NEWER",
+          "The store has schema 7, newer than this version supports (3). Upgrade sluice.",
+        ),
       );
   });
 
@@ -118,7 +121,7 @@ describe("a file", () => {
       expect(await sluice(project, ["tasks", "list", "--store", "file:a.db"], { uid: NOBODY })).toEqual(
         failure(
           "STORE_UNREACHABLE",
-          expect.stringMatching(/^a\.db cannot be read and written by user nobody\. Even a look needs both/),
+          expect.stringMatching(/^a\.db cannot be read and written by user nobody\. Even reading needs both/),
         ),
       );
     },

@@ -103,7 +103,7 @@ describe("runs items", () => {
       says(`UNKNOWN_STEP: run ${open} has no step "rows". It has: cells, sum`),
     );
     expect(await shop.ends(["runs", "items", open, "sum"])).toEqual(
-      says(`NO_ITEMS: step "sum" has not begun, so it has no items yet. See: npx sluice runs show ${open}`),
+      says(`NO_ITEMS: step "sum" has not started, so it has no items yet. See: npx sluice runs show ${open}`),
     );
     expect(await shop.ends(["runs", "items", failed, "sum"])).toEqual(
       says(`NO_ITEMS: step "sum" was skipped, so it has no items. See: npx sluice runs show ${failed}`),

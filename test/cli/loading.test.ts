@@ -40,7 +40,7 @@ describe("an app file that does not finish loading is told by", () => {
       code: 1,
       stdout: "",
       stderr:
-        "error BAD_APP: hangs.js never finishes loading: at its top level it awaits something that never comes.\n",
+        "error BAD_APP: hangs.js never finishes loading: its top-level code awaits something that never comes.\n",
     });
   });
 });
@@ -49,7 +49,7 @@ test("one that waits for too long is given up", async () => {
   const { code, stdout, stderr } = await runBriefly("check", "waits.js");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(
-    /^error BAD_APP: waits\.js did not finish loading within 4s: at its top level it awaits/,
+    /^error BAD_APP: waits\.js did not finish loading within 4s: its top-level code awaits/,
   );
   expect(stderr).toContain("SLUICE_LOAD_TIMEOUT");
 });
@@ -84,7 +84,7 @@ test("one that blocks the event loop is ended, with its name", async () => {
 
 describe("a child process in which it", () => {
   test.each([
-    ["hangs", "did not finish loading within 4s: at its top level it awaits"],
+    ["hangs", "did not finish loading within 4s: its top-level code awaits"],
     ["exits", "ended the process with exit code 0 while it was being loaded"],
     ["blocks", "did not finish loading within 4s: its code keeps the event loop busy"],
   ])("%s says the same, through its parent", async (does, words) => {
@@ -99,6 +99,6 @@ test("a worker without queues is refused: --queues= is a slip", async () => {
   for (const queues of ["--queues=", "--queues= , "]) {
     const ended = await run("worker", "app.js", queues);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain("It names nothing. Name one at least, or leave the option out.");
+    expect(ended.stderr).toContain("It is empty. Name at least one, or leave the option out.");
   }
 });

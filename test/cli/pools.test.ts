@@ -65,7 +65,7 @@ describe("pools info", () => {
       code: 1,
       stdout: "",
       stderr:
-        'error UNKNOWN_POOL: There is no pool "zzz" in this store. See: npx sluice pools list. To make it: npx sluice pools set zzz 5 --new\n',
+        'error UNKNOWN_POOL: There is no pool "zzz" in this store. See: npx sluice pools list. To create it: npx sluice pools set zzz 5 --new\n',
     });
   });
 });
@@ -73,7 +73,7 @@ describe("pools info", () => {
 describe("pools set", () => {
   test("changes limit and lease, says what that means, and lets those in that fit now", async () => {
     expect(await shop.table("pools", "set", "database", "2")).toBe(
-      "pool database: 5 → 2, lease 5m, draining: 3 held. What runs goes on; nothing new starts until enough of it has ended. 1 unit waiting.\n",
+      "pool database: 5 → 2, lease 5m, draining: 3 held. Running work continues; nothing new starts until enough of it has ended. 1 unit waiting.\n",
     );
     expect(await shop.table("pools", "list")).toMatch(/^database +2 +3 draining +1 +5m$/m);
     expect(await shop.data("pools", "set", "database", "6", "--lease", "30s", "--by", "ann")).toMatchObject({
@@ -101,7 +101,7 @@ describe("pools set", () => {
     expect(await shop.ends(["pools", "set", "databse", "2"])).toMatchObject({
       code: 1,
       stderr:
-        'error UNKNOWN_POOL: There is no pool "databse" in this store. Did you mean "database"? To make it: npx sluice pools set databse 2 --new\n',
+        'error UNKNOWN_POOL: There is no pool "databse" in this store. Did you mean "database"? To create it: npx sluice pools set databse 2 --new\n',
     });
     expect(await shop.table("pools", "set", "databse", "2", "--new")).toMatch(/^pool databse: unset → 2\./);
     await shop.table("limits", "delete", "pool:databse");

@@ -105,7 +105,7 @@ describe("runs show", () => {
     expect(await shop.data("runs", "show", failed.slice(0, -2))).toMatchObject({ id: failed });
     const { code, stderr } = await shop.ends(["runs", "show", "0"]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error AMBIGUOUS_ID: More than one run begins with 0; write more of it:\n/);
+    expect(stderr).toMatch(/^error AMBIGUOUS_ID: More than one run starts with 0; type more of it:\n/);
   });
 });
 
@@ -143,7 +143,7 @@ describe("why", () => {
   test("of a finished run says how it ended", async () => {
     expect(await shop.table("why", failed)).toMatch(
       new RegExp(
-        `^broken ${failed} failed \\w+ ago, after \\w+: Step bad did not succeed\\.\\n  Run it again, with what succeeded: npx sluice runs rerun app\\.js ${failed}\\n$`,
+        `^broken ${failed} failed \\w+ ago, after \\w+: Step bad did not succeed\\.\\n  Run it again, keeping what succeeded: npx sluice runs rerun app\\.js ${failed}\\n$`,
       ),
     );
     expect(await shop.data("why", failed)).toMatchObject({
@@ -156,12 +156,12 @@ describe("why", () => {
 describe("a run is steered by", () => {
   test("runs pause and runs resume", async () => {
     expect(await shop.table("runs", "pause", open)).toBe(
-      `run ${open} is paused: no step starts any more, 1 step running to the end. To go on: npx sluice runs resume ${open}\n`,
+      `run ${open} is paused: no more steps start, 1 step still running. To resume: npx sluice runs resume ${open}\n`,
     );
     expect(await shop.table("runs", "list", "--state", "started")).toMatch(/ started, paused /);
     expect(await shop.table("why", open)).toMatch(
       new RegExp(
-        `, and does not go on, because\\n  run ${open} is paused\\n      npx sluice runs resume ${open}\\n`,
+        `, and cannot continue, because\\n  run ${open} is paused\\n      npx sluice runs resume ${open}\\n`,
       ),
     );
     expect(await shop.data("runs", "resume", open)).toEqual({ id: open, paused: false, running: 1 });

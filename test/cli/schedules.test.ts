@@ -24,7 +24,7 @@ test("schedules list shows what starts runs by itself, when it is due next, and 
 
 test("schedules pause and resume", async () => {
   expect(await shop.table("schedules", "pause", "yearly")).toBe(
-    "schedule yearly is paused. To go on: npx sluice schedules resume yearly\n",
+    "schedule yearly is paused. To resume: npx sluice schedules resume yearly\n",
   );
   expect(await shop.table("schedules", "list")).toMatch(/^yearly .* paused /m);
   expect(await shop.data("schedules", "resume", "yearly")).toMatchObject({

@@ -96,7 +96,7 @@ test.each([
   [["nope"], 1, /^error UNKNOWN_WORKFLOW: workflow "nope" is not part of this app\./],
   [["plain", "{n:1}"], 2, /^error USAGE: the input is not JSON: .*\. Write it like /],
   [["plain", "@nowhere.json"], 2, /^error USAGE: the input cannot be read: ENOENT/],
-  [["plain", "1", "--input", "2"], 2, /^error USAGE: the input was given twice/],
+  [["plain", "1", "--input", "2"], 2, /^error USAGE: the input is given twice/],
   [["plain", "--tag", "env"], 2, /^error USAGE: .*It must be a key and a value, like env=prod\./],
   [["plain", "--tag", "tenant=*"], 1, /^error BAD_TAG: /],
   [["plain", "--run-at", "noon"], 2, /^error USAGE: --run-at "noon" is not a time\./],

@@ -106,7 +106,7 @@ async function serving(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStr
     stream.on("data", (text: Buffer) => {
       said += text;
     });
-  await until(() => said.includes("Ctrl-C to stop."), "the worker serves").catch((error: Error) => {
+  await until(() => said.includes("Press Ctrl-C to stop."), "the worker serves").catch((error: Error) => {
     throw new Error(`${error.message}\n${said}`);
   });
 }

@@ -39,7 +39,7 @@ test("the shop has every limit, and holds it; runs are seen to wait; Ctrl-C ends
       await sleep(50);
     }
   };
-  await until(() => said.includes("Ctrl-C to stop."));
+  await until(() => said.includes("Press Ctrl-C to stop."));
 
   expect(GATES.length).toBeGreaterThan(10);
   await using sluice = await connect({ store: `file:${join(folder, "sluice.db")}` });

@@ -124,12 +124,12 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "a delayed task without its body",
     sql: ["DELETE FROM sluice_task WHERE id = 'later'"],
-    finds: ["places", "fail", /^rows whose task is not there/, ["later later"]],
+    finds: ["places", "fail", /^rows whose task is missing/, ["later later"]],
   },
   {
     name: "a deadline of nobody",
     sql: ["INSERT INTO sluice_deadline (id, at) VALUES ('ghost', 9000000000000)"],
-    finds: ["places", "fail", /^rows whose task is not there/, ["deadline ghost"]],
+    finds: ["places", "fail", /^rows whose task is missing/, ["deadline ghost"]],
   },
   {
     name: "two claims of one task",
@@ -142,20 +142,20 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "a claim whose lane is gone",
     sql: [`DELETE FROM sluice_lane WHERE id = '${BULK.id}'`],
-    finds: ["claims", "fail", /^claims whose lane is not there/, ["runs"]],
+    finds: ["claims", "fail", /^claims whose lane is missing/, ["runs"]],
   },
   {
     name: "the lane of code that stops is gone",
     first: (store) => store.cancel("runs", "ann"),
     sql: [`DELETE FROM sluice_lane WHERE id = '${BULK.id}'`],
-    finds: ["claims", "fail", /^claims whose lane is not there/, ["runs"]],
+    finds: ["claims", "fail", /^claims whose lane is missing/, ["runs"]],
   },
   {
     name: "a run that is over and holds its slots for nothing",
     sql: [
       `INSERT INTO sluice_stopping (epoch, id, lane, session, run, claimed_at, since, because) SELECT epoch, id, '${BILL.id}', '@runs', NULL, 1, 1, 'cancelled' FROM sluice_outcome WHERE id = 'ends'`,
     ],
-    finds: ["claims", "fail", /^runs that are over and still hold their slots/, ["ends"]],
+    finds: ["claims", "fail", /^runs that have ended and still hold their slots/, ["ends"]],
   },
   {
     name: "code that was told to stop long ago",
@@ -166,7 +166,7 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "an epoch from the future",
     sql: ["UPDATE sluice_outcome SET epoch = 1000000 WHERE id = 'ends'"],
-    finds: ["epochs", "fail", /^epochs that are still to be handed out/, ["ends"]],
+    finds: ["epochs", "fail", /^epochs that have not been handed out yet/, ["ends"]],
   },
   {
     name: "a head behind the first of its lane",
@@ -186,7 +186,7 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "a lane parked on a gate that is not there",
     sql: [lane(MAIL.id, "state = 2, parked = 'pool:gone'")],
-    finds: ["line", "fail", /^lanes parked on a gate that is not there/, [`${MAIL.id} on pool:gone`]],
+    finds: ["line", "fail", /^lanes parked on a gate that does not exist/, [`${MAIL.id} on pool:gone`]],
   },
   {
     name: "a limit below -1",

@@ -43,7 +43,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       replaced: { app: "shop", limit: 2 },
     });
     expect(sentences[0]?.text).toMatch(
-      /^pool "gpu" has no limit any more, so it admits nobody: a later deploy of app "shop", at \S+, does not declare it; before, it was 2\. Two apps need a name each/,
+      /^pool "gpu" no longer has a limit, so it admits nobody: a later deploy of app "shop", at \S+, does not declare it; it was 2 before\. Give each app its own name/,
     );
     const { checks } = await examine(one.store);
     const findings = checks.flatMap(({ check, findings }) => (check === "deploys" ? findings : []));
@@ -52,7 +52,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         ids: ["pool:gpu"],
         verdict: "warn",
         text: expect.stringMatching(
-          /^pool "gpu" has no limit any more, and units wait for it: a later deploy/,
+          /^pool "gpu" no longer has a limit, and units wait for it: a later deploy/,
         ),
       },
     ]);
@@ -88,7 +88,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       (await examine(one.store)).checks.find(({ check }) => check === "apps")?.findings[0]?.text;
     expect(await text()).toMatch(/the strictest is in force, 2$/);
     await one.limits.set("pool:gpu", 9, "ann");
-    expect(await text()).toMatch(/in force is 9, set by ann, and not the strictest of these, 2$/);
+    expect(await text()).toMatch(/9 is in force, set by ann, not the strictest of these, 2$/);
   });
 
   test("the doctor sees a run in progress that no worker moves on", async () => {
@@ -99,7 +99,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await two.runs.get(id))?.state).toBe("notStarted");
     const { checks } = await examine(two.store);
     expect(checks.find(({ check }) => check === "workers")?.findings).toMatchObject([
-      { text: "1 run in progress: no worker is running, so nobody lets runs in or moves them on" },
+      { text: "1 run in progress: no worker is running, so no run is admitted or advanced" },
     ]);
   });
 });

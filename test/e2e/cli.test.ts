@@ -110,7 +110,7 @@ describe("while a worker runs", () => {
 
     const lowered = await sluice(project, "limits", "set", "pool:database", "1", "--by", "ann");
     expect(lowered.stdout).toBe(
-      "pool:database: 3 → 1, draining: 3 held. What runs goes on; nothing new starts until enough of it has ended.\n",
+      "pool:database: 3 → 1, draining: 3 held. Running work continues; nothing new starts until enough of it has ended.\n",
     );
     expect((await sluice(project, "limits", "list")).stdout).toMatch(
       /^pool:database +3\/1 draining +bypass +operator ann \d+m?s ago \(app default: 3\)$/m,
@@ -122,7 +122,7 @@ describe("while a worker runs", () => {
 
     const paused = await sluice(project, "limits", "set", "pool:database", "0");
     expect(paused.stdout).toBe(
-      "pool:database: 1 → 0, paused: nothing new starts. 3 slots still held; what runs goes on. To go on: npx sluice limits reset pool:database\n",
+      "pool:database: 1 → 0, paused: nothing new starts. 3 slots still held; running work continues. To resume: npx sluice limits reset pool:database\n",
     );
     touch(project, "r1", "r2", "r3");
     for (const id of ids) await dev.says(`${id}  done in`);
@@ -157,7 +157,7 @@ describe("while a worker runs", () => {
     const dev = await startDev(project);
     const paused = (await sluice(project, "queues", "pause", "reports")).stdout;
     expect(paused).toBe(
-      "queue reports is paused: 0 tasks running to their end, 0 tasks waiting. To go on: npx sluice queues resume reports\n",
+      "queue reports is paused: 0 tasks still running, 0 tasks waiting. To resume: npx sluice queues resume reports\n",
     );
     const id = await enqueue(project, "echo", "hi");
     const why = (await sluice(project, "why", id)).stdout;
@@ -166,7 +166,7 @@ describe("while a worker runs", () => {
     expect((await sluice(project, "queues", "list")).stdout).toMatch(/^reports +100 +0\/10 paused +1 +0$/m);
 
     expect((await sluice(project, "queues", "resume", "reports")).stdout).toBe(
-      "queue reports goes on, 1 task waiting.\n",
+      "queue reports is resumed, 1 task waiting.\n",
     );
     await dev.says(`${id}  done in`);
   });
@@ -302,7 +302,7 @@ describe("tasks", () => {
     const unclear = await sluice(project, "why", "0");
     expect(unclear.code).toBe(1);
     expect(unclear.stderr).toBe(
-      `error AMBIGUOUS_ID: More than one task begins with 0; write more of it:\n  ${first}\n  ${second}\n`,
+      `error AMBIGUOUS_ID: More than one task starts with 0; type more of it:\n  ${first}\n  ${second}\n`,
     );
     const unknown = await sluice(project, "why", "zzz");
     expect(unknown).toEqual({
@@ -388,7 +388,7 @@ describe("an app file", () => {
     const project = newProject();
     const { stdout } = await sluice(project, "check", "app.ts");
     expect(stdout).toMatch(
-      /^app\.ts is right: 4 tasks, 2 queues, 1 pool\nConcurrency: cluster cap 15, prefetch 0 \(hard cap\)/,
+      /^app\.ts is valid: 4 tasks, 2 queues, 1 pool\nConcurrency: cluster cap 15, prefetch 0 \(hard cap\)/,
     );
     expect(stdout).toMatch(/^charge +stripe +database 2 +1 +-$/m);
     const data = await json(project, "check", "app.ts");
@@ -625,7 +625,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 async function startDev(project: string, ...args: string[]): Promise<Running> {
   const dev = start(project, ["dev", "app.ts", ...args]);
-  await dev.says("Ctrl-C to stop.");
+  await dev.says("Press Ctrl-C to stop.");
   return dev;
 }
 

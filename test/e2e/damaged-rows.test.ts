@@ -40,7 +40,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     }, "it is set aside");
     expect(why.state).toBe("waiting");
     expect(why.sentences[0]).toMatchObject({
-      text: expect.stringContaining("what it asks for cannot be read"),
+      text: expect.stringContaining("its asks cannot be read"),
       remedies: [{ action: "restoreLane" }],
     });
 

@@ -383,7 +383,7 @@ describeOn(["memory", "postgres"], (place) => {
       const bad = { order: { id: 7 } } as never;
       const refused = {
         code: "BAD_INPUT",
-        message: expect.stringContaining('task "job": the input does not fit its schema: order.id:'),
+        message: expect.stringContaining('task "job": the input does not match its schema: order.id:'),
       };
       await expect(sluice.enqueue(job, bad)).rejects.toMatchObject(refused);
       const good = { task: job, input: { order: { id: "7" } } };

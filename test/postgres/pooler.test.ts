@@ -79,7 +79,7 @@ function suite(lines: readonly string[]): void {
     const store = opened({ url: pooler.url });
     for (const name of ["durability", "locks", "speed"])
       expect(await checkOf(store, name)).toMatchObject({ verdict: "ok" });
-    expect((await checkOf(store, "speed"))?.says).toMatch(/^a pooler stands in between/);
+    expect((await checkOf(store, "speed"))?.says).toMatch(/^a pooler is in between/);
   });
 
   test("a store that is told there is none learns better: from a refusal, from a doctor or from an error", async () => {

@@ -50,7 +50,7 @@ describe("a child that dies", () => {
   test("by a signal says which, and what it said before is heard", async () => {
     const { executor } = await startExecutor();
     const killed = job("killed");
-    expect(await executor.run(killed)).toEqual(died("was ended by SIGKILL"));
+    expect(await executor.run(killed)).toEqual(died("was killed by SIGKILL"));
     expect(killed.said).toEqual([{ message: "my last words" }]);
   });
 
@@ -71,7 +71,7 @@ describe("a child that dies", () => {
 
   test("to us, because it closed the channel, is ended and replaced", async () => {
     const { executor, pids } = await startExecutor();
-    expect(await executor.run(job("disconnects"))).toEqual(died("was ended by SIGKILL"));
+    expect(await executor.run(job("disconnects"))).toEqual(died("was killed by SIGKILL"));
     expect(await pidOf(executor)).not.toBe(pids[0]);
   });
 

@@ -61,7 +61,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     expect((await sluice.events(lost)).map(({ kind }) => kind)).toContain("TaskLost");
     // Its neighbour noticed nothing.
     expect(starts(witness, other)).toHaveLength(1);
-    expect(worker.output).toContain("was ended by SIGKILL. Another takes its place.");
+    expect(worker.output).toContain("was killed by SIGKILL. A new process replaces it.");
   });
 
   test("a worker that is killed takes its children with it, those with a blocked loop too; another takes over", async () => {
@@ -122,7 +122,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     expect(await worker.ended).toBe(0);
     const alarms = worker.output.split("\n").filter((line) => line.includes("Process "));
     expect(alarms).toHaveLength(1);
-    expect(alarms[0]).toMatch(/Process \d+ was ended because its code did not stop when it was told to\.$/);
+    expect(alarms[0]).toMatch(/Process \d+ was killed because its code did not stop when told to\.$/);
   });
 
   test("a task is not held up by one that blocks its loop: 2 processes with 2 each", async () => {

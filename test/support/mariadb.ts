@@ -14,7 +14,8 @@ export class MariadbNotFound extends Error {
   }
 }
 
-export async function start(): Promise<StartedServer> {
+/** `more`: settings of its own, as on the command line. */
+export async function start(more: readonly string[] = []): Promise<StartedServer> {
   const server = find("mariadbd");
   const installer = find("mariadb-install-db");
   // The installer is a script that needs this one, which Debian keeps in another package.
@@ -23,11 +24,11 @@ export async function start(): Promise<StartedServer> {
     name: "mariadb",
     user: "mysql",
     stopSignal: "SIGTERM",
-    plan: (folder) => plan(folder, server, installer),
+    plan: (folder) => plan(folder, server, installer, more),
   });
 }
 
-function plan(folder: string, server: string, installer: string): ServerPlan {
+function plan(folder: string, server: string, installer: string, more: readonly string[]): ServerPlan {
   const data = join(folder, "data");
   const setup = join(folder, "setup.sql");
   writeFileSync(setup, accountStatements, { mode: 0o644 });
@@ -43,7 +44,7 @@ function plan(folder: string, server: string, installer: string): ServerPlan {
     },
     serve: (port) => ({
       command: server,
-      args: ["--no-defaults", ...settings({ port, folder, data, setup })],
+      args: ["--no-defaults", ...settings({ port, folder, data, setup }), ...more],
     }),
     url: (port) => `mysql://sluice:sluice@127.0.0.1:${port}/mysql`,
     probe,

@@ -82,7 +82,7 @@ export class FakeClaims implements Claims {
     this.calls.push("held");
     return this.holds;
   }
-  async stale(claims: readonly { id: string }[]): Promise<readonly string[]> {
+  async stale(claims: readonly { id: string; epoch: number }[]): Promise<readonly string[]> {
     return claims.map(({ id }) => id).filter((id) => this.gone.includes(id));
   }
   async progress(): Promise<void> {

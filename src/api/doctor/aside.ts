@@ -12,9 +12,9 @@ export function asideCheck({ aside }: Pick<Inspection, "aside">): Check {
     .map(({ id, task, units, error, at }) =>
       warning(
         `lane ${id} of "${task}", with ${many(units, "unit")} waiting, was set aside at ${isoTime(at)}: ${error}`,
-        "Cure what is wrong with it, or cancel its units; then put it back",
+        "Fix what is wrong with it, or cancel its units; then put it back",
         { action: "restoreLane", lane: id },
       ),
     );
-  return checkOf("set aside", findings, "nothing that could not be processed");
+  return checkOf("set aside", findings, "nothing was set aside");
 }

@@ -21,8 +21,8 @@ export function judgeClock({ before, theirs, after }: Record<"before" | "theirs"
   if (Math.abs(apart) < TOLERATED_MS) return checkOf("clock", [], "this machine and the store agree");
   const which = apart > 0 ? "behind" : "ahead of";
   const finding = warning(
-    `the clock of this machine is ${sayDuration(Math.abs(apart))} ${which} the store's, so a run-at or deadline given here means another instant there`,
-    "Synchronize the clocks (NTP); leases are safe, they are judged by the store's clock alone",
+    `the clock of this machine is ${sayDuration(Math.abs(apart))} ${which} the store's, so a run-at or deadline given here means a different time there`,
+    "Synchronize the clocks (NTP). Leases are safe: only the store's clock counts for them",
   );
   return checkOf("clock", [finding], "");
 }

@@ -12,7 +12,7 @@ export function appsCheck({ gates }: Inspection): Check {
   return checkOf(
     "apps",
     findings,
-    apps.size > 1 ? `${many(apps.size, "app")}, none at odds` : many(apps.size, "app"),
+    apps.size > 1 ? `${many(apps.size, "app")}, none in conflict` : many(apps.size, "app"),
   );
 }
 
@@ -28,7 +28,7 @@ function inForce({ declared, limit, setBy, perValue }: InspectedGate): string {
     : setBy === null
       ? "set by plain SQL"
       : `set by ${setBy}`;
-  return `in force is ${sayLimit(limit)}, ${whose}, and not the strictest of these${strictest}`;
+  return `${sayLimit(limit)} is in force, ${whose}, not the strictest of these${strictest}`;
 }
 
 function limitsApart(gate: InspectedGate): Finding[] {
@@ -39,7 +39,7 @@ function limitsApart(gate: InspectedGate): Finding[] {
   return [
     warning(
       `${gateTitle(key)}: ${each}; ${inForce(gate)}`,
-      "Declare it in one of them, or the same in all; two apps that mean different things need two names",
+      "Declare it in one app, or the same in all; two apps that mean different things need two names",
       { action: "listLimits" },
     ),
   ];
@@ -51,8 +51,8 @@ function ranksApart({ key, said }: InspectedGate): Finding[] {
   const each = ranks.map(({ app, rank }) => `${sayApp(app)} gives it rank ${rank}`).join(", ");
   return [
     warning(
-      `${gateTitle(key)}: ${each}; the first of them holds, ${Math.min(...ranks.map(({ rank }) => rank))}`,
-      "Give it a rank in one of them, or the same in all",
+      `${gateTitle(key)}: ${each}; the lowest applies, ${Math.min(...ranks.map(({ rank }) => rank))}`,
+      "Give it a rank in one app, or the same rank in all",
       { action: "listQueues" },
     ),
   ];

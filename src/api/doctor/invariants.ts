@@ -4,8 +4,8 @@ import type { Inspection } from "../../store/store.ts";
 import type { Check } from "./check.ts";
 import { broken, checkOf, eachOf, many } from "./check.ts";
 
-const REPORT = "No command mends this. Stop the workers, keep a copy of the store, and report it";
-const ANEW = "Put each of them in line anew: cancel it, then retry it";
+const REPORT = "No command repairs this. Stop the workers, keep a copy of the store, and report it";
+const ANEW = "Put each of them back in line: cancel it, then retry it";
 
 export function invariantChecks({ broken: found, rows, gates }: Inspection): Check[] {
   const first = ([task = ""]: readonly string[]): Remedy => ({ action: "cancelTask", task });
@@ -17,13 +17,13 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
         ...broken(
           found.nowhere,
           "tasks that are in none of waiting, later, running and outcome, so they can neither run nor end",
-          `${REPORT}; what they should have done can be enqueued again`,
+          `${REPORT}; you can enqueue the same work again`,
         ),
         ...broken(found.twice, "tasks that are in two places at once, so they may run or end twice", REPORT),
         ...broken(
           found.bodiless,
-          "rows whose task is not there",
-          "They can be removed by hand from the table that is named before the id; a restore may have left them",
+          "rows whose task is missing",
+          "Delete them by hand from the table named before the id; a restore may have left them",
         ),
       ],
       eachOf(rows.task, "task", "each in exactly one place"),
@@ -34,13 +34,13 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
         ...broken(found.claimedTwice, "tasks with two claims, or claims with one epoch", REPORT),
         ...broken(
           found.uncounted,
-          "claims whose lane is not there, so they count at no gate",
+          "claims whose lane is missing, so they count at no gate",
           "They end as usual; until then their gates admit more than they should. Report it",
         ),
         ...broken(
           found.unreleased,
-          "runs that are over and still hold their slots, though nothing of theirs runs",
-          "Delete their rows from sluice_stopping by hand, so that the next runs are let in. Report it",
+          "runs that have ended and still hold their slots, though none of their code runs",
+          "Delete their rows from sluice_stopping by hand, so that the next runs are admitted. Report it",
         ),
       ],
       eachOf(rows.running, "claim", "each the only one of its task"),
@@ -49,7 +49,7 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
       "epochs",
       broken(
         found.unborn,
-        "epochs that are still to be handed out, so a later claim could have the fence of an earlier one",
+        "epochs that have not been handed out yet, so a later claim could get the fence of an earlier one",
         "Before any worker starts, raise the counter of sluice_running.epoch above the highest epoch; a restore may have set it back",
       ),
       "each is handed out once",
@@ -65,12 +65,12 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
         ),
         ...broken(
           found.lateHeads,
-          "lanes whose head is later than their first task, so a pass may begin behind it",
-          "The next task with the same name and asks mends it; or take the first one out of line and put it back",
+          "lanes whose head is later than their first task, so a pass may start behind it",
+          "The next task with the same name and asks repairs it; or take the first one out of line and put it back",
         ),
         ...broken(
           found.parkedNowhere,
-          "lanes parked on a gate that is not there, so nothing would wake them",
+          "lanes parked on a gate that does not exist, so nothing would wake them",
           "Set a limit for that gate: this creates it, and the next poll looks at them",
           limit(found.parkedNowhere.ids[0]?.split(" on ")[1]),
         ),
@@ -82,8 +82,8 @@ export function invariantChecks({ broken: found, rows, gates }: Inspection): Che
       [
         ...broken(
           found.malformedGates,
-          "gates whose limit, pause or line is nothing that we know, so they admit nobody",
-          "Set the limit again; a line is mended by the app that declares it when it starts",
+          "gates whose limit, pause or line is not a known value, so they admit nobody",
+          "Set the limit again; the app that declares the gate repairs its line when it starts",
           limit(found.malformedGates.ids[0]),
         ),
         ...broken(

@@ -14,7 +14,14 @@ export interface Judge {
   /** What is said of the locks when all is well. */
   readonly cutOff: string;
   /** Where it can be lost by a setting. */
-  readonly speed?: { readonly found: (is: Settings) => Finding[]; readonly well: (is: Settings) => string };
+  readonly speed?: Aspect;
+  /** Where large values can be refused by a setting. */
+  readonly values?: Aspect;
+}
+
+interface Aspect {
+  readonly found: (is: Settings) => Finding[];
+  readonly well: (is: Settings) => string;
 }
 
 /** What to say, and what would cure it, where a promise is broken. */

@@ -29,7 +29,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
   if (PASSED_BY_DIRECT.has(kindOf(key)))
     return warning(
       `${use}: runs were executed directly, or the limit was lowered while they ran`,
-      "It ends by itself as they end; no queued run is let in there until then",
+      "It drains as they end; no queued run is admitted until then",
       { action: "listRuns", state: "started" },
     );
   if (since !== null && grantedAt !== null && grantedAt > since) {
@@ -46,7 +46,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
   }
   return warning(
     `${use}, draining: the limit was lowered while they ran`,
-    "It ends by itself as they end; what must not happen is that it rises between two looks",
+    "It drains as they end; it must not rise between two looks",
     { action: "listLimits" },
   );
 }

@@ -23,9 +23,9 @@ export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], w
     const { gate } = each;
     const why =
       asked.has(gate) && unset.has(gate)
-        ? "has no limit any more, and units wait for it"
+        ? "no longer has a limit, and units wait for it"
         : served.has(gate)
-          ? "is served by a live worker, but no app declares it any more"
+          ? "is served by a live worker, but no app declares it now"
           : undefined;
     return why === undefined
       ? []
@@ -33,14 +33,14 @@ export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], w
           {
             ...warning(
               `${gateTitle(gate)} ${why}: ${leftOut(each)}`,
-              `If two apps share the name "${each.app}", give each one of its own, defineApp({ name }), and deploy both; if not, deploy the version whose limits should hold`,
+              `If two apps share the name "${each.app}", give each its own name, defineApp({ name }), and deploy both; if not, deploy the version whose limits should apply`,
               { action: "deploy" },
             ),
             ids: [gate],
           },
         ];
   });
-  return checkOf("deploys", findings, "nothing in use that a later deploy has left out");
+  return checkOf("deploys", findings, "nothing in use was left out by a later deploy");
 }
 
 function queuesIn(serves: string): readonly string[] {

@@ -31,6 +31,8 @@ const MARIADB = {
   tx_isolation: "READ-COMMITTED",
   sql_mode: "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
   read_only: "OFF",
+  max_allowed_packet: "16777216",
+  autocommit: "ON",
 };
 const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
 
@@ -73,7 +75,7 @@ describe("a database as it should be", () => {
     const speed = settingChecks(storeOf("postgres"), { ...POSTGRES, pooler: "on" }).find(
       ({ check }) => check === "speed",
     );
-    expect(speed?.says).toMatch(/^a pooler stands in between/);
+    expect(speed?.says).toMatch(/^a pooler is in between/);
   });
 
   test("synchronous_commit = local is enough where no standby is waited for", () => {
@@ -139,12 +141,18 @@ describe("one setting that breaks a promise is one warning", () => {
     ["mysql", { ...MARIADB, innodb_doublewrite: "OFF" }, /^durability: innodb_doublewrite is off/],
     ["mysql", { ...MARIADB, log_bin: "ON" }, /^durability: sync_binlog is 0/],
     ["mysql", { ...MARIADB, engines: "sluice_task (MyISAM)" }, /^durability: .*: sluice_task \(MyISAM\)$/],
+    ["mysql", { ...MARIADB, max_allowed_packet: "1048576" }, /^values: max_allowed_packet is 1 MB/],
+    ["mysql", { ...MARIADB, autocommit: "OFF" }, /^durability: autocommit is off/],
     ["mysql", { ...MARIADB, read_only: "ON" }, /^durability: this server is read-only/],
-    ["mysql", { ...MARIADB, version: "10.5.23-MariaDB" }, /^version: MariaDB 10\.5\.23 knows no SKIP LOCKED/],
-    ["mysql", { ...MARIADB, version: "5.7.44-log" }, /^version: MySQL 5\.7\.44 knows no SKIP LOCKED/],
+    [
+      "mysql",
+      { ...MARIADB, version: "10.5.23-MariaDB" },
+      /^version: MariaDB 10\.5\.23 does not support SKIP LOCKED/,
+    ],
+    ["mysql", { ...MARIADB, version: "5.7.44-log" }, /^version: MySQL 5\.7\.44 does not support SKIP LOCKED/],
     ["mysql", { ...MARIADB, idle_transaction_timeout: "0" }, /^locks: idle_transaction_timeout does not/],
     ["sqlite", { ...SQLITE, version: "3.51.2" }, /^version: SQLite 3\.51\.2 can corrupt/],
-    ["sqlite", { ...SQLITE, version: "3.37.9" }, /^version: SQLite 3\.37\.9 lacks/],
+    ["sqlite", { ...SQLITE, version: "3.37.9" }, /^version: SQLite 3\.37\.9 is too old/],
     ["sqlite", { ...SQLITE, journal_mode: "delete" }, /^locks: journal_mode is delete/],
     ["sqlite", { ...SQLITE, synchronous: "1" }, /^durability: synchronous is 1/],
     ["sqlite", { ...SQLITE, filesystem: "nfs" }, /^durability: .*network file system \(nfs\)/],

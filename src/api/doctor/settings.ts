@@ -1,4 +1,4 @@
-/** What the store stands on: the version, the durability, the locks and the speed of its database. */
+/** What the store stands on: the version, the durability, the locks, the speed and the largest values of its database. */
 import type { AnyStore } from "../../store/capabilities.ts";
 import type { Check } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
@@ -18,20 +18,21 @@ const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Ju
   title: () => (kind === "memory" ? "in memory" : kind),
   version: () => [],
   durability: () =>
-    durable ? [] : [warning("nothing is kept: it ends with this process", "Name a store that lasts")],
+    durable ? [] : [warning("nothing is kept: it ends with this process", "Use a durable store")],
   locks: () => [],
-  cutOff: shared ? "its own settings are not known here" : "nobody else is there",
+  cutOff: shared ? "its own settings are not known here" : "no other process uses it",
 });
 
 type Judged = Pick<AnyStore, "kind" | "capabilities">;
 
 export function settingChecks(store: Judged, settings: Settings): Check[] {
   const judge = JUDGES.get(store.kind) ?? byCapabilities(store);
-  const { title, version, durability, locks, cutOff, speed } = judge;
+  const { title, version, durability, locks, cutOff, speed, values } = judge;
   return [
     checkOf("version", version(settings), title(settings)),
-    checkOf("durability", durability(settings), "what is acknowledged survives a crash"),
+    checkOf("durability", durability(settings), "acknowledged commits survive a crash"),
     checkOf("locks", locks(settings), cutOff),
     ...(speed ? [checkOf("speed", speed.found(settings), speed.well(settings))] : []),
+    ...(values ? [checkOf("values", values.found(settings), values.well(settings))] : []),
   ];
 }

@@ -8,15 +8,15 @@ export const sqlite: Judge = {
     where(
       isOlder(is.version ?? "", "3.51.3"),
       isOlder(is.version ?? "", "3.38")
-        ? `SQLite ${is.version} lacks what we use (3.38 or later)`
-        : `SQLite ${is.version} can corrupt a file that several processes write to (mended in 3.51.3)`,
-      "Install the version of @photostructure/sqlite that this package asks for",
+        ? `SQLite ${is.version} is too old (3.38 or later is needed)`
+        : `SQLite ${is.version} can corrupt a file that several processes write to (fixed in 3.51.3)`,
+      "Install the version of @photostructure/sqlite that this package requires",
     ),
   durability: (is) => [
     ...where(
       is.synchronous !== undefined && Number(is.synchronous) < 2,
-      `synchronous is ${is.synchronous}, not FULL: what was acknowledged just before the power failed is lost`,
-      "Open it through sluice, which sets synchronous = FULL",
+      `synchronous is ${is.synchronous}, not FULL: commits acknowledged just before a power failure are lost`,
+      "Open it with Sluice, which sets synchronous = FULL",
     ),
     ...where(
       is.filesystem !== undefined,
@@ -27,7 +27,7 @@ export const sqlite: Judge = {
   locks: (is) =>
     where(
       is.journal_mode !== undefined && is.journal_mode !== "wal",
-      `journal_mode is ${is.journal_mode}, not wal: who reads stops who writes`,
+      `journal_mode is ${is.journal_mode}, not wal: readers block the writer`,
       "Move the file to a local disk where write-ahead logging works, and open it again",
     ),
   cutOff: "readers and the one writer do not wait for each other",

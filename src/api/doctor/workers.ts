@@ -24,7 +24,7 @@ export function recoveryCheck(seen: Inspection): Check {
       ...listing(stuck),
       verdict: "fail",
       text: `claims of workers that have been gone for more than ${sayDuration(TOO_LONG_MS)}, though a live worker serves them`,
-      cure: "A live worker should have recovered them with its next pass. Restart the workers; keep what they log, and report it",
+      cure: "A live worker should have recovered them with its next pass. Restart the workers, keep their logs, and report it",
     });
   if (rest.length > 0)
     findings.push({
@@ -32,8 +32,8 @@ export function recoveryCheck(seen: Inspection): Check {
       ...warning(
         "claims of workers that are gone",
         seen.sessions.length > 0
-          ? "They count at no gate any more, and the next pass recovers them"
-          : "They count at no gate any more, and the first pass of a worker recovers them",
+          ? "They no longer count at any gate, and the next pass recovers them"
+          : "They no longer count at any gate, and the first pass of a worker recovers them",
         seen.sessions.length > 0 ? undefined : { action: "startWorker" },
       ),
     });
@@ -50,13 +50,12 @@ export function stoppingCheck({ stopping, now }: Inspection): Check {
     return {
       ...warning(
         `${row.name} ${row.id} on ${where}: ${sayStopping(row, now)}, and it holds its slots until its code has ended`,
-        "Code in the worker's own process cannot be ended from outside: let it listen to its signal, or stop that worker",
+        "Code in the worker's own process cannot be ended from outside: make it listen to its signal, or stop that worker",
       ),
       ids: [row.id],
     };
   });
-  const well =
-    code.length === 0 ? "no code that should have ended" : `${code.length} stopping, none for long`;
+  const well = code.length === 0 ? "no code is stopping" : `${code.length} stopping, none for long`;
   return checkOf("stopping", findings, well);
 }
 
@@ -118,7 +117,7 @@ export function workersCheck(seen: Inspection): Check {
   const served =
     working.length === 0
       ? "no live worker, and nothing waits for one"
-      : `${many(working.length, "live worker")} with ${many(slots, "slot")}, and each task in line is served`;
+      : `${many(working.length, "live worker")} with ${many(slots, "slot")}, and every task in line is served`;
   const alive = leaving === 0 ? served : `${served}; ${many(leaving, "worker")} stopping`;
   return checkOf("workers", findings, alive);
 }

@@ -148,12 +148,12 @@ describe("an app", () => {
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message.split("\n")).toEqual([
       "this app cannot start, 6 problems:",
-      "  clusterCap: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, set its limit to 0 while it runs).",
-      "  queues.stripe.maxConcurrency: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause, set its limit to 0 while it runs).",
-      '  claimLease: must be set when prefetch is more than 0 (it is 2), so that claims of a lost worker come back. Set it, like "60s", or set prefetch to 0.',
+      "  clusterCap: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause it, set its limit to 0 at run time).",
+      "  queues.stripe.maxConcurrency: must be a whole number of at least 1, but is 0. Set it to 1 or more, or leave it out for no cap (to pause it, set its limit to 0 at run time).",
+      '  claimLease: must be set when prefetch is more than 0 (it is 2), so that the claims of a lost worker are recovered. Set it, like "60s", or set prefetch to 0.',
       "  prefetch: must be 0 when clusterCap is set, but is 2. Leave out prefetch for the hard cap, or leave out clusterCap.",
       '  tasks.in-strpie.queue: there is no queue "strpie" (known: stripe, default; did you mean "stripe"?). Name a declared queue, or add "strpie" to queues.',
-      '  tasks[2].id: "greet" is the id of tasks[1] already. Give each task an id of its own, and list it once.',
+      '  tasks[2].id: "greet" is already the id of tasks[1]. Give each task its own id, and list it once.',
     ]);
   });
 });
@@ -196,7 +196,7 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["session.heartbeat", "must be longer than 0ms", { tasks: [], session: { heartbeat: "0s" } }],
     [
       "session.heartbeat",
-      "9ms is too often: it must be at least 10ms",
+      "9ms is too short: it must be at least 10ms",
       { tasks: [], session: { heartbeat: "9ms" } },
     ],
     ["session", "must be an object", { tasks: [], session: "30s" }],
@@ -233,7 +233,7 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["tasks.greet.input", "must be a Standard Schema", wrongTask({ input: { type: "string" } })],
     ["tasks[0].id", "must not be empty", wrongTask({ id: "" })],
     ["tasks[0].id", "cannot be a task's id", wrongTask({ id: "a=b" })],
-    ["tasks[1].id", '"greet" is the id of tasks[0] already', { tasks: [greet, greet] }],
+    ["tasks[1].id", '"greet" is already the id of tasks[0]', { tasks: [greet, greet] }],
     ["tasks[0]", "must be a task", { tasks: [undefined] }],
     ["tasks", "must be a list", {}],
     ["app", "must be an object, but is undefined", undefined as never],
@@ -258,9 +258,9 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["tasks.greet.pools.tenant", "has a limit per value", wrongAsk({ tenant: 1 })],
     ["tasks.greet.pools.tenant=", "has a limit per value", wrongAsk({ "tenant=": 1 })],
     ["tasks.greet.pools.tenant=*", "has a limit per value", wrongAsk({ "tenant=*": 1 })],
-    ["clusterCaps", "no field we know", { tasks: [], clusterCaps: 5 }],
-    ["queues.a.maxConcurency", "no field we know", { tasks: [], queues: { a: { maxConcurency: 5 } } }],
-    ["tasks.greet.retry.tries", "no field we know", wrongTask({ retry: { tries: 5 } })],
+    ["clusterCaps", "not a known field", { tasks: [], clusterCaps: 5 }],
+    ["queues.a.maxConcurency", "not a known field", { tasks: [], queues: { a: { maxConcurency: 5 } } }],
+    ["tasks.greet.retry.tries", "not a known field", wrongTask({ retry: { tries: 5 } })],
   ])("%s … %s", (field, rule, definition) => {
     const { problems } = problemsIn(definition);
     expect(problems).toEqual([

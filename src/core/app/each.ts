@@ -22,7 +22,7 @@ function* mustBeList(field: string, list: Template): Problems {
   yield {
     field,
     rule: `must be a list, but is ${sayTemplate(list)}`,
-    cure: "Give it one, or what a step returns, like users.output; for an object, write entries(…)",
+    cure: "Pass a list or the output of a step, like users.output; for an object, write entries(…)",
   };
 }
 
@@ -31,20 +31,19 @@ function* mustBeMap(field: string, map: Template): Problems {
   yield {
     field,
     rule: `must be an object for entries(…), but is ${sayTemplate(map)}`,
-    cure: "Give it an object, or a list without entries(…)",
+    cure: "Pass an object, or a list without entries(…)",
   };
 }
 
 function* mustGoTogether(field: string, lists: readonly Template[]): Problems {
-  if (lists.length === 0)
-    yield { field, rule: "there is no list in zip(…)", cure: "Give it the lists to take together" };
+  if (lists.length === 0) yield { field, rule: "zip(…) has no lists", cure: "Pass it the lists to combine" };
   for (const [index, list] of lists.entries()) yield* mustBeList(`${field}[${index}]`, list);
   const lengths = lists.filter((list) => Array.isArray(list)).map(({ length }) => length);
   if (new Set(lengths).size > 1)
     yield {
       field,
-      rule: `lists that are taken together must have one length, but have ${lengths.join(", ")}`,
-      cure: "Make them equally long",
+      rule: `lists in zip(…) must have the same length, but have ${lengths.join(", ")}`,
+      cure: "Make them the same length",
     };
 }
 

@@ -38,7 +38,7 @@ function* podProblems(field: string, pod: Readonly<Record<string, unknown>>): Pr
   if (command !== undefined && !(Array.isArray(command) && command.length > 0 && command.every(isText)))
     yield {
       field: `${field}.command`,
-      rule: "must be a list of texts",
+      rule: "must be a list of strings",
       cure: 'Write it like ["node", "step.js"]',
     };
   yield* mustHoldTexts(`${field}.env`, pod.env, '{ LOG_LEVEL: "info" }');
@@ -53,7 +53,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 
 function* mustBeText(field: string, value: unknown): Problems {
   if (value === undefined || (typeof value === "string" && value !== "")) return;
-  yield { field, rule: `must be a text, but is ${shown(value)}`, cure: "Write its name" };
+  yield { field, rule: `must be a string, but is ${shown(value)}`, cure: "Write its name" };
 }
 
 function* mustHoldTexts(field: string, value: unknown, like: string): Problems {
@@ -61,7 +61,7 @@ function* mustHoldTexts(field: string, value: unknown, like: string): Problems {
   for (const [key, each] of entriesOf(value).filter(([, each]) => !isText(each)))
     yield {
       field: `${field}.${key}`,
-      rule: `must be a text, but is ${shown(each)}`,
+      rule: `must be a string, but is ${shown(each)}`,
       cure: `Write it like ${like}`,
     };
 }

@@ -36,7 +36,7 @@ function* softCap(prefetch: number, claimLease: unknown, clusterCap: unknown): P
   if (claimLease === undefined)
     yield {
       field: "claimLease",
-      rule: `must be set when prefetch is more than 0 (it is ${prefetch}), so that claims of a lost worker come back`,
+      rule: `must be set when prefetch is more than 0 (it is ${prefetch}), so that the claims of a lost worker are recovered`,
       cure: 'Set it, like "60s", or set prefetch to 0',
     };
   if (clusterCap !== undefined)

@@ -13,5 +13,9 @@ export function isAppName(name: unknown): name is string {
 export function* nameProblems({ name }: AppDefinition): Problems {
   if (name === undefined || isAppName(name)) return;
   const rule = (name as unknown) === "" ? "must not be empty" : `${shown(name)} cannot be an app's name`;
-  yield { field: "name", rule, cure: `Use letters, digits and @ . _ - / only, ${LONGEST} at most` };
+  yield {
+    field: "name",
+    rule,
+    cure: `Use only letters, digits and @ . _ - /, at most ${LONGEST} characters`,
+  };
 }

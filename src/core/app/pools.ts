@@ -34,7 +34,7 @@ function* onePool(field: string, name: string, options: unknown): Problems {
     return;
   }
   yield* mustKnowFields(`${field}.`, options, POOL_FIELDS);
-  const cure = "Set it to 1 or more (to pause, set its limit to 0 while it runs)";
+  const cure = "Set it to 1 or more (to pause it, set its limit to 0 at run time)";
   yield* mustBeWhole(`${field}.limit`, options.limit ?? null, 1, cure);
   yield* mustBeDuration(`${field}.lease`, options.lease);
   const leaseMs = millis(options.lease, APP_DEFAULTS.poolLease);

@@ -7,7 +7,8 @@ import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { entriesOf, isRecord, mustBeName, mustBeOneOf, mustBeRecord, mustBeWhole } from "./rule.ts";
 
-const NO_CAP = "Set it to 1 or more, or leave it out for no cap (to pause, set its limit to 0 while it runs)";
+const NO_CAP =
+  "Set it to 1 or more, or leave it out for no cap (to pause it, set its limit to 0 at run time)";
 
 export function* queueProblems(definition: AppDefinition): Problems {
   const { queueMode, queues, clusterCap } = definition;

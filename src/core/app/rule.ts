@@ -52,11 +52,15 @@ export function* mustBeName(field: string, name: unknown, what: string): Problem
   const fits = typeof name === "string" && name.length <= LONGEST_NAME;
   if (fits && /^[A-Za-z0-9._/-]+$/.test(name)) return;
   if (typeof name === "string" && !fits) {
-    yield { field, rule: `${what} is too long: ${name.length} letters`, cure: `Use ${LONGEST_NAME} at most` };
+    yield {
+      field,
+      rule: `${what} is too long: ${name.length} characters`,
+      cure: `Use at most ${LONGEST_NAME}`,
+    };
     return;
   }
   const rule = name === "" ? `${what} must not be empty` : `${shown(name)} cannot be ${what}`;
-  yield { field, rule, cure: "Use letters, digits and . _ - / only" };
+  yield { field, rule, cure: "Use only letters, digits and . _ - /" };
 }
 
 export function* mustBeDuration(field: string, value: unknown, { zero = false } = {}): Problems {
@@ -78,7 +82,7 @@ export function* mustBeBeat(field: string, value: unknown): Problems {
   yield* mustBeDuration(field, value);
   const ms = value === undefined ? undefined : millis(value, "");
   if (ms === undefined || ms === 0 || ms >= SHORTEST_BEAT_MS) return;
-  const rule = `${value} is too often: it must be at least ${SHORTEST_BEAT_MS}ms`;
+  const rule = `${value} is too short: it must be at least ${SHORTEST_BEAT_MS}ms`;
   yield { field, rule, cure: `Set it to ${SHORTEST_BEAT_MS}ms or more` };
 }
 

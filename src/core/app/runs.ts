@@ -15,7 +15,7 @@ import {
 import { mustBeTagKey, mustBeTagValue, mustFitKey, tagLimitKey } from "./tags.ts";
 
 const LIKE = '{ key: "tenant", perValue: true, limit: 1 }';
-const MAX = `Set it to 1 or more, or to ${UNLIMITED} for no cap (to pause, set its limit to 0 while it runs)`;
+const MAX = `Set it to 1 or more, or to ${UNLIMITED} for no cap (to pause it, set its limit to 0 at run time)`;
 
 export function* runProblems({ runs }: AppDefinition): Problems {
   yield* mustBeRecord("runs", runs, "{ max: 10 }");
@@ -60,7 +60,7 @@ function* oneTagLimit(field: string, tag: Readonly<Record<string, unknown>>): Pr
   if (tag.value !== undefined) yield* mustBeTagValue(`${field}.value`, tag.value);
   yield* mustFitKey(field, tag.key, tag.value);
   yield* mustBeBoolean(`${field}.perValue`, tag.perValue, "Write true for one limit per value");
-  const cure = "Set it to 1 or more (to pause, set its limit to 0 while it runs)";
+  const cure = "Set it to 1 or more (to pause it, set its limit to 0 at run time)";
   yield* mustBeWhole(`${field}.limit`, tag.limit ?? null, 1, cure);
   if (tag.perValue === true && tag.value !== undefined)
     yield {

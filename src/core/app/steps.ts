@@ -50,7 +50,7 @@ function* optionProblems(field: string, { options, each }: PlannedStep, definiti
   yield* retryProblems(`${field}.retry`, options.retry);
   yield* mustBeDuration(`${field}.timeout`, options.timeout);
   yield* mutexProblems(`${field}.mutexes`, options.mutexes);
-  yield* mustBeBoolean(`${field}.mayFail`, options.mayFail, "Write true if the run goes on without it");
+  yield* mustBeBoolean(`${field}.mayFail`, options.mayFail, "Write true if the run may continue without it");
   yield* executorProblems(`${field}.executor`, options.executor);
   yield* askProblems(`${field}.pools`, options.pools, poolsOf(definition), "step");
 }
@@ -66,7 +66,7 @@ function* taskOfStep(field: string, { task, options }: PlannedStep, { tasks }: A
   if (typeof task.pools === "function" ? !isRecord(options.pools) : typeof options.pools === "function")
     yield {
       field: `${field}.pools`,
-      rule: `must be said with the step, because a step's asks are fixed before its input is known`,
+      rule: `must be set on the step, because a step's asks are fixed before its input is known`,
       cure: "Write them in the step's options, like { pools: { database: 2 } }",
     };
 }

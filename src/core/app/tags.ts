@@ -32,7 +32,7 @@ export function* mustBeTagKey(field: string, key: unknown): Problems {
 export function* mustBeTagValue(field: string, value: unknown): Problems {
   if (typeof value === "string" && value !== "" && value !== ANY) return;
   const rule = value === "" ? "a tag's value must not be empty" : `${shown(value)} cannot be a tag's value`;
-  yield { field, rule, cure: `Use any text but "${ANY}"` };
+  yield { field, rule, cure: `Use any text except "${ANY}"` };
 }
 
 /** The gate that a limit on tags is set at. */

@@ -42,8 +42,8 @@ export function* taskProblems(definition: AppDefinition): Problems {
     else
       yield {
         field: `${place}.id`,
-        rule: `"${task.id}" is the id of tasks[${first}] already`,
-        cure: "Give each task an id of its own, and list it once",
+        rule: `"${task.id}" is already the id of tasks[${first}]`,
+        cure: "Give each task its own id, and list it once",
       };
     yield* oneTask(
       typeof task.id === "string" && task.id !== "" ? `tasks.${task.id}` : place,

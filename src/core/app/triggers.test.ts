@@ -34,7 +34,7 @@ describe("schedules, sensors and automations", () => {
   test("that look again and again at once are refused: they would keep a processor busy", () => {
     const every = (text: string) => problems({ sensors: [{ id: "inbox", every: text, run: look }] });
     expect(every("0ms")).toEqual(["sensors.inbox.every: must be longer than 0ms"]);
-    expect(every("9ms")).toEqual(["sensors.inbox.every: 9ms is too often: it must be at least 10ms"]);
+    expect(every("9ms")).toEqual(["sensors.inbox.every: 9ms is too short: it must be at least 10ms"]);
     expect(every("10ms")).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe("schedules, sensors and automations", () => {
 
   test("have ids of their own, each kind for itself", () => {
     const both = { schedules: [nightly, nightly], sensors: [{ id: "nightly", every: "1s", run: look }] };
-    expect(problems(both)).toEqual(['schedules[1].id: "nightly" is the id of schedules[0] already']);
+    expect(problems(both)).toEqual(['schedules[1].id: "nightly" is already the id of schedules[0]']);
     expect(problems({ schedules: [{ ...nightly, id: "my night" }] })).toEqual([
       'schedules[0].id: "my night" cannot be a schedule\'s id',
     ]);
@@ -56,7 +56,7 @@ describe("schedules, sensors and automations", () => {
       automation({ workflow: "a", when: succeeded("b") }),
     ];
     expect(problems({ automations: twice })).toEqual([
-      'automations[1].id: "a" is the id of automations[0] already',
+      'automations[1].id: "a" is already the id of automations[0]',
     ]);
   });
 
@@ -80,7 +80,7 @@ describe("schedules, sensors and automations", () => {
     expect(cron("0 0 31 feb *")).toEqual([
       'schedules.nightly.cron: "0 0 31 feb *" names a day that never comes',
     ]);
-    expect(cron(undefined)).toEqual(["schedules.nightly.cron: undefined is not a text"]);
+    expect(cron(undefined)).toEqual(["schedules.nightly.cron: undefined is not a string"]);
   });
 
   test("have time zones, policies, durations, tags and functions that exist", () => {
@@ -98,7 +98,7 @@ describe("schedules, sensors and automations", () => {
       'schedules.nightly.timezone: there is no time zone "Mars/Base"',
       'schedules.nightly.catchUp: must be "skip" or "last" or "all", but is "some"',
       'schedules.nightly.overlap: must be "allow" or "skip" or "queue-one", but is "never"',
-      "schedules.nightly.tags.n: must be text, but is 1",
+      "schedules.nightly.tags.n: must be a string, but is 1",
       "schedules.nightly.paused: must be true or false",
       'sensors.s.every: "3" has no unit',
       "sensors.s.timeout: must be longer than 0ms",
@@ -118,7 +118,7 @@ describe("schedules, sensors and automations", () => {
 
   test("have no fields we do not know", () => {
     expect(problems({ schedules: [{ ...nightly, catchup: "all" }] })).toEqual([
-      "schedules.nightly.catchup: is no field we know",
+      "schedules.nightly.catchup: is not a known field",
     ]);
   });
 });

@@ -72,8 +72,8 @@ function* entries(
     else
       yield {
         field: `${place}.id`,
-        rule: `"${id}" is the id of ${field}[${first}] already`,
-        cure: `Give each ${maker} an id of its own`,
+        rule: `"${id}" is already the id of ${field}[${first}]`,
+        cure: `Give each ${maker} its own id`,
       };
     found.push([typeof id === "string" && id !== "" ? `${field}.${id}` : place, entry]);
   }
@@ -153,7 +153,7 @@ function* mustBeCron(field: string, text: unknown, zone: string): Problems {
   try {
     // Any day will do: what never comes after it never comes.
     if (nextFire(parseCron(text as string), zone, Date.UTC(2024, 0, 1)) !== null) return;
-    yield { field, rule: `${shown(text)} names a day that never comes`, cure: "Name one that does" };
+    yield { field, rule: `${shown(text)} names a day that never comes`, cure: "Name a day that exists" };
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     const { rule, cure } = error.details as { rule: string; cure: string };
@@ -169,13 +169,13 @@ function* submissionProblems(field: string, { tags, priority, paused }: Entry): 
     if (typeof value !== "string")
       yield {
         field: `${field}.tags.${key}`,
-        rule: `must be text, but is ${shown(value)}`,
+        rule: `must be a string, but is ${shown(value)}`,
         cure: "Put it in quotes",
       };
   if (paused !== undefined && typeof paused !== "boolean")
     yield {
       field: `${field}.paused`,
       rule: "must be true or false",
-      cure: "Write true to have it born paused",
+      cure: "Write true to create it paused",
     };
 }

@@ -127,11 +127,11 @@ describe("a wrong workflow is refused, with exactly this problem:", () => {
     ["workflows[0]", "must be a workflow, but is an object", { workflows: [{ id: "w", steps: () => {} }] }],
     ["workflows[0].id", "must not be empty", wrong({ id: "" })],
     ["workflows[0].id", "cannot be a workflow's id", wrong({ id: "a=b" })],
-    ["workflows[1].id", '"w" is the id of workflows[0] already', { workflows: [made(), made()] }],
-    ["workflows[0].id", '"greet" is the id of tasks[0] already', wrong({ id: "greet" })],
+    ["workflows[1].id", '"w" is already the id of workflows[0]', { workflows: [made(), made()] }],
+    ["workflows[0].id", '"greet" is already the id of tasks[0]', wrong({ id: "greet" })],
     ["workflows.w.steps", "must be a function", { workflows: [made({ steps: [] })] }],
-    ["workflows.w.steps", "there is none", steps(() => {})],
-    ["workflows.w.failfast", "no field we know", wrong({ failfast: true })],
+    ["workflows.w.steps", "the workflow has no steps", steps(() => {})],
+    ["workflows.w.failfast", "not a known field", wrong({ failfast: true })],
     ["workflows.w.input", "must be a Standard Schema", wrong({ input: { type: "string" } })],
     ["workflows.w.tags", "must be an object", wrong({ tags: ["prod"] })],
     ["workflows.w.tags.env", "1 cannot be a tag's value", wrong({ tags: { env: 1 } })],
@@ -153,7 +153,7 @@ describe("a wrong workflow is refused, with exactly this problem:", () => {
     ["workflows.w.mutexes[1]", '"a" is named twice', wrong({ mutexes: ["a", "a"] })],
     ["workflows.w.pools.gpu", "limit is 2, so this run can never start", wrong({ pools: { gpu: 3 } })],
     ["workflows.w.pools.gpus", 'did you mean "gpu"?', wrong({ pools: { gpus: 1 } })],
-    ["workflows.w.pools", "without a function", wrong({ pools: () => ({}) })],
+    ["workflows.w.pools", "must not be a function", wrong({ pools: () => ({}) })],
   ])("%s … %s", exactly);
 });
 
@@ -162,7 +162,7 @@ describe("a wrong step is refused, with exactly this problem:", () => {
     ["workflows.w.steps[0]", '"a/b" cannot be a step\'s name', steps((s) => s.step("a/b", greet))],
     [
       "workflows.w.steps[1]",
-      '"a" is the name of steps[0] already',
+      '"a" is already the name of steps[0]',
       steps((s) => [s.step("a", greet), s.step("a", greet)].length),
     ],
     [
@@ -178,8 +178,8 @@ describe("a wrong step is refused, with exactly this problem:", () => {
         s.step("b", greet, undefined, { after: [a, a.failed] });
       }),
     ],
-    ["workflows.w.steps.a.pools", "must be said with the step", steps((s) => s.step("a", byInput, "x"))],
-    ["workflows.w.steps.a.pools", "must be said with the step", wrongStep({ pools: () => ({}) })],
+    ["workflows.w.steps.a.pools", "must be set on the step", steps((s) => s.step("a", byInput, "x"))],
+    ["workflows.w.steps.a.pools", "must be set on the step", wrongStep({ pools: () => ({}) })],
     [
       "workflows.w.steps.a.pools.gpu",
       "limit is 2, so this step can never start",
@@ -193,7 +193,7 @@ describe("a wrong step is refused, with exactly this problem:", () => {
     ["workflows.w.steps.a.mayFail", "true or false", wrongStep({ mayFail: 1 })],
     ["workflows.w.steps.a.executor", "must be an executor", wrongStep({ executor: {} })],
     ["workflows.w.steps.a.mutexes[0]", "cannot be a mutex's name", wrongStep({ mutexes: [1] })],
-    ["workflows.w.steps.a.afer", "no field we know", wrongStep({ afer: [] })],
+    ["workflows.w.steps.a.afer", "not a known field", wrongStep({ afer: [] })],
     [
       "workflows.w.steps.a.mutexes",
       '"m" is held by the run itself until it ends',
@@ -253,7 +253,7 @@ describe("a step over a list", () => {
     ["concurrency", "but is null", overList({ concurrency: null })],
     ["concurrency", "but is an object", overList({ concurrency: { $from: ["step", "x"] } })],
     ["onFailure", '"run-all" or "stop" or "cancel", but is "ignore"', overList({ onFailure: "ignore" })],
-    ["concurency", "no field we know", overList({ concurency: 3 })],
+    ["concurency", "not a known field", overList({ concurency: 3 })],
     ["mayFail", "true or false", overList({ mayFail: 1 })],
     ["items", 'must be a list, but is "abc"', overList({}, "abc")],
     ["items", "must be a list, but is an object", overList({}, { a: 1 })],
@@ -265,8 +265,8 @@ describe("a step over a list", () => {
       { ...steps((s) => s.each("a", undefined as never, greet)) },
     ],
     ["items[1]", "must be a list, but is 3", overList({}, zip([1], 3 as never))],
-    ["items", "one length, but have 1, 2", overList({}, zip([1], [1, 2]))],
-    ["items", "there is no list in zip", overList({}, zip(...([] as never as [[1]])))],
+    ["items", "same length, but have 1, 2", overList({}, zip([1], [1, 2]))],
+    ["items", "zip(…) has no lists", overList({}, zip(...([] as never as [[1]])))],
     ["items", "must be an object for entries(…), but is a list", overList({}, entries([1] as never))],
     [
       "items",
@@ -279,7 +279,7 @@ describe("a step over a list", () => {
 
   it("has options that a plain step has not", () => {
     for (const option of ["concurrency", "onFailure", "input"])
-      exactly(`workflows.w.steps.a.${option}`, "no field we know", wrongStep({ [option]: undefined }));
+      exactly(`workflows.w.steps.a.${option}`, "not a known field", wrongStep({ [option]: undefined }));
   });
 });
 
@@ -289,24 +289,24 @@ describe("a wrong executor or limit on runs is refused, with exactly this proble
     ["executor", "must be an executor, but is an object", { executor: { kind: "constructor" } }],
     ["executor.maxWorkers", "at least 1, but is 0", { executor: parallel({ maxWorkers: 0 }) }],
     ["executor.maxAsyncConcurrent", "but is -1", { executor: parallel({ maxAsyncConcurrent: -1 }) }],
-    ["executor.maxWorker", "no field we know", { executor: parallel({ maxWorker: 1 } as never) }],
+    ["executor.maxWorker", "not a known field", { executor: parallel({ maxWorker: 1 } as never) }],
     ["workflows.w.executor.maxConcurrentSteps", "but is 1.5", pod({ maxConcurrentSteps: 1.5 })],
-    ["workflows.w.executor.image", "must be a text, but is null", pod({ image: undefined })],
-    ["workflows.w.executor.namespace", "must be a text, but is 3", pod({ namespace: 3 })],
+    ["workflows.w.executor.image", "must be a string, but is null", pod({ image: undefined })],
+    ["workflows.w.executor.namespace", "must be a string, but is 3", pod({ namespace: 3 })],
     ["workflows.w.executor.keep", '"never" or "failed" or "always"', pod({ keep: "sometimes" })],
-    ["workflows.w.executor.command", "must be a list of texts", pod({ command: "node" })],
-    ["workflows.w.executor.env.A", "must be a text, but is 1", pod({ env: { A: 1 } })],
+    ["workflows.w.executor.command", "must be a list of strings", pod({ command: "node" })],
+    ["workflows.w.executor.env.A", "must be a string, but is 1", pod({ env: { A: 1 } })],
     ["workflows.w.executor.labels", "must be an object", pod({ labels: ["a"] })],
     [
       "workflows.w.executor.resources.limits.cpu",
-      "must be a text",
+      "must be a string",
       pod({ resources: { limits: { cpu: 1 } } }),
     ],
-    ["workflows.w.executor.resources.request", "no field we know", pod({ resources: { request: {} } })],
+    ["workflows.w.executor.resources.request", "not a known field", pod({ resources: { request: {} } })],
     ["tasks.t.cpu", "true or false", { tasks: [{ id: "t", cpu: 1, run: () => 1 }] }],
     ["queues.@runs", "cannot be a queue's name", { tasks: [], queues: { "@runs": {} } }],
     ["runs", "must be an object", { runs: 3 }],
-    ["runs.maximum", "no field we know", runs({ maximum: 3 })],
+    ["runs.maximum", "not a known field", runs({ maximum: 3 })],
     ["runs.max", "at least 1, but is 0", runs({ max: 0 })],
     ["runs.max", "but is -2", runs({ max: -2 })],
     ["runs.startTimeout", "has no unit", runs({ startTimeout: 180 })],
@@ -318,7 +318,7 @@ describe("a wrong executor or limit on runs is refused, with exactly this proble
     ["runs.tags[0].value", "cannot be a tag's value", tag({ key: "env", value: 3, limit: 1 })],
     ["runs.tags[0].limit", "at least 1, but is 0", tag({ key: "env", limit: 0 })],
     ["runs.tags[0].limit", "but is null", tag({ key: "env" })],
-    ["runs.tags[0].perValu", "no field we know", tag({ key: "env", perValu: true, limit: 1 })],
+    ["runs.tags[0].perValu", "not a known field", tag({ key: "env", perValu: true, limit: 1 })],
     ["runs.tags[0].perValue", "true or false", tag({ key: "env", perValue: 1, limit: 1 })],
     [
       "runs.tags[0].perValue",

@@ -44,8 +44,8 @@ export function* workflowProblems(definition: AppDefinition): Problems {
     else
       yield {
         field: `${place}.id`,
-        rule: `"${id}" is the id of ${owner} already`,
-        cure: "Give each task and each workflow an id of its own, and list it once",
+        rule: `"${id}" is already the id of ${owner}`,
+        cure: "Give each task and each workflow its own id, and list it once",
       };
     const name = typeof id === "string" && id !== "" ? `workflows.${id}` : place;
     yield* oneWorkflow(name, workflow, definition);
@@ -79,7 +79,7 @@ function* oneWorkflow(
   if (typeof workflow.pools === "function")
     yield {
       field: `${name}.pools`,
-      rule: "must be said without a function",
+      rule: "must not be a function",
       cure: "Write them like { database: 2 }",
     };
   yield* askProblems(`${name}.pools`, workflow.pools, pools, "run");

@@ -32,7 +32,7 @@ function line(reason: Reason, telling: Telling): string {
   return " ".repeat(telling.indent ?? 0) + sentence(reason, telling);
 }
 
-const UNREADABLE = "what it asks for cannot be read: its row in the store was damaged. It holds nobody up";
+const UNREADABLE = "its asks cannot be read: its row in the store was damaged. It blocks nobody else";
 
 function sentence(reason: Reason, telling: Telling): string {
   switch (reason.kind) {
@@ -46,7 +46,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${isZero(reason) ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} has no limit ${reason.replaced ? "any more" : "yet"}, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
+      return `${gateTitle(reason.gate)} ${reason.replaced ? "no longer has a limit" : "has no limit yet"}, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -56,11 +56,10 @@ function sentence(reason: Reason, telling: Telling): string {
     case "busy":
       return busy(reason);
     case "noWorker":
-      if (reason.queue.startsWith("@"))
-        return "no worker is running, so nobody lets runs in or moves them on";
+      if (reason.queue.startsWith("@")) return "no worker is running, so no run is admitted or advanced";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"${ofApps(reason.apps)}`;
     case "aside":
-      return `it could not be processed and was set aside at ${isoTime(reason.at)}, with all of its kind: ${reason.error}`;
+      return `it could not be processed and was set aside at ${isoTime(reason.at)}, with its whole lane: ${reason.error}`;
   }
 }
 
@@ -76,14 +75,14 @@ const ofApps = (apps: readonly string[] = []): string =>
 /** The limit of a pool comes with the app that declares it. */
 const toDeclare = ({ gate, undeclared, replaced }: Of<"unset">): string =>
   replaced
-    ? `: ${leftOut(replaced)}. Two apps need a name each (defineApp({ name })); then deploy both`
+    ? `: ${leftOut(replaced)}. Give each app its own name (defineApp({ name })), then deploy both`
     : undeclared && parseKey(gate).kind === "pool"
       ? ": start a worker of the app that declares it, or deploy that app"
       : "";
 
 /** A worker of the earlier version does not bring it back: the later deploy holds. */
 export const leftOut = ({ app, limit, at }: NonNullable<Of<"unset">["replaced"]>): string =>
-  `a later deploy of app "${app}", at ${isoTime(at)}, does not declare it${limit === null ? "" : `; before, it was ${limit === UNLIMITED ? "unlimited" : limit}`}`;
+  `a later deploy of app "${app}", at ${isoTime(at)}, does not declare it${limit === null ? "" : `; it was ${limit === UNLIMITED ? "unlimited" : limit} before`}`;
 
 function full(reason: Of<"full">, telling: Telling): string {
   const title = `${gateTitle(reason.gate)}${reason.perValue ? ", by its limit per value," : ""}`;
@@ -112,7 +111,7 @@ const isZero = ({ zero, room }: Of<"paused">): boolean => zero === true || room 
 function busy({ workers, slots, free = 0, ahead: waiting }: Of<"busy">): string {
   const size = `${count(workers, "worker")}, ${count(slots, "slot")}`;
   if (free === 0) return `every worker that serves it is busy: ${size}${ahead(waiting)}`;
-  return `those ahead of it take every free slot of the workers that serve it: ${size}, ${free} free${ahead(waiting)}`;
+  return `work ahead of it takes every free slot of the workers that serve it: ${size}, ${free} free${ahead(waiting)}`;
 }
 
 function never({ gate, asked, limit, room = asked }: Of<"never">): string {

@@ -58,7 +58,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   run: {
     key: "run:ID/NAME",
-    means: "What one run has for itself: the caps of its executors, and the windows of its lists.",
+    means: "The limits of one run: the caps of its executors and the windows of its lists.",
     askedBy: "the steps of the run",
     line: "skip",
     limit: UNLIMITED,
@@ -66,7 +66,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   pool: {
     key: "pool:NAME or pool:NAME=VALUE",
-    means: "Slots of something that is scarce. With a value, each value has the limit of `pool:NAME=*`.",
+    means: "Slots of a scarce resource. With a value, each value has the limit of `pool:NAME=*`.",
     askedBy: "tasks, steps and workflows that name it in `pools`",
     line: "bypass",
     limit: null,
@@ -74,7 +74,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   mutex: {
     key: "mutex:NAME",
-    means: "Something that only one may hold.",
+    means: "A lock that only one unit may hold.",
     askedBy: "steps and workflows that name it in `mutexes`",
     line: "strict",
     limit: 1,
@@ -82,7 +82,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   semaphore: {
     key: "semaphore:NAME",
-    means: "Something that a fixed number may hold, in strict order.",
+    means: "A lock that a fixed number of units may hold, in strict order.",
     askedBy: "nothing yet",
     line: "strict",
     limit: null,

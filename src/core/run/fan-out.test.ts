@@ -76,36 +76,32 @@ describe("the items of a step", () => {
   });
 
   test.each<[string, Items, string]>([
-    ["null", { list: from("nobody") }, "its items must be a list, but came as null"],
-    ["a number", { list: from("window") }, "its items must be a list, but came as a number: 4"],
-    ["a text", { list: from("text") }, 'its items must be a list, but came as a string: "abc"'],
-    ["a boolean", { list: true }, "its items must be a list, but came as a boolean: true"],
+    ["null", { list: from("nobody") }, "its items must be a list, but is null"],
+    ["a number", { list: from("window") }, "its items must be a list, but is a number: 4"],
+    ["a text", { list: from("text") }, 'its items must be a list, but is a string: "abc"'],
+    ["a boolean", { list: true }, "its items must be a list, but is a boolean: true"],
     [
       "an object",
       { list: from("byName") },
-      'its items must be a list, but came as an object: {"ann":1,"bob":[2]}',
+      'its items must be a list, but is an object: {"ann":1,"bob":[2]}',
     ],
-    ["nothing at all", { list: NOTHING }, "its items must be a list, but came as null"],
+    ["nothing at all", { list: NOTHING }, "its items must be a list, but is null"],
     [
       "something else in a zip",
       { zip: [from("users"), from("window")] },
-      "list 2 of its items must be a list, but came as a number: 4",
+      "list 2 of its items must be a list, but is a number: 4",
     ],
     [
       "lists of several lengths",
       { zip: [from("users"), from("ages"), from("pair")] },
-      "lists that are taken together must have one length, but have 3, 3, 2",
+      "lists in zip(…) must have the same length, but have 3, 3, 2",
     ],
-    [
-      "a list by its fields",
-      { entries: from("pair") },
-      "its items must be an object, but came as a list: [1,2]",
-    ],
-    ["null by its fields", { entries: from("nobody") }, "its items must be an object, but came as null"],
+    ["a list by its fields", { entries: from("pair") }, "its items must be an object, but is a list: [1,2]"],
+    ["null by its fields", { entries: from("nobody") }, "its items must be an object, but is null"],
     [
       "a text by its fields",
       { entries: from("text") },
-      'its items must be an object, but came as a string: "abc"',
+      'its items must be an object, but is a string: "abc"',
     ],
   ])("cannot be %s, and it says what came", (_, given, message) => {
     expect(() => items(given)).toThrow(badItems(message));
@@ -114,7 +110,7 @@ describe("the items of a step", () => {
   test("are shown in part where what came is long", () => {
     const long = { list: literal("x".repeat(500)) };
     expect(() => items(long)).toThrow(
-      badItems(`its items must be a list, but came as a string: "${"x".repeat(78)}…`),
+      badItems(`its items must be a list, but is a string: "${"x".repeat(78)}…`),
     );
   });
 
@@ -153,7 +149,7 @@ describe("the window", () => {
     ["null", from("nobody")],
   ])("cannot be %s", (came, concurrency) => {
     expect(() => window(concurrency)).toThrow(
-      badItems(`its concurrency must be a whole number of 1 or more, but came as ${came}`),
+      badItems(`its concurrency must be a whole number of 1 or more, but is ${came}`),
     );
   });
 });

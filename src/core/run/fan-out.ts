@@ -29,18 +29,18 @@ export function itemsOf({ name, each }: GraphStep, values: Values): readonly Jso
   );
   const lengths = lists.map(({ length }) => length);
   if (new Set(lengths).size > 1)
-    throw refused(name, `lists that are taken together must have one length, but have ${lengths.join(", ")}`);
+    throw refused(name, `lists in zip(…) must have the same length, but have ${lengths.join(", ")}`);
   return (lists[0] ?? []).map((_, index) => lists.map((list) => list[index] as Json));
 }
 
 function listOf(step: string, what: string, value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
-  throw refused(step, `${what} must be a list, but came as ${shown(value)}`);
+  throw refused(step, `${what} must be a list, but is ${shown(value)}`);
 }
 
 function entriesOf(step: string, value: Json): readonly Json[] {
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw refused(step, `its items must be an object, but came as ${shown(value)}`);
+    throw refused(step, `its items must be an object, but is ${shown(value)}`);
   return Object.entries(value).map(([key, each]) => ({ key, value: each as Json }));
 }
 
@@ -50,7 +50,7 @@ export function windowOf({ name, each }: GraphStep, values: Values): number {
   if (concurrency === null) return UNLIMITED;
   const value = render(concurrency, values);
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
-  throw refused(name, `its concurrency must be a whole number of 1 or more, but came as ${shown(value)}`);
+  throw refused(name, `its concurrency must be a whole number of 1 or more, but is ${shown(value)}`);
 }
 
 /** What an item is given. */

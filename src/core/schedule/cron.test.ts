@@ -48,8 +48,8 @@ describe("a cron expression", () => {
     ["0 0 0 * *", '"0 0 0 * *" has "0" in its day of month, which must be 1 to 31'],
     ["0 0 * foo *", '"0 0 * foo *" has "foo" in its month, which must be 1 to 12 or jan to dec'],
     ["0 9-5 * * *", '"0 9-5 * * *" has a range that goes backwards in its hour, "9-5"'],
-    ["*/0 * * * *", '"*/0 * * * *" has a step that is no whole number of at least 1 in its minute, "*/0"'],
-    ["1-2-3 * * * *", '"1-2-3 * * * *" has "1-2-3" in its minute, which is no range'],
+    ["*/0 * * * *", '"*/0 * * * *" has a step that is not a whole number of at least 1 in its minute, "*/0"'],
+    ["1-2-3 * * * *", '"1-2-3 * * * *" has "1-2-3" in its minute, which is not a range'],
     ["0, * * * *", '"0, * * * *" has "" in its minute, which must be 0 to 59'],
   ])("that is %j is refused with what is wrong", (text, rule) => {
     expect(problem(text)).toBe(rule);

@@ -70,10 +70,10 @@ export function parseCron(text: string): Cron {
 type SixFields = [string, string, string, string, string, string];
 
 function fieldsOf(text: string): SixFields {
-  if (typeof text !== "string") throw badCron(text, "is not a text");
+  if (typeof text !== "string") throw badCron(text, "is not a string");
   const known = NICKNAMES[text.trim().toLowerCase()];
   if (known === undefined && text.trim().startsWith("@"))
-    throw badCron(text, `is no nickname we know (known: ${Object.keys(NICKNAMES).join(", ")})`);
+    throw badCron(text, `is not a known nickname (known: ${Object.keys(NICKNAMES).join(", ")})`);
   const fields = (known ?? text).trim().split(/\s+/);
   if (fields.length === 5) return ["0", ...fields] as SixFields;
   if (fields.length === 6) return fields as SixFields;
@@ -92,7 +92,7 @@ function readField(field: Field, text: string, refuse: Refuse): number[] {
 function readPart(field: Field, part: string, refuse: Refuse): number[] {
   const [range = "", step, ...rest] = part.split("/");
   if (rest.length > 0 || (step !== undefined && !/^[1-9]\d*$/.test(step)))
-    throw refuse(`has a step that is no whole number of at least 1 in its ${field.name}, "${part}"`);
+    throw refuse(`has a step that is not a whole number of at least 1 in its ${field.name}, "${part}"`);
   const [from, to] = boundsOf(field, range, step !== undefined, refuse);
   if (from > to) throw refuse(`has a range that goes backwards in its ${field.name}, "${part}"`);
   const every = Number(step ?? 1);
@@ -104,7 +104,7 @@ function boundsOf(field: Field, range: string, stepped: boolean, refuse: Refuse)
   const last = field === WEEKDAY ? 6 : field.max;
   if (range === "*") return [field.min, last];
   const [first = "", second, ...rest] = range.split("-");
-  if (rest.length > 0) throw refuse(`has "${range}" in its ${field.name}, which is no range`);
+  if (rest.length > 0) throw refuse(`has "${range}" in its ${field.name}, which is not a range`);
   const from = numberOf(field, first, refuse);
   if (second === undefined) return [from, stepped ? Math.max(from, last) : from];
   const to = numberOf(field, second, refuse);

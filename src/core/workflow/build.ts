@@ -33,9 +33,7 @@ export class Build {
       steps(verbs, referTo({ build: this, source: { input: true, path: [] } })),
     );
     if (typeof (returned as PromiseLike<unknown> | undefined)?.then === "function")
-      throw this.#refused(
-        "steps must not be async. It only says what depends on what; the waiting is done by runs",
-      );
+      throw this.#refused("steps must not be async. It only says what depends on what; runs do the waiting");
     const output = isHandle(returned) ? returned.output : (returned ?? null);
     return Object.freeze({ steps: Object.freeze(this.#steps), output: this.#wire(output, "its result") });
   }
@@ -80,7 +78,7 @@ export class Build {
 
   #mustCall(name: string, task: AnyTask): void {
     if (this.#ended)
-      throw this.#refused(`step "${name}" was made after steps had returned. Make all steps inside of it`);
+      throw this.#refused(`step "${name}" was created after steps had returned. Create all steps inside it`);
     if (typeof task?.id !== "string")
       throw this.#refused(
         `step "${name}" must call a task, but was given ${task}. Make one with task({ … })`,
@@ -111,7 +109,7 @@ export class Build {
       throw this.#refused(
         ending
           ? `step "${name}" comes after step "${ending.step}" of another workflow. Name steps of this one`
-          : `step "${name}": after must hold steps, like [users] or [users.failed]`,
+          : `step "${name}": after must be a list of steps, like [users] or [users.failed]`,
       );
     });
   }

@@ -147,7 +147,7 @@ describe("an item is refused", () => {
   it("outside of the input function of its own step", () => {
     const where = (place: string) =>
       new RegExp(
-        `^workflow "w": ${place} refers to item of step "sync", which is there only for that step's own`,
+        `^workflow "w": ${place} refers to item of step "sync", which exists only for that step's own`,
       );
     refused((s, item) => s.step("b", sum, item), where('step "b": input'));
     refused((s, item) => s.step("b", sum, [item]), where('step "b": input\\[0\\]'));
@@ -215,6 +215,6 @@ describe("a step over a list is refused", () => {
     planOf((s) => {
       leaked = s;
     });
-    expect(() => leaked?.each("late", [1], tick)).toThrow(/step "late" was made after steps had returned/);
+    expect(() => leaked?.each("late", [1], tick)).toThrow(/step "late" was created after steps had returned/);
   });
 });

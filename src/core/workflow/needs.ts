@@ -24,7 +24,7 @@ export function* needProblems(step: StepShape, known: Known): Problems {
       yield {
         field: `${field}.needs`,
         rule: `step "${name}" cannot have ${other} and ${on}`,
-        cure: "Say once how it must have ended; finished means in whatever way",
+        cure: "Say only once how it must have ended; finished accepts any ending",
       };
   }
   const sources = [...templatesIn(step), ...(step.when ? templatesOf(step.when) : [])].flatMap(sourcesIn);
@@ -49,7 +49,7 @@ function* wayProblems(field: string, name: string, way: string | undefined, know
     yield {
       field: `${field}.needs`,
       rule: `refers to step "${name}" without waiting for it`,
-      cure: `Add it to what the step comes after`,
+      cure: `Add it to the step's after`,
     };
 }
 
@@ -59,7 +59,7 @@ function* outcomeProblems(field: string, sources: readonly Source[], known: Know
     if (known.get(name)?.isEach === false)
       yield {
         field,
-        rule: `refers to the outcomes of step "${name}", which does not go over a list`,
+        rule: `refers to the outcomes of step "${name}", which is not a step over a list`,
         cure: `Write ${name}.output`,
       };
 }
@@ -75,7 +75,7 @@ function* failedProblems(
     if (ways.get(name) === "failed")
       yield {
         field,
-        rule: `refers to the output of step "${name}", which has none when it failed`,
+        rule: `refers to the output of step "${name}", which has none if it failed`,
         cure: `Leave that out, or come after ${name}.finished`,
       };
 }
@@ -91,8 +91,8 @@ function* itemProblems(field: string, { input, each, when }: StepShape): Problem
 
 const outsideOfItems = (field: string) => ({
   field,
-  rule: "refers to an item of a list outside of the items' own input",
-  cure: "Use it only in what each item of a step over a list is given",
+  rule: "refers to an item of a list outside the items' own input",
+  cure: "Use it only in the input of a step over a list",
 });
 
 const isItem = (source: Source): boolean => "item" in source;

@@ -93,29 +93,29 @@ describe("a graph", () => {
     ["output", 'there is no step "x"', graph([step("a")], { output: outcomes("x") })],
     [
       "steps.b",
-      'the outcomes of step "a", which does not go over a list',
+      'the outcomes of step "a", which is not a step over a list',
       graph([step("a"), step("b", { input: outcomes("a"), needs: on("a") })]),
     ],
     ["output", 'the outcomes of step "a"', graph([step("a")], { output: outcomes("a") })],
     [
       "steps.b",
-      "which has none when it failed",
+      "which has none if it failed",
       graph([
         step("a", { each: each() }),
         step("b", { input: [from("a"), outcomes("a")], needs: [{ step: "a", on: "failed" }] }),
       ]),
     ],
-    ["steps.a", "outside of the items' own input", graph([step("a", { input: item })])],
-    ["steps.a", "outside of the items' own", graph([step("a", { each: each({ items: { list: [item] } }) })])],
-    ["steps.a", "outside of the items' own", graph([step("a", { each: each({ concurrency: item }) })])],
+    ["steps.a", "outside the items' own input", graph([step("a", { input: item })])],
+    ["steps.a", "outside the items' own", graph([step("a", { each: each({ items: { list: [item] } }) })])],
+    ["steps.a", "outside the items' own", graph([step("a", { each: each({ concurrency: item }) })])],
     [
       "steps.a",
-      "outside of the items' own",
+      "outside the items' own",
       graph([step("a", { each: each(), when: { is: "equal", left: 1, right: item } })]),
     ],
-    ["output", "outside of the items' own input", graph([step("a", { each: each() })], { output: [item] })],
-    ["steps", "there is none", graph([])],
-    ["steps[1]", '"a" is the name of steps[0] already', graph([step("a"), step("a")])],
+    ["output", "outside the items' own input", graph([step("a", { each: each() })], { output: [item] })],
+    ["steps", "the workflow has no steps", graph([])],
+    ["steps[1]", '"a" is already the name of steps[0]', graph([step("a"), step("a")])],
     ["steps[0]", '"a/b" cannot be a step\'s name', graph([step("a/b")])],
     ["steps[0]", "must not be empty", graph([step("")])],
     ["steps[0]", '"a b" cannot be', graph([step("a b")])],
@@ -134,7 +134,7 @@ describe("a graph", () => {
     ],
     [
       "steps.b",
-      "which has none when it failed",
+      "which has none if it failed",
       graph([step("a"), step("b", { input: from("a"), needs: [{ step: "a", on: "failed" }] })]),
     ],
     [
@@ -151,7 +151,7 @@ describe("a graph", () => {
     ["steps.a.gate", 'the run has no gate "workers"', graph([step("a", { gate: "workers" })])],
     [
       "gates",
-      '"async" is there more than once',
+      '"async" is listed more than once',
       graph([step("a")], {
         gates: [
           { name: "async", limit: 1 },

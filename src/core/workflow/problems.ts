@@ -25,8 +25,8 @@ export function* shapeProblems({ steps, output }: Shape): Problems {
   if (steps.length === 0)
     yield {
       field: "steps",
-      rule: "there is none",
-      cure: "Make at least one, like s.step(name, task, input)",
+      rule: "the workflow has no steps",
+      cure: "Add at least one, like s.step(name, task, input)",
     };
   const known: Known = new Map(steps.map(({ name, each }) => [name, { isEach: Boolean(each) }]));
   yield* nameProblems(steps);
@@ -52,8 +52,8 @@ function* nameProblems(steps: readonly StepShape[]): Problems {
     else
       yield {
         field,
-        rule: `"${name}" is the name of steps[${first}] already`,
-        cure: "Give each step a name of its own",
+        rule: `"${name}" is already the name of steps[${first}]`,
+        cure: "Give each step its own name",
       };
   }
 }
@@ -62,7 +62,7 @@ function* nameProblems(steps: readonly StepShape[]): Problems {
 function* gateProblems({ gates, steps }: Graph): Problems {
   const names = gates.map(({ name }) => name);
   for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))
-    yield { field: "gates", rule: `"${name}" is there more than once`, cure: "Keep one of them" };
+    yield { field: "gates", rule: `"${name}" is listed more than once`, cure: "Keep one of them" };
   for (const { name, gate, pod } of steps) {
     if (!names.includes(gate))
       yield { field: `steps.${name}.gate`, rule: `the run has no gate "${gate}"`, cure: "Add it to gates" };

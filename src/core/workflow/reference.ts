@@ -101,6 +101,6 @@ function noValueYet(source: Source): SluiceError {
       : `Pass it to a step, and let that step's task compute; to decide by it, use the option "when".`;
   return new SluiceError(
     "NO_VALUE_YET",
-    `${saySource(source)} has no value while the workflow is being built, so it cannot be computed with. ${cure}`,
+    `${saySource(source)} has no value while the workflow is being built, so you cannot compute with it. ${cure}`,
   );
 }

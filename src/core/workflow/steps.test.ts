@@ -138,7 +138,7 @@ describe("a workflow is refused", () => {
     planOf((s) => {
       leaked = s;
     });
-    expect(() => leaked?.step("late", tick)).toThrow(/step "late" was made after steps had returned/);
+    expect(() => leaked?.step("late", tick)).toThrow(/step "late" was created after steps had returned/);
   });
 
   it("when it waits for its own building", () => {
@@ -168,20 +168,20 @@ describe("a workflow is refused", () => {
   });
 
   it("when a reference stands in what is taken as it stands", () => {
-    messages = /input\.\$from is a reference beside a field called \$from or \$literal/;
+    messages = /input\.\$from is a reference next to a field called \$from or \$literal/;
     refusal((s) => s.step("b", make, { $from: s.step("a", tick).output }));
   });
 
   it("when it calls, waits for or decides by something else than it can", () => {
     messages = /step "a" must call a task, but was given undefined/;
     refusal((s) => s.step("a", undefined as never as AnyTask));
-    messages = /step "b": after must hold steps/;
+    messages = /step "b": after must be a list of steps/;
     refusal((s) => s.step("b", tick, undefined, { after: [s.step("a", tick).output as never] }));
     messages = /step "b": after must be a list/;
     refusal((s) => s.step("b", tick, undefined, { after: s.step("a", tick) as never }));
     messages = /a bare reference: write when/;
     refusal((s) => s.step("b", tick, undefined, { when: s.step("a", tick).output as never }));
-    messages = /a condition is made with when/;
+    messages = /a condition must come from when/;
     refusal((s) => s.step("b", tick, undefined, { when: true as never }));
   });
 });

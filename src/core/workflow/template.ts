@@ -7,7 +7,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** JSON, `{ "$from": [...] }` for a reference, `{ "$literal": value }` for a value that is taken as it stands. */
 export type Template = Json;
 
-/** No value at all, which JSON has no word for: the input of a task that takes none. It comes from nowhere. */
+/** No value at all, which JSON cannot represent: the input of a task that takes none. It comes from nowhere. */
 export const NOTHING: Template = Object.freeze({ $from: Object.freeze([]) });
 
 /** Where a value comes from: an output of a step, or the run's input, and the way into it. */

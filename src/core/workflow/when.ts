@@ -68,6 +68,6 @@ export function readCondition(written: unknown, reading: Reading): Condition {
   if (read) return read(reading);
   throw new SluiceError(
     "BAD_WORKFLOW",
-    `a condition is made with when(…), equal(…), less(…), greater(…), not(…), all(…) or any(…), but this one is ${referredBy(written) ? "a bare reference: write when(…) around it" : "not"}.`,
+    `a condition must come from when(…), equal(…), less(…), greater(…), not(…), all(…) or any(…), but this one is ${referredBy(written) ? "a bare reference: write when(…) around it" : "something else"}.`,
   );
 }

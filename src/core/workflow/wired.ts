@@ -91,7 +91,7 @@ function fields(value: object, parts: Place): Record<string, Template> {
 
 function own(referred: Referred, place: Place): Referred {
   if (place.literal)
-    throw refused(place, "is a reference beside a field called $from or $literal", "Rename it");
+    throw refused(place, "is a reference next to a field called $from or $literal", "Rename it");
   const source = saySource(referred.source);
   if (referred.build !== place.build)
     throw refused(
@@ -102,7 +102,7 @@ function own(referred: Referred, place: Place): Referred {
   if (referred.item && referred.item !== place.item)
     throw refused(
       place,
-      `refers to ${source} of step "${referred.item.step}", which is there only for that step's own items`,
+      `refers to ${source} of step "${referred.item.step}", which exists only for that step's own items`,
       "Use it in what its input function returns, and nowhere else",
     );
   return referred;
@@ -119,8 +119,8 @@ function notJson(value: unknown, place: Place): SluiceError {
   const kind = typeof value === "object" ? `a ${value?.constructor?.name ?? "special object"}` : said(value);
   return refused(
     place,
-    `is ${kind}, which JSON has no word for`,
-    "Write it as text, number, list or plain object",
+    `is ${kind}, which JSON cannot represent`,
+    "Write it as a string, number, list or plain object",
   );
 }
 

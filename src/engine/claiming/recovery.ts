@@ -64,13 +64,13 @@ export function newsOfStep(
 const UNSTARTED = {
   name: "Error",
   code: "START_TIMEOUT",
-  message: "It was let in, but nobody started it within the start timeout. Is a worker running?",
+  message: "It was admitted, but no worker started it within the start timeout. Is a worker running?",
 } as const;
 
 const LOST = {
   retry: {
     code: "LEASE_LOST",
-    message: "The worker that ran it did not renew its lease in time; it will be tried again.",
+    message: "The worker that ran it did not renew its lease in time; it will be retried.",
   },
   failed: {
     code: "LEASE_LOST",
@@ -79,7 +79,7 @@ const LOST = {
   quarantined: {
     code: "QUARANTINED",
     message:
-      "Its process or worker died three times while running it, so it may be what kills them. Look at it before you let it run again.",
+      "Its process or worker died three times while running it, so it may be what kills them. Look at it before you run it again.",
   },
   expired: { code: "EXPIRED", message: "Its worker was lost, and its deadline has passed." },
 } as const;

@@ -73,7 +73,7 @@ export async function reportCarefully(store: Store, scope: Scope): Promise<Repor
 
 /** It ran, and what came of it cannot be kept: no other attempt would change that. */
 function unstorable({ id, epoch, news }: Finished, error: DataError): Finished {
-  const message = `What it ended with could not be stored: ${sayCause(error)}`;
+  const message = `Its result or error could not be stored: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "RESULT_NOT_STORED", message });
   return { id, epoch, to: "failed", body, delayMs: 0, news };
 }
@@ -143,6 +143,6 @@ export async function setAside(store: Store, lane: LaneSpec, error: string): Pro
 export const asideNotice = ({ id, task, error }: AsideRow): SluiceError =>
   new SluiceError(
     "SET_ASIDE",
-    `Lane ${id} of task "${task}" cannot be processed and was set aside; everything else goes on. What was wrong: ${error}.`,
+    `Lane ${id} of task "${task}" cannot be processed and was set aside; everything else continues. The error: ${error}.`,
     { details: { lane: id, task, error }, remedies: [{ action: "restoreLane", lane: id }] },
   );

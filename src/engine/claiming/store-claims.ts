@@ -24,7 +24,7 @@ const HALVES_FROM = 100;
 const INTAKE_EVERY = 16;
 const FEW_ARRIVALS = 32;
 
-const UNREADABLE = "what it asks for cannot be read";
+const UNREADABLE = "its asks cannot be read";
 
 /** What a pass was shown, and what it made of it. */
 interface Seeing {

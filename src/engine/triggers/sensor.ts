@@ -50,13 +50,13 @@ async function runsOf(look: Look, sensor: AppSensor, answer: SensorAnswer): Prom
   if (typeof answer !== "object" || answer === null)
     throw new SluiceError(
       "BAD_ANSWER",
-      `A sensor answers { cursor, submit: [ … ] }, but this one answered ${answer}.`,
+      `A sensor must return { cursor, submit: [ … ] }, but this one returned ${answer}.`,
     );
   const { submit = [] } = answer;
   if (!Array.isArray(submit) || submit.length > MOST_AT_ONCE)
     throw new SluiceError(
       "BAD_ANSWER",
-      `A sensor submits a list of at most ${MOST_AT_ONCE} runs at once, but this one answered ${Array.isArray(submit) ? submit.length : typeof submit}. Submit some, and go on from the cursor.`,
+      `A sensor may submit a list of at most ${MOST_AT_ONCE} runs at once, but this one returned ${Array.isArray(submit) ? submit.length : typeof submit}. Submit some, and continue from the cursor.`,
     );
   const runs: NewRun[] = [];
   for (const each of submit as readonly SensorSubmission[]) runs.push(await runOf(look, sensor, each));
@@ -76,7 +76,7 @@ function runOf({ toRun }: Look, sensor: AppSensor, submission: SensorSubmission)
   if (problem)
     throw new SluiceError(
       "BAD_KEY",
-      `Each submission of a sensor needs a key, a text of 1 to ${LONGEST_TEXT - `sensor:${sensor.id}:`.length} bytes that says which run it is. This one ${problem}: ${shortly(key)}.`,
+      `Each submission of a sensor needs a key, a string of 1 to ${LONGEST_TEXT - `sensor:${sensor.id}:`.length} bytes that says which run it is. This one ${problem}: ${shortly(key)}.`,
     );
   return toRun(workflow, submission.input, {
     ...options,

@@ -274,7 +274,7 @@ describe("a sensor", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["no object", 7, "A sensor answers"],
+    ["no object", 7, "A sensor must return"],
     ["no key", { submit: [{ input: 1 }] }, "needs a key"],
     ["a key that is too long", { submit: [{ key: "x".repeat(200) }] }, "1 to 178 bytes"],
     ["too much", { submit: Array.from({ length: 1_001 }, (_, i) => ({ key: `${i}` })) }, "1000 runs at once"],

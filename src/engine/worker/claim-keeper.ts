@@ -84,5 +84,5 @@ export class ClaimKeeper {
 
 const LOST = new SluiceError(
   "LEASE_LOST",
-  "The lease of its pool could not be renewed in time; the task may run elsewhere by now.",
+  "The lease of its pool could not be renewed in time; the task may already run elsewhere.",
 );

@@ -79,15 +79,23 @@ export class Exchanges {
       await this.#wake.wait();
       await turn();
       while (!this.#mayFly()) await this.#cleared.wait();
+      if (machine.state.isGone) this.#dropReports();
       if (isClosing(machine.state) && outbox.isEmpty) {
         // What is on its way may bring claims that must be given back; its end wakes us.
         if (this.#flights.size > 0) continue;
         break;
       }
+      if (machine.state.isGone) continue;
       void this.#exchange();
       if (outbox.sayable.length > 0 || (machine.state.more && this.#room() > 0)) this.#wake.set();
     }
     machine.happened("allSaid");
+  }
+
+  /** There is nobody to tell. */
+  #dropReports(): void {
+    this.#parts.outbox.clear();
+    if (this.isIdle) this.#parts.machine.happened("idle");
   }
 
   #mayFly(): boolean {

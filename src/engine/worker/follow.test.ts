@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { SluiceError } from "../../core/error.ts";
 import { follow } from "./follow.ts";
 import type { Happening, Order, Phase, State } from "./state.ts";
 import { isDraining, STOPPED_STATE } from "./state.ts";
@@ -18,6 +19,7 @@ function having(...happenings: Happening[]): { state: State; ordered: string[][]
 
 const saying = (order: Order): string => {
   if (typeof order === "string") return order;
+  if (order.do === "giveUp") return "giveUp";
   return order.do === "wait" ? `wait ${order.ms}` : `recover ${order.failures}`;
 };
 
@@ -103,6 +105,26 @@ describe("a session", () => {
     const { state, ordered } = having(...opened, "asked", "sessionLost", "sessionLost");
     expect(ordered.slice(-2)).toEqual([["forget", "speak"], []]);
     expect([state.session, state.hinted]).toEqual([undefined, true]);
+  });
+});
+
+describe("a store that is not there any more", () => {
+  const gone: Happening = { kind: "unanswered", error: new SluiceError("STORE_GONE", "deleted") };
+
+  test("ends the session and all code once, whoever notices, and is not asked again", () => {
+    const { state, ordered } = having(...opened, gone, gone, unanswered, stillAway);
+    expect(ordered.slice(3)).toEqual([["giveUp", "speak"], ["speak"], ["speak"], ["speak"]]);
+    expect([state.isGone, state.session, state.isRecovering]).toEqual([true, undefined, false]);
+  });
+
+  test("is noticed while it is recovered", () => {
+    const { state, ordered } = having(...opened, unanswered, gone, "recovered", stillAway);
+    expect(ordered.slice(3)).toEqual([["recover 1"], ["giveUp", "speak"], ["speak"], ["speak"]]);
+    expect([state.isGone, state.isRecovering]).toEqual([true, false]);
+  });
+
+  test("keeps no worker from its stop", () => {
+    expect(having(...opened, gone, stop(1_000)).state.phase).toBe("draining");
   });
 });
 

@@ -1,4 +1,5 @@
 /** What follows when something happens to a worker: the tables of `state.ts` as one pure function. */
+import { isStoreGone } from "../../core/error.ts";
 import type { Happening, Order, Phase, PlainHappening, State } from "./state.ts";
 import { isDraining, STOPPED_STATE } from "./state.ts";
 
@@ -22,9 +23,8 @@ export function follow(state: State, happening: Happening): Step {
     case "answered":
       return answered(state, happening.more && !isDraining(state), happening.yielded);
     case "unanswered":
-      return state.isRecovering ? NOTHING : away(state, happening.error);
     case "stillAway":
-      return away(state, happening.error);
+      return unanswered(state, happening);
   }
 }
 
@@ -60,6 +60,8 @@ function followPlain(state: State, happening: PlainHappening): Step {
       return followLife(state, happening);
   }
 }
+
+type Unanswered = Extract<Happening, { readonly kind: "unanswered" | "stillAway" }>;
 
 type LifeHappening = Extract<
   PlainHappening,
@@ -127,6 +129,16 @@ function answered(state: State, more: boolean, yielded: boolean): Step {
   const orders: Order[] = more ? ["speak"] : [];
   if (yielded) orders.push("lookAgain");
   return state.more === more ? { orders } : { state: { ...state, more }, orders };
+}
+
+function unanswered(state: State, { kind, error }: Unanswered): Step {
+  // What an exchange could not say comes back to be said, and is dropped there.
+  if (state.isGone) return SPEAK;
+  if (isStoreGone(error)) {
+    const next = { ...state, isGone: true, isRecovering: false, session: undefined };
+    return to(next, { do: "giveUp", error }, "speak");
+  }
+  return kind === "unanswered" && state.isRecovering ? NOTHING : away(state, error);
 }
 
 function away(state: State, error: unknown): Step {

@@ -2,6 +2,7 @@
 import type { EventKind } from "../../core/event.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { Env } from "../../env/env.ts";
+import { culprits } from "../../store/culprits.ts";
 import type { Claims } from "../claiming/claims.ts";
 
 const GATHER_MS = 50;
@@ -46,7 +47,7 @@ export class Journal {
     );
   }
 
-  /** Writes what was gathered. A store that is away costs a line of a log, never a task. */
+  /** Writes what was gathered. What cannot be stored is left out, alone. A store that is away costs a line of a log, never a task. */
   flush(): Promise<void> {
     const progress = [...this.#progress.values()];
     const lines = this.#lines;
@@ -55,8 +56,8 @@ export class Journal {
     const epochs = new Set([...lines, ...progress].map(({ epoch }) => epoch));
     for (const epoch of epochs) this.#underway.set(epoch, (this.#underway.get(epoch) ?? 0) + 1);
     this.#writing = this.#writing.then(async () => {
-      if (lines.length > 0) await this.#claims.note(lines).catch(() => {});
-      if (progress.length > 0) await this.#claims.progress(progress).catch(() => {});
+      await written(lines, (part) => this.#claims.note(part));
+      await written(progress, (part) => this.#claims.progress(part));
       for (const epoch of epochs) {
         const left = (this.#underway.get(epoch) ?? 0) - 1;
         if (left > 0) this.#underway.set(epoch, left);
@@ -75,3 +76,6 @@ export class Journal {
     });
   }
 }
+
+const written = <T>(entries: readonly T[], write: (part: readonly T[]) => Promise<void>): Promise<unknown> =>
+  culprits(entries, write).catch(() => {});

@@ -67,9 +67,21 @@ export class Running {
 
   #have(claim: Claimed, askedAt: number): void {
     const { holdings, machine, outbox } = this.#parts;
-    if (isDraining(machine.state)) outbox.add(returned(claim));
-    else if (claim.held) this.#begin(claim, false, askedAt);
+    if (isDraining(machine.state)) {
+      outbox.add(returned(claim));
+      return;
+    }
+    this.#supersede(claim.id);
+    if (claim.held) this.#begin(claim, false, askedAt);
     else holdings.keepAhead(claim);
+  }
+
+  /** The task was claimed anew, so whatever we still have of it was taken away. */
+  #supersede(id: string): void {
+    const { holdings } = this.#parts;
+    holdings.takeAhead(id);
+    const before = holdings.running(id);
+    if (before) this.#stop(before, CANCELLED);
   }
 
   #begin(claim: Claimed, marked: boolean, askedAt: number): void {
@@ -78,9 +90,6 @@ export class Running {
       machine.happened("sessionLost");
       return;
     }
-    // Claimed anew, so the claim that we still run was taken away.
-    const before = holdings.running(claim.id);
-    if (before) this.#stop(before, CANCELLED);
     const active = new Active(claim, marked);
     holdings.begin(active);
     void this.#execute(active, askedAt + this.#beginWithinMs);
@@ -194,6 +203,16 @@ export class Running {
   /** Asks all code to end; its ends are still reported. */
   abortAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.active) active.abort(reason);
+  }
+
+  /** The same for claims that nobody will ever ask about; what was claimed ahead never begins. */
+  loseAll(reason: SluiceError): void {
+    const { holdings } = this.#parts;
+    holdings.takeAllAhead();
+    for (const active of holdings.active) {
+      active.isLost = true;
+      this.#stop(active, reason);
+    }
   }
 
   /** Nothing of all this is ours any more. */

@@ -2,6 +2,7 @@
  * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline counts
  * from the moment a renewal was sent, and ends before the store's own, so we stop before others may begin.
  */
+import { isStoreGone } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
 import type { Machine } from "./machine.ts";
@@ -98,7 +99,7 @@ export class SessionKeeper {
     });
   }
 
-  /** Never gives up on an error: only the store's word, or our own clock, ends a session. */
+  /** No other error ends a session: only the store's word, our own clock, or a store that is not there any more. */
   async #renew(): Promise<void> {
     const sentAt = this.#env.monotonic();
     const session = this.#opened;
@@ -110,8 +111,9 @@ export class SessionKeeper {
       this.#trust(sentAt);
       this.#machine.happened("sessionRenewed");
       this.#plan(this.#lease.heartbeatMs);
-    } catch {
+    } catch (error) {
       if (isOver()) return;
+      if (isStoreGone(error)) return this.#machine.happened({ kind: "unanswered", error });
       if (!this.isTrusted()) return this.#end();
       this.#plan((this.#lease.heartbeatMs / 4) * (0.5 + this.#env.random()));
     }

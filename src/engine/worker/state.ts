@@ -30,6 +30,8 @@
  *   reached          no failures
  *   answered         more or not                       speak if more, lookAgain if slots were left to others
  *   ownTurn          hinted, its own turn              speak
+ *   unanswered with  gone, no session                  giveUp, speak; only speak when it is known already
+ *     STORE_GONE
  *   unanswered       recovering, one failure more      recover; nothing when it is recovering already
  *   stillAway        one failure more                  recover
  *   recovered        hinted, not recovering            speak
@@ -73,6 +75,8 @@ export interface State {
   readonly isRecovering: boolean;
   /** How often the store did not answer since it last did. */
   readonly failures: number;
+  /** The store is not there any more: nothing is said to it, and nothing asked. */
+  readonly isGone: boolean;
   /** A look for cancelled tasks is planned. */
   readonly looksForCancelled: boolean;
 }
@@ -86,6 +90,7 @@ export const STOPPED_STATE: State = {
   more: false,
   isRecovering: false,
   failures: 0,
+  isGone: false,
   looksForCancelled: false,
 };
 
@@ -161,6 +166,8 @@ export type Order =
   | PlainOrder
   /** Until it is idle, but no longer than this. */
   | { readonly do: "wait"; readonly ms: number }
+  /** Abort all code: whatever it held is lost with the store. */
+  | { readonly do: "giveUp"; readonly error: unknown }
   /** Ask what is ours, after a pause that grows with the failures. */
   | { readonly do: "recover"; readonly error: unknown; readonly failures: number };
 

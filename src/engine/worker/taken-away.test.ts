@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { FakeClaims } from "../../../test/support/worker-world.ts";
 import { claim, failure, working } from "../../../test/support/worker-world.ts";
 import type { Job } from "../../executor/executor.ts";
 import type { Answer } from "../claiming/claims.ts";
@@ -84,6 +85,41 @@ describe("a heartbeat", () => {
       active: 1,
       finished: [{ id: "a", epoch: 1, to: "stopped" }],
     });
+  });
+});
+
+describe("a task that is claimed anew", () => {
+  /** A store where only the first claim of the task is no longer ours. */
+  const forgetsTheFirst = (claims: FakeClaims): void => {
+    claims.stale = async (asked) => asked.filter(({ epoch }) => epoch === 1).map(({ id }) => id);
+  };
+
+  test("takes the place of its claim that was kept ahead and has lapsed", async () => {
+    const { env, claims, executor } = await working([{ claimed: [claim("a", 1, { held: false })] }]);
+    claims.replies = [{ claimed: [claim("a", 2)] }];
+    claims.hear("work");
+    await env.settle();
+    forgetsTheFirst(claims);
+    await env.advance(10_000);
+    expect(executor.jobs.map(({ fence, signal }) => [fence, signal.aborted])).toEqual([[2, false]]);
+    executor.end("a");
+    await env.settle();
+    expect(claims.finished).toEqual(["a succeeded"]);
+  });
+
+  test("and kept ahead is not given up for its claim that still runs here", async () => {
+    const { env, claims, executor } = await working([{ claimed: [claim("a", 1)] }]);
+    const [first] = executor.jobs;
+    claims.replies = [{ claimed: [claim("a", 2, { held: false })] }];
+    claims.hear("work");
+    await env.settle();
+    expect(first?.signal.aborted).toBe(true);
+    forgetsTheFirst(claims);
+    await env.advance(10_000);
+    claims.replies = [{ started: ["a"] }];
+    claims.hear("work");
+    await env.settle();
+    expect(executor.jobs.map(({ fence }) => fence)).toEqual([1, 2]);
   });
 });
 

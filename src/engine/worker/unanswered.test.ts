@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { claim, inTime, until, working } from "../../../test/support/worker-world.ts";
+import { SluiceError } from "../../core/error.ts";
 import type { Claimed } from "../claiming/claims.ts";
 
 describe("after an exchange that failed", () => {
@@ -100,5 +101,53 @@ describe("after an exchange that failed", () => {
     await env.settle();
     fail(new Error("answer lost"));
     await until(env, () => executor.ids.includes("after"));
+  });
+});
+
+describe("when the store is not there any more", () => {
+  const gone = (): Error => new SluiceError("STORE_GONE", "The file was deleted.");
+  const OFTEN = { lease: { leaseMs: 1_000, heartbeatMs: 100 } };
+
+  test("it aborts its code as with a lost lease, says so once, asks nothing more, and stops", async () => {
+    const { env, claims, executor, told, worker } = await working([{ claimed: [claim("a", 1)] }]);
+    claims.replies = [gone()];
+    const { length } = claims.reports;
+    claims.hear("work");
+    await until(env, () => told("storeGone").length > 0);
+    expect(executor.jobs[0]?.signal.reason).toMatchObject({ code: "LEASE_LOST", cause: gone() });
+    worker.unanswered(gone());
+    claims.hear("work");
+    await env.settle();
+    expect([worker.session, claims.reports.length, told("storeGone").length]).toEqual([
+      undefined,
+      length + 1,
+      1,
+    ]);
+    // Its code still runs, so the stop waits for it.
+    const stopped = worker.stop();
+    await env.settle();
+    expect(worker.running).toBe(1);
+    executor.end("a");
+    await inTime(env, stopped);
+    expect(claims.reports).toHaveLength(length + 1);
+    expect(claims.finished).toEqual([]);
+  });
+
+  test("it notices that with a renewal", async () => {
+    const { env, claims, told } = await working([{}], OFTEN);
+    claims.renew = () => Promise.reject(gone());
+    await until(env, () => told("storeGone").length > 0);
+    expect(told("sessionEnded")).toEqual([]);
+  });
+
+  test("a stop that waits for code is over when that code has ended", async () => {
+    const { env, claims, executor, told, worker } = await working([{ claimed: [claim("a", 1)] }], OFTEN);
+    const stopped = worker.stop();
+    await env.settle();
+    claims.renew = () => Promise.reject(gone());
+    await until(env, () => told("storeGone").length > 0);
+    executor.end("a");
+    await inTime(env, stopped);
+    expect(claims.finished).toEqual([]);
   });
 });

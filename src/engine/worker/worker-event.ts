@@ -7,6 +7,8 @@ export type WorkerEvent =
   | { readonly kind: "finished"; readonly id: string; readonly to: Exclude<Finished, Stopped>["to"] }
   | { readonly kind: "refused"; readonly id: string }
   | { readonly kind: "sessionEnded" }
+  /** The store is not there any more: all code was aborted, and the worker stops by itself. */
+  | { readonly kind: "storeGone"; readonly error: unknown }
   | { readonly kind: "error"; readonly error: unknown };
 
 export type Tell = (event: WorkerEvent) => void;

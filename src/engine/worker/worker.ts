@@ -70,6 +70,11 @@ export class Worker implements Service {
     this.#machine.happened("hint");
   }
 
+  /** Somebody else could not reach the store; of one that is not there any more, the worker wants to know. */
+  unanswered(error: unknown): void {
+    this.#machine.happened({ kind: "unanswered", error });
+  }
+
   async stop({ graceMs = this.#options.graceMs }: StopOptions = {}): Promise<void> {
     if (this.#machine.state.phase === "stopped") return;
     const stopped = new Promise<void>((resolve, reject) => this.#stops.push({ resolve, reject }));
@@ -80,6 +85,7 @@ export class Worker implements Service {
   #carryOut(order: Order): void {
     if (typeof order === "string") this.#orders[order]();
     else if (order.do === "wait") this.#patience.wait(order.ms);
+    else if (order.do === "giveUp") this.#giveUp(order.error);
     else void this.#parts.recovery.recover(order.error, order.failures);
   }
 
@@ -141,6 +147,17 @@ export class Worker implements Service {
     this.#parts.session.forget();
   }
 
+  /** Code is aborted as with a lost lease, and counts as running until it has ended. */
+  #giveUp(error: unknown): void {
+    this.#parts.session.forget();
+    this.#parts.running.loseAll(
+      new SluiceError("LEASE_LOST", "The store of its worker is gone; the task may run elsewhere by now.", {
+        cause: error,
+      }),
+    );
+    this.#options.watch?.({ kind: "storeGone", error });
+  }
+
   async #halt(): Promise<void> {
     await this.#executor.halt?.().catch(() => {});
     this.#machine.happened("halted");
@@ -173,5 +190,5 @@ export class Worker implements Service {
 
 const LEASE_LOST = new SluiceError(
   "LEASE_LOST",
-  "The worker could not renew its lease in time; the task may run elsewhere by now.",
+  "The worker could not renew its lease in time; the task may already run elsewhere.",
 );

@@ -45,7 +45,7 @@ export async function parseWith(schema: StandardSchemaV1, value: unknown, whose:
   const issues = parsed.issues.map(
     ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
   );
-  throw new SluiceError("BAD_INPUT", `${whose}: the input does not fit its schema: ${issues.join("; ")}`, {
+  throw new SluiceError("BAD_INPUT", `${whose}: the input does not match its schema: ${issues.join("; ")}`, {
     details: { issues },
   });
 }

@@ -37,7 +37,7 @@ export function isSame(pod: Pod, { metadata }: Pod): boolean {
 function nameTaken(namespace: string, name: string, cause: unknown): SluiceError {
   return new SluiceError(
     "POD_NAME_TAKEN",
-    `Pod ${namespace}/${name} is there already and was not made for this attempt. Delete it, and try again.`,
+    `Pod ${namespace}/${name} already exists and was not created for this attempt. Delete it, and try again.`,
     { cause },
   );
 }

@@ -53,7 +53,7 @@ describe("a pod that has not ended", () => {
     };
     expect(judge(pod({ phase: "Pending", conditions: [condition] }))).toEqual({
       is: "pending",
-      note: "no node takes it yet: 0/3 nodes",
+      note: "no node accepts it yet: 0/3 nodes",
     });
   });
 });

@@ -78,7 +78,7 @@ function exitError({ metadata }: Pod, { exitCode, reason, message }: Terminated)
   if (reason === "OOMKilled")
     return error(
       "POD_OUT_OF_MEMORY",
-      `Pod ${metadata.name} was ended because its memory was full (OOMKilled, exit code ${exitCode}). Give it a higher memory limit.`,
+      `Pod ${metadata.name} was killed because its memory was full (OOMKilled, exit code ${exitCode}). Give it a higher memory limit.`,
     );
   const why = [reason === "Error" ? undefined : reason, message?.trim()].filter(Boolean).join(": ");
   return error(
@@ -93,7 +93,7 @@ const overDeadline = ({ metadata }: Pod): string =>
 function unschedulable({ status }: Pod): string | undefined {
   const placed = status?.conditions?.find(({ type }) => type === "PodScheduled");
   return placed?.status === "False" && placed.reason === "Unschedulable"
-    ? `no node takes it yet: ${placed.message ?? "Unschedulable"}`
+    ? `no node accepts it yet: ${placed.message ?? "Unschedulable"}`
     : undefined;
 }
 

@@ -126,7 +126,7 @@ export class KubernetesExecutor implements Executor {
 
   #manifest(job: Job): Manifest {
     if (job.pod) return manifestOf(job, job.pod, this.#options);
-    throw new SluiceError("NO_POD", `task "${job.name}" says nothing of the pod it should run in.`);
+    throw new SluiceError("NO_POD", `task "${job.name}" does not say which pod it runs in.`);
   }
 
   #attempt(job: Job, manifest: Manifest, api: PodApi): PodAttempt {

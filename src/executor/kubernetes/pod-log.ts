@@ -71,6 +71,6 @@ function noResult({ name }: PodPlace, isGarbled: boolean): StoredError {
     ? error("RESULT_CUT_OFF", `Pod ${name} succeeded, but the line of its log with the result is cut off.`)
     : error(
         "NO_RESULT",
-        `Pod ${name} succeeded, but the end of its log has no result. Its command must run the step it is told, or print the line that docs/kubernetes.md describes.`,
+        `Pod ${name} succeeded, but the end of its log has no result. Its command must run the step it is given, or print the line that docs/kubernetes.md describes.`,
       );
 }

@@ -112,7 +112,7 @@ export class PodSight implements Follower {
   #cannotStart(reason: string, detail: string): void {
     const about = `${reason}${detail ? ` (${detail})` : ""}`;
     this.#note(`cannot start: ${about}`);
-    const message = `Pod ${this.#name} could not start: ${about}. Look at its image and its settings.`;
+    const message = `Pod ${this.#name} could not start: ${about}. Check its image and its settings.`;
     this.#timers.start("start", this.#options.patienceMs, () => this.stop(error("POD_NOT_STARTED", message)));
   }
 

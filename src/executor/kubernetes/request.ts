@@ -22,7 +22,7 @@ export interface Call {
 
 export class ApiAway extends SluiceError {
   constructor(why: string, cause?: unknown) {
-    super("KUBERNETES_AWAY", `The Kubernetes API gave no answer: ${why}.`, { cause });
+    super("KUBERNETES_AWAY", `The Kubernetes API did not answer: ${why}.`, { cause });
   }
 }
 

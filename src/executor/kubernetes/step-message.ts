@@ -36,7 +36,7 @@ export function writeStep({ id, name, input, attempt, fence, timeoutMs, step }: 
   if (bytes <= MOST_BYTES) return text;
   throw new SluiceError(
     "INPUT_TOO_LARGE",
-    `task "${name}": a pod is told its input in its environment, at most ${MOST_BYTES} bytes; this one needs ${bytes}. Store the data elsewhere and hand over where it is.`,
+    `task "${name}": a pod gets its input in its environment, at most ${MOST_BYTES} bytes; this one needs ${bytes}. Store the data elsewhere and pass a reference to it.`,
     { details: { bytes, most: MOST_BYTES } },
   );
 }

@@ -30,7 +30,7 @@ export function loadTimeoutMs(): number {
   try {
     return parseDuration(text);
   } catch (cause) {
-    throw new SluiceError("BAD_DURATION", `${VARIABLE} is no duration: "${text}". Write 30s or 2m.`, {
+    throw new SluiceError("BAD_DURATION", `${VARIABLE} is not a duration: "${text}". Write 30s or 2m.`, {
       cause,
     });
   }
@@ -52,13 +52,13 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
   let cancel = (): void => {};
   const failed = new Promise<never>((_, reject) => {
     hung = () =>
-      reject(badApp(file, "never finishes loading: at its top level it awaits something that never comes."));
-    const late = `${inTime}: at its top level it awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
+      reject(badApp(file, "never finishes loading: its top-level code awaits something that never comes."));
+    const late = `${inTime}: its top-level code awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
     // It keeps nothing alive: where nothing else is left to wait for, the load has failed already.
     cancel = after(limitMs, () => reject(badApp(file, late)));
   });
   process.once("exit", exiting).once("beforeExit", hung);
-  const blocked = `error BAD_APP: ${file} ${inTime}: its code keeps the event loop busy, so this process was ended.\n`;
+  const blocked = `error BAD_APP: ${file} ${inTime}: its code keeps the event loop busy, so this process was killed.\n`;
   const release = watch.isWatched ? () => {} : endIfBlocked(limitMs + BLOCKED_AFTER_MS, blocked);
   try {
     return await Promise.race([load(), failed]);

@@ -89,7 +89,7 @@ export class Attempts {
 const leaseLost = (): SluiceError =>
   new SluiceError(
     "LEASE_LOST",
-    "The worker could not renew its lease in time; the task may run elsewhere by now.",
+    "The worker could not renew its lease in time; the task may already run elsewhere.",
   );
 
 const failed = (error: unknown): Failed => ({ ok: false, error: storedError(error), retryable: true });

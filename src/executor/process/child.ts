@@ -291,4 +291,4 @@ export class Child implements Holder {
 }
 
 const tooLate = (): StoredError =>
-  storedError(new SluiceError("NOT_BEGUN", "Its process could not begin it in time."));
+  storedError(new SluiceError("NOT_BEGUN", "Its process could not start it in time."));

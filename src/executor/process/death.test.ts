@@ -23,8 +23,8 @@ describe("a death is told", () => {
   test.each<[string, Partial<Death>]>([
     ["ended with exit code 3", { exitCode: 3 }],
     ["ended with exit code 0", { exitCode: 0 }],
-    ["was ended by SIGKILL", { signal: "SIGKILL" }],
-    ["was ended by SIGABRT (so Node ends when its memory is full)", { signal: "SIGABRT" }],
+    ["was killed by SIGKILL", { signal: "SIGKILL" }],
+    ["was killed by SIGABRT (so Node ends when its memory is full)", { signal: "SIGABRT" }],
     [
       "ended with exit code 1: TypeError: oh",
       { exitCode: 1, lastWords: { name: "TypeError", message: "oh" } },
@@ -43,7 +43,7 @@ test("a job whose process died has crashed, may be retried, and says how it died
     error: {
       name: "SluiceError",
       code: "PROCESS_DIED",
-      message: "The process in which it ran ended with exit code 3.",
+      message: "The process that ran it ended with exit code 3.",
     },
   });
 });
@@ -69,7 +69,7 @@ describe("a child that could not start", () => {
 
   test("and said nothing is told by its exit", () => {
     expect(notStarted(death({ exitCode: 7 })).message).toBe(
-      "A child process could not start: it ended with exit code 7 before it was ready; see what it printed.",
+      "A child process could not start: it ended with exit code 7 before it was ready. Read what it printed.",
     );
   });
 });

@@ -23,7 +23,7 @@ export interface Death {
 /** "ended with exit code 1: TypeError: x is not a function" */
 export function sayDeath({ exitCode, signal, lastWords }: Death): string {
   const how = signal
-    ? `was ended by ${signal}${hint(signal)}`
+    ? `was killed by ${signal}${hint(signal)}`
     : exitCode === null
       ? "could not be started"
       : `ended with exit code ${exitCode}`;
@@ -37,7 +37,7 @@ const hint = (signal: string): string =>
 
 /** What becomes of a job that was in it. */
 export function crashed(death: Death): Failed {
-  const message = sentence(`The process in which it ran ${sayDeath(death)}`);
+  const message = sentence(`The process that ran it ${sayDeath(death)}`);
   return {
     ok: false,
     crashed: true,
@@ -51,7 +51,7 @@ export function notStarted(death: Death): SluiceError {
   const { lastWords } = death;
   const why = lastWords
     ? lastWords.message
-    : `it ${sayDeath(death)} before it was ready; see what it printed.`;
+    : `it ${sayDeath(death)} before it was ready. Read what it printed.`;
   return new SluiceError("PROCESS_NOT_STARTED", `A child process could not start: ${why}`, {
     details: { ...(lastWords ? { error: lastWords } : {}), exitCode: death.exitCode, signal: death.signal },
     ...(lastWords ? { cause: revived(lastWords) } : {}),

@@ -75,7 +75,7 @@ export class ProcessExecutor implements Executor {
 
   /** Resolves when all children are ready. If one of them cannot start, all are ended, and it says why. */
   async start(): Promise<void> {
-    if (this.#open || this.#stopping) throw new SluiceError("STARTED", "This executor was started before.");
+    if (this.#open || this.#stopping) throw new SluiceError("STARTED", "This executor was already started.");
     this.#open = true;
     const { processes, watch } = this.#options;
     const seat = {
@@ -198,5 +198,5 @@ const workerStopped = (): SluiceError =>
 const notBegun = (): SluiceError =>
   new SluiceError(
     "NOT_BEGUN",
-    "No process could begin it in time: all of them were busy, blocked or starting.",
+    "No process could start it in time: all of them were busy, blocked or starting.",
   );

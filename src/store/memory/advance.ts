@@ -68,7 +68,7 @@ function read(
 function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: readonly News[]): RunSeen {
   const run = tables.run.get(id);
   const task = tables.task.get(id);
-  if (!run || !task) throw new Error(`a claim of ${id}, which is no run`);
+  if (!run || !task) throw new Error(`a claim of ${id}, which is not a run`);
   const { paused } = run;
   const { priority, input, options } = task;
   const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
@@ -135,6 +135,6 @@ function bringForth(tables: Tables, run: string, gates: RunMove["gates"]): void 
 
 function laneOfRun(tables: Tables, run: string): LaneSpec {
   const task = tables.task.get(run);
-  if (!task) throw new Error(`${run} is no run`);
+  if (!task) throw new Error(`${run} is not a run`);
   return { id: task.lane, queue: task.queue, task: task.name, asks: task.asks };
 }

@@ -76,7 +76,7 @@ export function insertClaim(tables: Tables, claim: RunningRecord): void {
 export function claimedRow(tables: Tables, claim: RunningRecord): Claimed {
   const { id, lane, epoch, attempt, losses, held, goodUntil, leaseMs } = claim;
   const task = tables.task.get(id);
-  if (!task) throw new Error(`a claim of ${id}, which is no task`);
+  if (!task) throw new Error(`a claim of ${id}, which is not a task`);
   const { name, input, options } = task;
   return { id, name, lane, epoch, attempt, losses, held, input, options, goodUntil, leaseMs };
 }

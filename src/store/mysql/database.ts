@@ -1,5 +1,6 @@
 /**
- * MySQL and MariaDB: a flight is one packet of several statements, READ COMMITTED. A lock that is waited for too
+ * MySQL and MariaDB: a flight is one packet of several statements where the server takes it (`packets.ts`), READ COMMITTED.
+ * A lock that is waited for too
  * long undoes only its own statement there, so every error ends the whole transaction by an explicit ROLLBACK.
  * There is nothing like NOTIFY: see hints.ts.
  */
@@ -11,11 +12,13 @@ import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Flow } from "../flow.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
-import { BY_BYTES } from "../schema.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
 import { Hints } from "./hints.ts";
 import { migrateMysql, verifyMysql } from "./migrate.ts";
+import { joined, packed, packetBytesOf } from "./packets.ts";
+import { refusal } from "./refusal.ts";
+import { SETTINGS } from "./settings.ts";
 
 export interface MysqlOptions {
   readonly url: string;
@@ -26,10 +29,9 @@ export interface MysqlOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-const CLOCK = "COALESCE(@sluice_now, CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED))";
-const CLOCKS: Clocks = { wall: CLOCK, lease: CLOCK };
-
-const SETTINGS = `SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', SESSION innodb_lock_wait_timeout = 3; SET NAMES utf8mb4 ${BY_BYTES}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
+const CLOCK = "CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED)";
+/** Only where it is set: beside a variable that nobody has set, a number comes as bytes. */
+const CLOCK_OF_TESTS = `COALESCE(@sluice_now, ${CLOCK})`;
 
 export class MysqlDatabase implements SqlDatabase {
   readonly dialect = "mysql";
@@ -37,11 +39,14 @@ export class MysqlDatabase implements SqlDatabase {
   readonly pool: Pool;
   readonly #options: MysqlOptions;
   readonly #hints: Hints;
+  readonly #clocks: Clocks;
   #closed = false;
 
   constructor(options: MysqlOptions) {
     this.#options = options;
     this.where = options.url;
+    const clock = options.now ? CLOCK_OF_TESTS : CLOCK;
+    this.#clocks = { wall: clock, lease: clock };
     this.pool = mysql.createPool({
       uri: options.url,
       connectionLimit: options.connections ?? 8,
@@ -52,15 +57,16 @@ export class MysqlDatabase implements SqlDatabase {
     });
     this.#hints = new Hints(this.pool);
     this.pool.pool.on("connection", (connection) => {
-      connection.query(SETTINGS);
-      // MariaDB ends a transaction whose client went silent; MySQL does not know the setting and says so.
-      connection.query("SET SESSION idle_transaction_timeout = 1", () => {});
+      // Where it is lost meanwhile, who asked for the connection is told.
+      connection.query(SETTINGS, () => {});
       connection.on("error", () => {});
     });
   }
 
   migrate(): Promise<void> {
-    return migrateMysql(this.pool);
+    return migrateMysql(this.pool).catch((error: unknown) => {
+      throw refusal(error);
+    });
   }
 
   verify(): Promise<void> {
@@ -94,7 +100,7 @@ export class MysqlDatabase implements SqlDatabase {
 
   async #once<T>(begin: string, flow: Flow<T>, kind: "writing" | "reading"): Promise<T> {
     const connection = await this.pool.getConnection();
-    const transaction = new Transaction(connection, begin);
+    const transaction = new Transaction(connection, begin, this.#clocks);
     try {
       let step = flow.next();
       while (!step.done)
@@ -112,7 +118,7 @@ export class MysqlDatabase implements SqlDatabase {
         () => connection.release(),
         () => connection.destroy(),
       );
-      throw error;
+      throw refusal(error);
     }
   }
 
@@ -135,33 +141,36 @@ export class MysqlDatabase implements SqlDatabase {
 /** A transaction that opens with its first flight and commits with its last. */
 class Transaction {
   readonly #connection: PoolConnection;
+  readonly #clocks: Clocks;
   #begin: string | undefined;
   #done = false;
   committing = false;
 
-  constructor(connection: PoolConnection, begin: string) {
+  constructor(connection: PoolConnection, begin: string, clocks: Clocks) {
     this.#connection = connection;
     this.#begin = begin;
+    this.#clocks = clocks;
   }
 
   async send(statements: readonly Sql<unknown>[], commit: boolean): Promise<Row[][]> {
-    const before = this.#begin === undefined ? 0 : this.#begin.split(";").length;
-    const texts = this.#begin === undefined ? [] : [this.#begin];
-    const values: unknown[] = [];
-    for (const statement of statements) {
-      const rendered = statement.render("mysql", CLOCKS);
-      texts.push(rendered.text);
-      values.push(...rendered.values);
-    }
-    if (commit) texts.push("COMMIT");
-    this.committing = commit;
+    const before = this.#begin?.split("; ") ?? [];
+    const texts = [...before, ...statements.map((each) => this.#render(each)), ...(commit ? ["COMMIT"] : [])];
     this.#begin = undefined;
-    if (texts.length === 0) return [];
-    const [results] = await this.#connection.query(texts.join(";\n"), values);
+    const packets = packed(texts, await packetBytesOf(this.#connection));
+    const answers: unknown[] = [];
+    for (const packet of packets) {
+      this.committing = commit && packet === packets.at(-1);
+      const [results] = await this.#connection.query(joined(packet));
+      answers.push(...(packet.length > 1 && Array.isArray(results) ? results : [results]));
+    }
     this.#done = commit;
-    const alone = before + statements.length + (commit ? 1 : 0) === 1;
-    const answers: readonly unknown[] = alone || !Array.isArray(results) ? [results] : results;
-    return answers.slice(before, before + statements.length).map(rowsIn);
+    return answers.slice(before.length, before.length + statements.length).map(rowsIn);
+  }
+
+  /** With its values in it, as it travels. */
+  #render(statement: Sql<unknown>): string {
+    const { text, values } = statement.render("mysql", this.#clocks);
+    return this.#connection.format(text, values);
   }
 
   async finish(): Promise<void> {

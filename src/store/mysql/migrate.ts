@@ -1,10 +1,11 @@
 import type { Pool, PoolConnection, RowDataPacket } from "mysql2/promise";
 import { SluiceError } from "../../core/error.ts";
+import { codeOf } from "../driver-error.ts";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
 
 /**
- * Data definition commits by itself here, so a named lock keeps two migrations apart. All of it on one connection: there may
- * be no other.
+ * Data definition commits by itself here, so a named lock keeps two migrations apart, and one that was cut off is begun anew:
+ * whatever it had done already is passed over. All of it on one connection: there may be no other.
  */
 export async function migrateMysql(pool: Pool): Promise<void> {
   const connection = await pool.getConnection();
@@ -14,7 +15,7 @@ export async function migrateMysql(pool: Pool): Promise<void> {
     const known = await versionOf(connection);
     for (const [index, statements] of migrations("mysql").entries()) {
       if (index < known) continue;
-      for (const statement of statements) await connection.query(statement);
+      for (const statement of statements) await doOnce(connection, statement);
       await connection.query(
         "INSERT INTO sluice_schema (version, applied_at) VALUES (?, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED))",
         [index + 1],
@@ -24,6 +25,28 @@ export async function migrateMysql(pool: Pool): Promise<void> {
     await connection.query("SELECT RELEASE_LOCK('sluice_migrate')").catch(() => {});
     connection.release();
   }
+}
+
+/** The table, column or index that it makes is there; the one that it drops is gone. */
+const DONE = new Set([
+  "ER_TABLE_EXISTS_ERROR",
+  "ER_DUP_FIELDNAME",
+  "ER_DUP_KEYNAME",
+  "ER_CANT_DROP_FIELD_OR_KEY",
+]);
+
+/** MySQL cannot say IF NOT EXISTS of a column or an index. An UPDATE of a migration may be repeated as it stands. */
+async function doOnce(connection: PoolConnection, statement: string): Promise<void> {
+  await connection.query(keepingRows(statement)).catch((error: unknown) => {
+    if (!DONE.has(codeOf(error))) throw error;
+  });
+}
+
+/** Rows that an earlier try has inserted stay as they are, and those that it lacked are added. */
+function keepingRows(statement: string): string {
+  const [, table, column] = /^INSERT INTO (\w+) \((\w+)/.exec(statement) ?? [];
+  if (table === undefined) return statement;
+  return `${statement} ON DUPLICATE KEY UPDATE ${table}.${column} = ${table}.${column}`;
 }
 
 /** Nobody goes on without the lock: the other one may be in the middle of a table. */

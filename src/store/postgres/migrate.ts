@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
+import { refusal } from "./refusal.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** One migrates, the others wait for it: a lock that lives as long as the transaction. */
@@ -28,7 +29,7 @@ export async function migratePostgres(pool: pg.Pool): Promise<void> {
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK").catch(() => {});
-    throw error;
+    throw refusal(error);
   } finally {
     client.release();
   }

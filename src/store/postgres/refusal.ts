@@ -4,15 +4,18 @@ import type { ErrorCode } from "../../core/error-code.ts";
 import { codeOf } from "../driver-error.ts";
 
 const FORGOTTEN =
-  "The server does not know a statement that was prepared on this connection, so a pooler in transaction mode stands in between. Connect to the server itself, or say so: openPostgres({ url, pooler: true }).";
+  "The server does not know a statement that was prepared on this connection, so a pooler in transaction mode is in between. Connect to the server directly, or use openPostgres({ url, pooler: true }).";
 const READ_ONLY =
-  "The database takes no writes: it is a standby, or default_transaction_read_only is on for it. Use the primary, or: ALTER DATABASE … SET default_transaction_read_only = off.";
+  "The database accepts no writes: it is a standby, or default_transaction_read_only is on for it. Use the primary, or: ALTER DATABASE … SET default_transaction_read_only = off.";
+const NO_SCHEMA =
+  "There is no schema for the tables: search_path names none that exists. Create one, or: ALTER ROLE … SET search_path = public.";
 
 const REFUSALS: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
   // The pooler that looked like a server is noticed by what it forgets, or by what another of its clients left.
   "26000": ["POOLER_IN_BETWEEN", FORGOTTEN],
   "42P05": ["POOLER_IN_BETWEEN", FORGOTTEN],
   "25006": ["STORE_READ_ONLY", READ_ONLY],
+  "3F000": ["STORE_REFUSED", NO_SCHEMA],
 };
 
 export function refusal(error: unknown): unknown {

@@ -8,26 +8,25 @@
  */
 import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
-import { decoded, intOrNull } from "../row.ts";
-import type { Sql } from "../sql.ts";
-import { by, raw, sql, throughKey } from "../sql.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { by } from "../sql.ts";
 import type { SqlDatabase } from "../sql-database.ts";
-import { isTelling } from "./tell.ts";
-
-const HEARD = sql`(SELECT max(x.topics) FROM sluice_listener x WHERE ${throughKey("x.id")}) AS heard`;
+import { mayHaveTold } from "./tell.ts";
 
 /** Ours among the advisory locks of a database, and of a schema in it. */
 const KEY = "7305402, 'sluice_feed'::regclass::oid::int";
 
 /** What it says of listeners may be as old as the wait for the lock: enough for a hint, and for nothing else. */
 const enter: Sql = by({
-  postgres: sql`SELECT ${HEARD} FROM pg_advisory_xact_lock_shared(${raw(KEY)})`,
-  mysql: sql`SELECT ${HEARD} FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE`,
+  // Nothing is cheaper there. Whether something was recorded, the statements that record it say.
+  postgres: `SELECT pg_advisory_xact_lock_shared(${KEY}) AS heard`,
+  mysql:
+    "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE",
   // There is one writer at a time.
-  sqlite: sql`SELECT ${HEARD}`,
+  sqlite: "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard",
 });
 
-const isSomebody = ({ heard }: Row): boolean => intOrNull(heard) !== null;
+const isSomebody = ({ heard }: Row): boolean => heard !== null;
 
 /** Answers when everybody who was inside has left. Held by nobody for longer than a moment. */
 export const waitOutside: Sql = by({
@@ -37,16 +36,17 @@ export const waitOutside: Sql = by({
 });
 
 /** The same flow, inside the door. `told` is called when it has recorded something that may be heard. */
-function* inside<T>(flow: Flow<T>, told: () => void): Flow<T> {
+function* inside<T>(flow: Flow<T>, dialect: Dialect, told: () => void): Flow<T> {
   let step = flow.next();
   let isHeard: boolean | undefined;
   while (!step.done) {
     const { statements, ...rest } = step.value;
     const isFirst = isHeard === undefined;
     const answers = yield { statements: isFirst ? [enter, ...statements] : statements, ...rest };
-    isHeard ??= decoded(answers[0] ?? [], isSomebody).includes(true);
-    if (isHeard && statements.some(isTelling)) told();
-    step = flow.next(isFirst ? answers.slice(1) : answers);
+    isHeard ??= answers[0]?.some(isSomebody) ?? false;
+    const own = isFirst ? answers.slice(1) : answers;
+    if (isHeard && statements.some((each, index) => mayHaveTold(each, own[index] ?? [], dialect))) told();
+    step = flow.next(own);
   }
   return step.value;
 }
@@ -57,7 +57,7 @@ export function throughDoor(db: SqlDatabase): SqlDatabase {
     let isTold = false;
     const done = await run(() => {
       isTold = false;
-      return inside(flow(), () => {
+      return inside(flow(), db.dialect, () => {
         isTold = true;
       });
     });

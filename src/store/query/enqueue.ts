@@ -1,6 +1,7 @@
 /** Enqueue: inserts only, so it waits for nobody and nobody waits for it (but for a twin with the same key). */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
+import { inPortions } from "../portions.ts";
 import { idOf, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, rows, sql } from "../sql.ts";
@@ -25,7 +26,7 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   return answersTo(tasks, inserted, known);
 }
 
-const tell = (tasks: readonly NewTask[]): Sql => tellEnqueued(tasks.map(({ id }) => id));
+const tell = (tasks: readonly NewTask[]): Sql[] => tellEnqueued(idsOf(tasks));
 
 /**
  * A second try after an answer was lost. The first may still arrive, even while this one waits for its rows: what has
@@ -46,13 +47,18 @@ export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
 }
 
 /** Wherever a task can be, once it was put in line. */
-export const selectPlaced = (tasks: readonly NewTask[]): Sql<string> => {
-  const among = oneOf(tasks.map(({ id }) => id));
+export const selectPlaced = (tasks: readonly NewTask[]): Sql<string>[] =>
+  inPortions(idsOf(tasks), selectAmong, 4);
+
+function selectAmong(ids: readonly string[]): Sql<string> {
+  const among = oneOf(ids);
   return sql`SELECT id FROM sluice_waiting WHERE id ${among} UNION ALL SELECT id FROM sluice_later WHERE id ${among}
     UNION ALL SELECT id FROM sluice_running WHERE id ${among} UNION ALL SELECT id FROM sluice_outcome WHERE id ${among}`.as(
     idOf,
   );
-};
+}
+
+const idsOf = (tasks: readonly NewTask[]): string[] => tasks.map(({ id }) => id);
 
 /** After an answer was lost: all were put in line together, or none. */
 export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
@@ -79,12 +85,16 @@ export function answersTo(
   });
 }
 
-export const selectIds = (tasks: readonly NewTask[]): Sql<string> =>
-  sql`SELECT id FROM sluice_task WHERE id ${oneOf(tasks.map(({ id }) => id))}`.as(idOf);
+export const selectIds = (tasks: readonly NewTask[]): Sql<string>[] =>
+  inPortions(idsOf(tasks), (ids) => sql`SELECT id FROM sluice_task WHERE id ${oneOf(ids)}`.as(idOf));
 
-export const selectKeys = (tasks: readonly NewTask[]): Sql<Keyed> =>
-  sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(tasks.map(({ name }) => name))])} AND idem_key ${oneOf(tasks.flatMap(({ key }) => key ?? []))}`.as(
-    (row) => ({ id: text(row.id), name: text(row.name), key: textOrNull(row.idem_key) }),
+export const selectKeys = (tasks: readonly NewTask[]): Sql<Keyed>[] =>
+  inPortions(
+    tasks.map(({ name, key }) => ({ name, key })),
+    (keyed) =>
+      sql`SELECT id, name, idem_key FROM sluice_task WHERE name ${oneOf([...new Set(keyed.map(({ name }) => name))])} AND idem_key ${oneOf(keyed.flatMap(({ key }) => key ?? []))}`.as(
+        (row) => ({ id: text(row.id), name: text(row.name), key: textOrNull(row.idem_key) }),
+      ),
   );
 
 const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
@@ -111,28 +121,30 @@ const BODY = {
 } as const;
 
 /** Most tasks belong to no run, and need not say so. */
-export function insertTasks(tasks: readonly Body[]): Sql {
+export function insertTasks(tasks: readonly Body[]): Sql[] {
   const isOfRun = tasks.some(({ run }) => run !== undefined);
-  const list = rows(
-    "t",
-    isOfRun ? { ...BODY, run: "text", step: "text", item: "int" } : BODY,
-    tasks.map((task) => ({
-      id: task.id,
-      name: task.name,
-      queue: task.lane.queue,
-      lane: task.lane.id,
-      asks: task.lane.asks,
-      priority: task.priority,
-      input: task.input,
-      options: task.options,
-      idem_key: task.key,
-      good_until: task.goodUntil,
-      good_for: task.goodForMs,
-      run: task.run ?? null,
-      step: task.step ?? null,
-      item: task.item ?? null,
-    })),
-  );
+  return inPortions(tasks.map(bodyOf), (bodies) => insertBodies(bodies, isOfRun));
+}
+
+const bodyOf = (task: Body) => ({
+  id: task.id,
+  name: task.name,
+  queue: task.lane.queue,
+  lane: task.lane.id,
+  asks: task.lane.asks,
+  priority: task.priority,
+  input: task.input,
+  options: task.options,
+  idem_key: task.key,
+  good_until: task.goodUntil,
+  good_for: task.goodForMs,
+  run: task.run ?? null,
+  step: task.step ?? null,
+  item: task.item ?? null,
+});
+
+function insertBodies(bodies: readonly ReturnType<typeof bodyOf>[], isOfRun: boolean): Sql {
+  const list = rows("t", isOfRun ? { ...BODY, run: "text", step: "text", item: "int" } : BODY, bodies);
   const into = raw(isOfRun ? ", run, step, item" : "");
   const from = raw(isOfRun ? ", t.run, t.step, t.item" : "");
   return sql`INSERT INTO sluice_task (id, name, queue, lane, asks, priority, input, options, idem_key, good_until, created_at${into})
@@ -149,10 +161,11 @@ export function putInLine(tasks: readonly NewTask[]): Sql[] {
   const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null);
   const ready = tasks.filter(({ runAt, delayMs }) => runAt === null && delayMs === null);
   const statements: Sql[] = [];
-  if (ready.length > 0) statements.push(insertWaiting(ready), insertArrivalsOf(firstOfEachLane(ready)));
-  if (delayed.length > 0) statements.push(insertLater(delayed));
+  statements.push(...inPortions(ready.map(placeOf), insertWaiting));
+  statements.push(...inPortions(firstOfEachLane(ready), insertArrivalsOf));
+  statements.push(...inPortions(delayed.map(placeOf), insertLater));
   if (tasks.some((task) => task.goodUntil !== null || task.goodForMs !== null))
-    statements.push(insertDeadlines(tasks));
+    statements.push(...inPortions(idsOf(tasks), insertDeadlines));
   return statements;
 }
 
@@ -176,16 +189,18 @@ const placeOf = (task: NewTask) => ({
   delay: task.delayMs,
 });
 
-const insertWaiting = (tasks: readonly NewTask[]): Sql =>
+type Place = ReturnType<typeof placeOf>;
+
+const insertWaiting = (places: readonly Place[]): Sql =>
   sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
-    SELECT t.id, t.lane, t.precedence, ${now}, 0, 0, ${goodUntil}, 1 FROM ${rows("t", PLACE, tasks.map(placeOf))}`;
+    SELECT t.id, t.lane, t.precedence, ${now}, 0, 0, ${goodUntil}, 1 FROM ${rows("t", PLACE, places)}`;
 
-const insertLater = (tasks: readonly NewTask[]): Sql =>
+const insertLater = (places: readonly Place[]): Sql =>
   sql`INSERT INTO sluice_later (id, lane, precedence, at, attempt, losses, good_until, n, because)
-    SELECT t.id, t.lane, t.precedence, COALESCE(t.run_at, ${now} + t.delay), 0, 0, ${goodUntil}, 1, 'delay' FROM ${rows("t", PLACE, tasks.map(placeOf))}`;
+    SELECT t.id, t.lane, t.precedence, COALESCE(t.run_at, ${now} + t.delay), 0, 0, ${goodUntil}, 1, 'delay' FROM ${rows("t", PLACE, places)}`;
 
-const insertDeadlines = (tasks: readonly NewTask[]): Sql =>
-  sql`INSERT INTO sluice_deadline (id, at) SELECT t.id, t.good_until FROM sluice_task t WHERE t.id ${oneOf(tasks.map(({ id }) => id))} AND t.good_until IS NOT NULL`;
+const insertDeadlines = (ids: readonly string[]): Sql =>
+  sql`INSERT INTO sluice_deadline (id, at) SELECT t.id, t.good_until FROM sluice_task t WHERE t.id ${oneOf(ids)} AND t.good_until IS NOT NULL`;
 
 /** The unit that stands first in each lane among these. */
 function firstOfEachLane(tasks: readonly NewTask[]): string[] {

@@ -7,23 +7,29 @@
 import type { EventKind } from "../../core/event.ts";
 import type { Flow } from "../flow.ts";
 import { flight } from "../flow.ts";
+import { inPortions } from "../portions.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow, FinalState } from "../store.ts";
 
-export interface NewEvent {
+/** Not an interface: its fields are read by the names of columns. */
+export type NewEvent = {
   readonly subject: string;
   readonly n: number;
   readonly kind: EventKind;
   readonly data: string | null;
-}
+};
 
-export function insertEvents(events: readonly NewEvent[]): Sql {
-  const list = rows("e", { subject: "text", n: "int", kind: "text", data: "text" }, events);
-  return sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT e.subject, e.n, e.kind, ${now}, e.data FROM ${list}`;
-}
+export const insertEvents = (events: readonly NewEvent[]): Sql[] =>
+  inPortions(
+    events,
+    (portion) =>
+      sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT e.subject, e.n, e.kind, ${now}, e.data FROM ${rows("e", EVENT, portion)}`,
+  );
+
+const EVENT = { subject: "text", n: "int", kind: "text", data: "text" } as const;
 
 /** JSON text built from columns: only for values that need no escaping, such as numbers and our own ids. */
 function concat(...terms: readonly string[]): Sql {

@@ -136,7 +136,7 @@ function switched(gates: readonly RunGate[], paused: boolean, who: string): Sql[
   });
   return [
     sql`UPDATE sluice_gate SET paused = ${paused ? 1 : 0}, n = n + 1 WHERE name ${oneOf(events.map(({ subject }) => subject))}`,
-    insertEvents(events),
+    ...insertEvents(events),
     ...tellGates(events),
   ];
 }

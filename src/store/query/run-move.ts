@@ -1,6 +1,7 @@
 /** What is written when a run is moved on: its start, its gates and steps, units put in line, its end. */
 import { inByteOrder } from "../../core/text.ts";
 import { changesOfRun } from "../feed.ts";
+import { inPortions } from "../portions.ts";
 import type { RunMove, RunSeen } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
@@ -20,14 +21,11 @@ export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWr
   return [
     ...(start ? began(run, epoch, start) : []),
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
-    ...(steps.length > 0 ? [insertSteps(steps.map((step) => ({ run, ...step })))] : []),
-    ...(units.length > 0 ? [insertTasks(units), ...putInLine(units)] : []),
-    ...(timed.length > 0
-      ? [insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs })))]
-      : []),
-    ...(move.timers.length > 0
-      ? [insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs })))]
-      : []),
+    ...insertSteps(steps.map((step) => ({ run, ...step }))),
+    ...insertTasks(units),
+    ...putInLine(units),
+    ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
+    ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
     ...(ending.quiet ? [] : tellMove(move, seen)),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, ending)),
     ...(finish ? finished({ id: run, epoch }, finish, ending) : []),
@@ -36,15 +34,14 @@ export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWr
 
 /** That a run has started comes before its first steps. */
 function tellMove(move: RunMove, seen: RunSeen | undefined): Sql[] {
-  const units = move.enqueue.map(({ id }) => id);
-  return [...tellRuns(changesOfRun(move, seen)), ...(units.length > 0 ? [tellEnqueued(units)] : [])];
+  return [...tellRuns(changesOfRun(move, seen)), ...tellEnqueued(move.enqueue.map(({ id }) => id))];
 }
 
 function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
   return [
     sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
-    ...(timeoutMs === null ? [] : [insertTimers([{ id: run, kind: "run", after: timeoutMs }])]),
+    ...(timeoutMs === null ? [] : insertTimers([{ id: run, kind: "run", after: timeoutMs }])),
   ];
 }
 
@@ -60,9 +57,11 @@ function insertGates(run: string, gates: RunMove["gates"]): Sql {
 
 const insertTimers = (
   timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
-): Sql =>
-  sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows(
-    "m",
-    { id: "text", kind: "text", after_ms: "int" },
+): Sql[] =>
+  inPortions(
     timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
-  )}`;
+    (portion) =>
+      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows("m", TIMER, portion)}`,
+  );
+
+const TIMER = { id: "text", kind: "text", after_ms: "int" } as const;

@@ -37,6 +37,8 @@ const MYSQL = [
   "transaction_isolation",
   "sql_mode",
   "read_only",
+  "max_allowed_packet",
+  "autocommit",
 ];
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");

@@ -5,6 +5,7 @@
  */
 
 import type { EventKind } from "../../core/event.ts";
+import { inPortions } from "../portions.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { ColumnType, Dialect, Sql, Value } from "../sql.ts";
@@ -102,8 +103,10 @@ export function settle(exits: readonly Exit[], dialect: Dialect): Sql<number>[] 
   for (const way of ["outcome", "later", "again", "back"] as const) {
     for (const keeps of [false, true]) {
       const group = exits.filter(({ to, stopping }) => to === way && stopping === keeps);
-      if (group.length === 0) continue;
-      statements.push(...(dialect === "postgres" ? [atOnce(way, group)] : inSteps(way, group)));
+      const settled = inPortions(group, (part) =>
+        dialect === "postgres" ? [atOnce(way, part)] : inSteps(way, part),
+      );
+      statements.push(...settled.flat());
     }
   }
   return statements;

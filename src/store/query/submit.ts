@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
+import { inPortions } from "../portions.ts";
 import type { NewRun, StepMove } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
@@ -19,7 +20,7 @@ import { tellClaimed, tellEnqueued } from "./tell.ts";
 
 /** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
 export function submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
-  return insert(runs, isAgain, [insertGraphs(runs)]);
+  return insert(runs, isAgain, insertGraphs(runs));
 }
 
 /**
@@ -55,11 +56,11 @@ function place(runs: readonly NewRun[]): Sql[] {
   const queued = runs.filter((run) => !run.direct);
   const steps = runs.flatMap(({ id, steps }) => steps.map((step) => ({ run: id, ...step })));
   return [
-    insertRuns(runs),
-    ...(steps.length > 0 ? [insertSteps(steps)] : []),
+    ...insertRuns(runs),
+    ...insertSteps(steps),
     ...(queued.length > 0 ? putInLine(queued) : []),
     ...(direct.length > 0 ? goAhead(direct) : []),
-    tellEnqueued(runs.map(({ id }) => id)),
+    ...tellEnqueued(runs.map(({ id }) => id)),
     ...(direct.length > 0
       ? [
           tellClaimed(
@@ -89,15 +90,19 @@ function goAhead(runs: readonly NewRun[]): Sql[] {
 const graphHash = (graph: string): string =>
   createHash("sha256").update(graph).digest("base64url").slice(0, 22);
 
-const insertGraphs = (runs: readonly NewRun[]): Sql => {
+const insertGraphs = (runs: readonly NewRun[]): Sql[] => {
   const graphs = new Map(runs.map(({ graph }) => [graphHash(graph), graph]));
   const list = [...graphs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([hash, body]) => ({ hash, body }));
-  return sql`INSERT INTO sluice_graph (hash, body) SELECT g.hash, g.body FROM ${rows("g", { hash: "text", body: "text" }, list)}
+  return inPortions(
+    list,
+    (graphs) =>
+      sql`INSERT INTO sluice_graph (hash, body) SELECT g.hash, g.body FROM ${rows("g", { hash: "text", body: "text" }, graphs)}
     WHERE NOT EXISTS (SELECT 1 FROM sluice_graph k WHERE k.hash = g.hash) ${by({
       postgres: "ON CONFLICT DO NOTHING",
       sqlite: "ON CONFLICT DO NOTHING",
       mysql: "ON DUPLICATE KEY UPDATE sluice_graph.hash = sluice_graph.hash",
-    })}`;
+    })}`,
+  );
 };
 
 const RUN = {
@@ -109,10 +114,8 @@ const RUN = {
   rerun_of: "text",
 } as const;
 
-const insertRuns = (runs: readonly NewRun[]): Sql =>
-  sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.rerun_of, 0 FROM ${rows(
-    "r",
-    RUN,
+const insertRuns = (runs: readonly NewRun[]): Sql[] =>
+  inPortions(
     runs.map(({ id, name, graph, tags, source, rerunOf }) => ({
       id,
       workflow: name,
@@ -121,7 +124,9 @@ const insertRuns = (runs: readonly NewRun[]): Sql =>
       source,
       rerun_of: rerunOf,
     })),
-  )}`;
+    (portion) =>
+      sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.rerun_of, 0 FROM ${rows("r", RUN, portion)}`,
+  );
 
 const STEP = {
   run: "text",
@@ -144,10 +149,8 @@ const upsert = (fresh: (column: string) => string): string =>
     .map((column) => `${column} = COALESCE(${fresh(column)}, sluice_step.${column})`)
     .join(", ")}`;
 
-export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
-  sql`INSERT INTO sluice_step (run, name, state, unit, body, lane, total, created) SELECT s.run, s.name, s.state, s.unit, s.body, s.lane, s.total, s.created FROM ${rows(
-    "s",
-    STEP,
+export const insertSteps = (steps: readonly StepOfRun[]): Sql[] =>
+  inPortions(
     steps.map(({ run, name, state, unit, body, fan }) => ({
       run,
       name,
@@ -158,11 +161,15 @@ export const insertSteps = (steps: readonly StepOfRun[]): Sql =>
       total: fan?.total ?? null,
       created: fan?.created ?? null,
     })),
-  )} ${by({
-    postgres: `ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
-    sqlite: `WHERE true ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
-    mysql: `ON DUPLICATE KEY UPDATE ${upsert((column) => `VALUES(${column})`)}`,
-  })}`;
+    (portion) =>
+      sql`INSERT INTO sluice_step (run, name, state, unit, body, lane, total, created) SELECT s.run, s.name, s.state, s.unit, s.body, s.lane, s.total, s.created FROM ${rows("s", STEP, portion)} ${UPSERT}`,
+  );
+
+const UPSERT = by({
+  postgres: `ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
+  sqlite: `WHERE true ON CONFLICT (run, name) DO UPDATE SET ${upsert((column) => `excluded.${column}`)}`,
+  mysql: `ON DUPLICATE KEY UPDATE ${upsert((column) => `VALUES(${column})`)}`,
+});
 
 const insertClaims = (runs: readonly NewRun[]): Sql => {
   const list = rows(

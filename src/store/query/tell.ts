@@ -5,8 +5,10 @@
  */
 import type { ChangeKind, Topic } from "../../core/change.ts";
 import { TOPIC, topicOf } from "../../core/change.ts";
+import { inPortions } from "../portions.ts";
+import type { Row } from "../row.ts";
 import { int } from "../row.ts";
-import type { Sql } from "../sql.ts";
+import type { Dialect, Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import type { Held } from "./claim.ts";
@@ -17,15 +19,24 @@ export const INTO = raw(
   "INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)",
 );
 
-const telling = new WeakSet<Sql<unknown>>();
+const telling = new WeakMap<Sql<unknown>, "alone" | "beside">();
 
-/** Whether a statement may have recorded something. */
-export const isTelling = (statement: Sql<unknown>): boolean => telling.has(statement);
+/** Whether a statement may have recorded something. Where it does nothing else, PostgreSQL answers what it has recorded. */
+export function mayHaveTold(statement: Sql<unknown>, answer: readonly Row[], dialect: Dialect): boolean {
+  const how = telling.get(statement);
+  return how === "beside" || (how === "alone" && (dialect !== "postgres" || answer.length > 0));
+}
 
-/** Marks a statement that records, be it beside something else. */
-export function tells(statement: Sql): Sql {
-  telling.add(statement);
+/** Marks a statement that records beside something else. */
+export function tellsBeside(statement: Sql): Sql {
+  telling.set(statement, "beside");
   return statement;
+}
+
+export function tells(statement: Sql): Sql {
+  const answering = sql`${statement}${by({ postgres: " RETURNING seq", sqlite: "", mysql: "" })}`;
+  telling.set(answering, "alone");
+  return answering;
 }
 
 const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`;
@@ -63,19 +74,16 @@ const jsonOf = (before: string, column: string, after: string): Sql =>
     mysql: `CONCAT('${before}', ${column}, '${after}')`,
   });
 
-export const tellEnqueued = (ids: readonly string[]): Sql =>
-  tells(
-    ofUnits(
-      {
-        kind: raw("'TaskEnqueued'"),
-        n: raw("1"),
-        at: raw("t.created_at"),
-        data: jsonOf('{"priority":', "t.priority", "}"),
-        topic: "enqueued",
-      },
-      sql`sluice_task t WHERE t.id ${oneOf(ids)}`,
-    ),
-  );
+const ENQUEUED: Told = {
+  kind: raw("'TaskEnqueued'"),
+  n: raw("1"),
+  at: raw("t.created_at"),
+  data: jsonOf('{"priority":', "t.priority", "}"),
+  topic: "enqueued",
+};
+
+export const tellEnqueued = (ids: readonly string[]): Sql[] =>
+  inPortions(ids, (some) => tells(ofUnits(ENQUEUED, sql`sluice_task t WHERE t.id ${oneOf(some)}`)));
 
 /** Claims that were made a moment ago in the same transaction. */
 export const tellClaimed = (ids: readonly string[], session: string): Sql =>
@@ -151,16 +159,17 @@ export const numbered = <T>(list: readonly T[]): (T & { readonly i: number })[] 
 export const inOrder = (list: string): Sql => raw(` ORDER BY ${list}.i`);
 
 /** Events of units, as they were written. */
-export function tellEvents(events: readonly NewEvent[]): Sql[] {
-  return byTopic(events).map(([topic, some]) =>
-    tells(
-      sql`${ofUnits(
-        { kind: raw("e.kind"), n: raw("e.n"), at: now, data: raw("e.data"), topic },
-        sql`${rows("e", EVENT, numbered(some))} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
-      )}${inOrder("e")}`,
+export const tellEvents = (events: readonly NewEvent[]): Sql[] =>
+  byTopic(events).flatMap(([topic, some]) =>
+    inPortions(numbered(some), (list) =>
+      tells(
+        sql`${ofUnits(
+          { kind: raw("e.kind"), n: raw("e.n"), at: now, data: raw("e.data"), topic },
+          sql`${rows("e", EVENT, list)} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
+        )}${inOrder("e")}`,
+      ),
     ),
   );
-}
 
 export function byTopic<T extends { readonly kind: ChangeKind }>(list: readonly T[]): [Topic, T[]][] {
   const topics = new Map<Topic, T[]>();

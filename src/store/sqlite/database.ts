@@ -18,6 +18,7 @@ import type { SqlDatabase } from "../sql-store.ts";
 import { networkOf } from "./filesystem.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
 import { Neighbours } from "./neighbours.ts";
+import { OpenedFile } from "./opened-file.ts";
 import { DiskReserve } from "./reserve.ts";
 import type { SqliteTime } from "./time.ts";
 
@@ -28,6 +29,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly dialect = "sqlite";
   readonly where: string;
   readonly #db: DatabaseSyncInstance;
+  readonly #file: OpenedFile;
   readonly #time: SqliteTime;
   readonly #prepared = new Map<string, StatementSyncInstance>();
   readonly #selects = new Map<string, StatementSyncInstance>();
@@ -46,7 +48,8 @@ export class SqliteDatabase implements SqlDatabase {
     // Room for the hot pages of a large store; checkpoints seldom enough that they do not set the pace.
     this.#db.exec("PRAGMA cache_size = -65536");
     this.#db.exec("PRAGMA wal_autocheckpoint = 8000");
-    this.#neighbours = new Neighbours(this.#db, time);
+    this.#file = new OpenedFile(path);
+    this.#neighbours = new Neighbours(this.#db, time, () => this.#file.isGone);
     this.#reserve = new DiskReserve(path, () => time.lease());
   }
 
@@ -59,7 +62,7 @@ export class SqliteDatabase implements SqlDatabase {
       if (mode !== 2)
         throw new SluiceError(
           "NOT_DURABLE",
-          `SQLite would not take synchronous = FULL (it says ${mode}), so a commit could be lost with the power.`,
+          `SQLite did not accept synchronous = FULL (it reports ${mode}), so a power failure could lose a commit.`,
         );
     });
     await this.#whenFree(() => migrateSqlite(this.#db, this.#time));
@@ -72,10 +75,12 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async verify(): Promise<void> {
+    this.#file.check();
     checkVersion(schemaVersion(this.#db));
   }
 
   async transact<T>(flow: () => Flow<T>): Promise<T> {
+    this.#file.check();
     this.#reserve.check();
     await this.#neighbours.giveWay();
     try {
@@ -113,11 +118,14 @@ export class SqliteDatabase implements SqlDatabase {
   #write<T>(flow: () => Flow<T>, isVital = false): Promise<T> {
     const isOurTurn = (): boolean => isVital || this.#vital === 0;
     return this.#whenFree(() => {
+      this.#file.check();
       this.#exec("BEGIN IMMEDIATE");
       const since = this.#time.lease();
       try {
         const result = this.#run(flow());
         this.#exec("COMMIT");
+        // What was committed to a file that nobody else can open is not acknowledged.
+        this.#file.check();
         return result;
       } catch (error) {
         if (this.#db.isTransaction) this.#exec("ROLLBACK");
@@ -130,6 +138,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async read<T>(flow: () => Flow<T>): Promise<T> {
     return this.#whenFree(() => {
+      this.#file.check();
       this.#exec("BEGIN");
       try {
         return this.#run(flow());

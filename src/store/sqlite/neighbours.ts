@@ -17,20 +17,25 @@ const WATCH_IDLE_MS = 20;
 const IDLE_AFTER_MS = 1_000;
 /** How long after the last sign of a neighbour we still leave the lock free in turn. */
 const REMEMBERED_MS = 2_000;
+/** How often a process that listens looks whether its file is still there. */
+const FILE_EVERY_MS = 500;
 
 export class Neighbours {
   readonly #version: StatementSyncInstance;
   readonly #time: SqliteTime;
+  readonly #isGone: () => boolean;
   readonly #listeners = new Set<Hear>();
   #lastVersion: number;
   #lastMet = Number.NEGATIVE_INFINITY;
   #freeUntil = 0;
   #lastStir = Number.NEGATIVE_INFINITY;
+  #fileAt = Number.NEGATIVE_INFINITY;
   #watch: Cancel | undefined;
 
-  constructor(db: DatabaseSyncInstance, time: SqliteTime) {
+  constructor(db: DatabaseSyncInstance, time: SqliteTime, isGone: () => boolean) {
     this.#version = db.prepare("PRAGMA data_version");
     this.#time = time;
+    this.#isGone = isGone;
     this.#lastVersion = this.#read();
   }
 
@@ -81,14 +86,22 @@ export class Neighbours {
 
   #look(): void {
     const version = this.#read();
-    if (version === this.#lastVersion) return;
+    const isMoved = version !== this.#lastVersion;
+    if (!isMoved && !this.#hasLostFile()) return;
     this.#lastVersion = version;
-    this.met();
-    // What they did is not told apart.
+    if (isMoved) this.met();
+    // What they did is not told apart. Where the file is gone, everybody looks and is told so.
     this.tell("work");
     this.tell("cancel");
     this.tell("runs");
     this.tell("feed");
+  }
+
+  #hasLostFile(): boolean {
+    const now = this.#time.lease();
+    if (now - this.#fileAt < FILE_EVERY_MS) return false;
+    this.#fileAt = now;
+    return this.#isGone();
   }
 
   #read(): number {

@@ -67,7 +67,7 @@ export class DiskReserve {
   #full(cause?: unknown): SluiceError {
     return new SluiceError(
       "STORE_FULL",
-      `The disk of ${this.#database} is full. What runs goes on, nothing new is taken in; it resumes by itself once there is room.`,
+      `The disk of ${this.#database} is full. Running tasks continue, but nothing new is accepted. Work resumes automatically when there is space.`,
       { cause },
     );
   }

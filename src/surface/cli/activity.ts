@@ -86,7 +86,9 @@ export class Activity {
   readonly watch = (event: WorkerEvent): void => {
     if (event.kind === "finished") this.#finished(event.id, event.to);
     else if (event.kind === "refused") this.#refused(event.id);
-    else if (event.kind === "sessionEnded") this.#sessionEnded();
+    else if (event.kind === "sessionEnded")
+      this.#warn(`The lease was lost. ${this.#aborted()} Starting a new session.`);
+    else if (event.kind === "storeGone") this.#warn(`The store is gone. ${this.#aborted()}`);
     else if (event.kind === "error") this.#failed(event.error);
   };
 
@@ -96,7 +98,7 @@ export class Activity {
     // A first one that never became ready has failed the start, which says so itself; who was told to leave ends with 0.
     if (!hasSuccessor && (death.readyMs === undefined || death.exitCode === 0)) return;
     const ended = asSentence(`Process ${death.pid} ${sayEnd(death)}`);
-    this.#warn(`${ended}${hasSuccessor ? " Another takes its place." : ""}`);
+    this.#warn(`${ended}${hasSuccessor ? " A new process replaces it." : ""}`);
   };
 
   #finished(id: string, to: string): void {
@@ -109,20 +111,20 @@ export class Activity {
       this.#line(id, run, `failed after ${took(run)}, will be retried${error}`, colours.yellow);
     else if (to === "failed") this.#line(id, run, `failed after ${took(run)}${error}`, colours.red);
     else if (to === "quarantined")
-      this.#line(id, run, `quarantined${error} It is not tried again by itself.`, colours.red);
-    else if (to === "returned") this.#line(id, run, "given back to the line", colours.dim);
+      this.#line(id, run, `quarantined${error} It is not retried automatically.`, colours.red);
+    else if (to === "returned") this.#line(id, run, "back in line", colours.dim);
     else this.#line(id, run, to, colours.dim);
   }
 
-  #sessionEnded(): void {
+  /** All that ran; none of it is ours any more. */
+  #aborted(): string {
     const ids = [...this.#runs.keys()];
     this.#runs.clear();
-    const what = ids.length === 0 ? "Nothing ran." : `Aborted: ${ids.join(", ")}.`;
-    this.#warn(`The lease was lost. ${what} Beginning anew.`);
+    return ids.length === 0 ? "Nothing was running." : `Aborted: ${ids.join(", ")}.`;
   }
 
   #refused(id: string): void {
-    this.#warn(`The report of ${id} came too late: somebody else has it by now.`);
+    this.#warn(`The report of ${id} came too late: this worker no longer holds it.`);
   }
 
   #failed(error: unknown): void {
@@ -152,8 +154,8 @@ const asSentence = (text: string): string => (text.endsWith(".") ? text : `${tex
 
 function sayEnd(death: Death): string {
   if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`;
-  if (death.killedFor === "deaf") return "was ended because its code did not stop when it was told to";
-  return death.killedFor === "silent" ? "was ended because it did not answer" : sayDeath(death);
+  if (death.killedFor === "deaf") return "was killed because its code did not stop when told to";
+  return death.killedFor === "silent" ? "was killed because it did not answer" : sayDeath(death);
 }
 
 function isAway(error: unknown): boolean {

@@ -19,7 +19,7 @@ import { colours, padTo, safe, widthOf } from "./text.ts";
 
 /** Said once at the start of a worker whose limits a later deploy of its app has replaced. */
 export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
-  return `The limits of a later deploy of app "${app}" hold (${ago(at, now)}), not those of ${sayPath(file)}. To go back to these: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
+  return `The limits of a later deploy of app "${app}" apply (${ago(at, now)}), not those of ${sayPath(file)}. To put these back in force: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
 }
 
 interface LaterDeploy {
@@ -143,14 +143,14 @@ function tryNext({ file, app, options }: Start): string {
     ...(workflow === undefined
       ? []
       : ([
-          [`submit ${quoted(sayPath(file))} ${workflow} --watch`, "a run of a workflow, live"],
-          ["queue list", "which runs wait for their start, and why"],
+          [`submit ${quoted(sayPath(file))} ${workflow} --watch`, "start a run and watch it live"],
+          ["queue list", "which runs are queued, and why"],
         ] as const)),
-    ["queues list", "what waits and what runs"],
-    ["tasks list --state waiting", "who is in line"],
-    ["why ID", "why one of them waits, and what would change it"],
+    ["queues list", "what is waiting and what is running"],
+    ["tasks list --state waiting", "which tasks are in line"],
+    ["why ID", "why one of them is waiting, and what would change it"],
     ["limits list", "every limit and how much of it is held"],
-    ["limits set KEY N", "change one while it all runs; 0 pauses"],
+    ["limits set KEY N", "change a limit live; 0 pauses"],
   ];
   const pasted = commands.map(([command, what]) => [toPaste(options, command), what] as const);
   const width = Math.max(...pasted.map(([command]) => widthOf(command)));
@@ -159,7 +159,7 @@ function tryNext({ file, app, options }: Start): string {
 `,
   );
   return `In another terminal:
-${indented(lines.join(""))}Ctrl-C to stop.
+${indented(lines.join(""))}Press Ctrl-C to stop.
 `;
 }
 

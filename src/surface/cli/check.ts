@@ -17,7 +17,7 @@ import { table } from "./table.ts";
 export function addCheck(program: Command): void {
   program
     .command("check")
-    .description("load an app file and print what it comes to, without running anything")
+    .description("check an app file and print its settings, without running anything")
     .argument("<app>", "the app file, TypeScript or JavaScript")
     .action((file: string, _, command: Command) => check(file, command.optsWithGlobals()));
 }
@@ -58,7 +58,7 @@ function summary(file: string, app: App): string {
   const { queues, pools, tasks, workflows } = app;
   const runs = workflows.size > 0 ? `, ${count(workflows.size, "workflow")}` : "";
   return [
-    `${file} is right: ${count(tasks.size, "task")}, ${count(queues.length, "queue")}, ${count(pools.length, "pool")}${runs}\n${concurrency(app)}\n`,
+    `${file} is valid: ${count(tasks.size, "task")}, ${count(queues.length, "queue")}, ${count(pools.length, "pool")}${runs}\n${concurrency(app)}\n`,
     table(
       ["queue", "rank", "max concurrency"],
       queues.map(({ name, rank, maxConcurrency }) => [name, String(rank), String(maxConcurrency ?? "∞")]),
@@ -120,7 +120,7 @@ function triggerTable(app: App): string {
     kind,
     workflow ?? "-",
     whenOf({ kind, spec }),
-    paused ? "born paused" : "",
+    paused ? "starts paused" : "",
   ]);
   return table(["starts runs", "kind", "workflow", "when", ""], rows);
 }

@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 
 export const withId = (command: Command): Command =>
-  command.argument("<id>", "the task's id, or its beginning");
+  command.argument("<id>", "the task's ID, or any unambiguous prefix");
 
 export const withRun = (command: Command): Command =>
-  command.argument("<run>", "the run's id, or its beginning");
+  command.argument("<run>", "the run's ID, or any unambiguous prefix");
 
 /** Changes are put down to somebody. */
 export const withBy = (command: Command, does: string): Command =>

@@ -14,7 +14,7 @@ export function addDeploy(program: Command): void {
   program
     .command("deploy")
     .description(
-      "declare an app's limits, queue ranks and schedules in the store; what an operator set stays",
+      "declare an app's limits, queue ranks and schedules in the store; limits that an operator set stay",
     )
     .argument("<app>", "the app file, TypeScript or JavaScript")
     .action((file: string, _, command: Command) => deploy(file, command.optsWithGlobals()));
@@ -33,7 +33,7 @@ async function deploy(file: string, options: GlobalOptions): Promise<void> {
   const changed = all.flatMap((view) => changeOf(view, before.get(view.key), name));
   print(options, { app: name, limits, overruled: overruled.map(({ key }) => key), changed }, () => {
     const but = overruled.map(({ key }) => key).join(", ");
-    const head = `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` Another value is in force at ${but}. See: ${toPaste(options, "limits list")}`}`;
+    const head = `App "${name}" is deployed: ${count(limits.length, "limit")}.${but && ` A different value is in force at ${but}. See: ${toPaste(options, "limits list")}`}`;
     return [head, ...changed.map(sayChange)].join("\n");
   });
 }
@@ -61,7 +61,7 @@ function changeOf(view: LimitView, was: LimitView | undefined, app: string): Cha
 function sayChange({ key, from, to, tightens, leftOut }: Change): string {
   const whom = tightens.map((app) => `"${app}"`).join(", ");
   const why = whom
-    ? `; this binds app ${whom}, too: the stricter limit holds`
+    ? `; this also binds app ${whom}: the stricter limit applies`
     : leftOut
       ? "; this app no longer declares it"
       : "";

@@ -23,10 +23,10 @@ export function addDev(program: Command): void {
   addServeOptions(
     program
       .command("dev")
-      .description("run an app on the embedded store, with a worker, and again when it changes"),
+      .description("run an app on the embedded store, with a worker; restart when it changes"),
   )
     .option("--slots <n>", "how many tasks run at once in this process", atLeastOne, 10)
-    .option("--no-watch", "do not restart when a file beside the app changes")
+    .option("--no-watch", "do not restart when a file next to the app changes")
     .action(async (file: string, _, command: Command) => {
       const options: DevOptions = command.optsWithGlobals();
       if (options.watch && !isRestartable()) await restartOnChange(file);

@@ -14,8 +14,8 @@ import { withStore } from "./with-store.ts";
 export function addDoctor(program: Command): void {
   program
     .command("doctor")
-    .description("check that the store keeps its promises, and that nothing under it breaks them")
-    .addHelpText("after", "\nEnds with 1 when an invariant is broken, with 0 when there are only warnings.")
+    .description("check that the store is consistent and its database is set up safely")
+    .addHelpText("after", "\nExits with 1 if an invariant is broken, and with 0 if there are only warnings.")
     .action((_, command: Command) => doctor(command.optsWithGlobals()));
 }
 

@@ -16,7 +16,7 @@ export function endingOf(task: TaskView, now: number): string | undefined {
     case "expired":
       return `expired ${time}: its deadline ${task.goodUntil === null ? "" : `${isoTime(task.goodUntil)} `}passed before it could start.`;
     case "quarantined":
-      return `was quarantined ${time}: its process or worker died ${count(task.losses, "time")} while running it, so it is not tried again by itself.`;
+      return `was quarantined ${time}: its process or worker died ${count(task.losses, "time")} while running it, so it is not retried automatically.`;
     default:
       return undefined;
   }

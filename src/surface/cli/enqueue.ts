@@ -22,14 +22,14 @@ export function addEnqueue(tasks: Command): void {
   tasks
     .command("enqueue")
     .description("put a task in line")
-    .argument("<app>", "the app file that knows the task")
+    .argument("<app>", "the app file that defines the task")
     .argument("<task>", "the task's name")
     .argument("[input]", INPUT, "null")
-    .option("--queue <name>", "another queue than the task's own")
+    .option("--queue <name>", "a queue other than the task's own")
     .option("--priority <n>", "higher goes first", wholeNumber)
-    .option("--delay <duration>", 'start after so long, like "30s"')
-    .option("--run-at <time>", "start not before, like 2026-11-16T03:00:00Z")
-    .option("--good-until <time>", "start by then or not at all: a time, or a duration from now")
+    .option("--delay <duration>", 'start after this delay, like "30s"')
+    .option("--run-at <time>", "do not start before this time, like 2026-11-16T03:00:00Z")
+    .option("--good-until <time>", "expire if not started by then: a time, or a duration from now")
     .option("--key <text>", "idempotency key: a second task with the same key is not created")
     .action((file: string, task: string, input: string, _, command: Command) =>
       enqueue(file, task, input, command.optsWithGlobals()),
@@ -43,7 +43,7 @@ async function enqueue(file: string, task: string, text: string, options: Option
   await using sluice = await connect({ store: storeUrl(options), app });
   const { id, created } = await sluice.enqueue(task, input as never, settings);
   print(options, { id, created }, () => {
-    const what = created ? `${task} ${id} is in line.` : `${task} ${id} was there already under this key.`;
+    const what = created ? `${task} ${id} is in line.` : `${task} ${id} already exists with this key.`;
     return `${what} See: ${toPaste(options, `why ${id}`)}`;
   });
 }

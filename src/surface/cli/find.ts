@@ -70,7 +70,7 @@ function ambiguous(given: string, wanted: readonly Kind[], found: readonly Found
   const more = found.length >= MOST_LISTED ? "\n  …" : "";
   return new SluiceError(
     "AMBIGUOUS_ID",
-    `More than one ${(kinds.length > 0 ? kinds : wanted).join(" or ")} begins with ${given}; write more of it:\n${listed}${more}`,
+    `More than one ${(kinds.length > 0 ? kinds : wanted).join(" or ")} starts with ${given}; type more of it:\n${listed}${more}`,
     { details: { ids } },
   );
 }

@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { UsageError } from "./usage-error.ts";
 
-export const INPUT = "its input as JSON; @file reads it from there, - from stdin";
+export const INPUT = "its input as JSON; @file reads a file, - reads stdin";
 
 export async function readInput(given: string): Promise<unknown> {
-  const source =
-    given === "-" ? "what came in on stdin" : given.startsWith("@") ? given.slice(1) : "the input";
+  const source = given === "-" ? "stdin" : given.startsWith("@") ? given.slice(1) : "the input";
   const json = await textOf(given);
   try {
     return JSON.parse(json);

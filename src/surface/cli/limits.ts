@@ -20,7 +20,7 @@ import { withStore } from "./with-store.ts";
 type Options = GlobalOptions & { readonly by?: string; readonly new?: boolean };
 
 export function addLimits(program: Command): void {
-  const limits = program.command("limits").description("see and change limits while everything runs");
+  const limits = program.command("limits").description("see and change limits live");
   limits
     .command("list")
     .description("every gate: how much is held, its limit, and who set it")
@@ -30,20 +30,20 @@ export function addLimits(program: Command): void {
     .argument("<key>", "the gate, as in the list: cluster, queue:stripe, pool:database")
     .argument(
       "<limit>",
-      "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
+      "1 or more, 0 to pause, -1 for unlimited; lowering it never stops running work",
       limitNumber,
     )
-    .option("--new", "make the gate where no app declares it and nothing asks for it yet")
+    .option("--new", "create the gate although no app declares it and nothing asks for it yet")
     .action((key: string, limit: number, _, command: Command) =>
       setLimit(key, limit, command.optsWithGlobals()),
     );
   withBy(limits.command("reset"), "changes it")
-    .description("back to what the apps declare: the strictest of it")
+    .description("go back to the strictest limit that the apps declare")
     .argument("<key>", "the gate, as in the list")
     .action((key: string, _, command: Command) => resetLimit(key, command.optsWithGlobals()));
   limits
     .command("delete")
-    .description("take a gate out of the list that no app declares and nothing asks for")
+    .description("delete a gate that no app declares and nothing asks for")
     .argument("<key>", "the gate, as in the list")
     .action((key: string, _, command: Command) => deleteLimit(key, command.optsWithGlobals()));
 }
@@ -53,7 +53,7 @@ function listLimits(options: Options): Promise<void> {
     const [views, now] = await Promise.all([sluice.limits.list(), sluice.now()]);
     print(options, views, () => {
       if (views.length === 0)
-        return `No limits yet. They come with an app: ${toPaste(options, `dev ${appFile()}`)}`;
+        return `No limits yet. Apps declare them: ${toPaste(options, `dev ${appFile()}`)}`;
       const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
       return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}`;
     });
@@ -107,10 +107,10 @@ function setLimit(key: string, limit: number, options: Options): Promise<void> {
 
 /** A limit that an operator sets for one value stands in the place of the one for each. */
 const replaces = (key: string, family: LimitView, options: Options): string =>
-  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). Back: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
+  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). To undo: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
 
 export const newNote = (key: string, options: GlobalOptions): string =>
-  `\nNo app declares this gate and nothing has asked for it yet. If the name is a slip: ${toPaste(options, `limits delete ${quoted(key)}`)}`;
+  `\nNo app declares this gate and nothing has asked for it yet. If the name is a typo: ${toPaste(options, `limits delete ${quoted(key)}`)}`;
 
 function deleteLimit(key: string, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
@@ -147,7 +147,7 @@ async function tell(
       from === limit
         ? `${key} stays at ${sayLimit(limit)}`
         : `${key}: ${sayLimit(from)} → ${sayLimit(limit)}`;
-    const back = limit === 0 ? ` To go on: ${toPaste(options, `limits reset ${quoted(key)}`)}` : "";
+    const back = limit === 0 ? ` To resume: ${toPaste(options, `limits reset ${quoted(key)}`)}` : "";
     return `${change}${consequence(data)}${back}${note}`;
   });
 }
@@ -164,10 +164,10 @@ export function consequence({
   draining: boolean;
   paused: boolean;
 }): string {
-  const running = held === 0 ? "" : ` ${count(held, "slot")} still held; what runs goes on.`;
+  const running = held === 0 ? "" : ` ${count(held, "slot")} still held; running work continues.`;
   if (limit === 0) return `, paused: nothing new starts.${running}`;
   if (paused) return `, but it is paused: nothing starts until it is resumed.${running}`;
   if (draining)
-    return `, draining: ${held} held. What runs goes on; nothing new starts until enough of it has ended.`;
+    return `, draining: ${held} held. Running work continues; nothing new starts until enough of it has ended.`;
   return "";
 }

@@ -46,7 +46,7 @@ function printSql(url: string, options: Options): void {
   if (!dialect)
     throw new SluiceError(
       "BAD_STORE_URL",
-      `"${sayStore(url)}" has no SQL to print. Name a store that has: --store postgres://… or mysql://…`,
+      `"${sayStore(url)}" has no SQL to print. Name a SQL store: --store postgres://… or mysql://…`,
     );
   const numbered = migrations(dialect).flatMap((each, index) => [...each, recordVersion(index + 1)]);
   const statements = [versionTable(dialect), ...numbered];

@@ -40,7 +40,7 @@ function list(text: string): string[] {
 export function names(text: string): string[] {
   const all = list(text);
   if (all.length === 0)
-    throw new InvalidArgumentError("It names nothing. Name one at least, or leave the option out.");
+    throw new InvalidArgumentError("It is empty. Name at least one, or leave the option out.");
   return all;
 }
 

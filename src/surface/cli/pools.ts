@@ -20,27 +20,25 @@ import { withStore } from "./with-store.ts";
 type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string; readonly new?: boolean };
 
 export function addPools(program: Command): void {
-  const pools = program
-    .command("pools")
-    .description("see pools and who holds their slots, and set their limits");
+  const pools = program.command("pools").description("see and set pools, and see who holds their slots");
   pools
     .command("list")
-    .description("every pool: its limit, slots claimed, steps and tasks that wait, and its lease")
+    .description("every pool: its limit, claimed slots, waiting steps and tasks, and its lease")
     .action((_, command: Command) => listPools(command.optsWithGlobals()));
   pools
     .command("info")
-    .description("one pool and who holds its slots, since when, and until when unless renewed")
+    .description("one pool: who holds its slots, since when, and when each lease expires")
     .argument("<pool>", "the pool, as in the list")
     .action((name: string, _, command: Command) => info(name, command.optsWithGlobals()));
   withBy(pools.command("set"), "changes it")
-    .description("set a pool's limit, and its lease if one is given; it survives restarts until it is reset")
-    .argument("<pool>", "the pool; a new one is made")
+    .description("set a pool's limit, and optionally its lease; it survives restarts until it is reset")
+    .argument("<pool>", "the pool; it is created if it is new")
     .argument(
       "<limit>",
-      "1 or more, 0 to pause, -1 for unlimited; lowering never stops what runs",
+      "1 or more, 0 to pause, -1 for unlimited; lowering it never stops running work",
       limitNumber,
     )
-    .option("--new", "make the pool even though its name resembles another one's")
+    .option("--new", "create the pool although its name resembles another one")
     .option("--lease <duration>", 'how long a slot is held without being renewed, like "5m"')
     .action((name: string, limit: number, _, command: Command) =>
       setPool(name, limit, command.optsWithGlobals()),
@@ -52,7 +50,7 @@ function listPools(options: GlobalOptions): Promise<void> {
     const pools = await sluice.pools.list();
     print(options, pools, () => {
       if (pools.length === 0)
-        return `No pools yet. They come with an app, or: ${toPaste(options, "pools set NAME LIMIT")}`;
+        return `No pools yet. Apps declare them; to create one: ${toPaste(options, "pools set NAME LIMIT")}`;
       return table(["pool", "limit", "claimed", "pending", "lease"], pools.map(row));
     });
   });

@@ -25,17 +25,19 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 const AFTER_HELP = `
-Exit codes: 0 done, 1 it failed (the reason is on stderr), 2 wrong usage.
-Environment: SLUICE_STORE like --store; SLUICE_DEBUG=1 shows stack traces; NO_COLOR=1 switches colours off.`;
+Exit codes: 0 success, 1 failure (the reason is on stderr), 2 wrong usage.
+Environment: SLUICE_STORE works like --store; SLUICE_DEBUG=1 shows stack traces; NO_COLOR=1 turns colours off.`;
 
 /** The program as far as these arguments need it: all of it where they name no command. */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("sluice")
-    .description("A durable task queue. Every limit is a gate, every wait has a reason.")
+    .description(
+      "A durable workflow engine and task queue. Every limit is a gate and every wait has a reason.",
+    )
     .version(versionOf(), "-V, --version", "print the version")
     .option("--store <url>", "where the state is: file:…, postgres://… or mysql://… (or SLUICE_STORE)")
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
-    .option("--json", "print data for scripts instead of text for people")
+    .option("--json", "print JSON instead of text")
     .addHelpText("after", AFTER_HELP);
   const named = Object.keys(COMMANDS).filter((name) => args.includes(name));
   for (const name of named.length > 0 ? named : Object.keys(COMMANDS)) (await COMMANDS[name]?.())?.(program);

@@ -18,21 +18,21 @@ import { withStore } from "./with-store.ts";
 type By = GlobalOptions & { readonly by?: string };
 
 export function addQueue(program: Command): void {
-  const queue = program.command("queue").description("see and steer the line of runs");
+  const queue = program.command("queue").description("see and change the line of runs");
   queue
     .command("list")
-    .description("every queued run: priority first, then time, with what keeps it in line")
-    .option("--limit <n>", "at most so many", atLeastOne, 100)
-    .option("--after <n>", "without the first so many", wholeNumber, 0)
+    .description("every queued run, by priority and then time, with the reason it waits")
+    .option("--limit <n>", "list at most this many", atLeastOne, 100)
+    .option("--after <n>", "skip this many", wholeNumber, 0)
     .action((_, command: Command) => listQueue(command.optsWithGlobals()));
   withBy(withRun(queue.command("cancel")), "cancels it")
-    .description("take a queued run out of line; one in progress is cancelled with: runs cancel")
+    .description("take a queued run out of line (to cancel one in progress: runs cancel)")
     .action((run: string, _, command: Command) => cancel(run, command.optsWithGlobals()));
   withRun(queue.command("why"))
-    .description("why a run is queued: every limit in the way, its place in line, priority and tags")
+    .description("why a run is queued: every limit that blocks it, its place in line, priority and tags")
     .action((run: string, _, command: Command) => why(run, command.optsWithGlobals()));
   withBy(withRun(queue.command("priority")), "changes it")
-    .description("another place in line for a queued run")
+    .description("change the priority of a queued run")
     .argument("<priority>", "higher goes first", wholeNumber)
     .action((run: string, priority: number, _, command: Command) =>
       setPriority(run, priority, command.optsWithGlobals()),
@@ -71,14 +71,14 @@ function rest({ runs, total, after }: QueuePage, options: Page): string[] {
   const last = after + runs.length;
   if (after === 0 && last === total) return [];
   if (runs.length === 0) return [`There are only ${count(total, "queued run")}.`];
-  const shown = `Shown are ${after + 1} to ${last} of ${count(total, "queued run")}.`;
+  const shown = `Showing ${after + 1} to ${last} of ${count(total, "queued run")}.`;
   if (last >= total) return [shown];
   const next = toPaste(options, `queue list --limit ${options.limit} --after ${last}`);
-  return [`${shown} The next: ${colours.cyan(next)}`];
+  return [`${shown} Next page: ${colours.cyan(next)}`];
 }
 
 function shortly({ sentences }: QueuedRun): string {
-  return sentences.map(({ text }) => text).join("; ") || "nothing in its way: starts with the next pass";
+  return sentences.map(({ text }) => text).join("; ") || "nothing blocks it; it starts with the next pass";
 }
 
 function cancel(given: string, options: By): Promise<void> {
@@ -106,11 +106,11 @@ export function whyQueued(run: QueuedRun, now: number, options: GlobalOptions): 
 }
 
 function standing({ position, queuedAt, reasons }: QueuedRun, now: number): string {
-  if (position === null) return "is put off:";
+  if (position === null) return "is delayed:";
   const place = `is number ${position} in the line of runs`;
   return reasons.length > 0
     ? `${place}, queued for ${sayDuration(now - queuedAt)}, because`
-    : `${place}; nothing stands in its way, so it starts with the next pass.`;
+    : `${place}. Nothing blocks it; it starts with the next pass.`;
 }
 
 function setPriority(given: string, priority: number, options: By): Promise<void> {

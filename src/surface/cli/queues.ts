@@ -21,11 +21,11 @@ export function addQueues(program: Command): void {
   const queues = program.command("queues").description("see, pause and resume queues");
   queues
     .command("list")
-    .description("every queue in the order it is served, with what waits and runs")
+    .description("every queue in the order it is served, with what is waiting and running")
     .action((_, command: Command) => listQueues(command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
     withBy(queues.command(verb), "changes it")
-      .description(verb === "pause" ? "start nothing more from it; what runs goes on" : "let it go on")
+      .description(verb === "pause" ? "start no more of its tasks; running tasks continue" : "resume it")
       .argument("<name>", "the queue")
       .action((name: string, _, command: Command) => change(verb, name, command.optsWithGlobals()));
 }
@@ -35,7 +35,7 @@ function listQueues(options: Options): Promise<void> {
     const views = await queueViews(sluice);
     print(options, views, () => {
       if (views.length === 0)
-        return `No queues yet. They come with an app: ${toPaste(options, `dev ${appFile()}`)}`;
+        return `No queues yet. Apps declare them: ${toPaste(options, `dev ${appFile()}`)}`;
       const rows = views.map((view) => [
         view.name,
         sayRank(view),
@@ -75,8 +75,8 @@ function change(verb: "pause" | "resume", name: string, options: Options): Promi
     print(options, view ?? { name, paused: verb === "pause" }, () => {
       const waiting = count((before ?? view)?.waiting ?? 0, "task");
       if (verb === "resume")
-        return `queue ${name} goes on, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `limits reset ${queueKey(name)}`)}` : "."}`;
-      return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} running to their end, ${waiting} waiting. To go on: ${toPaste(options, `queues resume ${name}`)}`;
+        return `queue ${name} is resumed, ${waiting} waiting${isPausedByLimit(view) ? `, but its limit is 0: ${toPaste(options, `limits reset ${queueKey(name)}`)}` : "."}`;
+      return `queue ${name} is paused: ${count(view?.running ?? 0, "task")} still running, ${waiting} waiting. To resume: ${toPaste(options, `queues resume ${name}`)}`;
     });
   });
 }

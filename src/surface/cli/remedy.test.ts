@@ -64,7 +64,7 @@ describe("an error on the command line", () => {
       remedies: [{ action: "listPools" }, { action: "makePool", pool: "a", limit: 5 }],
     });
     expect(sayError(error, {})).toBe(
-      'There is no pool "a". See: npx sluice pools list. To make it: npx sluice pools set a 5 --new',
+      'There is no pool "a". See: npx sluice pools list. To create it: npx sluice pools set a 5 --new',
     );
     expect(error.message).not.toContain("npx");
   });

@@ -48,11 +48,11 @@ export async function restartOnChange(file: string): Promise<never> {
     if (typeof first === "number") {
       // An app that never ran is refused, as everywhere; one that did may be mended.
       if (first === 0 || !hasServed) return process.exit(first);
-      process.stdout.write(colours.dim("Waiting for a change.\n"));
+      process.stdout.write(colours.dim("Waiting for a file to change.\n"));
       await Promise.race([changed, told]);
       if (isOver) return process.exit(first);
     } else await stopped(child, ended);
-    process.stdout.write(`${colours.dim(`${safe(sayPath(await changed))} changed: starting again.`)}\n`);
+    process.stdout.write(`${colours.dim(`${safe(sayPath(await changed))} changed: restarting.`)}\n`);
     changed = nextChange(folder);
     child = start();
   }

@@ -31,9 +31,9 @@ export function addRunItems(runs: Command): void {
   withRun(runs.command("items"))
     .argument("<step>", "the name of a step over a list")
     .description("the items of a step over a list, in their order: state, attempt, input and result")
-    .option("--after <index>", "only those behind this place: for the next page", zeroOrMore)
-    .option("--limit <n>", "at most so many", atLeastOne, 50)
-    .option("--failed", "only those that failed, expired or were quarantined")
+    .option("--after <index>", "only items after this index: for the next page", zeroOrMore)
+    .option("--limit <n>", "list at most this many", atLeastOne, 50)
+    .option("--failed", "only items that failed, expired or were quarantined")
     .option("--events", "what happened to each item of the page, in order")
     .action((run: string, step: string, _, command: Command) => list(run, step, command.optsWithGlobals()));
 }
@@ -87,11 +87,11 @@ async function mustHaveItems(sluice: Sluice, run: string, name: string, options:
 
 function withoutItems(run: string, { name, unit, state }: StepView, options: Options): string {
   if (unit !== null)
-    return `step "${name}" is one task, not a list of them. See: ${toPaste(options, `tasks show ${unit}`)}`;
+    return `step "${name}" is one task, not a list. See: ${toPaste(options, `tasks show ${unit}`)}`;
   const see = `See: ${toPaste(options, `runs show ${run}`)}`;
   return state === "pending"
-    ? `step "${name}" has not begun, so it has no items yet. ${see}`
-    : `step "${name}" ${state === "skipped" ? "was skipped" : "did not begin"}, so it has no items. ${see}`;
+    ? `step "${name}" has not started, so it has no items yet. ${see}`
+    : `step "${name}" ${state === "skipped" ? "was skipped" : "did not start"}, so it has no items. ${see}`;
 }
 
 /** The whole of it is in the data for scripts. */

@@ -53,7 +53,7 @@ describe("a run that is watched in a log", () => {
     ]);
     expect(changes(first, seen(running, { run: { paused: true } }))).toEqual(["nightly  paused"]);
     expect(changes(first, seen(step({ state: "later", attempt: 1 })))).toEqual([
-      "sync     attempt 1 did not succeed, will be tried again",
+      "sync     attempt 1 did not succeed, will be retried",
     ]);
   });
 

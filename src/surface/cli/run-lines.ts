@@ -51,13 +51,13 @@ function ofRun(before: Seen | undefined, seen: Seen): string | undefined {
   if (run.state === "queued")
     return before && before.why === why ? undefined : `${run.id} queued${why ? `: ${why}` : ""}`;
   if (before?.run.state === run.state) return pauseOf(before.run, run);
-  if (run.state === "notStarted") return `${run.id} let in`;
+  if (run.state === "notStarted") return `${run.id} admitted`;
   return `${run.id} ${runEnding(run) ?? "started"}`;
 }
 
 function pauseOf(before: RunWithSteps, { paused, finishedAt }: RunWithSteps): string | undefined {
   if (before.paused === paused || finishedAt !== null) return undefined;
-  return paused ? "paused" : "goes on";
+  return paused ? "paused" : "resumed";
 }
 
 interface Telling {
@@ -108,10 +108,10 @@ function ofOne(
         ? `${time}  ${sayProgress(step.progress)}`
         : undefined;
     case "later":
-      return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be tried again`;
+      return isSame ? undefined : `attempt ${step.attempt} did not succeed, will be retried`;
     case "succeeded":
       if (isSame) return undefined;
-      return step.takenOver ? `taken over from ${step.takenOver}` : `succeeded${after(step, now)}`;
+      return step.takenOver ? `reused from ${step.takenOver}` : `succeeded${after(step, now)}`;
     case "failed":
       return isSame ? undefined : `failed${after(step, now)}: ${sayError(step.error)}`;
     case "skipped":

@@ -25,8 +25,8 @@ import { withStore } from "./with-store.ts";
 
 export function addRunShow(runs: Command): void {
   withRun(runs.command("show"))
-    .description("one run: its steps, how long each waited and for what, its results or errors")
-    .option("--events", "and everything that happened, in order")
+    .description("one run: its steps, what each waited for and how long, its results or errors")
+    .option("--events", "also show everything that happened, in order")
     .action((run: string, _, command: Command) => show(run, command.optsWithGlobals()));
 }
 
@@ -67,7 +67,7 @@ function about(run: RunWithSteps, stopping: readonly StoppingView[], now: number
     ["queued", when(queuedAt, now)],
     dequeuedAt === null
       ? undefined
-      : ["let in", `${when(dequeuedAt, now)}, after ${sayDuration(dequeuedAt - queuedAt)} in line`],
+      : ["admitted", `${when(dequeuedAt, now)}, after ${sayDuration(dequeuedAt - queuedAt)} in line`],
     startedAt === null ? undefined : ["started", when(startedAt, now)],
     finishedAt === null
       ? undefined
@@ -93,7 +93,7 @@ function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
       stateCell(step.state),
       step.attempt === 0 ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
-      step.takenOver ? `taken over from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
+      step.takenOver ? `reused from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
       outcome(step, run, now),
     ]),
   );
@@ -156,10 +156,10 @@ function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions
           ? [`Items that failed: ${toPaste(options, `runs items ${id} ${name} --failed`)}`]
           : [],
       ),
-      `Run it again, with what succeeded: ${toPaste(options, `runs rerun ${appFile()} ${id}`)}`,
+      `Run it again, keeping what succeeded: ${toPaste(options, `runs rerun ${appFile()} ${id}`)}`,
     ];
   if (paused && state === "started")
-    return [`It is paused. To go on: ${toPaste(options, `runs resume ${id}`)}`];
+    return [`It is paused. To resume: ${toPaste(options, `runs resume ${id}`)}`];
   if (state === "queued" || state === "started" || state === "notStarted")
     return [`What it waits for: ${toPaste(options, `why ${id}`)}`];
   return [];

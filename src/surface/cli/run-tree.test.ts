@@ -97,7 +97,7 @@ describe("the tree of a run", () => {
       "├─ ▶ runs     3s, attempt 2  ███░░░░░░░ 3/10",
       "├─ ▶ part     3s  █████░░░░░ 50%",
       '├─ ◌ waits    waiting for 4s: pool "gpu" is full: 2 of 2 sl…',
-      "├─ ↻ retries  will be tried again, attempt 2",
+      "├─ ↻ retries  will be retried, attempt 2",
       "├─ ✖ broke    after 5s: Error: no such table",
       "└─ – spared   step broke failed",
     ]);

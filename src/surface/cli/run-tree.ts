@@ -84,13 +84,13 @@ function plainNote(step: StepView, { run, now, whys }: Seen): string {
     case "pending":
       return isOver(run.state) ? "" : after(step, run);
     case "later":
-      return `will be tried again, attempt ${step.attempt + 1}`;
+      return `will be retried, attempt ${step.attempt + 1}`;
     case "waiting":
       return `waiting${again ? again : ` for ${sayDuration(now - (step.inLine.at(-1)?.from ?? now))}`}${whys.get(step.name)?.text ? `: ${whys.get(step.name)?.text}` : ""}`;
     case "running":
       return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
     case "succeeded":
-      return step.takenOver ? `taken over from ${step.takenOver}` : `${time ?? ""}${again}`;
+      return step.takenOver ? `reused from ${step.takenOver}` : `${time ?? ""}${again}`;
     case "failed":
       return `${time === undefined ? "" : `after ${time}${again}: `}${sayError(step.error)}`;
     case "skipped":

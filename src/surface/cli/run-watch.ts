@@ -26,7 +26,7 @@ const LOOKING = 1 / 5;
 export async function watchRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
   const show = options.json ? () => {} : process.stdout.isTTY ? drawn() : written();
   const leave = (): void => {
-    process.stderr.write(`\nThe run goes on. Watch it again: ${toPaste(options, `runs watch ${id}`)}\n`);
+    process.stderr.write(`\nThe run continues. To watch it again: ${toPaste(options, `runs watch ${id}`)}\n`);
     process.exit(130);
   };
   process.once("SIGINT", leave);

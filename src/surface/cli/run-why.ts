@@ -96,7 +96,7 @@ function dataOf({ step, explanation, item, needs: units }: Asked, options: Globa
 function finished(run: RunWithSteps, ending: string, options: GlobalOptions): string {
   const head = `${colours.bold(safe(run.workflow))} ${run.id} ${safeLines(ending)}`;
   if (run.state === "succeeded") return head;
-  return `${head}\n  Run it again, with what succeeded: ${colours.cyan(toPaste(options, `runs rerun ${appFile()} ${run.id}`))}`;
+  return `${head}\n  Run it again, keeping what succeeded: ${colours.cyan(toPaste(options, `runs rerun ${appFile()} ${run.id}`))}`;
 }
 
 function story({ run, reasons, steps }: Seen, now: number, options: GlobalOptions): string {
@@ -107,9 +107,9 @@ function story({ run, reasons, steps }: Seen, now: number, options: GlobalOption
   const where =
     time === undefined
       ? isHeldUp
-        ? "was let in, and does not go on, because"
-        : "was let in and starts with the next look of any worker."
-      : `has been in progress for ${time}, ${progress}${isHeldUp ? ", and does not go on, because" : ":"}`;
+        ? "was admitted and cannot start, because"
+        : "was admitted and starts as soon as a worker looks."
+      : `has been in progress for ${time}, ${progress}${isHeldUp ? ", and cannot continue, because" : ":"}`;
   return [
     `${colours.bold(safe(run.workflow))} ${run.id} ${where}`,
     ...reasonLines(reasons, now, options),
@@ -154,10 +154,10 @@ function ofOne(
       const since = sayDuration(now - (step.inLine.at(-1)?.from ?? now));
       const wait =
         step.attempt > 0 ? `waits for attempt ${step.attempt + 1}` : `has been waiting for ${since}`;
-      const start = step.state === "later" ? "will be tried again:" : `${wait}, because`;
+      const start = step.state === "later" ? "will be retried:" : `${wait}, because`;
       return reasons.length > 0
         ? [`  ${name} ${step.unit} ${start}`, ...reasons]
-        : [`  ${name} ${step.unit} is in line; nothing stands in its way, so it starts with the next pass.`];
+        : [`  ${name} ${step.unit} is in line. Nothing blocks it; it starts with the next pass.`];
     }
     case "pending":
       return isOver(run.state) ? [] : [`  ${name} comes after ${needs.join(", ") || "the next look"}.`];

@@ -33,35 +33,35 @@ type Filter = GlobalOptions & {
 };
 
 export function addRuns(program: Command): void {
-  const runs = program.command("runs").description("see, watch and steer runs of workflows");
+  const runs = program.command("runs").description("see, watch and control runs of workflows");
   runs
     .command("list")
     .description("the newest runs first")
-    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .option("--workflow <name>", "only those of this workflow")
-    .option("--tag <tag>", "only those with this tag, like env or env=prod")
-    .option("--before <id>", "only older ones than this: for the next page")
-    .option("--limit <n>", "at most so many", atLeastOne, 50)
+    .addOption(new Option("--state <state>", "only this state").choices(STATES))
+    .option("--workflow <name>", "only this workflow")
+    .option("--tag <tag>", "only runs with this tag, like env or env=prod")
+    .option("--before <id>", "only older than this ID: for the next page")
+    .option("--limit <n>", "list at most this many", atLeastOne, 50)
     .action((_, command: Command) => listRuns(command.optsWithGlobals()));
   addRunShow(runs);
   addRunItems(runs);
   withRun(runs.command("watch"))
-    .description("its steps, live, until it has ended; ends with 0 if it succeeded, else with 1")
+    .description("show its steps live until it ends; exit with 0 if it succeeded, otherwise with 1")
     .action((run: string, _, command: Command) => watch(run, command.optsWithGlobals()));
   withBy(withRun(runs.command("cancel")), "cancels it")
-    .description("out of line, or aborted; what it holds is free when the code of its steps has ended")
+    .description("take it out of line, or abort it; its slots are free when the code of its steps has ended")
     .action((run: string, _, command: Command) => cancel(run, command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
     withBy(withRun(runs.command(verb)), "changes it")
-      .description(verb === "pause" ? "start none of its steps any more; what runs goes on" : "let it go on")
+      .description(verb === "pause" ? "start no more of its steps; running steps continue" : "resume it")
       .action((run: string, _, command: Command) => setPaused(verb, run, command.optsWithGlobals()));
   withBy(
-    withRun(runs.command("rerun").argument("<app>", "the app file that knows its workflow")),
+    withRun(runs.command("rerun").argument("<app>", "the app file that defines its workflow")),
     "runs it again",
   )
-    .description("a new run with the same input that takes over the steps that succeeded")
-    .option("--all", "take over nothing: every step runs again")
-    .option("--watch", "and watch it until it has ended")
+    .description("start a new run with the same input that reuses the steps that succeeded")
+    .option("--all", "reuse nothing: every step runs again")
+    .option("--watch", "watch it until it ends")
     .action((file: string, run: string, _, command: Command) => rerun(file, run, command.optsWithGlobals()));
 }
 
@@ -118,8 +118,8 @@ function setPaused(verb: "pause" | "resume", given: string, options: By): Promis
     const back = toPaste(options, `runs resume ${id}`);
     const text =
       verb === "pause"
-        ? `run ${id} is paused: no step starts any more, ${count(running, "step")} running to the end. To go on: ${back}`
-        : `run ${id} goes on.`;
+        ? `run ${id} is paused: no more steps start, ${count(running, "step")} still running. To resume: ${back}`
+        : `run ${id} is resumed.`;
     return { data: { id, paused: verb === "pause", running }, text };
   });
 }
@@ -135,7 +135,7 @@ async function rerun(
   const { id } = await sluice.runs.rerun(of, { all: options.all ?? false, by: whoever(options.by) });
   if (options.watch) return await watchRun(sluice, id, options);
   print(options, { id, rerunOf: of }, () => {
-    const what = options.all ? "from its first step" : "with what succeeded taken over";
+    const what = options.all ? "from its first step" : "reusing what succeeded";
     return `run ${id} is queued, ${what}. See: ${toPaste(options, `runs watch ${id}`)}`;
   });
 }

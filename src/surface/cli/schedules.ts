@@ -22,23 +22,23 @@ type By = GlobalOptions & { readonly by?: string };
 export function addSchedules(program: Command): void {
   const schedules = program
     .command("schedules")
-    .description("see and steer what starts runs by itself: schedules, sensors, automations");
+    .description("see and control what starts runs automatically: schedules, sensors, automations");
   schedules
     .command("list")
-    .description("each with when it is due next, and its last run")
+    .description("every schedule, sensor and automation: when it is due next, and its last run")
     .action((_, command: Command) => listSchedules(command.optsWithGlobals()));
   for (const verb of ["pause", "resume"] as const)
     withBy(schedules.command(verb), "changes it")
       .description(
-        verb === "pause" ? "start nothing by itself any more" : "let it go on; what was missed stays missed",
+        verb === "pause" ? "start no more runs automatically" : "resume it; what was missed stays missed",
       )
       .argument("<id>", "its id, as in the list")
       .action((id: string, _, command: Command) => setPaused(verb, id, command.optsWithGlobals()));
   withBy(schedules.command("trigger"), "triggers it")
-    .description("a run now, as the schedule would make it; its own times stay as they are")
-    .argument("<app>", "the app file that knows the schedule")
+    .description("start a run now, as the schedule would; its own times do not change")
+    .argument("<app>", "the app file that defines the schedule")
     .argument("<id>", "the schedule's id")
-    .option("--watch", "and watch it until it has ended")
+    .option("--watch", "watch it until it ends")
     .action((file: string, id: string, _, command: Command) => trigger(file, id, command.optsWithGlobals()));
 }
 
@@ -46,8 +46,7 @@ function listSchedules(options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const [triggers, now] = await Promise.all([sluice.schedules.list(), sluice.now()]);
     print(options, triggers, () => {
-      if (triggers.length === 0)
-        return "No schedules. They come with an app: defineApp({ schedules: [ … ] })";
+      if (triggers.length === 0) return "No schedules. Apps declare them: defineApp({ schedules: [ … ] })";
       const rows = triggers.map((each) => [
         each.id,
         each.kind,
@@ -101,7 +100,7 @@ function noteOf({ state }: TriggerView, now: number): Cell {
   const notes = [
     ...(lastRun ? [`run ${lastRun}`] : []),
     ...(missed > 0 ? [`${missed} missed`] : []),
-    ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: one was not over`] : []),
+    ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: the last run had not ended`] : []),
   ];
   return { text: notes.join(", ") };
 }
@@ -114,8 +113,8 @@ function setPaused(verb: "pause" | "resume", id: string, options: By): Promise<v
     const { kind = "schedule", nextAt = null } = found ?? {};
     print(options, { id, kind, paused: verb === "pause", nextAt }, () => {
       if (verb === "pause")
-        return `${kind} ${id} is paused. To go on: ${toPaste(options, `schedules resume ${id}`)}`;
-      return `${kind} ${id} goes on${nextAt === null || nextAt <= now ? "" : `, next ${when(nextAt, now)}`}.`;
+        return `${kind} ${id} is paused. To resume: ${toPaste(options, `schedules resume ${id}`)}`;
+      return `${kind} ${id} is resumed${nextAt === null || nextAt <= now ? "" : `, next ${when(nextAt, now)}`}.`;
     });
   });
 }

@@ -17,7 +17,7 @@ export function addServeOptions(command: Command): Command {
   return command
     .argument("<app>", "the app file, TypeScript or JavaScript")
     .option("--queues <names>", "which queues to serve, like stripe,email (default: all)", names)
-    .option("--grace <duration>", "how long a stop may take; tasks that run longer are aborted", "30s")
+    .option("--grace <duration>", "how long stopping may take; tasks that run longer are aborted", "30s")
     .option(
       "--stop-grace <duration>",
       "how long code in a child process may take to end after a cancel or timeout before its process is killed",

@@ -49,9 +49,17 @@ export async function serve(serving: Serving): Promise<void> {
     // Whatever the app has left open must not keep us.
     endWith(0);
   });
+  // There is nothing left to serve, and whoever starts us again may find the right file.
+  const gone = (error: unknown): void => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    const exitCode = reportError(error, options);
+    endAfter(graceMs);
+    void leave(graceMs).finally(() => endWith(exitCode));
+  };
   try {
     await executor.start?.();
-    await work(sluice, serving, stopping.signal);
+    await work(sluice, serving, { stopping: stopping.signal, gone });
   } catch (error) {
     serving.activity.begin();
     // What fails while it stops is the stopping's own doing.
@@ -64,7 +72,7 @@ export async function serve(serving: Serving): Promise<void> {
 async function work(
   sluice: Sluice,
   { mode, file, app, options, slots, activity, executor, onDev }: Serving,
-  stopping: AbortSignal,
+  { stopping, gone }: { readonly stopping: AbortSignal; readonly gone: (error: unknown) => void },
 ): Promise<void> {
   const { queues, grace, stopGrace, maxClaimBatch, maxClaimPerWorker } = options;
   const worker = await sluice.worker({
@@ -77,7 +85,10 @@ async function work(
     ...(queues ? { queues } : {}),
     ...(maxClaimBatch === undefined ? {} : { maxClaimBatch }),
     ...(maxClaimPerWorker === undefined ? {} : { maxClaimPerWorker }),
-    watch: activity.watch,
+    watch: (event) => {
+      activity.watch(event);
+      if (event.kind === "storeGone") gone(event.error);
+    },
     executor: activity.around(executor),
   });
   const [limits, now] = await whenAnswered(() => Promise.all([sluice.limits.list(), sluice.now()]), stopping);
@@ -90,7 +101,7 @@ async function work(
     const { running } = worker;
     process.stdout.write(
       running > 0
-        ? `Stopping: waiting for ${count(running, "task")} to end. Again to end at once.\n`
+        ? `Stopping: waiting for ${count(running, "task")} to end. Press Ctrl-C again to quit now.\n`
         : "Stopping.\n",
     );
   });
@@ -110,7 +121,7 @@ function endAfter(graceMs: number): void {
   const moment = Math.min(1_000, graceMs / 20);
   after(graceMs - moment, () => {
     process.stderr.write(
-      "The grace period is over before everything was reported; others will recover it.\n",
+      "The grace period ended before everything was reported. Other workers will recover the rest.\n",
     );
     process.exit(1);
   });

@@ -19,7 +19,7 @@ const MOST_RESULT_CHARS = 1024 * 1024;
 export function addStep(program: Command): void {
   program
     .command("step")
-    .description(`run the one step that ${STEP_VARIABLE} names: for pods, not for people`)
+    .description(`run the one step that ${STEP_VARIABLE} names (for pods, not for people)`)
     .argument("[app]", "the app file (default: $SLUICE_APP, or app.ts)")
     .action((file?: string) => step(file ?? process.env.SLUICE_APP ?? "app.ts"));
 }
@@ -72,7 +72,7 @@ function toldToStop(): AbortSignal {
 
 function bounded(ending: Ending): Ending {
   if (!ending.ok || ending.result.length <= MOST_RESULT_CHARS) return ending;
-  const message = `The result of a step in a pod may have ${MOST_RESULT_CHARS} characters; this one has ${ending.result.length}. Store it elsewhere and return where it is.`;
+  const message = `The result of a step in a pod may have ${MOST_RESULT_CHARS} characters; this one has ${ending.result.length}. Store it elsewhere and return a reference to it.`;
   return { ok: false, error: storedError(new SluiceError("RESULT_TOO_LARGE", message)), retryable: false };
 }
 

@@ -15,4 +15,4 @@ function stillRuns({ step, item, worker, ...stopping }: StoppingView, now: numbe
 export const stoppingLines = (all: readonly StoppingView[], now: number): string[] =>
   all
     .filter(({ kind }) => kind === "task")
-    .map((each) => `${stillRuns(each, now)}; what it holds is free when it has ended`);
+    .map((each) => `${stillRuns(each, now)}; its slots are free when it has ended`);

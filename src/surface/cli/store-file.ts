@@ -10,7 +10,7 @@ export function mustBeThere(file: string, options: GlobalOptions): void {
   if (!existsSync(file))
     throw new SluiceError(
       "NO_STORE",
-      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, `dev ${appFile()}`)}, or say where yours is with --store or --storage-path.`,
+      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, `dev ${appFile()}`)}, or name yours with --store or --storage-path.`,
     );
   mustBeUsable(file);
 }
@@ -24,7 +24,7 @@ export function mustBeUsable(file: string): void {
       accessSync(path, constants.R_OK | constants.W_OK);
     } catch {
       throw unreachable(
-        `${sayPath(path) || "."} cannot be read and written by user ${nameOfUser() ?? "unknown"}. Even a look needs both: a log is kept beside the file.`,
+        `${sayPath(path) || "."} cannot be read and written by user ${nameOfUser() ?? "unknown"}. Even reading needs both: SQLite keeps a log next to the file.`,
       );
     }
   }

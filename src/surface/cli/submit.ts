@@ -27,17 +27,17 @@ interface Options extends GlobalOptions {
 export function addSubmit(program: Command): void {
   withBy(program.command("submit"), "submits it")
     .description("submit a run of a workflow")
-    .argument("<app>", "the app file that knows the workflow")
+    .argument("<app>", "the app file that defines the workflow")
     .argument("<workflow>", "the workflow's name")
     .argument("[input]", INPUT)
-    .option("--input <json>", "the same, where that reads better")
+    .option("--input <json>", "the input, as an option instead of an argument")
     .option("--tag <key=value>", "a tag of this run; may be given several times", tag)
     .option("--priority <n>", "higher goes first in the line of runs", wholeNumber)
-    .option("--delay <duration>", 'stand in line after so long, like "30s"')
-    .option("--run-at <time>", "stand in line not before, like 2026-11-16T03:00:00Z")
+    .option("--delay <duration>", 'join the line after this delay, like "30s"')
+    .option("--run-at <time>", "do not join the line before this time, like 2026-11-16T03:00:00Z")
     .option("--key <text>", "idempotency key: a second run with the same key is not created")
-    .option("--direct", "start now, past the run cap and the limits of tags; it counts at them")
-    .option("--watch", "watch it until it has ended; ends with 0 if it succeeded, else with 1")
+    .option("--direct", "start now, past the run cap and tag limits; it still counts at them")
+    .option("--watch", "watch it until it ends; exit with 0 if it succeeded, otherwise with 1")
     .action((file: string, workflow: string, input: string | undefined, _, command: Command) =>
       submit(file, workflow, input, command.optsWithGlobals()),
     );
@@ -50,7 +50,7 @@ async function submit(
   options: Options,
 ): Promise<void> {
   if (argument !== undefined && options.input !== undefined)
-    throw new UsageError("the input was given twice, as an argument and with --input");
+    throw new UsageError("the input is given twice, as an argument and with --input");
   const given = argument ?? options.input;
   const settings = settingsOf(options);
   const input = given === undefined ? undefined : await readInput(given);
@@ -62,9 +62,7 @@ async function submit(
   if (options.watch) return await watchRun(sluice, id, options);
   print(options, { id, created }, () => {
     const where = options.direct ? "is in progress" : "is queued";
-    const what = created
-      ? `${workflow} ${id} ${where}.`
-      : `${workflow} ${id} was there already under this key.`;
+    const what = created ? `${workflow} ${id} ${where}.` : `${workflow} ${id} already exists with this key.`;
     return `${what} See: ${toPaste(options, `runs watch ${id}`)}`;
   });
 }

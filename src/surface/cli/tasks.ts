@@ -44,24 +44,24 @@ export function addTasks(program: Command): void {
   tasks
     .command("list")
     .description("the newest tasks first")
-    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .option("--queue <name>", "only those of this queue")
-    .option("--name <task>", "only those of this task")
-    .option("--before <id>", "only older ones than this: for the next page")
-    .option("--limit <n>", "at most so many", atLeastOne, 50)
+    .addOption(new Option("--state <state>", "only this state").choices(STATES))
+    .option("--queue <name>", "only this queue")
+    .option("--name <task>", "only this task")
+    .option("--before <id>", "only older than this ID: for the next page")
+    .option("--limit <n>", "list at most this many", atLeastOne, 50)
     .action((_, command: Command) => listTasks(command.optsWithGlobals()));
   addShow(tasks);
   addEnqueue(tasks);
   withBy(withId(tasks.command("cancel")), "cancels it")
-    .description("take it out of line, or abort it when it runs; its slots are free when its code has ended")
+    .description("take it out of line, or abort it if it runs; its slots are free when its code has ended")
     .action((id: string, _, command: Command) => cancel(id, command.optsWithGlobals()));
   withBy(withId(tasks.command("retry")), "retries it")
     .description("put a finished task back in line, with all its attempts")
-    .option("--force", "even one that has succeeded: its effects happen again")
+    .option("--force", "retry even a task that succeeded: its effects happen again")
     .action((id: string, _, command: Command) => retry(id, command.optsWithGlobals()));
   withBy(tasks.command("restore"), "puts it back")
-    .argument("<id>", "the id of a task or a run that was set aside, or of its lane")
-    .description("put back what could not be processed and was set aside, with all of its kind")
+    .argument("<id>", "the ID of a task or a run that was set aside, or of its lane")
+    .description("put back a task or run that could not be processed and was set aside, with its whole lane")
     .action((id: string, _, command: Command) => restore(id, command.optsWithGlobals()));
 }
 
@@ -111,7 +111,7 @@ function retry(given: string, options: By & { readonly force?: boolean }): Promi
     if (!options.force && (await sluice.get(id))?.state === "succeeded")
       throw new SluiceError(
         "SUCCEEDED",
-        `task ${id} has succeeded; to run it again would repeat its effects. If you want that: ${toPaste(options, `tasks retry ${id} --force`)}`,
+        `task ${id} has succeeded; running it again would repeat its effects. To do it anyway: ${toPaste(options, `tasks retry ${id} --force`)}`,
       );
     const { was } = await sluice.retry(id, whoever(options.by));
     const text = `task ${id} is back in line; it was ${was}. See: ${toPaste(options, `why ${id}`)}`;
@@ -123,7 +123,7 @@ function restore(given: string, options: By): Promise<void> {
   return withStore(options, async (sluice) => {
     const { id, task, units } = await sluice.restore(given, whoever(options.by));
     const data = { lane: id, task, units };
-    print(options, data, () => `lane ${id} of "${task}" is back, with ${count(units, "task")} in line.`);
+    print(options, data, () => `lane ${id} of "${task}" is restored, with ${count(units, "task")} in line.`);
   });
 }
 

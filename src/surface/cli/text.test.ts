@@ -21,7 +21,7 @@ describe("text on a terminal", () => {
   test("of ten megabytes is shown short, and says how much there is", () => {
     const huge = JSON.stringify({ body: "x日".repeat(5_000_000) });
     expect(safe(huge).length).toBeLessThan(2_200);
-    expect(safe(huge)).toContain(`(${huge.length} characters in all; --json gives it whole)`);
+    expect(safe(huge)).toContain(`(${huge.length} characters; --json prints all of it)`);
     expect(safeLines(huge).length).toBeLessThan(2_200);
     expect(cutTo(huge, 60).length).toBeLessThan(61);
     expect(fields([["input", huge]]).length).toBeLessThan(2_300);

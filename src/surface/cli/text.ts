@@ -20,7 +20,7 @@ function shorten(text: string): string {
   if (text.length <= MOST_SHOWN) return text;
   // Not in the middle of a pair.
   const end = /[\ud800-\udbff]$/.test(text.slice(0, MOST_SHOWN)) ? MOST_SHOWN - 1 : MOST_SHOWN;
-  return `${text.slice(0, end)}… (${text.length} characters in all; --json gives it whole)`;
+  return `${text.slice(0, end)}… (${text.length} characters; --json prints all of it)`;
 }
 
 /** The same with its line breaks kept. */

@@ -22,9 +22,9 @@ import { withStore } from "./with-store.ts";
 export function addWhy(program: Command): void {
   program
     .command("why")
-    .argument("<id>", "the id of a task, a run or a step's task, or its beginning")
+    .argument("<id>", "the ID of a task, a run or a step's task, or any unambiguous prefix")
     .description(
-      "why a task or a run is not running: every gate in the way, who holds it, and what would change it",
+      "why a task or a run is not running: every gate that blocks it, who holds it, and what would change it",
     )
     .action((id: string, _, command: Command) => why(id, command.optsWithGlobals()));
 }
@@ -94,17 +94,17 @@ function standing({ explanation, task, now, worker }: Seen): string {
   const holder = `worker ${safe(worker ?? task.session ?? "unknown")}`;
   const isHeld = task.state === "claimed" || task.state === "running";
   if (isHeld && worker === undefined)
-    return `was claimed ${ago(task.at, now)} by a worker that is gone; the next pass of any worker decides what becomes of it.`;
+    return `was claimed ${ago(task.at, now)} by a worker that is gone; the next pass of any worker decides what happens to it.`;
   const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : "";
   switch (task.state) {
     case "waiting":
       return explanation.state === "waiting" && explanation.reasons.length > 0
         ? `has been waiting in ${queue} for ${sayDuration(now - task.at)}, because`
-        : `is in line in ${queue}; nothing stands in its way, so it starts with the next pass.`;
+        : `is in line in ${queue}. Nothing blocks it; it starts with the next pass.`;
     case "later":
-      return `is put off, in ${queue}:`;
+      return `is delayed, in ${queue}:`;
     case "claimed":
-      return `was claimed ${ago(task.at, now)} by ${holder}${attempt}; that its code has begun was not reported yet.`;
+      return `was claimed ${ago(task.at, now)} by ${holder}${attempt}; its code has not been reported as started yet.`;
     case "running":
       return `has been running for ${sayDuration(now - task.at)} on ${holder}${attempt}.`;
     default:
@@ -122,7 +122,7 @@ function deadline({ task, now }: Seen): string[] {
   return task.goodUntil > now
     ? [`  It expires unless it has started by ${when(task.goodUntil, now)}.`]
     : [
-        `  Its deadline has passed, ${when(task.goodUntil, now)}: the next pass of any worker lets it expire.`,
+        `  Its deadline has passed, ${when(task.goodUntil, now)}: it expires with the next pass of any worker.`,
       ];
 }
 

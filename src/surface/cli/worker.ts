@@ -18,11 +18,20 @@ interface WorkerOptions extends ServeOptions {
 export function addWorker(program: Command): void {
   addServeOptions(program.command("worker").description("run the tasks of an app, in child processes"))
     .option("--processes <n>", "how many child processes run its code", atLeastOne, availableParallelism())
-    .option("--concurrency <n>", "tasks that each process runs at once: for code that waits", atLeastOne, 1)
-    .option("--max-claim-batch <n>", "most tasks of one queue claimed in one pass (default: any)", atLeastOne)
+    .option(
+      "--concurrency <n>",
+      "tasks that each process runs at once; raise it for code that mostly waits",
+      atLeastOne,
+      1,
+    )
+    .option(
+      "--max-claim-batch <n>",
+      "most tasks of one queue claimed in one pass (default: no limit)",
+      atLeastOne,
+    )
     .option(
       "--max-claim-per-worker <n>",
-      "most tasks claimed and not yet running; 0 means processes × concurrency, and the prefetch",
+      "most tasks claimed and not yet running; 0 means processes × concurrency + prefetch",
       zeroOrMore,
       0,
     )
