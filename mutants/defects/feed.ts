@@ -11,8 +11,8 @@ export const defects: readonly Defect[] = [
     id: "feed-no-door",
     means: "a listener begins while somebody who did not see it has not committed, and never hears of that",
     file: "src/store/query/door.ts",
-    from: "FROM pg_advisory_xact_lock_shared(${raw(KEY)})`",
-    to: "`",
+    from: "SELECT pg_advisory_xact_lock_shared(${KEY}) AS heard",
+    to: "SELECT 1 AS heard",
     noticedBy: { file: BEGIN, test: "whoever did not see a listener" },
   },
   {

@@ -7,21 +7,21 @@
  * A caller's own transaction takes no lock of ours, and does not go through it.
  */
 import type { Database, Flow } from "../flow.ts";
-import type { Sql } from "../sql.ts";
-import { by, raw, sql, throughKey } from "../sql.ts";
-import { isTelling } from "./tell.ts";
-
-const HEARD = sql`(SELECT max(x.topics) FROM sluice_listener x WHERE ${throughKey("x.id")}) AS heard`;
+import type { Dialect, Sql } from "../sql.ts";
+import { by } from "../sql.ts";
+import { mayHaveTold } from "./tell.ts";
 
 /** Ours among the advisory locks of a database, and of a schema in it. */
 const KEY = "7305402, 'sluice_feed'::regclass::oid::int";
 
 /** What it says of listeners may be as old as the wait for the lock: enough for a hint, and for nothing else. */
 const enter: Sql = by({
-  postgres: sql`SELECT ${HEARD} FROM pg_advisory_xact_lock_shared(${raw(KEY)})`,
-  mysql: sql`SELECT ${HEARD} FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE`,
+  // Nothing is cheaper there. Whether something was recorded, the statements that record it say.
+  postgres: `SELECT pg_advisory_xact_lock_shared(${KEY}) AS heard`,
+  mysql:
+    "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE",
   // There is one writer at a time.
-  sqlite: sql`SELECT ${HEARD}`,
+  sqlite: "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard",
 });
 
 /** Answers when everybody who was inside has left. Held by nobody for longer than a moment. */
@@ -32,7 +32,7 @@ export const waitOutside: Sql = by({
 });
 
 /** The same flow, inside the door. `told` is called when it has recorded something that may be heard. */
-function* inside<T>(flow: Flow<T>, told: () => void): Flow<T> {
+function* inside<T>(flow: Flow<T>, dialect: Dialect, told: () => void): Flow<T> {
   let step = flow.next();
   let isHeard: boolean | undefined;
   while (!step.done) {
@@ -40,19 +40,22 @@ function* inside<T>(flow: Flow<T>, told: () => void): Flow<T> {
     const isFirst = isHeard === undefined;
     const answers = yield { statements: isFirst ? [enter, ...statements] : statements, ...rest };
     isHeard ??= answers[0]?.[0]?.heard != null;
-    if (isHeard && statements.some(isTelling)) told();
-    step = flow.next(isFirst ? answers.slice(1) : answers);
+    const own = isFirst ? answers.slice(1) : answers;
+    if (isHeard && statements.some((each, index) => mayHaveTold(each, own[index] ?? [], dialect))) told();
+    step = flow.next(own);
   }
   return step.value;
 }
 
 /** The same database, whose transactions go through the door. After one that has recorded something, others are told. */
-export function throughDoor<D extends Database & { hint(hint: string): void }>(db: D): D {
+export function throughDoor<D extends Database & { readonly dialect: Dialect; hint(hint: string): void }>(
+  db: D,
+): D {
   const transact = async <T>(run: (flow: () => Flow<T>) => Promise<T>, flow: () => Flow<T>): Promise<T> => {
     let isTold = false;
     const done = await run(() => {
       isTold = false;
-      return inside(flow(), () => {
+      return inside(flow(), db.dialect, () => {
         isTold = true;
       });
     });

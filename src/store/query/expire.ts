@@ -4,7 +4,7 @@ import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertNewsOf } from "./news.ts";
 import { isStillStopping, keepStopping } from "./stopping.ts";
-import { tellEnding, tells } from "./tell.ts";
+import { tellEnding, tells, tellsBeside } from "./tell.ts";
 
 const OUTCOME = raw(
   "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
@@ -44,7 +44,7 @@ function endFrom(
     const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
     const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
     const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
-    return [quiet ? moved : tells(moved)];
+    return [quiet ? moved : tellsBeside(moved)];
   }
   // Those that the first statement has found: another may have come since.
   const ended = sql`sluice_running u JOIN sluice_outcome o ON o.id = u.id WHERE ${which} AND ${stopping}`;

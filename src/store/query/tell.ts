@@ -5,7 +5,8 @@
  */
 import type { Topic } from "../feed.ts";
 import { TOPIC, topicOf } from "../feed.ts";
-import type { Sql } from "../sql.ts";
+import type { Row } from "../flow.ts";
+import type { Dialect, Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import type { Held } from "./claim.ts";
@@ -16,15 +17,24 @@ export const INTO = raw(
   "INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)",
 );
 
-const telling = new WeakSet<Sql>();
+const telling = new WeakMap<Sql, "alone" | "beside">();
 
-/** Whether a statement may have recorded something. */
-export const isTelling = (statement: Sql): boolean => telling.has(statement);
+/** Whether a statement may have recorded something. Where it does nothing else, PostgreSQL answers what it has recorded. */
+export function mayHaveTold(statement: Sql, answer: readonly Row[], dialect: Dialect): boolean {
+  const how = telling.get(statement);
+  return how === "beside" || (how === "alone" && (dialect !== "postgres" || answer.length > 0));
+}
 
-/** Marks a statement that records, be it beside something else. */
-export function tells(statement: Sql): Sql {
-  telling.add(statement);
+/** Marks a statement that records beside something else. */
+export function tellsBeside(statement: Sql): Sql {
+  telling.set(statement, "beside");
   return statement;
+}
+
+export function tells(statement: Sql): Sql {
+  const answering = sql`${statement}${by({ postgres: " RETURNING seq", sqlite: "", mysql: "" })}`;
+  telling.set(answering, "alone");
+  return answering;
 }
 
 const SOMEBODY = sql`(SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1)`;
