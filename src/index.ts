@@ -56,7 +56,7 @@ export {
   type ParallelOptions,
   parallel,
 } from "./core/workflow/executor.ts";
-export type { EachHandle, Ending, ItemError, Outcome, StepHandle } from "./core/workflow/handle.ts";
+export type { EachHandle, ItemError, Outcome, StepEnding, StepHandle } from "./core/workflow/handle.ts";
 export { entries, type Gathered, zip } from "./core/workflow/items.ts";
 export type { Reference } from "./core/workflow/reference.ts";
 export type { StepOptions } from "./core/workflow/step-options.ts";

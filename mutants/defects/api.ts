@@ -98,4 +98,12 @@ export const defects: readonly Defect[] = [
     to: 'if (items && !isOver) return "cancelled";',
     noticedBy: { file: "test/cli/items.test.ts" },
   },
+  {
+    id: "unknown-option-taken",
+    means: "a misspelt option silently does not count",
+    file: "src/api/call-options.ts",
+    from: "if (!names.includes(name))",
+    to: "if (name === undefined)",
+    noticedBy: { file: "src/api/call-options.test.ts", test: "refuses an option that it does not know" },
+  },
 ];

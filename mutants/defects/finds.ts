@@ -28,7 +28,7 @@ export const defects: readonly Defect[] = [
     means: "The limit that why names lets in those ahead, and not the unit that was asked about.",
     file: "src/core/gate/explain.ts",
     from: "return suffices ? exact : this.#roomFor(needed, line);",
-    to: "return suffices ? this.#roomFor(needed, [unit]) : exact;",
+    to: "return suffices ? this.#roomFor(needed, line.slice(-1)) : exact;",
     noticedBy: { file: PURE, test: "counts those who would start with it" },
   },
   {

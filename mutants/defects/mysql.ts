@@ -16,7 +16,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/mysql/packets.ts",
     from: "bytes + more <= room ? packets.at(-1)",
     to: "bytes + more > 0 ? packets.at(-1)",
-    noticedBy: { file: "test/mysql/packets.test.ts", test: "results that fit one by one" },
+    noticedBy: { file: "test/mysql/packets.test.ts", test: "one pass reports all of them" },
   },
   {
     id: "packet-counted-in-characters",

@@ -2,7 +2,9 @@
 import type { Defect } from "../defect.ts";
 
 const EXPLAIN = "src/core/gate/explain.ts";
+const WORLDS = "src/core/gate/worlds.ts";
 const PURE = "src/core/gate/explain.test.ts";
+const PAGE = "src/core/gate/explain-page.test.ts";
 const LONG = { file: "test/why/long-line.test.ts" };
 
 export const defects: readonly Defect[] = [
@@ -20,7 +22,7 @@ export const defects: readonly Defect[] = [
     file: EXPLAIN,
     from: "    const gone = least([...found.keys()], starts);",
     to: "    const gone = [...found.keys()];",
-    noticedBy: { file: PURE, test: "are complete and minimal" },
+    noticedBy: { file: PURE, test: "is not a gate that others leave free" },
   },
   {
     id: "why-tells-imagined-holders",
@@ -33,7 +35,7 @@ export const defects: readonly Defect[] = [
   {
     id: "why-forgets-the-limit-under-a-pause",
     means: "Resuming a paused gate that is also full starts nothing, though nothing else was named.",
-    file: EXPLAIN,
+    file: WORLDS,
     from: "paused: gate.paused && !removed.has(pauseOf(gate.key)),",
     to: "paused: gate.paused && !removed.has(pauseOf(gate.key)), held: removed.has(pauseOf(gate.key)) ? 0 : gate.held,",
     noticedBy: { file: PURE, test: "is both the pause of a gate and that it is full" },
@@ -45,6 +47,39 @@ export const defects: readonly Defect[] = [
     from: 'return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;',
     to: "return key;",
     noticedBy: { file: PURE, test: "is the pause of its run, once" },
+  },
+  {
+    id: "why-decides-the-line-for-each-row",
+    means:
+      "A page of a long line takes as long as all of its rows one by one: seconds, where each has a tag of its own.",
+    file: WORLDS,
+    from: "    this.#plans.set(key, plan);",
+    to: "",
+    noticedBy: { file: PAGE, test: "the last hundred" },
+  },
+  {
+    id: "why-walks-past-every-gate",
+    means: "Each row of a page costs as much as there are gates in the store.",
+    file: WORLDS,
+    from: "if (asked.has(gate.key)) asked.set",
+    to: "asked.set",
+    noticedBy: { file: PAGE, test: "the first hundred" },
+  },
+  {
+    id: "why-mistakes-one-workers-queue-for-anothers",
+    means: "In a page, a unit is told what another queue waits for.",
+    file: WORLDS,
+    from: "[unit.queue ?? null, unit.workers ?? [], apps",
+    to: "[unit.queue ?? null, apps",
+    noticedBy: { file: PAGE, test: "gives a unit no worker" },
+  },
+  {
+    id: "why-tells-more-of-a-front-in-a-page",
+    means: "A page and the answer to one unit differ in how far fronts are followed.",
+    file: EXPLAIN,
+    from: "    const key = `${depth} ${id}`;",
+    to: "    const key = id;",
+    noticedBy: { file: PAGE, test: "says as much of those in front" },
   },
   {
     id: "why-runs-need-nobody",

@@ -7,6 +7,7 @@ import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
 import type { Remedy } from "../core/remedy.ts";
+import { shortly } from "../core/text.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
@@ -132,7 +133,7 @@ export class Queues {
     if (!changed)
       throw new SluiceError(
         "UNKNOWN_QUEUE",
-        `There is no queue "${name}" in this store.${await this.#meant(name)}`,
+        `There is no queue ${shortly(name)} in this store.${await this.#meant(name)}`,
         { remedies: [{ action: "listQueues" }] },
       );
     this.#store.hint("work");

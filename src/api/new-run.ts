@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
+import { shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfRun } from "../core/unit-options.ts";
@@ -114,6 +115,9 @@ function checkedTags(
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   for (const { field, rule, cure } of tagProblems("tags", tags))
-    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${field.slice(0, 80)} ${rule}. ${cure}.`);
+    throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${readableField(field)} ${rule}. ${cure}.`);
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** A tag's key is part of it, as it was given. */
+const readableField = (field: string): string => shortly(field).replace(/^"|"$/g, "");

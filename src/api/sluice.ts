@@ -7,6 +7,7 @@ import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import { shortly } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { namingPauses, waitsIn } from "../engine/claiming/wait.ts";
@@ -17,6 +18,8 @@ import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import type { Within } from "./call-options.ts";
+import { knownOptions, OF_ENQUEUE, OF_ENQUEUING, OF_EXECUTE, OF_SUBMIT, WITHIN } from "./call-options.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
@@ -108,17 +111,20 @@ export class Sluice implements AsyncDisposable {
   async enqueue<Task extends AnyTask>(
     task: Task | string,
     input: InputOf<Task>,
-    { within, ...options }: EnqueueOptions & { readonly within?: unknown } = {},
+    given: EnqueueOptions & Within = {},
   ): Promise<{ id: string; created: boolean }> {
-    const [enqueued] = await this.#enqueue([{ task: this.#known(task), input, options }], within);
+    const known = this.#known(task);
+    const { within, ...options } = knownOptions(`task "${known.id}"`, given, OF_ENQUEUE);
+    const [enqueued] = await this.#enqueue([{ task: known, input, options }], within);
     return enqueued as { id: string; created: boolean };
   }
 
   /** Many at once, in one transaction: all of them or none. */
-  enqueueMany(
+  async enqueueMany(
     calls: readonly Enqueuing[],
-    { within }: { readonly within?: unknown } = {},
+    given: Within = {},
   ): Promise<{ id: string; created: boolean }[]> {
+    const { within } = knownOptions("enqueueMany", given, WITHIN);
     return this.#enqueue(
       calls.map((call) => ({ ...call, task: this.#known(call.task) })),
       within,
@@ -128,6 +134,7 @@ export class Sluice implements AsyncDisposable {
   async #enqueue(calls: readonly Enqueuing[], within: unknown): Promise<{ id: string; created: boolean }[]> {
     const tasks: NewTask[] = [];
     for (const { task, input, options = {} } of calls) {
+      knownOptions(`task "${task.id}"`, options, OF_ENQUEUING);
       this.#checkQueue(task, options.queue);
       tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
     }
@@ -171,25 +178,27 @@ export class Sluice implements AsyncDisposable {
     const known = (this.#app?.queues ?? []).map(({ name }) => name);
     throw new SluiceError(
       "UNKNOWN_QUEUE",
-      `task "${task.id}": there is no queue "${queue}".${didYouMean(queue, known)} The app declares: ${known.join(", ")}.`,
+      `task "${task.id}": there is no queue ${shortly(queue)}.${didYouMean(String(queue), known)} The app declares: ${known.join(", ")}.`,
     );
   }
 
   /** Puts a run in line: it starts when the run cap and the limits of its tags let it in. */
-  submit<Workflow extends AnyWorkflow>(
+  async submit<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     input: RunInputOf<Workflow>,
-    { within, ...options }: SubmitOptions & { readonly within?: unknown } = {},
+    given: SubmitOptions & Within = {},
   ): Promise<{ id: string; created: boolean }> {
+    const { within, ...options } = knownOptions(called(workflow), given, OF_SUBMIT);
     return this.#submit(workflow, input, { ...options, direct: false }, within);
   }
 
   /** Runs now, past the run cap and the limits of tags; it counts at them, so `12/10` can be read there. */
-  execute<Workflow extends AnyWorkflow>(
+  async execute<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     input: RunInputOf<Workflow>,
-    options: Omit<SubmitOptions, "delay" | "runAt"> = {},
+    given: Omit<SubmitOptions, "delay" | "runAt"> = {},
   ): Promise<{ id: string; created: boolean }> {
+    const options = knownOptions(called(workflow), given, OF_EXECUTE);
     return this.#submit(workflow, input, { ...options, direct: true }, undefined);
   }
 
@@ -375,3 +384,6 @@ function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
   const what = run === id ? "a run" : `a step of run ${run}`;
   return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
 }
+
+const called = (workflow: AnyWorkflow | string): string =>
+  `workflow "${typeof workflow === "string" ? workflow : workflow.id}"`;

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import { shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { formatDuration, parseDuration } from "../core/time.ts";
 import type { Seat } from "../engine/claiming/claims.ts";
@@ -137,6 +138,6 @@ function checkServed(app: App, queues: readonly string[]): void {
   const known = app.queues.map(({ name }) => name);
   throw new SluiceError(
     "UNKNOWN_QUEUE",
-    `There is no queue "${unknown.join('", "')}".${didYouMean(unknown[0] as string, known)} The app declares: ${known.join(", ")}.`,
+    `There is no queue ${unknown.map((name) => shortly(name)).join(", ")}.${didYouMean(unknown[0] as string, known)} The app declares: ${known.join(", ")}.`,
   );
 }

@@ -1,9 +1,11 @@
 // A server takes packets of 1 MB. What fits by itself goes through, however much is written at the same moment; what does
 // not fails alone, and says so. Never is the store called away.
 
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Reference, RunningWorker, Sluice } from "../../src/index.ts";
 import { connect, defineApp, task, workflow } from "../../src/index.ts";
+import { openMysql } from "../../src/store/mysql/index.ts";
+import { MAIL, NOTHING, newTask, scopeOf } from "../../src/testing/store-suite/bench.ts";
 import { until } from "../e2e/support/until.ts";
 import { describeWithMariadb } from "../support/databases.ts";
 import { oddMariadb } from "./odd-server.ts";
@@ -130,6 +132,28 @@ describeWithMariadb("where a packet is 1 MB at most", () => {
     await it.work();
     for (const { id } of tasks) expect(await it.ended(id)).toMatchObject({ state: "succeeded" });
     expect(it.said).toEqual([]);
+  });
+
+  test("one pass reports all of them, and none is looked for by trying", async () => {
+    const store = openMysql({ url: await fresh() });
+    onTestFinished(() => store.close());
+    await store.migrate();
+    await store.openSession({ id: "s1", name: "s1", slots: 4, serves: "{}", leaseMs: 60_000 });
+    const ids = ["a", "b", "c", "d"];
+    await store.enqueue(ids.map((id) => newTask(id)));
+    const claim = ids.map((id) => ({ id, held: true, leaseMs: null }));
+    const { claimed } = await store.pass(scopeOf([MAIL]), () => ({ ...NOTHING, claim }));
+    const body = JSON.stringify("x".repeat(600_000));
+    const finished = claimed.map(({ id, epoch }) => ({
+      id,
+      epoch,
+      to: "succeeded" as const,
+      body,
+      delayMs: 0,
+    }));
+    const { accepted } = await store.pass(scopeOf([MAIL], { finished }), () => NOTHING);
+    expect([...accepted].sort()).toEqual(ids);
+    expect(await store.task("d")).toMatchObject({ state: "succeeded", body });
   });
 
   test("a run whose next step does not fit fails alone", async () => {

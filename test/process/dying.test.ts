@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Child } from "../../src/executor/process/child.ts";
-import { Seat } from "../../src/executor/process/seat.ts";
+import { ChildSeat } from "../../src/executor/process/seat.ts";
 import { until } from "../e2e/support/until.ts";
 import { isAlive } from "../support/processes.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
@@ -180,7 +180,7 @@ describe("a place whose children die right after their start", () => {
     writeFileSync(entry, 'process.send({ sluice: "ready" }, () => process.exit(1));');
     const dead: Child[] = [];
     const watch = { freed: () => {}, unbegun: () => {}, ready: () => {}, died: () => dead.push(seat.child) };
-    const seat: Seat = new Seat({ entry, execArgv: [] }, watch);
+    const seat: ChildSeat = new ChildSeat({ entry, execArgv: [] }, watch);
     await until(() => dead.length === 2, "the second child dies");
     expect(dead[0]).not.toBe(dead[1]);
     await new Promise((resolve) => setImmediate(resolve));

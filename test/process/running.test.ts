@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
 import type { Failed } from "../../src/executor/executor.ts";
 import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";
-import type { Line } from "../../src/executor/process/spawn.ts";
+import type { ChildLine } from "../../src/executor/process/spawn.ts";
 import { entry } from "./support/child-entry.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
@@ -153,7 +153,7 @@ describe("an abort", () => {
 });
 
 test("lines that children print are told to whoever asks for them", async () => {
-  const lines: Line[] = [];
+  const lines: ChildLine[] = [];
   const { executor, pids } = await startExecutor({ onLine: (line) => lines.push(line) });
   await executor.run(job("prints"));
   await executor.stop();

@@ -5,9 +5,9 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Flow } from "../../src/store/flow.ts";
 import { SqlStore } from "../../src/store/sql-store.ts";
-import type { SqliteTime } from "../../src/store/sqlite/time.ts";
 import { SqliteDatabase } from "../../src/store/sqlite/database.ts";
 import { hostTime } from "../../src/store/sqlite/index.ts";
+import type { SqliteTime } from "../../src/store/sqlite/time.ts";
 import { freshSqlite } from "../support/databases.ts";
 import { GATE, IDLE, intake, limit, newTask, scopeOf } from "./support.ts";
 

@@ -6,7 +6,7 @@ import type { Bypass, Mark, Snapshot, Waiter } from "../../src/core/gate/admit.t
 import type { Ask, Gate, Limit, Line } from "../../src/core/gate/gate.ts";
 import type { Place } from "../../src/core/gate/order.ts";
 import { inOrder } from "../../src/core/gate/order.ts";
-import type { Worker } from "../../src/core/gate/workers.ts";
+import type { GateWorker } from "../../src/core/gate/workers.ts";
 
 export interface Case extends Snapshot {
   readonly gates: readonly Gate[];
@@ -90,7 +90,7 @@ function gateOf([limit, line, filled, paused]: Drawn<typeof gateShape>, index: n
   return { key: GATES[index] as string, limit, paused, line, held };
 }
 
-function workerOf([slots, used, inAll, perQueue]: Drawn<typeof workerShape>, index: number): Worker {
+function workerOf([slots, used, inAll, perQueue]: Drawn<typeof workerShape>, index: number): GateWorker {
   return { id: `w${index}`, slots, used: Math.min(used, slots), claims: { inAll, perQueue } };
 }
 

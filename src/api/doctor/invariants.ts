@@ -7,98 +7,114 @@ import { broken, checkOf, eachOf, many } from "./check.ts";
 const REPORT = "No command repairs this. Stop the workers, keep a copy of the store, and report it";
 const ANEW = "Put each of them back in line: cancel it, then retry it";
 
-export function invariantChecks({ broken: found, rows, gates }: Inspection): Check[] {
-  const first = ([task = ""]: readonly string[]): Remedy => ({ action: "cancelTask", task });
-  const limit = (gate = ""): Remedy => ({ action: "setLimit", gate });
-  return [
-    checkOf(
-      "places",
-      [
-        ...broken(
-          found.nowhere,
-          "tasks that are in none of waiting, later, running and outcome, so they can neither run nor end",
-          `${REPORT}; you can enqueue the same work again`,
-        ),
-        ...broken(found.twice, "tasks that are in two places at once, so they may run or end twice", REPORT),
-        ...broken(
-          found.bodiless,
-          "rows whose task is missing",
-          "Delete them by hand from the table named before the id; a restore may have left them",
-        ),
-      ],
-      eachOf(rows.task, "task", "each in exactly one place"),
-    ),
-    checkOf(
-      "claims",
-      [
-        ...broken(found.claimedTwice, "tasks with two claims, or claims with one epoch", REPORT),
-        ...broken(
-          found.uncounted,
-          "claims whose lane is missing, so they count at no gate",
-          "They end as usual; until then their gates admit more than they should. Report it",
-        ),
-        ...broken(
-          found.unreleased,
-          "runs that have ended and still hold their slots, though none of their code runs",
-          "Delete their rows from sluice_stopping by hand, so that the next runs are admitted. Report it",
-        ),
-      ],
-      eachOf(rows.running, "claim", "each the only one of its task"),
-    ),
-    checkOf(
-      "epochs",
-      broken(
-        found.unborn,
-        "epochs that have not been handed out yet, so a later claim could get the fence of an earlier one",
-        "Before any worker starts, raise the counter of sluice_running.epoch above the highest epoch; a restore may have set it back",
+type Looked = Pick<Inspection, "broken" | "rows" | "gates">;
+
+const first = ([task = ""]: readonly string[]): Remedy => ({ action: "cancelTask", task });
+const limit = (gate = ""): Remedy => ({ action: "setLimit", gate });
+
+export const invariantChecks = (seen: Looked): Check[] => [
+  placesCheck(seen),
+  claimsCheck(seen),
+  epochsCheck(seen),
+  lineCheck(seen),
+  rowsCheck(seen),
+];
+
+const placesCheck = ({ broken: found, rows }: Looked): Check =>
+  checkOf(
+    "places",
+    [
+      ...broken(
+        found.nowhere,
+        "tasks that are in none of waiting, later, running and outcome, so they can neither run nor end",
+        `${REPORT}; you can enqueue the same work again`,
       ),
-      "each is handed out once",
+      ...broken(found.twice, "tasks that are in two places at once, so they may run or end twice", REPORT),
+      ...broken(
+        found.bodiless,
+        "rows whose task is missing",
+        "Delete them by hand from the table named before the id; a restore may have left them",
+      ),
+    ],
+    eachOf(rows.task, "task", "each in exactly one place"),
+  );
+
+const claimsCheck = ({ broken: found, rows, gates }: Looked): Check =>
+  checkOf(
+    "claims",
+    [
+      ...broken(found.claimedTwice, "tasks with two claims, or claims with one epoch", REPORT),
+      ...broken(
+        found.uncounted,
+        "claims whose lane is missing, so they count at no gate",
+        "They end as usual; until then their gates admit more than they should. Report it",
+      ),
+      ...broken(
+        found.unreleased,
+        "runs that have ended and still hold their slots, though none of their code runs",
+        "Delete their rows from sluice_stopping by hand, so that the next runs are admitted. Report it",
+      ),
+    ],
+    eachOf(rows.running, "claim", "each the only one of its task"),
+  );
+
+const epochsCheck = ({ broken: found }: Looked): Check =>
+  checkOf(
+    "epochs",
+    broken(
+      found.unborn,
+      "epochs that have not been handed out yet, so a later claim could get the fence of an earlier one",
+      "Before any worker starts, raise the counter of sluice_running.epoch above the highest epoch; a restore may have set it back",
     ),
-    checkOf(
-      "line",
-      [
-        ...broken(
-          found.unfindable,
-          "waiting tasks that no pass would find, because nothing announces their lane",
-          ANEW,
-          first(found.unfindable.ids),
-        ),
-        ...broken(
-          found.lateHeads,
-          "lanes whose head is later than their first task, so a pass may start behind it",
-          "The next task with the same name and asks repairs it; or take the first one out of line and put it back",
-        ),
-        ...broken(
-          found.parkedNowhere,
-          "lanes parked on a gate that does not exist, so nothing would wake them",
-          "Set a limit for that gate: this creates it, and the next poll looks at them",
-          limit(found.parkedNowhere.ids[0]?.split(" on ")[1]),
-        ),
-      ],
-      eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
-    ),
-    checkOf(
-      "rows",
-      [
-        ...broken(
-          found.malformedGates,
-          "gates whose limit, pause or line is not a known value, so they admit nobody",
-          "Set the limit again; the app that declares the gate repairs its line when it starts",
-          limit(found.malformedGates.ids[0]),
-        ),
-        ...broken(
-          found.misnamedGates,
-          "rows of sluice_gate with a name that no gate can have, so nobody can ask for them",
-          "They bind nothing. Delete them from sluice_gate by hand; only plain SQL or an earlier version can have written them",
-        ),
-        ...broken(
-          found.malformedTasks,
-          "tasks whose asks cannot be read, so nobody knows which gates they need",
-          "Cancel them and enqueue them again",
-          first(found.malformedTasks.ids),
-        ),
-      ],
-      `${many(gates.length, "gate")} and ${many(rows.task, "task")}, all readable`,
-    ),
-  ];
-}
+    "each is handed out once",
+  );
+
+const lineCheck = ({ broken: found, rows }: Looked): Check =>
+  checkOf(
+    "line",
+    [
+      ...broken(
+        found.unfindable,
+        "waiting tasks that no pass would find, because nothing announces their lane",
+        ANEW,
+        first(found.unfindable.ids),
+      ),
+      ...broken(
+        found.lateHeads,
+        "lanes whose head is later than their first task, so a pass may start behind it",
+        "The next task with the same name and asks repairs it; or take the first one out of line and put it back",
+      ),
+      ...broken(
+        found.parkedNowhere,
+        "lanes parked on a gate that does not exist, so nothing would wake them",
+        "Set a limit for that gate: this creates it, and the next poll looks at them",
+        limit(found.parkedNowhere.ids[0]?.split(" on ")[1]),
+      ),
+    ],
+    eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
+  );
+
+const rowsCheck = ({ broken: found, rows, gates }: Looked): Check =>
+  checkOf(
+    "rows",
+    [
+      ...broken(
+        found.malformedGates,
+        "gates whose limit, pause or line is not a known value, so they admit nobody",
+        "Set the limit again; the app that declares the gate repairs its line when it starts",
+        limit(found.malformedGates.ids[0]),
+      ),
+      ...broken(
+        found.misnamedGates,
+        "rows of sluice_gate with a name that no gate can have, so nobody can ask for them",
+        "They bind nothing. Delete them from sluice_gate by hand; only plain SQL or an earlier version can have written them",
+      ),
+      ...broken(
+        found.malformedTasks,
+        "tasks whose asks cannot be read, so nobody knows which gates they need",
+        "Cancel them and enqueue them again",
+        first(found.malformedTasks.ids),
+      ),
+    ],
+    `${many(gates.length, "gate")} and ${many(rows.task, "task")}, all readable`,
+  );

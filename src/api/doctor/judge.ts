@@ -3,14 +3,14 @@ import type { Finding } from "./check.ts";
 import { warning } from "./check.ts";
 
 /** By the database's own names. */
-export type Settings = Readonly<Record<string, string>>;
+export type StoreSettings = Readonly<Record<string, string>>;
 
 export interface Judge {
   /** What the database is, as people call it. */
-  readonly title: (is: Settings) => string;
-  readonly version: (is: Settings) => Finding[];
-  readonly durability: (is: Settings) => Finding[];
-  readonly locks: (is: Settings) => Finding[];
+  readonly title: (is: StoreSettings) => string;
+  readonly version: (is: StoreSettings) => Finding[];
+  readonly durability: (is: StoreSettings) => Finding[];
+  readonly locks: (is: StoreSettings) => Finding[];
   /** What is said of the locks when all is well. */
   readonly cutOff: string;
   /** Where it can be lost by a setting. */
@@ -20,8 +20,8 @@ export interface Judge {
 }
 
 interface Aspect {
-  readonly found: (is: Settings) => Finding[];
-  readonly well: (is: Settings) => string;
+  readonly found: (is: StoreSettings) => Finding[];
+  readonly well: (is: StoreSettings) => string;
 }
 
 /** What to say, and what would cure it, where a promise is broken. */

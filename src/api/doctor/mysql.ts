@@ -1,5 +1,5 @@
 /** MySQL and MariaDB, as they must be set for our promises to hold. */
-import type { Judge, Settings } from "./judge.ts";
+import type { Judge, StoreSettings } from "./judge.ts";
 import { isOlder, where } from "./judge.ts";
 
 export const mysql: Judge = {
@@ -88,8 +88,8 @@ export const mysql: Judge = {
 const SMALLEST_PACKET = 16 * 1024 * 1024;
 const inMegabytes = (bytes: number): string => `${+(bytes / 1024 / 1024).toFixed(1)} MB`;
 
-const isolationOf = (is: Settings): string | undefined => is.transaction_isolation ?? is.tx_isolation;
+const isolationOf = (is: StoreSettings): string | undefined => is.transaction_isolation ?? is.tx_isolation;
 const REACH_US =
   "Sluice sets it when it connects: find out what resets it on the way (a proxy that shares connections), and connect to the server directly";
-const isMariadb = (is: Settings): boolean => /mariadb/i.test(is.version ?? "");
-const plain = (is: Settings): string => /^[\d.]+/.exec(is.version ?? "")?.[0] ?? "of an unknown version";
+const isMariadb = (is: StoreSettings): boolean => /mariadb/i.test(is.version ?? "");
+const plain = (is: StoreSettings): string => /^[\d.]+/.exec(is.version ?? "")?.[0] ?? "of an unknown version";

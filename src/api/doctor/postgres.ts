@@ -1,6 +1,6 @@
 /** PostgreSQL, as it must be set for our promises to hold. */
 import type { Finding } from "./check.ts";
-import type { Judge, Settings } from "./judge.ts";
+import type { Judge, StoreSettings } from "./judge.ts";
 import { where } from "./judge.ts";
 
 export const postgres: Judge = {
@@ -80,7 +80,7 @@ export const postgres: Judge = {
 };
 
 /** A setting that our connections come with, or each transaction where we know of a pooler. */
-function lost(is: Settings, name: string, wanted: string, means: string): Finding[] {
+function lost(is: StoreSettings, name: string, wanted: string, means: string): Finding[] {
   return where(
     is[name] !== undefined && is[name] !== wanted,
     `${name} is ${is[name]} inside our transactions, not ${wanted}: ${means}`,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { AnyStore } from "../../store/capabilities.ts";
-import type { Settings } from "./judge.ts";
+import type { StoreSettings } from "./judge.ts";
 import { settingChecks } from "./settings.ts";
 
-const POSTGRES: Settings = {
+const POSTGRES: StoreSettings = {
   server_version: "16.3",
   server_version_num: "160003",
   fsync: "on",
@@ -34,7 +34,7 @@ const MARIADB = {
   max_allowed_packet: "16777216",
   autocommit: "ON",
 };
-const SQLITE: Settings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
+const SQLITE: StoreSettings = { version: "3.53.0", journal_mode: "wal", synchronous: "2" };
 
 /** A database, or a store that keeps nothing. */
 const storeOf = (kind: string, more: Partial<AnyStore["capabilities"]> = {}) => ({
@@ -51,7 +51,7 @@ const storeOf = (kind: string, more: Partial<AnyStore["capabilities"]> = {}) => 
 });
 
 /** "check: what the finding begins with", for everything that is found. */
-function found(kind: string, settings: Settings): string[] {
+function found(kind: string, settings: StoreSettings): string[] {
   return settingChecks(storeOf(kind), settings).flatMap(({ check, findings }) =>
     findings.map(({ text, cure, verdict }) => {
       expect({ verdict, cured: cure.length > 10 }).toEqual({ verdict: "warn", cured: true });
@@ -95,7 +95,7 @@ test("a store that we do not know is judged by what it says of itself", () => {
 });
 
 describe("one setting that breaks a promise is one warning", () => {
-  test.each<[string, Settings, RegExp]>([
+  test.each<[string, StoreSettings, RegExp]>([
     ["postgres", { ...POSTGRES, fsync: "off" }, /^durability: fsync is off/],
     ["postgres", { ...POSTGRES, full_page_writes: "off" }, /^durability: full_page_writes is off/],
     ["postgres", { ...POSTGRES, synchronous_commit: "off" }, /^durability: synchronous_commit is off/],

@@ -2,7 +2,7 @@
 import type { AnyStore } from "../../store/capabilities.ts";
 import type { Check } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
-import type { Judge, Settings } from "./judge.ts";
+import type { Judge, StoreSettings } from "./judge.ts";
 import { mysql } from "./mysql.ts";
 import { postgres } from "./postgres.ts";
 import { sqlite } from "./sqlite.ts";
@@ -25,7 +25,7 @@ const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Ju
 
 type Judged = Pick<AnyStore, "kind" | "capabilities">;
 
-export function settingChecks(store: Judged, settings: Settings): Check[] {
+export function settingChecks(store: Judged, settings: StoreSettings): Check[] {
   const judge = JUDGES.get(store.kind) ?? byCapabilities(store);
   const { title, version, durability, locks, cutOff, speed, values } = judge;
   return [

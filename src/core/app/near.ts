@@ -1,4 +1,5 @@
 /** Names that were not found: which are known, and which one was probably meant. */
+import { LONGEST_TEXT } from "../text.ts";
 
 /** " (known: a, b; did you mean "a"?)", to be put behind the name that was not found. */
 export function unknownAmong(name: string, known: readonly string[]): string {
@@ -15,6 +16,8 @@ export function didYouMean(name: string, known: readonly string[]): string {
 
 /** The closest name, when it is close enough to be a slip of the fingers. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
+  // No name is as long, and to compare it would take its time.
+  if (name.length > LONGEST_TEXT) return undefined;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {

@@ -1,6 +1,6 @@
 /** What must be true of schedules, sensors and automations. */
 import { SluiceError } from "../error.ts";
-import type { Condition } from "../schedule/automation.ts";
+import type { AutomationCondition } from "../schedule/automation.ts";
 import { parseCron } from "../schedule/cron.ts";
 import type { WorkflowRef } from "../schedule/definition.ts";
 import { workflowId } from "../schedule/definition.ts";
@@ -114,7 +114,7 @@ function* oneSensor(field: string, sensor: Entry, workflows: readonly string[]):
 function* oneAutomation(field: string, automation: Entry, workflows: readonly string[]): Problems {
   yield* mustKnowFields(`${field}.`, automation, AUTOMATION_FIELDS);
   yield* mustBeWorkflow(`${field}.workflow`, automation.workflow, workflows);
-  const when = automation.when as Condition | undefined;
+  const when = automation.when as AutomationCondition | undefined;
   if (!isRecord(when) || !["succeeded", "newer"].includes(when.kind) || !Array.isArray(when.of)) {
     const rule = `must be a condition, but is ${shown(when)}`;
     yield { field: `${field}.when`, rule, cure: "Write succeeded(a, b) or newer(a, b)" };

@@ -25,7 +25,7 @@ import type { Place } from "./order.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
 import type { Mark, Waiter } from "./waiter.ts";
-import type { Slots, Worker } from "./workers.ts";
+import type { GateWorker, Slots } from "./workers.ts";
 import { slotsOf } from "./workers.ts";
 
 export type { Bypass, Mark, Waiter };
@@ -35,7 +35,7 @@ export interface Snapshot {
   readonly now: number;
   readonly gates: Iterable<Gate>;
   readonly line: readonly Waiter[];
-  readonly workers?: readonly Worker[];
+  readonly workers?: readonly GateWorker[];
   /** Index of the worker that is claiming; nobody when a wait is only explained. */
   readonly me?: number;
   /** The snapshot is not complete from here on, so nothing at or behind this place is decided. */

@@ -248,6 +248,19 @@ describe("why a unit waits", () => {
     expect(reasons.map(remedy)).toEqual([undefined]);
   });
 
+  it("is not a gate that others leave free once the rest is gone, however many stand ahead", () => {
+    // u1 keeps its place at both locks. With the first one free it only waits for a worker, and keeps nothing.
+    const both = { first: 1, second: 1 };
+    const line = [
+      unit("u1", both, { workers: [] }),
+      unit("u2", both, { ahead: { first: 500, second: 500 } }),
+    ];
+    const gates = [gate("first", 1, { line: "strict", held: 1 }), gate("second", 1, { line: "strict" })];
+    expect(explain({ now: 0, gates, line, workers: [worker(9)] }, "u2")).toEqual([
+      { kind: "full", gate: "first", limit: 1, held: 1, asked: 1, ahead: 500 },
+    ]);
+  });
+
   it("is that those ahead would take the slots that its workers have free", () => {
     const line = [unit("u1", { cap: 1 }), unit("u2", { cap: 1 })];
     const gates = [gate("cap", 1, { held: 1 })];

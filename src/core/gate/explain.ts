@@ -5,88 +5,105 @@
  * not), and nothing here knows the rule by which `admit` decides. A limit is removed by raising it to `room`, which
  * counts those ahead who start with that; all that is named together is what starts the unit.
  *
+ * Whoever explains many units of a line asks for the same worlds again and again, so the plans of a world are kept
+ * (`worlds.ts`): a page of a line costs little more than its last unit.
+ *
  * What is told of a hurdle is what is true now: `full` means held by real holders. Where there is room, and others
  * would take it first, the unit is `behind` them.
  */
-import type { Plan, Snapshot, Waiter } from "./admit.ts";
-import { admit } from "./admit.ts";
+import type { Snapshot, Waiter } from "./admit.ts";
 import type { Gate } from "./gate.ts";
-import { UNLIMITED } from "./gate.ts";
 import { pausedWith } from "./key.ts";
-import { compare, inOrder } from "./order.ts";
+import { inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
 import { MANY } from "./reason.ts";
+import type { Hurdle, RaisedLimits, WorldOutcome } from "./worlds.ts";
+import { gatesAsked, isLimit, limitOf, limitsIn, pauseOf, WORKERS, Worlds } from "./worlds.ts";
 
 /** Fronts have fronts. So far they are followed; further on they are only named. */
 const DEEPEST = 4;
 /** Up to so many hurdles every part of them is tried; of more, only the parts without one of them. */
 const FEW = 5;
 
-/** A hurdle by its name: the pause of a gate, its limit, or that no worker takes the unit. */
-type Hurdle = string;
-const WORKERS: Hurdle = "workers";
-const pauseOf = (gate: string): Hurdle => `pause ${pausedWith(gate)}`;
-const limitOf = (gate: string): Hurdle => `limit ${gate}`;
-
-const isLimit = (hurdle: Hurdle): boolean => hurdle.startsWith(limitOf(""));
-
 type Found = ReadonlyMap<Hurdle, Reason>;
-/** What the limits of gates are raised to; unlimited where nothing is said. */
-type Limits = ReadonlyMap<string, number>;
-/** The plan of a world without these hurdles. */
-type Ask = (removed: Iterable<Hurdle>, limits?: Limits) => Plan;
+/** What becomes of the unit, and of those ahead of it, in a world without these hurdles. */
+type Ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits) => WorldOutcome;
 
 export class Explainer {
   readonly #snapshot: Snapshot;
   readonly #line: readonly Waiter[];
+  readonly #places: ReadonlyMap<string, number>;
   readonly #gates: ReadonlyMap<string, Gate>;
+  readonly #worlds: Worlds;
   readonly #known = new Map<string, readonly Reason[]>();
+  readonly #told = new Map<string, readonly Reason[]>();
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
     this.#line = inOrder(snapshot.line);
-    this.#gates = new Map([...snapshot.gates].map((gate) => [gate.key, gate]));
+    this.#places = new Map(this.#line.map(({ id }, index) => [id, index]));
+    this.#gates = gatesAsked(snapshot.gates, this.#line);
+    this.#worlds = new Worlds(snapshot, this.#line, [...this.#gates.values()]);
   }
 
   /** Empty when it starts with the next pass. */
-  reasonsOf(id: string, depth = 0): readonly Reason[] {
-    const known = this.#known.get(id);
-    if (known) return known;
-    const unit = this.#line.find((each) => each.id === id);
-    const reasons = unit ? this.#explain(unit, depth) : [];
+  reasonsOf(id: string): readonly Reason[] {
+    return this.#tell(id, 0);
+  }
+
+  /** With the reasons of those in front, up to a depth that counts from the unit that was asked about. */
+  #tell(id: string, depth: number): readonly Reason[] {
+    const key = `${depth} ${id}`;
+    const told = this.#told.get(key) ?? this.#reasons(id).map((reason) => this.#withFront(reason, depth));
+    this.#told.set(key, told);
+    return told;
+  }
+
+  #withFront(reason: Reason, depth: number): Reason {
+    if (reason.kind !== "behind") return reason;
+    const { unit } = reason.front;
+    const reasons = depth < DEEPEST ? this.#tell(unit, depth + 1) : [];
+    return { ...reason, front: { unit, reasons } };
+  }
+
+  /** Its own, without those of others. */
+  #reasons(id: string): readonly Reason[] {
+    const place = this.#places.get(id);
+    const reasons = this.#known.get(id) ?? (place === undefined ? [] : this.#explain(place));
     this.#known.set(id, reasons);
     return reasons;
   }
 
-  #explain(unit: Waiter, depth: number): readonly Reason[] {
+  #explain(place: number): readonly Reason[] {
     // Nobody behind it changes what is decided about it.
-    const line = this.#line.filter((other) => compare(other, unit) <= 0);
-    const ask = (removed: Iterable<Hurdle>, limits?: Limits): Plan =>
-      admit(this.#without(unit, line, new Set(removed), limits));
-    const starts = (removed: readonly Hurdle[], limits?: Limits): boolean =>
-      !ask(removed, limits).waiting.has(unit.id);
-    const found = this.#search(unit, ask, depth);
+    const line = this.#line.slice(0, place + 1);
+    const unit = this.#line[place] as Waiter;
+    const ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits): WorldOutcome =>
+      this.#worlds.outcome(place, new Set(removed), limits);
+    const starts = (removed: readonly Hurdle[], limits?: RaisedLimits): boolean =>
+      !ask(removed, limits).reasons;
+    const found = this.#search(unit, ask);
     const gone = least([...found.keys()], starts);
     const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));
     // Nobody raises a limit for so many, so nobody needs to know how far.
     const [needed, rooms] = isFar
       ? [gone, new Map<string, number>()]
-      : this.#fitted(gone, this.#rooms(unit, line, gone, ask), ask, starts);
+      : this.#fitted(gone, this.#rooms(line, gone, ask), ask, starts);
     const reasons = needed.map((hurdle) => roomy(found.get(hurdle) as Reason, rooms, line));
     return inOrderOf(unit, reasons);
   }
 
   /** Takes away what is in the way until nothing is. Each turn takes something, so it ends. */
-  #search(unit: Waiter, ask: Ask, depth: number): Found {
+  #search(unit: Waiter, ask: Ask): Found {
     const found = new Map<Hurdle, Reason>();
     for (;;) {
       const removed = new Set(found.keys());
-      const plan = ask(removed);
-      const reasons = plan.waiting.get(unit.id);
+      const outcome = ask(removed);
+      const { reasons } = outcome;
       if (!reasons) return found;
       for (const reason of reasons) {
         const hurdle = this.#hurdleOf(reason, removed);
-        if (!found.has(hurdle)) found.set(hurdle, this.#asItIs(unit, reason, plan, depth, hurdle));
+        if (!found.has(hurdle)) found.set(hurdle, this.#asItIs(unit, reason, outcome, hurdle));
       }
     }
   }
@@ -99,48 +116,8 @@ export class Explainer {
     return isPaused && !removed.has(pause) ? pause : limitOf(reason.gate);
   }
 
-  /**
-   * The world without these hurdles: gates unlimited or resumed, and a worker more. If some workers serve the unit, the new
-   * one serves whatever they do. Otherwise it is a worker of the unit's app, for its queue.
-   */
-  #without(
-    unit: Waiter,
-    line: readonly Waiter[],
-    removed: ReadonlySet<Hurdle>,
-    limits: Limits = new Map(),
-  ): Snapshot {
-    const asked = unit.asks.map(({ gate }) => gate).filter((key) => !this.#gates.has(key));
-    const unknown = asked.map((key): Gate => ({ key, limit: null, paused: false, line: "skip", held: 0 }));
-    const gates = [...this.#gates.values(), ...unknown].map((gate) => ({
-      ...gate,
-      paused: gate.paused && !removed.has(pauseOf(gate.key)),
-      limit: removed.has(limitOf(gate.key)) ? (limits.get(gate.key) ?? UNLIMITED) : gate.limit,
-    }));
-    const { workers } = this.#snapshot;
-    if (!workers || !removed.has(WORKERS)) return { ...this.#snapshot, gates, line };
-    const serving = new Set(unit.workers);
-    const isServed = (other: Waiter): boolean =>
-      serving.size > 0
-        ? (other.workers ?? []).some((index) => serving.has(index))
-        : other.queue === unit.queue && this.#isOfOneApp(unit, other);
-    return {
-      ...this.#snapshot,
-      gates,
-      workers: [...workers, { id: "", slots: Number.POSITIVE_INFINITY, used: 0 }],
-      line: line.map((other) =>
-        isServed(other) ? { ...other, workers: [...(other.workers ?? []), workers.length] } : other,
-      ),
-    };
-  }
-
-  /** Where nobody knows whose task it is, any worker of its queue may run both. */
-  #isOfOneApp(unit: Waiter, other: Waiter): boolean {
-    const apps = (this.#snapshot.apps ?? []).filter(({ tasks }) => tasks.includes(unit.name ?? ""));
-    return apps.length === 0 || apps.some(({ tasks }) => tasks.includes(other.name ?? ""));
-  }
-
   /** A reason of a walk in which some had started already, told as things stand. */
-  #asItIs(unit: Waiter, reason: Reason, plan: Plan, depth: number, hurdle: Hurdle): Reason {
+  #asItIs(unit: Waiter, reason: Reason, outcome: WorldOutcome, hurdle: Hurdle): Reason {
     if (reason.kind === "busy") return this.#busy(unit, reason);
     if (reason.kind === "paused")
       return hurdle === limitOf(reason.gate)
@@ -150,9 +127,8 @@ export class Explainer {
     const { gate, limit, asked, ahead } = reason;
     const held = this.#gates.get(gate)?.held ?? 0;
     if (held + asked > limit) return { kind: "full", gate, limit, held, asked, ahead };
-    const front = reason.kind === "behind" ? reason.front.unit : firstAt(gate, plan);
-    const reasons = depth < DEEPEST ? this.reasonsOf(front, depth + 1) : [];
-    return { kind: "behind", gate, limit, held, asked, ahead, front: { unit: front, reasons } };
+    const front = reason.kind === "behind" ? reason.front.unit : firstAt(gate, outcome);
+    return { kind: "behind", gate, limit, held, asked, ahead, front: { unit: front, reasons: [] } };
   }
 
   /** Workers may have slots that those ahead would take. */
@@ -163,10 +139,10 @@ export class Explainer {
   }
 
   /** The limit from which on each gate has room for it, and for those ahead who start then. */
-  #rooms(unit: Waiter, line: readonly Waiter[], needed: readonly Hurdle[], ask: Ask): Limits {
+  #rooms(line: readonly Waiter[], needed: readonly Hurdle[], ask: Ask): RaisedLimits {
     if (!needed.some(isLimit)) return new Map();
-    const exact = this.#roomFor(needed, startingIn(ask(needed)));
-    const suffices = !ask(needed, exact).waiting.has(unit.id);
+    const exact = this.#roomFor(needed, ask(needed).starting);
+    const suffices = !ask(needed, exact).reasons;
     // Those who wait in a strict line keep room for themselves, too.
     return suffices ? exact : this.#roomFor(needed, line);
   }
@@ -177,20 +153,21 @@ export class Explainer {
    */
   #fitted(
     needed: readonly Hurdle[],
-    rooms: Limits,
+    rooms: RaisedLimits,
     ask: Ask,
-    starts: (removed: readonly Hurdle[], limits: Limits) => boolean,
-  ): readonly [readonly Hurdle[], Limits] {
+    starts: (removed: readonly Hurdle[], limits: RaisedLimits) => boolean,
+  ): readonly [readonly Hurdle[], RaisedLimits] {
     const part = least(needed, (some) => starts(some, rooms));
-    const exact = this.#roomFor(part, startingIn(ask(part, rooms)));
+    const exact = this.#roomFor(part, ask(part, rooms).starting);
     const isLess = [...exact].some(([gate, limit]) => limit < (rooms.get(gate) as number));
     if (isLess && starts(part, exact)) return this.#fitted(part, exact, ask, starts);
     return [part, rooms];
   }
 
-  #roomFor(needed: readonly Hurdle[], units: readonly Waiter[]): Limits {
-    const gates = needed.filter(isLimit).map((hurdle) => hurdle.slice(limitOf("").length));
-    return new Map(gates.map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate, units)]));
+  #roomFor(needed: readonly Hurdle[], units: readonly Waiter[]): RaisedLimits {
+    return new Map(
+      limitsIn(needed).map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate, units)]),
+    );
   }
 }
 
@@ -217,19 +194,16 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
 const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
 
 /** The first who takes from this gate. */
-function firstAt(gate: string, { admitted, left }: Plan): string {
+function firstAt(gate: string, { starting }: WorldOutcome): string {
   const takes = ({ asks }: Waiter): boolean => asks.some((ask) => ask.gate === gate);
-  const [first] = inOrder([...admitted, ...left].filter(takes));
-  return (first as Waiter).id;
+  return (starting.find(takes) as Waiter).id;
 }
-
-const startingIn = ({ admitted, left }: Plan): readonly Waiter[] => [...admitted, ...left];
 
 const slotsAt = (gate: string, units: readonly Waiter[]): number =>
   units.reduce((sum, { asks }) => sum + (asks.find((ask) => ask.gate === gate)?.slots ?? 0), 0);
 
 /** The limit with which it starts, together with all else that is named. Where not all are seen who stand ahead, nobody knows it. */
-function roomy(reason: Reason, rooms: Limits, line: readonly Waiter[]): Reason {
+function roomy(reason: Reason, rooms: RaisedLimits, line: readonly Waiter[]): Reason {
   const room = "gate" in reason ? rooms.get(reason.gate) : undefined;
   if (room === undefined || !("gate" in reason) || (reason.kind === "paused" && !reason.zero)) return reason;
   const seen = line.filter(({ asks }) => asks.some(({ gate }) => gate === reason.gate)).length;

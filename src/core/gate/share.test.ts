@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chance } from "../../../test/support/arbitrary-line.ts";
 import { fairTake } from "./share.ts";
-import type { Worker } from "./workers.ts";
+import type { GateWorker } from "./workers.ts";
 
-const worker = (slots: number, used: number): Worker => ({ id: `${used}/${slots}`, slots, used });
+const worker = (slots: number, used: number): GateWorker => ({ id: `${used}/${slots}`, slots, used });
 
 describe("the part that a claimer takes of scarce slots", () => {
   it("is all it wants while nobody else is hungry", () => {
@@ -87,7 +87,7 @@ describe("workers of any size that share a gate", () => {
 
     claim(me: number): void {
       const all = this.#slots.map((slots, index) => worker(slots, this.used[index] as number));
-      const mine = all[me] as Worker;
+      const mine = all[me] as GateWorker;
       const hungry = all.filter((one, index) => index !== me && one.used < one.slots);
       const wanted = Math.min(this.free(), mine.slots - mine.used);
       const room = hungry.reduce((sum, one) => sum + one.slots - one.used, 0);

@@ -3,16 +3,16 @@
  * one breath would keep its slots for ever; so where gates bind and others are hungry, it takes no more than brings
  * it to its fair part, and leaves the rest to them. In balance this never holds anybody back.
  */
-import type { Worker } from "./workers.ts";
+import type { GateWorker } from "./workers.ts";
 
 interface Claiming {
   /** What the claimer could take now. */
   readonly wanted: number;
   /** What is left to others beside that. */
   readonly left: number;
-  readonly me: Worker;
+  readonly me: GateWorker;
   /** Live workers that serve the same work and have free slots. */
-  readonly hungry: readonly Worker[];
+  readonly hungry: readonly GateWorker[];
 }
 
 export function fairTake({ wanted, left, me, hungry }: Claiming): number {

@@ -8,7 +8,7 @@ import { ClaimBudget } from "./claim-budget.ts";
 import type { Reason } from "./reason.ts";
 import type { Waiter } from "./waiter.ts";
 
-export interface Worker {
+export interface GateWorker {
   readonly id: string;
   readonly slots: number;
   /** How many of its slots are in use. */
@@ -38,7 +38,7 @@ interface Refused {
   units: number;
 }
 
-export function slotsOf(workers: readonly Worker[], me: number | undefined): Slots {
+export function slotsOf(workers: readonly GateWorker[], me: number | undefined): Slots {
   const free = workers.map((worker) =>
     Math.max(0, Math.min(worker.slots - worker.used, worker.appetite ?? worker.slots)),
   );

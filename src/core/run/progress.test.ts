@@ -4,7 +4,7 @@ import { retryPolicy } from "../task/retry.ts";
 import type { Graph, GraphEach, GraphStep, Need } from "../workflow/graph.ts";
 import type { Json } from "../workflow/template.ts";
 import { reference } from "../workflow/template.ts";
-import type { Progress, RunNow, StepState } from "./progress.ts";
+import type { Progress, ProgressState, RunNow } from "./progress.ts";
 import { progress } from "./progress.ts";
 
 const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep> = {}): GraphStep => ({
@@ -37,7 +37,7 @@ const graph = (steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph =>
 
 const needing = (...names: string[]): Need[] => names.map((name) => ({ step: name, on: "succeeded" }));
 
-const now = (steps: Record<string, StepState> = {}, outputs: Record<string, Json> = {}): RunNow => ({
+const now = (steps: Record<string, ProgressState> = {}, outputs: Record<string, Json> = {}): RunNow => ({
   input: null,
   steps: new Map(Object.entries(steps)),
   outputs: new Map(Object.entries(outputs)),
@@ -288,7 +288,7 @@ const cases = fc
       needs: fc.array(fc.tuple(fc.nat(30), fc.constantFrom("succeeded", "failed", "finished")), {
         maxLength: 3,
       }),
-      ends: fc.constantFrom<StepState[]>("succeeded", "succeeded", "failed", "cancelled"),
+      ends: fc.constantFrom<ProgressState[]>("succeeded", "succeeded", "failed", "cancelled"),
       mayFail: fc.boolean(),
       isEach: fc.boolean(),
     }),
@@ -311,7 +311,7 @@ test("every run comes to its end once, each step is opened at most once and only
   fc.assert(
     fc.property(cases, fc.boolean(), fc.infiniteStream(fc.nat()), ({ steps, ends }, failFast, picks) => {
       const run = graph(steps, { failFast });
-      const states = new Map<string, StepState>();
+      const states = new Map<string, ProgressState>();
       const opened: string[] = [];
       for (let round = 0; ; round += 1) {
         expect(round).toBeLessThan(200);
@@ -344,7 +344,7 @@ test("every run comes to its end once, each step is opened at most once and only
         const open = [...states].filter(([, state]) => state === "open").map(([name]) => name);
         expect(open.length).toBeGreaterThan(0);
         const ended = open[(picks.next().value as number) % open.length] as string;
-        states.set(ended, ends[Number(ended.slice(1))] as StepState);
+        states.set(ended, ends[Number(ended.slice(1))] as ProgressState);
       }
       expect(new Set(opened).size).toBe(opened.length);
       expect(states.size).toBe(steps.length);

@@ -12,12 +12,12 @@ import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 import { resultsOf, stepsOfEach } from "./fan-out.ts";
 
-export type StepState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
+export type ProgressState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
 
 export interface RunNow {
   readonly input: Json;
   /** Steps that are not listed are pending. */
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly steps: ReadonlyMap<string, ProgressState>;
   /**
    * What steps gave, as far as it has been read; null for one that gave nothing. Of a step over a list: how its items
    * ended.
@@ -38,7 +38,7 @@ export type Progress =
     };
 
 export type Because =
-  | { readonly kind: "need"; readonly step: string; readonly was: StepState; readonly wanted: Need["on"] }
+  | { readonly kind: "need"; readonly step: string; readonly was: ProgressState; readonly wanted: Need["on"] }
   | { readonly kind: "condition" }
   | { readonly kind: "failFast"; readonly step: string };
 
@@ -53,7 +53,7 @@ export function progress(graph: Graph, now: RunNow): Progress {
 class Walk {
   readonly #graph: Graph;
   readonly #now: RunNow;
-  readonly #states: Map<string, StepState>;
+  readonly #states: Map<string, ProgressState>;
   readonly #wants = new Set<string>();
   readonly #skip: { step: string; because: Because }[] = [];
   readonly #open: { step: GraphStep; input: Json | undefined }[] = [];
@@ -85,7 +85,7 @@ class Walk {
     return moved;
   }
 
-  #decide(step: GraphStep): StepState {
+  #decide(step: GraphStep): ProgressState {
     const hindrance = this.#hindrance(step);
     if (hindrance) return this.#skipped(step, hindrance);
     if (!step.needs.every((need) => isFinal(this.#stateOf(need.step)))) return "pending";
@@ -110,7 +110,7 @@ class Walk {
     return failed === undefined ? undefined : { kind: "failFast", step: failed };
   }
 
-  #skipped(step: GraphStep, because: Because): StepState {
+  #skipped(step: GraphStep, because: Because): ProgressState {
     this.#skip.push({ step: step.name, because });
     return "skipped";
   }
@@ -146,14 +146,14 @@ class Walk {
   }
 
   /** A step that is not there has never happened. */
-  #stateOf(name: string): StepState {
+  #stateOf(name: string): ProgressState {
     return this.#states.get(name) ?? "skipped";
   }
 }
 
-const isFinal = (state: StepState): boolean => state !== "pending" && state !== "open";
+const isFinal = (state: ProgressState): boolean => state !== "pending" && state !== "open";
 
-function meets(state: StepState, on: Need["on"]): boolean {
+function meets(state: ProgressState, on: Need["on"]): boolean {
   if (on === "finished") return true;
   return on === "succeeded" ? state === "succeeded" : state === "failed" || state === "cancelled";
 }

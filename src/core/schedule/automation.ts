@@ -3,7 +3,7 @@
  * submission. `newer`: when one of them has succeeded since the workflow itself did last, and no run of it is queued or
  * in progress. One success is acted on once: a run that failed is not submitted again before there is a new one.
  */
-export interface Condition {
+export interface AutomationCondition {
   readonly kind: "succeeded" | "newer";
   readonly of: readonly string[];
 }
@@ -28,7 +28,7 @@ type Successes = ReadonlyMap<string, Success>;
 /** The successes to act on now; none when it is not time. Whether `newer` may act depends on its active runs, too. */
 export function toActOn(
   workflow: string,
-  when: Condition,
+  when: AutomationCondition,
   successes: Successes,
   acted: Acted,
 ): readonly Success[] {

@@ -3,7 +3,7 @@
  * automation by what other workflows did. Nothing here is checked or filled in yet; core/app does that.
  */
 import type { Duration } from "../time.ts";
-import type { Condition } from "./automation.ts";
+import type { AutomationCondition } from "./automation.ts";
 import type { CatchUp } from "./due.ts";
 import type { Overlap } from "./overlap.ts";
 
@@ -80,7 +80,7 @@ export interface AutomationDefinition extends Submission {
   /** The workflow's id unless said otherwise. */
   readonly id?: string;
   readonly workflow: WorkflowRef;
-  readonly when: Condition;
+  readonly when: AutomationCondition;
   readonly input?: unknown;
   readonly paused?: boolean;
 }
@@ -98,12 +98,12 @@ export function automation(definition: AutomationDefinition): AutomationDefiniti
 }
 
 /** Each time all of these have succeeded since its last submission. */
-export function succeeded(...workflows: readonly WorkflowRef[]): Condition {
+export function succeeded(...workflows: readonly WorkflowRef[]): AutomationCondition {
   return Object.freeze({ kind: "succeeded", of: Object.freeze(workflows.map(workflowId)) });
 }
 
 /** When one of these has succeeded since the workflow itself did last, and no run of it is queued or in progress. */
-export function newer(...workflows: readonly WorkflowRef[]): Condition {
+export function newer(...workflows: readonly WorkflowRef[]): AutomationCondition {
   return Object.freeze({ kind: "newer", of: Object.freeze(workflows.map(workflowId)) });
 }
 

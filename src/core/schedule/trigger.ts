@@ -4,7 +4,7 @@
  */
 import type { AppDefinition } from "../app/definition.ts";
 import { parseDuration } from "../time.ts";
-import type { Condition } from "./automation.ts";
+import type { AutomationCondition } from "./automation.ts";
 import type {
   AutomationDefinition,
   RunTags,
@@ -41,7 +41,7 @@ export interface SensorSpec {
 }
 
 export interface AutomationSpec {
-  readonly when: Condition;
+  readonly when: AutomationCondition;
 }
 
 interface Trigger<Kind extends TriggerKind, Spec> {

@@ -11,7 +11,7 @@ import { readItems } from "./items.ts";
 import type { ItemScope, Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
-import type { Plan, PlannedStep, Steps } from "./steps.ts";
+import type { PlannedStep, StepPlan, Steps } from "./steps.ts";
 import type { Template } from "./template.ts";
 import { reference, stepsNamedIn } from "./template.ts";
 import { readCondition } from "./when.ts";
@@ -27,7 +27,7 @@ export class Build {
   }
 
   /** Runs `steps` and closes the build behind it. */
-  plan(steps: (s: Steps, input: Reference<unknown>) => unknown): Plan {
+  plan(steps: (s: Steps, input: Reference<unknown>) => unknown): StepPlan {
     const verbs = { step: this.#step.bind(this), each: this.#each.bind(this) } as unknown as Steps;
     const returned = this.#closing(() =>
       steps(verbs, referTo({ build: this, source: { input: true, path: [] } })),

@@ -9,7 +9,7 @@ import { Build } from "./build.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
-import type { Plan, Steps } from "./steps.ts";
+import type { StepPlan, Steps } from "./steps.ts";
 import type { AsJson, Unwired } from "./wired.ts";
 
 export interface WorkflowOptions {
@@ -33,7 +33,7 @@ declare const carries: unique symbol;
 /** `Input` is what a run is submitted with, `Output` what it comes to. */
 export interface WorkflowDefinition<Input, Output> extends WorkflowOptions {
   readonly input?: StandardSchemaV1<Input, unknown>;
-  readonly plan: Plan;
+  readonly plan: StepPlan;
   readonly [carries]?: { readonly input: Input; readonly output: Output };
 }
 

@@ -6,7 +6,7 @@ import { workflow } from "./definition.ts";
 import type { Outcome } from "./handle.ts";
 import { entries, zip } from "./items.ts";
 import type { Reference } from "./reference.ts";
-import type { Plan, PlannedStep, Steps } from "./steps.ts";
+import type { PlannedStep, StepPlan, Steps } from "./steps.ts";
 import { when } from "./when.ts";
 
 interface User {
@@ -21,7 +21,7 @@ const tick = task({ id: "tick", run: () => 1 });
 const sum = task({ id: "sum", run: (ns: readonly number[]) => ns.length });
 const report = task({ id: "report", run: (_: readonly Outcome<number>[]) => "told" });
 
-function planOf(steps: (s: Steps, input: never) => unknown): Plan {
+function planOf(steps: (s: Steps, input: never) => unknown): StepPlan {
   return (workflow({ id: "w", steps: steps as never }) as AnyWorkflow).plan;
 }
 

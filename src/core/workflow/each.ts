@@ -36,13 +36,13 @@ export interface PlannedEach {
 }
 
 /** What a step and one over a list have in common, planned or stored. */
-export interface Rendered {
+export interface RenderedItem {
   readonly input: Template;
   readonly each?: { readonly items: Items; readonly concurrency?: Template | null | undefined } | null;
 }
 
 /** All that is filled in before the step can begin. */
-export function templatesIn({ input, each }: Rendered): readonly Template[] {
+export function templatesIn({ input, each }: RenderedItem): readonly Template[] {
   return each ? [...listsIn(each.items), each.concurrency ?? null, input] : [input];
 }
 

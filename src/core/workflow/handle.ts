@@ -35,16 +35,16 @@ export interface ItemError {
 /** For `after`, whatever the step returns. The step itself means `succeeded`. */
 export interface StepEndings {
   readonly name: string;
-  readonly succeeded: Ending;
-  readonly failed: Ending;
+  readonly succeeded: StepEnding;
+  readonly failed: StepEnding;
   /** In whatever way, skipped included. */
-  readonly finished: Ending;
+  readonly finished: StepEnding;
 }
 
 /** Registered, so that two copies of this package in one process know each other's. */
 const ENDING = Symbol.for("sluice.ending");
 
-export interface Ending extends Need {
+export interface StepEnding extends Need {
   /** The one workflow under construction in which it may be used. */
   readonly [ENDING]: object;
 }
@@ -59,7 +59,7 @@ export function eachHandleOf(step: string, build: object): EachHandle<unknown> {
 }
 
 function fieldsOf(step: string, build: object): StepEndings & { readonly output: Reference<unknown> } {
-  const ending = (on: Need["on"]): Ending => Object.freeze({ step, on, [ENDING]: build });
+  const ending = (on: Need["on"]): StepEnding => Object.freeze({ step, on, [ENDING]: build });
   return {
     name: step,
     output: referTo({ build, source: { step, path: [] } }),
@@ -82,6 +82,6 @@ export function isHandle(value: unknown): value is StepHandle<unknown> {
 /** What `after` was given, and whose it is; undefined when it is neither a step nor one of its endings. */
 export function endingIn(value: unknown): (Need & { readonly build: object }) | undefined {
   if (isHandle(value)) return endingIn(value.succeeded);
-  const { step, on, [ENDING]: build } = (value ?? {}) as Partial<Ending>;
+  const { step, on, [ENDING]: build } = (value ?? {}) as Partial<StepEnding>;
   return build && step !== undefined && on !== undefined ? { step, on, build } : undefined;
 }

@@ -2,13 +2,13 @@
 import { unknownAmong } from "../app/near.ts";
 import type { Problems } from "../app/rule.ts";
 import { templatesOf } from "./condition.ts";
-import type { Rendered } from "./each.ts";
+import type { RenderedItem } from "./each.ts";
 import { listsIn, templatesIn } from "./each.ts";
 import type { GraphStep } from "./graph.ts";
 import type { Source, Template } from "./template.ts";
 import { sourcesIn } from "./template.ts";
 
-export type StepShape = Pick<GraphStep, "name" | "needs" | "when"> & Rendered;
+export type StepShape = Pick<GraphStep, "name" | "needs" | "when"> & RenderedItem;
 
 /** Which steps there are, and whether they go over a list. */
 export type Known = ReadonlyMap<string, { readonly isEach: boolean }>;

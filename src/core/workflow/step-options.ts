@@ -3,12 +3,12 @@ import type { PoolAsks } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import type { ExecutorChoice } from "./executor.ts";
-import type { Ending, StepEndings } from "./handle.ts";
+import type { StepEnding, StepEndings } from "./handle.ts";
 import type { StepCondition } from "./when.ts";
 
 /** What a step says differently from its task, and when it may start. */
 export interface StepOptions extends StepOverrides {
-  readonly after?: readonly (StepEndings | Ending)[];
+  readonly after?: readonly (StepEndings | StepEnding)[];
   /** Skipped where this does not hold. */
   readonly when?: StepCondition;
 }

@@ -4,14 +4,14 @@ import { task } from "../task/definition.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import { workflow } from "./definition.ts";
 import type { StepHandle } from "./handle.ts";
-import type { Plan, Steps } from "./steps.ts";
+import type { StepPlan, Steps } from "./steps.ts";
 import { NOTHING } from "./template.ts";
 import { equal, not, when } from "./when.ts";
 
 const make = task({ id: "make", run: (_: unknown) => ({ list: [1], deep: { ok: true } }) });
 const tick = task({ id: "tick", run: () => 1 });
 
-function planOf(steps: (s: Steps, input: never) => unknown): Plan {
+function planOf(steps: (s: Steps, input: never) => unknown): StepPlan {
   return (workflow({ id: "w", steps: steps as never }) as AnyWorkflow).plan;
 }
 

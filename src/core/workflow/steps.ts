@@ -34,7 +34,7 @@ type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
 
-export interface Plan {
+export interface StepPlan {
   readonly steps: readonly PlannedStep[];
   readonly output: Template;
 }

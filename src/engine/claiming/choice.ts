@@ -5,7 +5,7 @@ import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { obstacle } from "../../core/gate/gate.ts";
 import { inOrder } from "../../core/gate/order.ts";
 import { fairTake } from "../../core/gate/share.ts";
-import type { Worker } from "../../core/gate/workers.ts";
+import type { GateWorker } from "../../core/gate/workers.ts";
 import type { Scope, Usage } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
 import type { Picture } from "./picture.ts";
@@ -41,7 +41,7 @@ export function choose(picture: Picture, plan: Plan, scope: Scope, seat: Seat, r
   return { take, now, start, ahead };
 }
 
-function taken(plan: Plan, workers: readonly Worker[], me: number, all: boolean): number {
+function taken(plan: Plan, workers: readonly GateWorker[], me: number, all: boolean): number {
   const wanted = plan.admitted.length;
   const mine = workers[me];
   if (!mine || wanted === 0 || all) return wanted;

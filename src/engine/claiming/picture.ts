@@ -1,7 +1,7 @@
 /** The picture of one pass: from what the store has shown to what `admit` decides on. */
 import type { Snapshot, Waiter } from "../../core/gate/admit.ts";
 import type { Gate } from "../../core/gate/gate.ts";
-import type { Worker } from "../../core/gate/workers.ts";
+import type { GateWorker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { HeadRow, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
@@ -12,7 +12,7 @@ import { gatesOf, hiddenFrom, horizonOf, isReadable, waitersOf, workersOf } from
 /** As `admit` takes it; here the claimer is known, and gates can be walked more than once. */
 interface PassSnapshot extends Snapshot {
   readonly gates: readonly Gate[];
-  readonly workers: readonly Worker[];
+  readonly workers: readonly GateWorker[];
   readonly me: number;
 }
 
@@ -50,7 +50,7 @@ export function pictureOf(seen: View, scope: Scope, seat: Seat, report: Report):
 }
 
 /** All workers that are alive. Of ourselves we know better than the store what is in use. */
-function crewOf(view: View, me: number, seat: Seat, report: Report): Worker[] {
+function crewOf(view: View, me: number, seat: Seat, report: Report): GateWorker[] {
   return workersOf(view.sessions, view.usage).map((worker, index) =>
     index === me
       ? {

@@ -6,7 +6,7 @@ import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { bornAs, isWholeLine } from "../../core/gate/kind.ts";
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
-import type { Worker } from "../../core/gate/workers.ts";
+import type { GateWorker } from "../../core/gate/workers.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { GateRow, HeadRow, LaneRow, SessionRow, Usage, View } from "../../store/store.ts";
 import { heldPerGate } from "../../store/usage.ts";
@@ -36,7 +36,7 @@ export function everyGate(
   ];
 }
 
-export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage[]): Worker[] {
+export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage[]): GateWorker[] {
   const used = new Map<string, number>();
   for (const row of usage) {
     if (!row.lost && row.held) used.set(row.session, (used.get(row.session) ?? 0) + row.units);

@@ -2,7 +2,7 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, RunNow, StepState } from "../../core/run/progress.ts";
+import type { Because, ProgressState, RunNow } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
@@ -21,7 +21,7 @@ export class RunLook {
   readonly #graph: Graph;
   readonly #wanted: Wanted;
   readonly #settings: UnitSettings;
-  readonly #states: Map<string, StepState>;
+  readonly #states: Map<string, ProgressState>;
   readonly #outputs = new Map<string, Json>();
   readonly #steps: StepMove[] = [];
   #gates: RunMove["gates"] = [];
@@ -192,7 +192,7 @@ export class RunLook {
 /** A move that changes nothing. */
 export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
 
-function stateOf({ state, ended }: StepSeen): StepState {
+function stateOf({ state, ended }: StepSeen): ProgressState {
   if (state !== "open" || ended === null) return state;
   return ended === "succeeded" || ended === "cancelled" ? ended : "failed";
 }

@@ -4,10 +4,10 @@ import type { Acted, Success } from "../../core/schedule/automation.ts";
 import { toActOn } from "../../core/schedule/automation.ts";
 import type { AutomationState } from "../../core/schedule/state.ts";
 import type { AppAutomation, AutomationSpec } from "../../core/schedule/trigger.ts";
-import type { Decision, Look } from "./decision.ts";
+import type { Look, TriggerDecision } from "./decision.ts";
 import { optionsOf, stillDue } from "./decision.ts";
 
-export async function lookAtAutomation(look: Look, automation: AppAutomation): Promise<Decision> {
+export async function lookAtAutomation(look: Look, automation: AppAutomation): Promise<TriggerDecision> {
   const { store, toRun, row, now } = look;
   const { when } = JSON.parse(row.spec) as AutomationSpec;
   const { workflow } = automation;
@@ -38,7 +38,7 @@ async function isIdle({ store }: Look, workflow: string): Promise<boolean> {
 }
 
 /** The first look, or the first after a change: from now on with every poll. */
-const fromNowOn = (state: AutomationState, acted: Acted): Decision => ({
+const fromNowOn = (state: AutomationState, acted: Acted): TriggerDecision => ({
   state: JSON.stringify({ ...state, acted }),
   nextAt: null,
   submit: [],

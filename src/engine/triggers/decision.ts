@@ -25,7 +25,7 @@ export interface Look {
 }
 
 /** Nothing to write when undefined. */
-export type Decision = Pick<Firing, "state" | "nextAt" | "submit"> | undefined;
+export type TriggerDecision = Pick<Firing, "state" | "nextAt" | "submit"> | undefined;
 
 export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
   key: `${trigger.kind}:${trigger.id}:${key}`,
@@ -37,7 +37,7 @@ export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What is due stays due. The error is written down once, not with every look. */
-export function stillDue({ row, now }: Look, error: unknown): Decision {
+export function stillDue({ row, now }: Look, error: unknown): TriggerDecision {
   const state = JSON.parse(row.state) as { readonly error?: { readonly message: string } };
   const message = messageOf(error);
   if (state.error?.message === message) return undefined;

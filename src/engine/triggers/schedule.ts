@@ -8,11 +8,11 @@ import type { ScheduleState } from "../../core/schedule/state.ts";
 import type { AppSchedule, ScheduleSpec } from "../../core/schedule/trigger.ts";
 import { isoTime } from "../../core/time.ts";
 import type { NewRun } from "../../store/runs.ts";
-import type { Decision, Look } from "./decision.ts";
+import type { Look, TriggerDecision } from "./decision.ts";
 import { optionsOf, stillDue } from "./decision.ts";
 
 /** When is said by the row, whoever declared it last; what, by the app. */
-export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise<Decision> {
+export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise<TriggerDecision> {
   const { row, now } = look;
   const { cron, timezone, catchUp, overlap } = JSON.parse(row.spec) as ScheduleSpec;
   const parsed = parseCron(cron);

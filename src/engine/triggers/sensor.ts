@@ -12,7 +12,7 @@ import { LONGEST_TEXT, shortly, textProblem } from "../../core/text.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { Env } from "../../env/env.ts";
 import type { NewRun } from "../../store/runs.ts";
-import type { Decision, Look } from "./decision.ts";
+import type { Look, TriggerDecision } from "./decision.ts";
 import { messageOf, optionsOf } from "./decision.ts";
 
 /** More than this belongs into several looks. */
@@ -24,7 +24,7 @@ export async function lookThroughSensor(
   sensor: AppSensor,
   env: Env,
   stop: AbortSignal,
-): Promise<Decision> {
+): Promise<TriggerDecision> {
   const { row, now } = look;
   const { everyMs, timeoutMs } = JSON.parse(row.spec) as SensorSpec;
   const state = JSON.parse(row.state) as SensorState;

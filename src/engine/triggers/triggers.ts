@@ -11,7 +11,7 @@ import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 import { lookAtAutomation } from "./automation.ts";
-import type { Decision, Look, ToRun } from "./decision.ts";
+import type { Look, ToRun, TriggerDecision } from "./decision.ts";
 import { lookAtSchedule } from "./schedule.ts";
 import { lookThroughSensor } from "./sensor.ts";
 
@@ -136,7 +136,7 @@ export class Triggers implements Service {
 
   async #fire(
     { name, stamp }: Pick<TriggerRow, "name" | "stamp">,
-    decision: NonNullable<Decision>,
+    decision: NonNullable<TriggerDecision>,
   ): Promise<boolean> {
     const runs = await this.#store.fire({ name, stamp, ...decision });
     if (runs?.some(({ created }) => created)) this.#store.hint("runs");

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Claimed } from "../claiming/claims.ts";
-import { Active } from "./active.ts";
+import { ActiveSlots } from "./active.ts";
 
 const claim: Claimed = {
   id: "a",
@@ -33,7 +33,7 @@ describe("the signal of a running task", () => {
         }
       },
     );
-    const active = new Active(claim, false);
+    const active = new ActiveSlots(claim, false);
     active.abort(new Error("never looked"));
     expect(made).not.toHaveBeenCalled();
     expect(active.signal).toBe(active.signal);
@@ -41,7 +41,7 @@ describe("the signal of a running task", () => {
   });
 
   test("is aborted with the reason when the task is, while it is being watched", () => {
-    const active = new Active(claim, false);
+    const active = new ActiveSlots(claim, false);
     const { signal } = active;
     const seen = vi.fn();
     signal.addEventListener("abort", seen);
@@ -52,7 +52,7 @@ describe("the signal of a running task", () => {
   });
 
   test("is aborted already for code that looks at it too late, with the first reason it sees", () => {
-    const active = new Active(claim, false);
+    const active = new ActiveSlots(claim, false);
     const reason = new Error("cancelled");
     active.abort(reason);
     expect(active.signal.aborted).toBe(true);
@@ -61,5 +61,5 @@ describe("the signal of a running task", () => {
 });
 
 test("a claim knows whether the store knows that it began", () => {
-  expect([new Active(claim, false).marked, new Active(claim, true).marked]).toEqual([false, true]);
+  expect([new ActiveSlots(claim, false).marked, new ActiveSlots(claim, true).marked]).toEqual([false, true]);
 });

@@ -1,7 +1,7 @@
 import type { Claimed } from "../claiming/claims.ts";
 
 /** A claim that is being run here. Most tasks never look at their signal, so it is made when they do. */
-export class Active {
+export class ActiveSlots {
   readonly claim: Claimed;
   /** The store knows that it began. */
   marked: boolean;

@@ -4,7 +4,7 @@
  * kept by epoch, because the same task may run here again by then.
  */
 import type { Claimed } from "../claiming/claims.ts";
-import type { Active } from "./active.ts";
+import type { ActiveSlots } from "./active.ts";
 
 /** A claim with a lease of its own. */
 export interface Leased {
@@ -14,8 +14,8 @@ export interface Leased {
 }
 
 export class Holdings {
-  readonly #active = new Map<string, Active>();
-  readonly #stopping = new Map<number, Active>();
+  readonly #active = new Map<string, ActiveSlots>();
+  readonly #stopping = new Map<number, ActiveSlots>();
   readonly #prefetched = new Map<string, Claimed>();
 
   /** How many tasks run right now, those included that should have ended. */
@@ -24,7 +24,7 @@ export class Holdings {
   }
 
   /** Those that run and are ours. */
-  get active(): Active[] {
+  get active(): ActiveSlots[] {
     return [...this.#active.values()];
   }
 
@@ -50,7 +50,7 @@ export class Holdings {
   }
 
   /** Code that runs, and the store has not been told. */
-  get unmarked(): Active[] {
+  get unmarked(): ActiveSlots[] {
     return this.active.filter(({ marked, begunAt }) => !marked && begunAt !== undefined);
   }
 
@@ -63,36 +63,36 @@ export class Holdings {
   }
 
   /** The claim of this task that runs and is ours. */
-  running(id: string): Active | undefined {
+  running(id: string): ActiveSlots | undefined {
     return this.#active.get(id);
   }
 
-  isRunning(active: Active): boolean {
+  isRunning(active: ActiveSlots): boolean {
     return this.#active.get(active.claim.id) === active;
   }
 
   /** With this epoch, whether it is ours or should have ended. */
-  find({ id, epoch }: { readonly id: string; readonly epoch: number }): Active | undefined {
+  find({ id, epoch }: { readonly id: string; readonly epoch: number }): ActiveSlots | undefined {
     const active = this.#stopping.get(epoch) ?? this.#active.get(id);
     return active?.claim.epoch === epoch ? active : undefined;
   }
 
-  begin(active: Active): void {
+  begin(active: ActiveSlots): void {
     this.#active.set(active.claim.id, active);
   }
 
-  end(active: Active): void {
+  end(active: ActiveSlots): void {
     this.#active.delete(active.claim.id);
   }
 
   /** It is no longer ours, but its code has not ended. */
-  stop(active: Active): void {
+  stop(active: ActiveSlots): void {
     this.#active.delete(active.claim.id);
     this.#stopping.set(active.claim.epoch, active);
   }
 
   /** False when it was not stopping. */
-  stopped(active: Active): boolean {
+  stopped(active: ActiveSlots): boolean {
     return this.#stopping.delete(active.claim.epoch);
   }
 
@@ -120,7 +120,7 @@ export class Holdings {
   }
 
   /** Forgets everything; answers what ran. */
-  clear(): Active[] {
+  clear(): ActiveSlots[] {
     const all = this.active;
     this.#active.clear();
     this.#stopping.clear();

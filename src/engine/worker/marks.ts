@@ -1,6 +1,6 @@
 /** Which code has begun is told to the store after a moment: what is over by then is told as finished. */
 import type { Env } from "../../env/env.ts";
-import type { Active } from "./active.ts";
+import type { ActiveSlots } from "./active.ts";
 import type { Holdings } from "./holdings.ts";
 import type { Machine } from "./machine.ts";
 
@@ -19,7 +19,7 @@ export class Marks {
   }
 
   /** What has run long enough to be told. */
-  get due(): Active[] {
+  get due(): ActiveSlots[] {
     const begunBy = this.#env.monotonic() - this.#afterMs;
     return this.#holdings.unmarked.filter(({ begunAt = 0 }) => begunAt <= begunBy);
   }

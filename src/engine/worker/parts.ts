@@ -9,7 +9,7 @@ import { Journal } from "./journal.ts";
 import type { Machine } from "./machine.ts";
 import { Marks } from "./marks.ts";
 import { Outbox } from "./outbox.ts";
-import { Recovery } from "./recovery.ts";
+import { AnswerRecovery } from "./recovery.ts";
 import { Running } from "./running.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import type { Tell } from "./worker-event.ts";
@@ -21,7 +21,7 @@ export interface Parts {
   readonly running: Running;
   readonly claimKeeper: ClaimKeeper;
   readonly exchanges: Exchanges;
-  readonly recovery: Recovery;
+  readonly recovery: AnswerRecovery;
 }
 
 const MARK_AFTER_MS = 100;
@@ -59,6 +59,6 @@ export function assemble(
     running,
     claimKeeper: new ClaimKeeper(claims, running, env),
     exchanges,
-    recovery: new Recovery({ ...shared, claims, exchanges, running }),
+    recovery: new AnswerRecovery({ ...shared, claims, exchanges, running }),
   };
 }

@@ -30,7 +30,7 @@ interface RecoveryParts {
   readonly tell: Tell;
 }
 
-export class Recovery {
+export class AnswerRecovery {
   readonly #parts: RecoveryParts;
 
   constructor(parts: RecoveryParts) {

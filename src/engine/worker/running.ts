@@ -7,7 +7,7 @@ import { storedOptions } from "../../core/unit-options.ts";
 import type { Env } from "../../env/env.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
 import type { Answer, Claimed, Claims } from "../claiming/claims.ts";
-import { Active } from "./active.ts";
+import { ActiveSlots } from "./active.ts";
 import type { Holdings, Leased } from "./holdings.ts";
 import type { Journal } from "./journal.ts";
 import type { Machine } from "./machine.ts";
@@ -90,12 +90,12 @@ export class Running {
       machine.happened("sessionLost");
       return;
     }
-    const active = new Active(claim, marked);
+    const active = new ActiveSlots(claim, marked);
     holdings.begin(active);
     void this.#execute(active, askedAt + this.#beginWithinMs);
   }
 
-  async #execute(active: Active, beginBy: number): Promise<void> {
+  async #execute(active: ActiveSlots, beginBy: number): Promise<void> {
     const { journal } = this.#parts;
     // An executor answers even for code that throws; if it fails itself, the attempt has failed and not the worker.
     const ending = await this.#attempt(active, beginBy).catch(broken);
@@ -105,7 +105,7 @@ export class Running {
     this.#stopped(active);
   }
 
-  async #attempt(active: Active, beginBy: number): Promise<Ending> {
+  async #attempt(active: ActiveSlots, beginBy: number): Promise<Ending> {
     const { executor, journal } = this.#parts;
     const { id, name, input, attempt, epoch, options } = active.claim;
     const { timeoutMs, step, cpu, pod } = storedOptions(options);
@@ -130,7 +130,7 @@ export class Running {
   }
 
   /** Its executor says that its code begins. */
-  #hasBegun(active: Active): void {
+  #hasBegun(active: ActiveSlots): void {
     const { env, marks, tell } = this.#parts;
     const { id, name, epoch } = active.claim;
     active.begunAt = env.monotonic();
@@ -138,7 +138,7 @@ export class Running {
     if (!active.marked) marks.soon();
   }
 
-  #ended(active: Active, ending: Ending): void {
+  #ended(active: ActiveSlots, ending: Ending): void {
     const { env, holdings, outbox, tell } = this.#parts;
     // Aborted and forgotten: its claim is no longer ours, so there is nothing to report.
     if (!holdings.isRunning(active)) return;
@@ -152,13 +152,13 @@ export class Running {
   }
 
   /** It is no longer ours, but its code has not ended. */
-  #stop(active: Active, reason: SluiceError): void {
+  #stop(active: ActiveSlots, reason: SluiceError): void {
     this.#parts.holdings.stop(active);
     active.abort(reason);
   }
 
   /** The code of a claim that was taken away has ended. */
-  #stopped(active: Active): void {
+  #stopped(active: ActiveSlots): void {
     const { holdings, outbox } = this.#parts;
     if (holdings.stopped(active)) outbox.add(stopped(active.claim));
   }

@@ -19,7 +19,7 @@ import { connectCluster } from "./connection.ts";
 import { Discards } from "./discards.ts";
 import type { Manifest } from "./manifest.ts";
 import { manifestOf } from "./manifest.ts";
-import type { KubernetesExecutorOptions, Settings } from "./options.ts";
+import type { KubernetesExecutorOptions, PodSettings } from "./options.ts";
 import { DEFAULTS } from "./options.ts";
 import type { IsCurrent, OwnedPod } from "./orphans.ts";
 import { listOwned, ownedBy } from "./orphans.ts";
@@ -32,7 +32,7 @@ import { PodWatch } from "./pod-watch.ts";
 const HALT_GRACE_SECONDS = 1;
 
 export class KubernetesExecutor implements Executor {
-  readonly #options: Settings;
+  readonly #options: PodSettings;
   readonly #attempts = new Map<PodAttempt, Promise<Ending>>();
   readonly #watches = new Map<string, PodWatch>();
   readonly #namespaces: Set<string>;

@@ -3,7 +3,7 @@
  * how it ended. However much a program prints, the worker keeps no more than this.
  */
 import type { Ending } from "../executor.ts";
-import type { Said } from "./report.ts";
+import type { PodSaid } from "./report.ts";
 import { hear } from "./report.ts";
 
 /** As many lines are kept, and asked for. */
@@ -23,7 +23,7 @@ export class LogTail {
   readonly #fence: number;
   readonly #lines: LogLine[] = [];
   #open = "";
-  #last: Extract<Said, { kind: "ended" | "garbled" }> | undefined;
+  #last: Extract<PodSaid, { kind: "ended" | "garbled" }> | undefined;
   #progress: { readonly value: unknown } | undefined;
 
   constructor(fence: number) {

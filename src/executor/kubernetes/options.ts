@@ -35,5 +35,5 @@ export const DEFAULTS = {
   pacing: PACING,
 } satisfies Partial<KubernetesExecutorOptions>;
 
-export type Settings = KubernetesExecutorOptions &
+export type PodSettings = KubernetesExecutorOptions &
   Required<Pick<KubernetesExecutorOptions, keyof typeof DEFAULTS>>;

@@ -18,7 +18,7 @@ export function pauseAfter(failures: number, { firstMs, mostMs }: Pacing, random
   return longest * (0.5 + random / 2);
 }
 
-export interface Patience {
+export interface PodPatience {
   readonly pacing: Pacing;
   readonly signal: AbortSignal;
   /** Told of each time that brought no answer. */
@@ -26,7 +26,7 @@ export interface Patience {
 }
 
 /** The first real answer or refusal; throws the signal's reason once that is aborted. */
-export async function persist<T>(act: () => Promise<T>, { pacing, signal, away }: Patience): Promise<T> {
+export async function persist<T>(act: () => Promise<T>, { pacing, signal, away }: PodPatience): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     signal.throwIfAborted();
     try {

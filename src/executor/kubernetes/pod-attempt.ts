@@ -9,12 +9,12 @@ import { storedError } from "../stored-error.ts";
 import { createOnce, notCreated } from "./creation.ts";
 import { error } from "./judge.ts";
 import type { Manifest } from "./manifest.ts";
-import type { Pacing, Patience } from "./pacing.ts";
+import type { Pacing, PodPatience } from "./pacing.ts";
 import { persist } from "./pacing.ts";
 import type { PodApi } from "./pod-api.ts";
 import type { PodEvent } from "./pod-event.ts";
 import { lastWords, resultOf } from "./pod-log.ts";
-import type { Outcome } from "./pod-sight.ts";
+import type { PodOutcome } from "./pod-sight.ts";
 import { PodSight } from "./pod-sight.ts";
 import type { PodWatch } from "./pod-watch.ts";
 
@@ -112,7 +112,7 @@ export class PodAttempt {
     }
   }
 
-  async #conclude(outcome: Outcome, making: Promise<void>): Promise<Ending> {
+  async #conclude(outcome: PodOutcome, making: Promise<void>): Promise<Ending> {
     if (outcome.is === "refused") return notCreated(outcome.error);
     if (outcome.is === "stopped") return this.#end(outcome.error, outcome.graceSeconds, making);
     const ending = await this.#endingOf(outcome);
@@ -124,7 +124,7 @@ export class PodAttempt {
     return ending;
   }
 
-  async #endingOf(outcome: Exclude<Outcome, { is: "refused" | "stopped" }>): Promise<Ending> {
+  async #endingOf(outcome: Exclude<PodOutcome, { is: "refused" | "stopped" }>): Promise<Ending> {
     if (outcome.is === "lost")
       return { ok: false, crashed: true, error: error("POD_LOST", outcome.why), retryable: true };
     const place = { api: this.#options.api, namespace: this.namespace, name: this.name };
@@ -166,7 +166,7 @@ export class PodAttempt {
     await this.#sight.gone;
   }
 
-  #patience(signal: AbortSignal): Patience {
+  #patience(signal: AbortSignal): PodPatience {
     const { pacing, tell } = this.#options;
     const away = (reason: Error, failures: number): void =>
       tell({ kind: "away", reason: reason.message, failures });

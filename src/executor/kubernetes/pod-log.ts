@@ -4,7 +4,7 @@ import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { error } from "./judge.ts";
 import { LogTail } from "./log-tail.ts";
-import type { Patience } from "./pacing.ts";
+import type { PodPatience } from "./pacing.ts";
 import { pauseAfter, persist } from "./pacing.ts";
 import type { PodApi } from "./pod-api.ts";
 import { ApiRefused } from "./request.ts";
@@ -21,7 +21,7 @@ const LOOKS = 3;
 const TRIES = 5;
 
 /** The result of a pod that succeeded. Asks until there is an answer: without it the work would be lost. */
-export async function resultOf(place: PodPlace, job: Job, patience: Patience): Promise<Ending> {
+export async function resultOf(place: PodPlace, job: Job, patience: PodPatience): Promise<Ending> {
   try {
     let tail = await persist(() => read(place, job), patience);
     for (let looks = 1; !tail.ending && looks < LOOKS; looks += 1) {
@@ -41,7 +41,11 @@ export async function resultOf(place: PodPlace, job: Job, patience: Patience): P
 }
 
 /** The pod's own word on why it failed, if its log can be had. */
-export async function lastWords(place: PodPlace, job: Job, patience: Patience): Promise<Ending | undefined> {
+export async function lastWords(
+  place: PodPlace,
+  job: Job,
+  patience: PodPatience,
+): Promise<Ending | undefined> {
   for (let tries = 1; tries <= TRIES && !patience.signal.aborted; tries += 1) {
     try {
       const tail = await read(place, job);

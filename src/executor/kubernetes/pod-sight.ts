@@ -11,7 +11,7 @@ import type { PodEvent } from "./pod-event.ts";
 import type { Follower } from "./pod-watch.ts";
 import { Timers } from "./timers.ts";
 
-export type Outcome =
+export type PodOutcome =
   | { readonly is: "succeeded" }
   | { readonly is: "failed"; readonly error: StoredError }
   | { readonly is: "lost"; readonly why: string }
@@ -31,7 +31,7 @@ interface SightOptions {
 const MOST_NOTES = 20;
 
 export class PodSight implements Follower {
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<PodOutcome>;
   readonly gone: Promise<void>;
   readonly #job: Job;
   readonly #manifest: Manifest;
@@ -39,7 +39,7 @@ export class PodSight implements Follower {
   readonly #timers = new Timers();
   readonly #decided = new AbortController();
   readonly #notes = new Set<string>();
-  #settle: (outcome: Outcome) => void = () => {};
+  #settle: (outcome: PodOutcome) => void = () => {};
   #isGone: () => void = () => {};
   #made = false;
 
@@ -60,7 +60,7 @@ export class PodSight implements Follower {
     return this.#decided.signal;
   }
 
-  decide(outcome: Outcome): void {
+  decide(outcome: PodOutcome): void {
     this.#timers.close();
     this.#settle(outcome);
     this.#decided.abort();

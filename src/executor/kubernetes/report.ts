@@ -10,7 +10,7 @@
 import { readableJson } from "../../core/readable.ts";
 import type { Ending } from "../executor.ts";
 
-export type Said =
+export type PodSaid =
   | { readonly kind: "log"; readonly message: string; readonly data?: unknown }
   | { readonly kind: "progress"; readonly value: unknown }
   | { readonly kind: "ended"; readonly ending: Ending }
@@ -31,7 +31,7 @@ export const sayEnded = (fence: number, ending: Ending): string =>
   mark(fence, "ended") + JSON.stringify(ending);
 
 /** What a line of the log means; undefined for one that says nothing. */
-export function hear(fence: number, line: string): Said | undefined {
+export function hear(fence: number, line: string): PodSaid | undefined {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   if (text === "") return undefined;
   for (const kind of ["log", "progress", "ended"] as const) {
@@ -42,7 +42,7 @@ export function hear(fence: number, line: string): Said | undefined {
   return { kind: "log", message: text };
 }
 
-function ours(kind: Kind, json: string): Said | undefined {
+function ours(kind: Kind, json: string): PodSaid | undefined {
   const value = parsed(json);
   if (kind === "ended") return isEnding(value) ? { kind, ending: value } : { kind: "garbled" };
   if (value === undefined) return undefined;

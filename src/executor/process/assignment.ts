@@ -19,7 +19,7 @@ import { storedError } from "../stored-error.ts";
 import type { Death } from "./death.ts";
 import { crashed } from "./death.ts";
 
-export interface Holder {
+export interface SeatHolder {
   aborted(assignment: Assignment, reason: StoredError): void;
   overstayed(assignment: Assignment): void;
 }
@@ -36,14 +36,14 @@ export class Assignment {
   #settle: (ending: Ending) => void = () => {};
   /** Tells that what was answered already has ended now. */
   #stopped: (() => void) | undefined;
-  #holder: Holder;
+  #holder: SeatHolder;
   #timers: Cancel[] | undefined;
   #begun = false;
   #over = false;
   /** Why it must end, once it must. */
   #reason: StoredError | undefined;
 
-  constructor(job: Job, stopGraceMs: number, holder: Holder) {
+  constructor(job: Job, stopGraceMs: number, holder: SeatHolder) {
     this.job = job;
     this.#stopGraceMs = stopGraceMs;
     this.#holder = holder;
@@ -59,7 +59,7 @@ export class Assignment {
   }
 
   /** From now on it is with this holder, and has not begun. */
-  heldBy(holder: Holder, number = 0): void {
+  heldBy(holder: SeatHolder, number = 0): void {
     this.#holder = holder;
     this.number = number;
     this.#clearTimers();

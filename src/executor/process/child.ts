@@ -14,7 +14,7 @@ import { after, soon } from "../../env/timers.ts";
 import type { StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { AssignedJobs } from "./assigned-jobs.ts";
-import type { Assignment, Holder } from "./assignment.ts";
+import type { Assignment, SeatHolder } from "./assignment.ts";
 import type { Death } from "./death.ts";
 import { notStarted } from "./death.ts";
 import { machineNow, machineTimeOf } from "./machine-time.ts";
@@ -41,7 +41,7 @@ export interface ChildWatch {
   unbegun(assignment: Assignment): void;
 }
 
-export class Child implements Holder {
+export class Child implements SeatHolder {
   /** Rejects when it is gone before. */
   readonly ready: Promise<void>;
   readonly gone: Promise<Death>;

@@ -22,12 +22,12 @@
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
-import type { Holder } from "./assignment.ts";
+import type { SeatHolder } from "./assignment.ts";
 import { Assignment } from "./assignment.ts";
 import type { Child } from "./child.ts";
 import type { Death } from "./death.ts";
 import { machineTimeOf } from "./machine-time.ts";
-import { Seat } from "./seat.ts";
+import { ChildSeat } from "./seat.ts";
 import type { SpawnOptions } from "./spawn.ts";
 
 export interface ProcessExecutorOptions extends SpawnOptions {
@@ -50,8 +50,8 @@ const STOP_GRACE_MS = 5_000;
 export class ProcessExecutor implements Executor {
   readonly #options: ProcessExecutorOptions;
   #waiting = new Set<Assignment>();
-  readonly #waitingRoom: Holder;
-  #seats: readonly Seat[] = [];
+  readonly #waitingRoom: SeatHolder;
+  #seats: readonly ChildSeat[] = [];
   #open = false;
   #stopping: Promise<void> | undefined;
   /** On the machine's clock; 0 for none. */
@@ -84,7 +84,7 @@ export class ProcessExecutor implements Executor {
       ready: ({ pid = 0 }: Child) => watch?.({ kind: "ready", pid }),
       died: (death: Death, hasSuccessor: boolean) => watch?.({ kind: "died", death, hasSuccessor }),
     };
-    this.#seats = Array.from({ length: processes }, () => new Seat(this.#options, seat));
+    this.#seats = Array.from({ length: processes }, () => new ChildSeat(this.#options, seat));
     try {
       await Promise.all(this.#seats.map(({ child }) => child.ready));
     } catch (error) {

@@ -15,7 +15,7 @@ interface SeatWatch extends ChildWatch {
   died(death: Death, hasSuccessor: boolean): void;
 }
 
-export class Seat {
+export class ChildSeat {
   readonly #options: SpawnOptions;
   readonly #watch: SeatWatch;
   #child: Child;

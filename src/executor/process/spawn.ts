@@ -16,10 +16,10 @@ export interface SpawnOptions {
   /** How long a child may take to become ready; no bound unless given. */
   readonly loadMs?: number | undefined;
   /** Told each line that a child prints. Without it, children print where this process does. */
-  readonly onLine?: ((line: Line) => void) | undefined;
+  readonly onLine?: ((line: ChildLine) => void) | undefined;
 }
 
-export interface Line {
+export interface ChildLine {
   readonly pid: number;
   readonly stream: "stdout" | "stderr";
   readonly text: string;

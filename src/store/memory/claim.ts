@@ -3,7 +3,7 @@ import type { Claimed, Moves } from "../store.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
-export interface Held {
+export interface HeldRecord {
   readonly id: string;
   readonly epoch: number;
 }
@@ -82,7 +82,7 @@ export function claimedRow(tables: Tables, claim: RunningRecord): Claimed {
 }
 
 /** A claim by what its holder knows of it; none when another epoch is current. */
-export function current(tables: Tables, { id, epoch }: Held): RunningRecord | undefined {
+export function current(tables: Tables, { id, epoch }: HeldRecord): RunningRecord | undefined {
   const row = tables.running.get(epoch);
   return row?.id === id ? row : undefined;
 }
@@ -92,7 +92,7 @@ const untilStarted = ({ leaseMs }: RunningRecord, now: number): number | null =>
   leaseMs === null ? null : now + leaseMs;
 
 /** Claims whose code runs. */
-export function markStarted(tables: Tables, now: number, claims: readonly Held[]): void {
+export function markStarted(tables: Tables, now: number, claims: readonly HeldRecord[]): void {
   for (const held of claims) {
     const row = current(tables, held);
     if (row?.held && row.startedAt === null && row.untilAt !== null && row.untilAt > now)
@@ -101,7 +101,7 @@ export function markStarted(tables: Tables, now: number, claims: readonly Held[]
 }
 
 /** Prefetched claims take their slots: only where they are still there and their claim lease has not run out. */
-export function startPrefetched(tables: Tables, now: number, claims: readonly Held[]): string[] {
+export function startPrefetched(tables: Tables, now: number, claims: readonly HeldRecord[]): string[] {
   const ordered = [...claims].sort((a, b) => (a.id < b.id ? -1 : 1));
   return ordered.flatMap((held) => {
     const row = current(tables, held);

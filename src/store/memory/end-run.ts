@@ -7,7 +7,7 @@ import { runState } from "./run.ts";
 import { isStillStopping } from "./stopping.ts";
 import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
-import type { Verdict } from "./withdraw.ts";
+import type { WithdrawVerdict } from "./withdraw.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
 
 /** Its gates are named after it, "run:01m7…/steps". */
@@ -24,7 +24,7 @@ const unitsOf = (tables: Tables, run: string): TaskRecord[] =>
   tables.task.all().filter((task) => task.run === run);
 
 /** What is left of its steps ends with it. It is news itself: the next look clears away what it had. */
-export function endRun(tables: Tables, now: number, run: string, verdict: Verdict): void {
+export function endRun(tables: Tables, now: number, run: string, verdict: WithdrawVerdict): void {
   for (const { id } of unitsOf(tables, run)) {
     withdraw(tables, now, id, cancelledBy("run"));
     forgetTimers(tables, id);

@@ -47,6 +47,14 @@ export interface MemoryOptions {
   readonly now?: () => number;
 }
 
+/** The tables, and how a verb gets at them: each runs at one instant, and a write is undone as a whole if it fails. */
+interface World {
+  readonly tables: Tables;
+  readonly now: () => number;
+  readonly write: <T>(verb: (now: number) => T) => Promise<T>;
+  readonly look: <T>(query: (now: number) => T) => Promise<T>;
+}
+
 export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore {
   const tables = new Tables();
   const listeners = new Set<Hear>();
@@ -61,6 +69,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     return done;
   };
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
+  const world: World = { tables, now, write, look };
   return {
     kind: "memory",
     capabilities: {
@@ -75,79 +84,11 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     verify: async () => {},
     now: () => look((at) => at),
     declare: (declaration, occasion = "deploy") => write((at) => declare(tables, at, declaration, occasion)),
-
-    enqueue: async (tasks, within) => {
-      if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
-      return write((at) => enqueue(tables, at, tasks));
-    },
-    submit: async (runs, within) => {
-      if (runs.length > 0 && within !== undefined) throw noCallerTransaction();
-      return write((at) => submit(tables, at, runs));
-    },
-    advance: (decide) => write((at) => advance(tables, at, decide)),
-    pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
-    probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),
-    takeIn: () => write(() => aside.takeInAll(tables)),
-    setAside: (lane, error) => write((at) => aside.setAside(tables, at, lane, error)),
-    restore: (id, by) => write((at) => aside.restore(tables, at, id, by)),
-    asides: () => look(() => aside.asides(tables)),
-    tend: (parkedAfter = "") => write((at) => tend(tables, at, parkedAfter)),
-    cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
-    retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
-    changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
-    deleteGate: (key) => write(() => deleteGate(tables, key)),
-    replaced: () => look(() => replacedIn(tables.deploy.all())),
-
-    cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
-    failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
-    pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
-    reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
-    failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
-    timers: () => look((at) => timers(tables, at)),
-    resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
-
-    triggers: () => look((at) => trigger.triggers(tables, at)),
-    pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
-    takeTrigger: (name, stamp, busyMs) =>
-      write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
-    fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
-    lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
-    activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
-
-    openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
-    renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
-    retireSession: (id) => write(() => session.retireSession(tables, id)),
-    closeSession: (id) => write(() => session.closeSession(tables, id)),
-    claimsOf: (id) => look(() => session.claimsOf(tables, id)),
-    renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
-    stopping: (of) => look(() => stopping(tables, of)),
-    stale: (claims) => look(() => session.stale(tables, claims)),
-    progress: (entries) => write(() => session.progress(tables, entries)),
-    note: (entries) => write((at) => session.note(tables, at, entries)),
-
-    ended: (ids) => look(() => ids.filter((id) => tables.outcome.has(id) || !tables.task.has(id))),
-    task: (id) => look(() => read.task(tables, id)),
-    tasksById: (ids) => look(() => [...new Set(ids)].flatMap((id) => read.task(tables, id) ?? [])),
-    tasks: (filter) => look(() => read.tasks(tables, filter)),
-    stirring: () => look(() => stirring(tables)),
-    run: (id) => look(() => run(tables, id)),
-    runs: (filter) => look(() => runs(tables, filter)),
-    items: (id, step, page) => look(() => items(tables, id, step, page)),
-    standstill: (lane) => look(() => standstill(tables, lane)),
-    line: (queue, limit, offset = 0) => look((at) => line(tables, at, queue, limit, offset)),
-    laterRuns: (limit, offset) => look(() => laterRuns(tables, limit, offset)),
-    holders: (gate) => look((at) => holders(tables, at, gate)),
-    find: (prefix) => look(() => read.find(tables, prefix)),
-    wait: (id) => look((at) => wait(tables, at, id)),
-    events: (subject) => look(() => read.events(tables, subject)),
-    gates: () => look((at) => read.gates(tables, at)),
-    asked: () => look(() => asked(tables)),
-    waiting: () => look(() => read.waiting(tables)),
-    limits: (keys) => look(() => read.limits(tables, keys)),
-    queues: () => look(() => read.queues(tables)),
-    sessions: () => look((at) => read.sessions(tables, at)),
-    inspect: () => look((at) => inspect(tables, at)),
-
+    ...movesOf(world),
+    ...steeringOf(world),
+    ...triggersOf(world),
+    ...sessionsOf(world),
+    ...readsOf(world),
     listen: async (hear) => {
       listeners.add(hear);
       return async () => {
@@ -160,6 +101,172 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     dump: () => dump(tables),
   };
 }
+
+/** What moves: units, lanes and limits. */
+const movesOf = ({
+  tables,
+  now,
+  write,
+  look,
+}: World): Pick<
+  S.Store,
+  | "enqueue"
+  | "submit"
+  | "advance"
+  | "pass"
+  | "probe"
+  | "takeIn"
+  | "setAside"
+  | "restore"
+  | "asides"
+  | "tend"
+  | "cancel"
+  | "retry"
+  | "changeLimit"
+  | "deleteGate"
+  | "replaced"
+> => ({
+  enqueue: async (tasks, within) => {
+    if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
+    return write((at) => enqueue(tables, at, tasks));
+  },
+  submit: async (runs, within) => {
+    if (runs.length > 0 && within !== undefined) throw noCallerTransaction();
+    return write((at) => submit(tables, at, runs));
+  },
+  advance: (decide) => write((at) => advance(tables, at, decide)),
+  pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
+  probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),
+  takeIn: () => write(() => aside.takeInAll(tables)),
+  setAside: (lane, error) => write((at) => aside.setAside(tables, at, lane, error)),
+  restore: (id, by) => write((at) => aside.restore(tables, at, id, by)),
+  asides: () => look(() => aside.asides(tables)),
+  tend: (parkedAfter = "") => write((at) => tend(tables, at, parkedAfter)),
+  cancel: (id, by) => write((at) => hand.cancel(tables, at, id, by)),
+  retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
+  changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
+  deleteGate: (key) => write(() => deleteGate(tables, key)),
+  replaced: () => look(() => replacedIn(tables.deploy.all())),
+});
+
+/** What people and timers do to runs. */
+const steeringOf = ({
+  tables,
+  write,
+  look,
+}: World): Pick<
+  S.Store,
+  "cancelRun" | "failRun" | "pauseRun" | "reprioritize" | "failWaiting" | "timers" | "resetTimer"
+> => ({
+  cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
+  failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
+  pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
+  reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
+  failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
+  timers: () => look((at) => timers(tables, at)),
+  resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
+});
+
+/** What starts runs by itself. */
+const triggersOf = ({
+  tables,
+  write,
+  look,
+}: World): Pick<
+  S.Store,
+  "triggers" | "pauseTrigger" | "takeTrigger" | "fire" | "lastSuccesses" | "activeRuns"
+> => ({
+  triggers: () => look((at) => trigger.triggers(tables, at)),
+  pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+  takeTrigger: (name, stamp, busyMs) =>
+    write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
+  fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
+  lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
+  activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
+});
+
+/** Sessions, and what their holders say. */
+const sessionsOf = ({
+  tables,
+  write,
+  look,
+}: World): Pick<
+  S.Store,
+  | "openSession"
+  | "renewSession"
+  | "retireSession"
+  | "closeSession"
+  | "claimsOf"
+  | "renewClaims"
+  | "stopping"
+  | "stale"
+  | "progress"
+  | "note"
+> => ({
+  openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
+  renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
+  retireSession: (id) => write(() => session.retireSession(tables, id)),
+  closeSession: (id) => write(() => session.closeSession(tables, id)),
+  claimsOf: (id) => look(() => session.claimsOf(tables, id)),
+  renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
+  stopping: (of) => look(() => stopping(tables, of)),
+  stale: (claims) => look(() => session.stale(tables, claims)),
+  progress: (entries) => write(() => session.progress(tables, entries)),
+  note: (entries) => write((at) => session.note(tables, at, entries)),
+});
+
+/** What people ask. */
+const readsOf = ({
+  tables,
+  look,
+}: World): Pick<
+  S.Store,
+  | "ended"
+  | "task"
+  | "tasksById"
+  | "tasks"
+  | "stirring"
+  | "run"
+  | "runs"
+  | "items"
+  | "standstill"
+  | "line"
+  | "laterRuns"
+  | "holders"
+  | "find"
+  | "wait"
+  | "events"
+  | "gates"
+  | "asked"
+  | "waiting"
+  | "limits"
+  | "queues"
+  | "sessions"
+  | "inspect"
+> => ({
+  ended: (ids) => look(() => ids.filter((id) => tables.outcome.has(id) || !tables.task.has(id))),
+  task: (id) => look(() => read.task(tables, id)),
+  tasksById: (ids) => look(() => [...new Set(ids)].flatMap((id) => read.task(tables, id) ?? [])),
+  tasks: (filter) => look(() => read.tasks(tables, filter)),
+  stirring: () => look(() => stirring(tables)),
+  run: (id) => look(() => run(tables, id)),
+  runs: (filter) => look(() => runs(tables, filter)),
+  items: (id, step, page) => look(() => items(tables, id, step, page)),
+  standstill: (lane) => look(() => standstill(tables, lane)),
+  line: (queue, limit, offset = 0) => look((at) => line(tables, at, queue, limit, offset)),
+  laterRuns: (limit, offset) => look(() => laterRuns(tables, limit, offset)),
+  holders: (gate) => look((at) => holders(tables, at, gate)),
+  find: (prefix) => look(() => read.find(tables, prefix)),
+  wait: (id) => look((at) => wait(tables, at, id)),
+  events: (subject) => look(() => read.events(tables, subject)),
+  gates: () => look((at) => read.gates(tables, at)),
+  asked: () => look(() => asked(tables)),
+  waiting: () => look(() => read.waiting(tables)),
+  limits: (keys) => look(() => read.limits(tables, keys)),
+  queues: () => look(() => read.queues(tables)),
+  sessions: () => look((at) => read.sessions(tables, at)),
+  inspect: () => look((at) => inspect(tables, at)),
+});
 
 const noCallerTransaction = (): SluiceError =>
   new SluiceError(

@@ -2,7 +2,7 @@
 import type { EventKind } from "../../core/event.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRecord } from "./claim.ts";
 import { claimedRow, current } from "./claim.ts";
 import type { RunningRecord, SessionRecord, StoppingRecord, Tables } from "./tables.ts";
 
@@ -69,11 +69,14 @@ export function claimsOf(tables: Tables, session: string): Claimed[] {
   return claims.map((claim) => claimedRow(tables, claim));
 }
 
-export function stale(tables: Tables, claims: readonly Held[]): string[] {
+export function stale(tables: Tables, claims: readonly HeldRecord[]): string[] {
   return claims.filter((held) => !current(tables, held)).map(({ id }) => id);
 }
 
-export function progress(tables: Tables, entries: readonly (Held & { readonly value: string })[]): void {
+export function progress(
+  tables: Tables,
+  entries: readonly (HeldRecord & { readonly value: string })[],
+): void {
   for (const { value, ...held } of entries) {
     const claim = current(tables, held);
     if (claim) tables.running.put({ ...claim, progress: value });
@@ -84,7 +87,7 @@ export function progress(tables: Tables, entries: readonly (Held & { readonly va
 export function note(
   tables: Tables,
   now: number,
-  entries: readonly (Held & { readonly kind: EventKind; readonly data: string })[],
+  entries: readonly (HeldRecord & { readonly kind: EventKind; readonly data: string })[],
 ): void {
   for (const { id, epoch, kind, data } of entries) {
     const claim = current(tables, { id, epoch });

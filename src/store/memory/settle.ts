@@ -92,13 +92,13 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
 
 const isItem = (tables: Tables, id: string): boolean => (tables.task.get(id)?.item ?? null) !== null;
 
-export type Ending = WaitingRecord & Partial<RunningRecord>;
+export type MemoryEnding = WaitingRecord & Partial<RunningRecord>;
 
 /** An outcome, with its last claim if it ended in one. Its event is the caller's. */
 export function finish(
   tables: Tables,
   now: number,
-  unit: Ending,
+  unit: MemoryEnding,
   state: FinalState,
   body: string | null,
 ): void {
@@ -108,7 +108,7 @@ export function finish(
 }
 
 /** Their time is over before they started. Where they are steps, their runs hear of it. */
-export function expire(tables: Tables, now: number, units: readonly Ending[]): void {
+export function expire(tables: Tables, now: number, units: readonly MemoryEnding[]): void {
   leaveNewsOf(
     tables,
     units.map(({ id }) => id),

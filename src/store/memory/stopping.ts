@@ -1,7 +1,7 @@
 /** Claims whose unit has moved on while their code still runs: they hold what they held until that has ended. */
 import { RUNS } from "../runs.ts";
 import type { Stopping, StoppingRow } from "../store.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRecord } from "./claim.ts";
 import { isLost } from "./look.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import type { RunningRecord, StoppingRecord, Tables } from "./tables.ts";
@@ -38,7 +38,7 @@ export const isStillStopping = (tables: Tables, run: string): boolean =>
   tables.stopping.all().some((row) => row.run === run);
 
 /** Their code has ended: the runs they are steps of hear of it, whatever is found here. */
-export function release(tables: Tables, claims: readonly Held[]): void {
+export function release(tables: Tables, claims: readonly HeldRecord[]): void {
   for (const { epoch } of claims) tables.stopping.delete(epoch);
   leaveNews(
     tables,

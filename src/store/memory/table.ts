@@ -8,7 +8,7 @@ const inOrder = (a: Key, b: Key): number =>
   typeof a === "string" && typeof b === "string" ? inByteOrder(a, b) : a < b ? -1 : 1;
 
 /** All or nothing: what a verb wrote before it failed is undone in reverse. */
-export class Journal {
+export class UndoLog {
   #undo: (() => void)[] | undefined;
 
   transact<T>(work: () => T): T {
@@ -41,12 +41,12 @@ interface TableShape<R> {
 }
 
 export class Table<R extends object> {
-  readonly #journal: Journal;
+  readonly #journal: UndoLog;
   readonly #shape: TableShape<R>;
   readonly #rows = new Map<Key, R>();
   readonly #groups = new Map<string, Set<Key>>();
 
-  constructor(journal: Journal, shape: TableShape<R>) {
+  constructor(journal: UndoLog, shape: TableShape<R>) {
     this.#journal = journal;
     this.#shape = shape;
   }

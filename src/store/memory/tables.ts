@@ -7,7 +7,7 @@ import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState, Stopping } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { MemoryFeed } from "./feed.ts";
-import { Journal, Table } from "./table.ts";
+import { Table, UndoLog } from "./table.ts";
 
 export interface GateRecord {
   readonly name: string;
@@ -233,7 +233,7 @@ const OF_RUNS: SessionRecord = {
 };
 
 export class Tables {
-  readonly #journal = new Journal();
+  readonly #journal = new UndoLog();
   readonly feed = new MemoryFeed({
     unit: (id) => this.task.get(id),
     queueOf: (lane) => this.lane.get(lane)?.queue ?? null,

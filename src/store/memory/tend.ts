@@ -3,7 +3,7 @@ import { inByteOrder } from "../../core/text.ts";
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { loseSessions } from "./session.ts";
-import type { Ending } from "./settle.ts";
+import type { MemoryEnding } from "./settle.ts";
 import { expire } from "./settle.ts";
 import type { Tables } from "./tables.ts";
 
@@ -73,7 +73,7 @@ function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): vo
   }
 }
 
-function unstarted(tables: Tables, id: string): Ending[] {
+function unstarted(tables: Tables, id: string): MemoryEnding[] {
   const waiting = tables.waiting.get(id) ?? tables.later.get(id);
   return waiting ? [waiting] : tables.running.of(id).filter(({ held }) => !held);
 }

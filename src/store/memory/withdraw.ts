@@ -1,20 +1,23 @@
 /** A unit is taken from wherever it is and has its outcome: cancelled, failed, or the end of a run. */
 import type { FinalState } from "../store.ts";
-import type { Ending } from "./settle.ts";
+import type { MemoryEnding } from "./settle.ts";
 import { finish } from "./settle.ts";
 import { keepStopping } from "./stopping.ts";
 import type { Tables } from "./tables.ts";
 
 type Place = "waiting" | "later" | "claimed" | "running";
 
-export interface Verdict {
+export interface WithdrawVerdict {
   readonly state: "succeeded" | "failed" | "cancelled";
   readonly body: string | null;
 }
 
 const KINDS = { succeeded: "TaskSucceeded", failed: "TaskFailed", cancelled: "TaskCancelled" } as const;
 
-export const cancelledBy = (by: string): Verdict => ({ state: "cancelled", body: JSON.stringify({ by }) });
+export const cancelledBy = (by: string): WithdrawVerdict => ({
+  state: "cancelled",
+  body: JSON.stringify({ by }),
+});
 
 /** Where it is as long as it has no outcome. */
 export function placeOf(tables: Tables, id: string): Place | undefined {
@@ -33,12 +36,12 @@ export function withdraw(
   tables: Tables,
   now: number,
   id: string,
-  verdict: Verdict,
+  verdict: WithdrawVerdict,
   holdsOn = true,
 ): Place | undefined {
   const place = placeOf(tables, id);
   const [claim] = tables.running.of(id);
-  const unit: Ending | undefined = tables.waiting.get(id) ?? tables.later.get(id) ?? claim;
+  const unit: MemoryEnding | undefined = tables.waiting.get(id) ?? tables.later.get(id) ?? claim;
   if (!place || !unit) return undefined;
   const { state, body } = verdict;
   tables.waiting.delete(id);

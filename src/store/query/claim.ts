@@ -36,7 +36,7 @@ const claimedRow = (row: Row): Claimed => ({
 });
 
 /** Sorted here: MySQL would sort whole inputs on disk. */
-export const byEpoch = (a: Held, b: Held): number => a.epoch - b.epoch;
+export const byEpoch = (a: HeldRow, b: HeldRow): number => a.epoch - b.epoch;
 
 /** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
 const source = ({ session, held, leaseMs, ownLeaseMs }: Claim): Sql =>
@@ -73,13 +73,13 @@ function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>
   ];
 }
 
-export interface Held {
+export interface HeldRow {
   readonly id: string;
   readonly epoch: number;
 }
 
 /** Exactly these claims. An epoch alone would do; PostgreSQL finds a claim by its unit and keeps no index of epochs. */
-export const among = (claims: readonly Held[]): Sql => {
+export const among = (claims: readonly HeldRow[]): Sql => {
   const epochs = sql`epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
   return by({
     postgres: sql`id ${oneOf(claims.map(({ id }) => id))} AND ${epochs}`,
@@ -92,11 +92,11 @@ export const among = (claims: readonly Held[]): Sql => {
 const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
 
 /** Claims whose code runs. One that has lapsed stays lost. */
-export const markStarted = (claims: readonly Held[]): Sql =>
+export const markStarted = (claims: readonly HeldRow[]): Sql =>
   sql`UPDATE sluice_running SET ${began} WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
 
 /** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
-export function startPrefetched(claims: readonly Held[]): Sql<string>[] {
+export function startPrefetched(claims: readonly HeldRow[]): Sql<string>[] {
   return [
     sql`UPDATE sluice_running SET held = 1, ${began}, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT id, n, 'TaskStarted', ${now}, NULL FROM sluice_running WHERE ${among(claims)} AND held = 1`,

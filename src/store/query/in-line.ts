@@ -18,7 +18,7 @@ export const selectFirstTold = raw(`${FIRST_TOLD} AS first_told`);
 export const firstTold = ({ first_told: first }: Row): number => intOrNull(first) ?? 0;
 
 /** What the rows of a unit tell, and from which event on. */
-export interface Told<T> {
+export interface ToldRow<T> {
   readonly unit: string;
   readonly first: number;
   readonly row: T;
@@ -30,14 +30,14 @@ const NONE: readonly Move[] = [];
 
 /** Completes rows with the moves of their units from before what the rows tell. Most units have none. */
 export function* withMoves<T, R>(
-  found: readonly Told<T>[],
+  found: readonly ToldRow<T>[],
   complete: (row: T, moves: readonly Move[]) => R,
 ): Flow<R[]> {
   const moves = yield* movesOf(found);
   return found.map(({ unit, row }) => complete(row, moves.get(unit) ?? NONE));
 }
 
-function* movesOf(found: readonly Told<unknown>[]): Flow<Moves> {
+function* movesOf(found: readonly ToldRow<unknown>[]): Flow<Moves> {
   const told = new Map(found.flatMap(({ unit, first }) => (first > 2 ? [[unit, first] as const] : [])));
   const events = yield* send(told.size > 0 && selectMoves([...told.keys()]));
   const moves = new Map<string, Move[]>();

@@ -7,7 +7,7 @@ import type { Sql } from "../sql.ts";
 import { forUpdateSkipLocked, sql } from "../sql.ts";
 import type { LostRow } from "../store.ts";
 import type { InHand } from "../usage.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRow } from "./claim.ts";
 import { among } from "./claim.ts";
 import { LOST } from "./look.ts";
 
@@ -17,7 +17,7 @@ interface Signs {
   readonly untilAt: number | null;
 }
 
-interface Candidate extends Held, Signs {
+interface Candidate extends HeldRow, Signs {
   readonly options: string;
 }
 
@@ -55,7 +55,7 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
 interface HeldClaim extends Omit<LostRow, "started" | "options">, InHand, Signs {}
 
 /** One that somebody has in hand is being taken care of. */
-const lockClaims = (claims: readonly Held[]): Sql<HeldClaim> =>
+const lockClaims = (claims: readonly HeldRow[]): Sql<HeldClaim> =>
   sql`SELECT epoch, id, lane, session, held, started_at, until_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`.as(
     heldClaim,
   );

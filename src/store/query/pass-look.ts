@@ -55,7 +55,7 @@ export const isEnding = (finished: Finished): finished is Exclude<Finished, Stop
 type Answered<F> = F extends Flow<infer T> ? T : never;
 
 /** What the first flight answers. */
-export type Seen = Answered<ReturnType<typeof firstFlight>>;
+export type PassSeen = Answered<ReturnType<typeof firstFlight>>;
 
 /** What a decision sees, and the claims of code that should have ended which the pass has in hand. */
 export interface Looked {
@@ -63,7 +63,7 @@ export interface Looked {
   readonly lapsed: readonly LapsedInHand[];
 }
 
-export function* lookAround(scope: Scope, seen: Seen): Flow<Looked> {
+export function* lookAround(scope: Scope, seen: PassSeen): Flow<Looked> {
   const gates = gateRows(seen.gates);
   const parkedAt = seen.parked.flatMap(({ gate, queue }) => (queue === null ? [] : [{ gate, queue }]));
   const lists = parkedLists(parkedAt, scope.queues, gates, unlessInHand(seen.usage, []));

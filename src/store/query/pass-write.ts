@@ -9,7 +9,7 @@ import type { EndWriting } from "./expire.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
-import type { Looked, Seen } from "./pass-look.ts";
+import type { Looked, PassSeen } from "./pass-look.ts";
 import { isEnding } from "./pass-look.ts";
 import type { Exit } from "./settle.ts";
 import { exitOf, exitOfLost, settle } from "./settle.ts";
@@ -19,7 +19,7 @@ import { tellClaimed, tellEnded, tellMoved, tellStarted } from "./tell.ts";
 /** What a pass has to write. */
 interface Decided extends Looked {
   readonly scope: Scope;
-  readonly seen: Seen;
+  readonly seen: PassSeen;
   readonly moves: Moves;
   /** Reports that were taken. */
   readonly accepted: ReadonlySet<string>;
@@ -75,7 +75,7 @@ const idsOf = (units: readonly { readonly id: string }[]): string[] => units.map
 export const openedBy = (arrivals: readonly Arrived[]): Announced[] =>
   bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
 
-export function acceptedOf({ finished }: Scope, { settled }: Seen): Set<string> {
+export function acceptedOf({ finished }: Scope, { settled }: PassSeen): Set<string> {
   const epochs = new Set(settled);
   return new Set(finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
 }

@@ -77,8 +77,8 @@ export const waiting = (): Flow<(Waiting & { readonly asks: string })[]> =>
   send(
     sql`SELECT l.queue, l.task, l.asks, SUM(u.units) AS units FROM (SELECT lane, count(*) AS units FROM sluice_waiting GROUP BY lane) AS u
       JOIN (SELECT id, queue, task, asks FROM sluice_lane UNION SELECT lane, queue, task, asks FROM sluice_arrival) AS l ON l.id = u.lane
-      GROUP BY l.queue, l.task, l.asks ORDER BY l.queue, l.task, l.asks`.as((row) => ({
-      ...waitingRow(row),
-      asks: text(row.asks),
-    })),
+      GROUP BY l.queue, l.task, l.asks ORDER BY l.queue, l.task, l.asks`.as((row) => {
+      const { queue, task, units } = waitingRow(row);
+      return { queue, task, asks: text(row.asks), units };
+    }),
   );

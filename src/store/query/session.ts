@@ -8,7 +8,7 @@ import type { Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, rows, sql, throughKey } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRow } from "./claim.ts";
 import { among, byEpoch, selectClaimsOf } from "./claim.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
@@ -105,23 +105,23 @@ export function* renewClaims(session: string): Flow<number[]> {
   return [...held.map(({ epoch }) => epoch), ...kept].sort((a, b) => a - b);
 }
 
-export function* stale(claims: readonly Held[]): Flow<string[]> {
+export function* stale(claims: readonly HeldRow[]): Flow<string[]> {
   const found = yield* send(selectEpochs(claims).as(numbered));
   const alive = new Set(found.map(({ epoch }) => epoch));
   return claims.filter(({ epoch }) => !alive.has(epoch)).map(({ id }) => id);
 }
 
 /** A claim, and how far the history of its unit goes. */
-interface Numbered extends Held {
+interface Numbered extends HeldRow {
   readonly n: number;
 }
 
 const numbered = (row: Row): Numbered => ({ id: text(row.id), epoch: int(row.epoch), n: int(row.n) });
 
-const selectEpochs = (claims: readonly Held[]): Sql =>
+const selectEpochs = (claims: readonly HeldRow[]): Sql =>
   sql`SELECT epoch, id, n FROM sluice_running WHERE ${among(claims)}`;
 
-export function* progress(entries: readonly (Held & { value: string })[]): Flow<void> {
+export function* progress(entries: readonly (HeldRow & { value: string })[]): Flow<void> {
   yield* commit(
     entries.map(
       ({ id, epoch, value }) =>
@@ -131,7 +131,7 @@ export function* progress(entries: readonly (Held & { value: string })[]): Flow<
 }
 
 /** Lines of a task's own log join its history, while its claim is current. */
-export function* note(entries: readonly (Held & { kind: EventKind; data: string })[]): Flow<void> {
+export function* note(entries: readonly (HeldRow & { kind: EventKind; data: string })[]): Flow<void> {
   const found = yield* send(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`.as(numbered));
   const next = new Map(found.map(({ epoch, n }) => [epoch, n]));
   const events = entries.flatMap(({ id, epoch, kind, data }) => {

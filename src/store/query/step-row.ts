@@ -5,15 +5,15 @@ import { int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
 import type { ItemCounts, ItemRow, StepRow } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
-import type { Told } from "./in-line.ts";
+import type { ToldRow } from "./in-line.ts";
 import { earlierClaim, firstTold, selectFirstTold, stays, withMoves } from "./in-line.ts";
 import { joinPlaces, stateFrom } from "./place.ts";
 
 const PLACE = raw(stateFrom("NULL"));
 
 /** As its own rows tell it, without its history. */
-type ToldStep = Told<Omit<StepRow, "inLine">>;
-type ToldItem = Told<Omit<ItemRow, "inLine">>;
+type ToldStep = ToldRow<Omit<StepRow, "inLine">>;
+type ToldItem = ToldRow<Omit<ItemRow, "inLine">>;
 
 export const selectSteps = (run: string): Sql<ToldStep> =>
   sql`SELECT s.name, s.state, s.unit, s.body, s.lane, s.total, s.created, t.name AS task, t.run AS of_run, t.created_at, ${PLACE} AS place, o.state AS ended, o.body AS result,

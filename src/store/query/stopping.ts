@@ -14,7 +14,7 @@ import type { Sql } from "../sql.ts";
 import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, raw, sql } from "../sql.ts";
 import type { Stopping, StoppingRow } from "../store.ts";
 import type { InHand } from "../usage.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRow } from "./claim.ts";
 import { LOST } from "./look.ts";
 
 const COLUMNS = "epoch, id, lane, session, run, until_at, lease_ms, claimed_at, since, because";
@@ -34,7 +34,7 @@ export const isStillStopping = (run: string): Sql =>
   sql`EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = ${raw(run)})`;
 
 /** Their code has ended. The news does not depend on what is found here: a claim may come here at this very moment. */
-export const release = (claims: readonly Held[]): Sql[] => [
+export const release = (claims: readonly HeldRow[]): Sql[] => [
   sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, NULL FROM sluice_task t WHERE t.id ${oneOf(claims.map(({ id }) => id))} AND t.run IS NOT NULL`,
   releaseClaims(claims.map(({ epoch }) => epoch)),
 ];

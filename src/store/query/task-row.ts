@@ -7,7 +7,7 @@ import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
 import type { TaskRow } from "../store.ts";
-import type { Told } from "./in-line.ts";
+import type { ToldRow } from "./in-line.ts";
 import { firstTold, selectFirstTold, withMoves } from "./in-line.ts";
 import { joinPlaces, stateFrom } from "./place.ts";
 
@@ -24,7 +24,7 @@ export const selectTasks = (rest: Sql): Sql<ToldTask> =>
 export const selectTask = (id: string): Sql<ToldTask> => selectTasks(sql`WHERE t.id = ${id}`);
 
 /** Its own rows tell its place in line, and only its history since when it stands there. */
-type ToldTask = Told<TaskRow>;
+type ToldTask = ToldRow<TaskRow>;
 
 /** The rows of tasks, with their history as far as it is needed: only what is in line can have come back. */
 export const taskRows = (found: readonly ToldTask[]): Flow<TaskRow[]> =>

@@ -11,7 +11,7 @@ import { int } from "../row.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
-import type { Held } from "./claim.ts";
+import type { HeldRow } from "./claim.ts";
 import type { NewEvent } from "./event.ts";
 import { claimedData, kindOfEnd, kindOfOutcome } from "./event.ts";
 
@@ -133,7 +133,7 @@ const PLACE_N = raw(
 );
 
 /** Claims that have taken their slots in this transaction. One that could not has moved on, and is not told. */
-export const tellStarted = (claims: readonly Held[]): Sql =>
+export const tellStarted = (claims: readonly HeldRow[]): Sql =>
   tells(
     ofUnits(
       { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },

@@ -7,7 +7,7 @@ import { isOver, sayError } from "./run-ending.ts";
 import { count } from "./say.ts";
 import { widthOf } from "./text.ts";
 
-export interface Standing {
+export interface ItemStanding {
   readonly total: number;
   /** Ended by themselves, whichever way; those that a rerun took over are among them. */
   readonly done: number;
@@ -20,13 +20,13 @@ export interface Standing {
 }
 
 /** Undefined for a step that has no items, or none yet. */
-export function standingOf(step: StepView, run: RunView, now: number): Standing | undefined {
+export function standingOf(step: StepView, run: RunView, now: number): ItemStanding | undefined {
   if (!step.items) return undefined;
   return ofOutcomes(step.result) ?? ofCounts(step.items, run, now);
 }
 
 /** Once the step has ended, what it came to tells more than where its tasks are. */
-function ofOutcomes(outcomes: unknown): Standing | undefined {
+function ofOutcomes(outcomes: unknown): ItemStanding | undefined {
   if (!Array.isArray(outcomes)) return undefined;
   const states = (outcomes as readonly ItemOutcome[]).map(({ state }) => state);
   const cancelled = states.filter((state) => state === "cancelled").length;
@@ -35,7 +35,7 @@ function ofOutcomes(outcomes: unknown): Standing | undefined {
   return { total, done: total - cancelled, inFlight: 0, waiting: 0, failed, cancelled, leftMs: undefined };
 }
 
-function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: number): Standing {
+function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: number): ItemStanding {
   const { total, created, running, succeeded, cancelled } = items;
   const failed = items.failed - cancelled;
   const waiting = items.waiting + total - created;
@@ -56,15 +56,15 @@ function timeLeft(
   return Math.max(0, ((now - since) / done) * left);
 }
 
-export const itemBar = ({ done, total }: Standing): string => bar(total === 0 ? 1 : done / total);
+export const itemBar = ({ done, total }: ItemStanding): string => bar(total === 0 ? 1 : done / total);
 
 /** In words where there is room for them, else with the signs that stand before steps. */
-export function sayStanding(standing: Standing, room = Number.POSITIVE_INFINITY): string {
+export function sayStanding(standing: ItemStanding, room = Number.POSITIVE_INFINITY): string {
   const words = inWords(standing);
   return widthOf(words) <= room ? words : inSigns(standing);
 }
 
-function inWords(standing: Standing): string {
+function inWords(standing: ItemStanding): string {
   const { total, done, inFlight, waiting, failed, cancelled } = standing;
   const parts: [number, string][] = [
     [inFlight, "in flight"],
@@ -79,7 +79,7 @@ function inWords(standing: Standing): string {
   );
 }
 
-function inSigns(standing: Standing): string {
+function inSigns(standing: ItemStanding): string {
   const { total, done, inFlight, waiting, failed, cancelled } = standing;
   const parts: [number, string][] = [
     [inFlight, "▶"],
@@ -95,14 +95,14 @@ function inSigns(standing: Standing): string {
 const AN_HOUR = 3_600_000;
 
 /** An estimate needs no milliseconds, and one of hours no seconds. */
-export function sayLeft({ leftMs }: Standing): string | undefined {
+export function sayLeft({ leftMs }: ItemStanding): string | undefined {
   if (leftMs === undefined) return undefined;
   const unit = leftMs < AN_HOUR ? 1_000 : 60_000;
   return `about ${sayDuration(Math.ceil(leftMs / unit) * unit)}`;
 }
 
 /** What a step over a list came to, for whoever did not follow it. */
-export function sayItemsEnd({ result }: StepView, standing: Standing): string {
+export function sayItemsEnd({ result }: StepView, standing: ItemStanding): string {
   const { total, failed, cancelled } = standing;
   if (failed + cancelled === 0) return count(total, "item");
   if (failed === 0) return `${cancelled} of ${count(total, "item")} cancelled`;

@@ -12,7 +12,7 @@ import { print } from "./output.ts";
 import { ago, count, sayLimit } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
-import type { Cell, Row } from "./table.ts";
+import type { Cell, TableRow } from "./table.ts";
 import { fields, table } from "./table.ts";
 import { colours } from "./text.ts";
 import { withStore } from "./with-store.ts";
@@ -56,7 +56,7 @@ function listPools(options: GlobalOptions): Promise<void> {
   });
 }
 
-const row = (pool: PoolView): Row => [
+const row = (pool: PoolView): TableRow => [
   pool.name,
   limitCell(pool),
   claimedCell(pool),

@@ -9,7 +9,7 @@ import { sayDuration } from "../../core/time.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
-import type { Standing } from "./item-standing.ts";
+import type { ItemStanding } from "./item-standing.ts";
 import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
@@ -141,7 +141,7 @@ function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
   return { text: cutTo(step.state === "succeeded" || text === "" ? text : `progress ${text}`, MOST_SHOWN) };
 }
 
-function itemsOutcome(step: StepView, standing: Standing): Cell {
+function itemsOutcome(step: StepView, standing: ItemStanding): Cell {
   if (step.state === "succeeded")
     return { text: cutTo(JSON.stringify(resultsOf(step.result as Json)), MOST_SHOWN) };
   if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };

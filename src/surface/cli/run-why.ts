@@ -5,7 +5,7 @@ import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { sayDuration } from "../../core/time.ts";
-import type { Standing } from "./item-standing.ts";
+import type { ItemStanding } from "./item-standing.ts";
 import { sayStanding, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { whyQueued } from "./queue.ts";
@@ -127,7 +127,7 @@ function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOpt
 /** What keeps the next item keeps all that come after it. */
 function ofItems(
   { step, item, explanation }: Asked,
-  standing: Standing,
+  standing: ItemStanding,
   now: number,
   options: GlobalOptions,
 ): string[] {

@@ -8,11 +8,11 @@ export interface Cell {
   readonly style?: Style | undefined;
 }
 
-export type Row = readonly (string | Cell)[];
+export type TableRow = readonly (string | Cell)[];
 
 const GAP = "  ";
 
-export function table(titles: readonly string[], rows: readonly Row[]): string {
+export function table(titles: readonly string[], rows: readonly TableRow[]): string {
   const head = titles.map((title): Cell => ({ text: title.toUpperCase(), style: colours.dim }));
   const cells = [head, ...rows.map((row) => row.map(asCell))];
   const widths = titles.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column]?.text ?? ""))));

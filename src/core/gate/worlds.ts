@@ -1,0 +1,149 @@
+/**
+ * The worlds that an explanation asks about: a line as it is, but without some of the hurdles in it. The walk through a
+ * world says of every unit of the line what becomes of it, and nobody changes what is decided about those ahead. So a
+ * world that is asked about again is walked once more, to the end of the line, and then answers for everybody.
+ */
+import type { Plan, Snapshot, Waiter } from "./admit.ts";
+import { admit } from "./admit.ts";
+import type { Gate } from "./gate.ts";
+import { UNLIMITED } from "./gate.ts";
+import { pausedWith } from "./key.ts";
+import { compare, inOrder } from "./order.ts";
+import type { Reason } from "./reason.ts";
+
+/** A hurdle by its name: the pause of a gate, its limit, or that no worker takes the unit. */
+export type Hurdle = string;
+export const WORKERS: Hurdle = "workers";
+export const pauseOf = (gate: string): Hurdle => `pause ${pausedWith(gate)}`;
+export const limitOf = (gate: string): Hurdle => `limit ${gate}`;
+export const isLimit = (hurdle: Hurdle): boolean => hurdle.startsWith(limitOf(""));
+/** The gates whose limits are among these. */
+export const limitsIn = (hurdles: readonly Hurdle[]): string[] =>
+  hurdles.filter(isLimit).map((hurdle) => hurdle.slice(limitOf("").length));
+
+/** What the limits of gates are raised to; unlimited where nothing is said. */
+export type RaisedLimits = ReadonlyMap<string, number>;
+
+/** What becomes of one unit in a world. */
+export interface WorldOutcome {
+  /** What is in its way; undefined when it starts. */
+  readonly reasons: readonly Reason[] | undefined;
+  /** Those who start up to it, in order, itself among them when it does. */
+  readonly starting: readonly Waiter[];
+}
+
+/** The gates that somebody in line asks for. All others cost a walk something and change nothing. */
+export function gatesAsked(gates: Iterable<Gate>, line: readonly Waiter[]): ReadonlyMap<string, Gate> {
+  const asked = new Map<string, Gate>();
+  for (const { asks } of line)
+    for (const { gate: key } of asks)
+      asked.set(key, { key, limit: null, paused: false, line: "skip", held: 0 });
+  for (const gate of gates) if (asked.has(gate.key)) asked.set(gate.key, gate);
+  return asked;
+}
+
+/** Most lines have a handful of them. Where each unit has hurdles of its own, old worlds are forgotten. */
+const MOST_PLANS = 32;
+const MOST_ASKED = 10_000;
+
+export class Worlds {
+  readonly #snapshot: Snapshot;
+  readonly #line: readonly Waiter[];
+  readonly #gates: readonly Gate[];
+  readonly #asked = new Set<string>();
+  readonly #plans = new Map<string, Plan>();
+
+  /** `line` is in order. */
+  constructor(snapshot: Snapshot, line: readonly Waiter[], gates: readonly Gate[]) {
+    this.#snapshot = snapshot;
+    this.#line = line;
+    this.#gates = gates;
+  }
+
+  /** Of the unit at this place of the line, in the world without these hurdles. */
+  outcome(place: number, removed: ReadonlySet<Hurdle>, limits: RaisedLimits = new Map()): WorldOutcome {
+    const unit = this.#line[place] as Waiter;
+    const plan = this.#planFor(place, removed, limits);
+    return {
+      reasons: plan.waiting.get(unit.id),
+      get starting() {
+        return inOrder([...plan.admitted, ...plan.left].filter((other) => compare(other, unit) <= 0));
+      },
+    };
+  }
+
+  #planFor(place: number, removed: ReadonlySet<Hurdle>, limits: RaisedLimits): Plan {
+    const unit = this.#line[place] as Waiter;
+    const key = keyOf(unit, removed, limits, this.#appsOf(unit));
+    const known = this.#plans.get(key);
+    if (known) return known;
+    const walk = (line: readonly Waiter[]): Plan => admit(this.#without(unit, line, removed, limits));
+    // The first time, nobody else may ever want to know.
+    if (!this.#asked.has(key)) {
+      if (this.#asked.size > MOST_ASKED) this.#asked.clear();
+      this.#asked.add(key);
+      return walk(this.#line.slice(0, place + 1));
+    }
+    if (this.#plans.size >= MOST_PLANS) this.#plans.delete(this.#plans.keys().next().value ?? "");
+    const plan = walk(this.#line);
+    this.#plans.set(key, plan);
+    return plan;
+  }
+
+  #appsOf({ name = "" }: Waiter): readonly AppOf[] {
+    return (this.#snapshot.apps ?? []).filter(({ tasks }) => tasks.includes(name));
+  }
+
+  /**
+   * The world without these hurdles: gates unlimited or resumed, and a worker more. If some workers serve the unit, the new
+   * one serves whatever they do. Otherwise it is a worker of the unit's app, for its queue.
+   */
+  #without(
+    unit: Waiter,
+    line: readonly Waiter[],
+    removed: ReadonlySet<Hurdle>,
+    limits: RaisedLimits,
+  ): Snapshot {
+    const gates = this.#gates.map((gate) => ({
+      ...gate,
+      paused: gate.paused && !removed.has(pauseOf(gate.key)),
+      limit: removed.has(limitOf(gate.key)) ? (limits.get(gate.key) ?? UNLIMITED) : gate.limit,
+    }));
+    const { workers } = this.#snapshot;
+    if (!workers || !removed.has(WORKERS)) return { ...this.#snapshot, gates, line };
+    const serving = new Set(unit.workers);
+    const apps = this.#appsOf(unit);
+    const isServed = (other: Waiter): boolean =>
+      serving.size > 0
+        ? (other.workers ?? []).some((index) => serving.has(index))
+        : other.queue === unit.queue && isOfOne(apps, other);
+    return {
+      ...this.#snapshot,
+      gates,
+      workers: [...workers, { id: "", slots: Number.POSITIVE_INFINITY, used: 0 }],
+      line: line.map((other) =>
+        isServed(other) ? { ...other, workers: [...(other.workers ?? []), workers.length] } : other,
+      ),
+    };
+  }
+}
+
+type AppOf = NonNullable<Snapshot["apps"]>[number];
+
+/** Where nobody knows whose task it is, any worker of its queue may run both. */
+const isOfOne = (apps: readonly AppOf[], { name = "" }: Waiter): boolean =>
+  apps.length === 0 || apps.some(({ tasks }) => tasks.includes(name));
+
+/** Whom the worker serves that is added depends on the unit. */
+function keyOf(
+  unit: Waiter,
+  removed: ReadonlySet<Hurdle>,
+  limits: RaisedLimits,
+  apps: readonly AppOf[],
+): string {
+  const served = removed.has(WORKERS)
+    ? [unit.queue ?? null, unit.workers ?? [], apps.map(({ app }) => app)]
+    : [];
+  const raised = [...limits].filter(([gate]) => removed.has(limitOf(gate))).sort();
+  return JSON.stringify([[...removed].sort(), raised, served]);
+}
