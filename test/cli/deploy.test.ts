@@ -159,5 +159,5 @@ export default defineApp({ tasks: [work, late], pools: { gpu: { limit: 1 }, pres
   await gives(folder, "tasks", "enqueue", "app.js", "late", "--delay", "1h");
   expect(await says(folder, "limits", "set", "pool:gpu", "2")).toBe("pool:gpu: unset → 2\n");
   expect(await says(folder, "pools", "set", "press", "2")).toBe("pool press: unset → 2.\n");
-  expect(await says(folder, "limits", "set", "pool:other", "2", "--new")).toContain("If the name is a slip");
+  expect(await says(folder, "limits", "set", "pool:other", "2", "--new")).toContain("If the name is a typo");
 });

@@ -99,7 +99,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       [{ most: 1.5 }, "listed", ["a whole number of 1 or more", "1.5"]],
       [{ most: "many" }, "listed", ["a whole number of 1 or more", 'a string: "many"']],
       [{ most: null }, "listed", ["a whole number of 1 or more", "null"]],
-      [{ other: [2, 3] }, "zipped", ["one length", "1, 2"]],
+      [{ other: [2, 3] }, "zipped", ["the same length", "1, 2"]],
       [{ other: 7 }, "zipped", ["list 2", "must be a list", "a number: 7"]],
       [{ map: [1] }, "mapped", ["must be an object", "a list: [1]"]],
     ];
