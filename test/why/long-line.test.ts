@@ -93,7 +93,7 @@ describeOn(["sqlite", "postgres"], (place) => {
       id: "s",
       name: "s",
       slots: 1,
-      serves: '{"queues":[],"tasks":[]}',
+      serves: '{"queues":["default"],"tasks":["any"]}',
       leaseMs: 600_000,
     });
     await sluice.store.submit([run(MANY, true), run(MANY + 1, true), run(MANY + 2, true)]);
