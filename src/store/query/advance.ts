@@ -73,7 +73,8 @@ function* look({ units, bodies, items }: Reading, into: Gathered): Flow<void> {
   const found = yield* flight({
     units: selectResults(units),
     bodies: bodies.map(selectBody),
-    items: items.map(selectItems),
+    // A list that is asked for twice is read once, or its items would be there twice.
+    items: [...new Map(items.map((key) => [keyOfStep(key), key])).values()].map(selectItems),
   });
   for (const unit of units) into.units.set(unit, null);
   for (const { of, body } of found.units) into.units.set(of, body);
