@@ -63,6 +63,7 @@ const BUSY = [
   "test/doctor/healthy.test.ts",
   "test/e2e/caps.test.ts",
   "test/fan-out/{at-once,killed,window}-*.test.ts",
+  "test/feed/model-*.test.ts",
   "test/race/claimers-*.test.ts",
   "test/runs/{killed,queue}.test.ts",
 ];

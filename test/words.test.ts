@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ERROR_CODES } from "../src/core/error-code.ts";
-import { EVENTS } from "../src/core/event.ts";
+import { EVENTS, FEED_EVENTS } from "../src/core/event.ts";
 import { HINTS } from "../src/core/hint.ts";
 import { REMEDIES } from "../src/core/remedy.ts";
 import { RUN_EVENTS } from "../src/core/run/event.ts";
@@ -19,7 +19,7 @@ test("every word of the tables is used", () => {
     .filter(({ path }) => !TABLES.has(path) && !path.endsWith(".test.ts"))
     .map(({ text }) => text)
     .join("\n");
-  const words = [...Object.keys(ERROR_CODES), ...Object.keys(EVENTS), ...Object.keys(RUN_EVENTS)];
+  const words = [ERROR_CODES, EVENTS, FEED_EVENTS, RUN_EVENTS].flatMap((table) => Object.keys(table));
   expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(used))).toEqual([]);
   const actions = Object.keys(REMEDIES).filter((action) => !used.includes(`action: "${action}"`));
   expect(actions).toEqual([]);
@@ -27,7 +27,9 @@ test("every word of the tables is used", () => {
 });
 
 const TABLES: ReadonlySet<string> = new Set(
-  ["error-code.ts", "event.ts", "run/event.ts", "remedy.ts", "hint.ts"].map((file) => `src/core/${file}`),
+  ["error-code.ts", "event.ts", "change.ts", "run/event.ts", "remedy.ts", "hint.ts"].map(
+    (file) => `src/core/${file}`,
+  ),
 );
 
 describe("the vocabulary refuses", () => {

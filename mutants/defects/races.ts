@@ -141,7 +141,7 @@ export const defects: readonly Defect[] = [
     id: "moves-of-another-epoch",
     means: "who saw an earlier claim of a run moves the next one on",
     file: "src/store/query/advance.ts",
-    from: "wanted.filter(({ run, epoch }) => epochs.get(run) === epoch)",
+    from: "wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch)",
     to: "wanted.filter(({ run }) => epochs.has(run))",
     noticedBy: {
       file: "test/conformance/store.test.ts",

@@ -2,7 +2,7 @@
 
 import { ERROR_GROUPS } from "../../src/core/error-code.ts";
 import type { EventMeaning } from "../../src/core/event.ts";
-import { EVENT_GROUPS } from "../../src/core/event.ts";
+import { EVENT_GROUPS, FEED_EVENTS } from "../../src/core/event.ts";
 import type { Limit } from "../../src/core/gate/gate.ts";
 import { UNLIMITED } from "../../src/core/gate/gate.ts";
 import { KINDS } from "../../src/core/gate/kind.ts";
@@ -57,6 +57,7 @@ const events = page(
   "`sluice.events(id)` returns the history of a task or a gate, one event per transition, numbered without gaps. `sluice.runs.events(id)` returns the history of a run in its own words.",
   ...EVENT_GROUPS.map(([title, kinds]) => `## ${title}\n\n${eventTable(kinds)}`),
   `## The history of a run\n\nThese are told, not stored: they are made from the events above.\n\n${eventTable(RUN_EVENTS)}`,
+  `## Only in the feed\n\n\`sluice.changes()\` tells all of the above as it happens, and what no history keeps:\n\n${eventTable(FEED_EVENTS)}`,
   `## Hints\n\nA hint wakes those who listen. It says where to look and carries no fact.\n\n${table(
     ["Hint", "What it says"],
     Object.entries(HINTS).map(([hint, means]) => [code(hint), means]),

@@ -32,7 +32,7 @@ export interface StepHistory {
   readonly now: number;
 }
 
-const OF_RUN: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
+export const OF_RUN: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   TaskEnqueued: "RunQueued",
   TaskClaimed: "RunDequeued",
   TaskReturned: "RunRequeued",
@@ -44,7 +44,7 @@ const OF_RUN: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   GateResumed: "RunResumed",
 };
 
-const OF_STEP: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
+export const OF_STEP: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   TaskEnqueued: "StepReady",
   TaskRetried: "StepRetried",
   TaskReturned: "StepReturned",

@@ -56,7 +56,7 @@ export class Runs {
   ): Promise<RunWithSteps<RunOutputOf<Workflow>>> {
     await this.#detail(id);
     // A look at the whole run counts the items of its lists; whether it has ended, its unit tells.
-    await untilEnded(this.#store, id, signal);
+    await untilEnded(this.#store, id, signal, this.#env);
     return runWithSteps(await this.#detail(id));
   }
 

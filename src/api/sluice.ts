@@ -11,6 +11,7 @@ import { shortly } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import { namingPauses, waitsIn } from "../engine/claiming/wait.ts";
+import { closeFeed } from "../engine/feed/followers.ts";
 import type { Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
@@ -26,6 +27,8 @@ import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, isUnset, timesInLine } from "./explain.ts";
+import type { ChangeFilter, ChangeView } from "./feed.ts";
+import { changesOf } from "./feed.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
@@ -245,7 +248,7 @@ export class Sluice implements AsyncDisposable {
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<TaskView<OutputOf<Task>>> {
-    const row = await untilEnded(this.store, id, signal);
+    const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
     return taskView(row);
   }
@@ -253,6 +256,14 @@ export class Sluice implements AsyncDisposable {
   async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
     const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
     return rows.map((row) => taskView(row));
+  }
+
+  /**
+   * What happens from now on, in order and without gaps: to tasks, runs, limits, workers. With `after`, what has happened
+   * since a cursor. Ends with FEED_EXPIRED where something may have been missed.
+   */
+  changes(filter: ChangeFilter = {}): AsyncIterable<ChangeView> {
+    return changesOf(this.store, this.#env, filter);
   }
 
   events(id: string): Promise<EventRow[]> {
@@ -353,6 +364,7 @@ export class Sluice implements AsyncDisposable {
     const started = await Promise.allSettled(this.#workers);
     const workers = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     await Promise.all(workers.map((worker) => worker.stop(options)));
+    closeFeed(this.store);
     await this.store.close();
   }
 

@@ -32,6 +32,10 @@ const REFUSED = {
     cure: "Fix every problem it lists.",
   },
   BAD_CRON: { means: "A cron expression cannot be read.", cure: "Write five fields, like 0 6 * * 1." },
+  BAD_CURSOR: {
+    means: "The text is not a cursor of the feed.",
+    cure: "Pass the cursor of a change, unchanged.",
+  },
   BAD_DURATION: { means: "A duration cannot be read.", cure: "Write 30s, 5m or 1h30m." },
   BAD_GATE: {
     means: "The text cannot be the key of a gate.",
@@ -148,6 +152,10 @@ const REFUSED = {
     cure: "Check the name, or create the gate.",
   },
   UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List the tasks or the runs." },
+  UNKNOWN_KIND: {
+    means: "The feed has no changes of this kind.",
+    cure: "Use one of the kinds of events.",
+  },
   UNKNOWN_POOL: { means: "No pool has this name.", cure: "Check the name, or create the pool." },
   UNKNOWN_QUEUE: { means: "No queue has this name.", cure: "Check the name, or declare the queue." },
   UNKNOWN_SCHEDULE: {
@@ -172,6 +180,10 @@ const OF_STORE = {
     means: "The database refused a value or cannot read a row.",
     cure: "Read the cause; a worker sets the lane aside and continues.",
   },
+  FEED_EXPIRED: {
+    means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
+    cure: "Start again from now, without a cursor, and read again what you show.",
+  },
   MIGRATION_BUSY: {
     means: "Another process is migrating this store.",
     cure: "Wait for it, then migrate again.",
@@ -186,6 +198,10 @@ const OF_STORE = {
   },
   SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
   SCHEMA_NEWER: { means: "A newer version has migrated the store.", cure: "Upgrade." },
+  STORE_CLOSED: {
+    means: "The store was closed while somebody followed its feed.",
+    cure: "Connect again.",
+  },
   STORE_FULL: {
     means: "The disk of the store is full.",
     cure: "Free some space; work resumes automatically.",

@@ -1,6 +1,7 @@
 /**
  * What can have happened to a unit, a lane, a gate or a trigger: the kinds of events that a store keeps, with what each
- * means and what its data holds. Data is JSON; an empty list of fields means that there is none.
+ * means and what its data holds. Data is JSON; an empty list of fields means that there is none. A few more are kept by no
+ * history: only the feed tells them.
  */
 export interface EventMeaning {
   readonly means: string;
@@ -78,6 +79,34 @@ const OF_TRIGGERS = {
   TriggerPaused: { means: "It was paused.", data: WHO },
   TriggerResumed: { means: "It was resumed.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
+
+/** Told by the feed, kept by no history. */
+const OF_FEED = {
+  StepSkipped: { means: "A step of a run was skipped.", data: { because: "why" } },
+  StepLogged: {
+    means: "The code of a step logged a line.",
+    data: { message: "the line", data: "what came with it" },
+  },
+  StepReprioritized: {
+    means: "The priority of a step was changed.",
+    data: { ...WHO, from: "the priority before", to: "the new one" },
+  },
+  LimitDeclared: {
+    means: "An app declared a limit, and with it another one is in force.",
+    data: { app: "the app", from: "the limit before", to: "the limit in force now" },
+  },
+  LaneSetAside: { means: "A lane could not be processed and was set aside.", data: { error: "why" } },
+  WorkerStarted: {
+    means: "A worker has started.",
+    data: { name: "its name", slots: "how many slots it has" },
+  },
+  WorkerStopped: { means: "A worker has stopped.", data: { name: "its name" } },
+  WorkerLost: { means: "A worker was not heard of until its lease had run out.", data: { name: "its name" } },
+} as const satisfies Record<string, EventMeaning>;
+
+export const FEED_EVENTS: Readonly<Record<keyof typeof OF_FEED, EventMeaning>> = OF_FEED;
+
+export type FeedEventKind = keyof typeof OF_FEED;
 
 export const EVENTS = { ...OF_UNITS, ...OF_LANES, ...OF_GATES, ...OF_TRIGGERS } as const;
 

@@ -7,6 +7,7 @@ export const HINTS = {
   runs: "Runs may be able to start or continue: coordinators and triggers look.",
   later: "Something was delayed: the worker that moves due units into line looks when the next one is due.",
   cancel: "Something was cancelled or ended early: workers look for claims that they no longer hold.",
+  feed: "The feed has something new: whoever follows it reads on.",
 } as const;
 
 export type Hint = keyof typeof HINTS;

@@ -1,6 +1,7 @@
 /** What a store says of itself, as data: the ports that it implements, and what it can do beyond their words. */
 import type { AsidePort } from "./ports/asides.ts";
 import type { DeclarationPort } from "./ports/declarations.ts";
+import type { FeedPort } from "./ports/feed.ts";
 import type { GatePort } from "./ports/gates.ts";
 import type { HoldingPort } from "./ports/holdings.ts";
 import type { InspectionPort } from "./ports/inspection.ts";
@@ -28,6 +29,7 @@ export interface Ports {
   readonly runs: RunPort;
   readonly triggers: TriggerPort;
   readonly inspection: InspectionPort;
+  readonly feed: FeedPort;
   readonly wakeUps: WakeUpPort;
   readonly maintenance: MaintenancePort;
 }
@@ -64,7 +66,7 @@ type Joined<Union> = (Union extends unknown ? (each: Union) => void : never) ext
 export type StoreWith<P extends PortName> = AnyStore & Joined<Ports[P]>;
 
 const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: true } } = {
-  units: { enqueue: true, task: true, tasks: true, ended: true, find: true, events: true },
+  units: { enqueue: true, task: true, tasksById: true, tasks: true, ended: true, find: true, events: true },
   passes: { pass: true },
   sessions: {
     openSession: true,
@@ -108,6 +110,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
     activeRuns: true,
   },
   inspection: { inspect: true },
+  feed: { follow: true, resume: true, changes: true, keepFollowing: true, unfollow: true },
   wakeUps: { listen: true, hint: true },
   maintenance: { migrate: true, verify: true, now: true, tend: true },
 };

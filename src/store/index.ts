@@ -1,4 +1,6 @@
 /** For those who write a store of their own: every port with its types, and what stores have in common. */
+export type { ChangeKind, Topic } from "../core/change.ts";
+export { ALL_TOPICS, TOPIC, topicOf } from "../core/change.ts";
 export type { EventKind } from "../core/event.ts";
 export type { Said } from "../core/gate/declared.ts";
 export type { Ask, Limit, Line } from "../core/gate/gate.ts";

@@ -80,7 +80,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   },
 };
 
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Refuses a store whose schema is not the one this code was written for, and says what to do. */
 export function checkVersion(version: number): void {
@@ -104,6 +104,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     first(WORDS[dialect]),
     runs(WORDS[dialect]),
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
+    feed(WORDS[dialect]),
   ];
 }
 
@@ -210,6 +211,23 @@ function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: 
     `ALTER TABLE sluice_trigger ADD COLUMN app ${name}`,
     // Lanes that a pass could not process, and why. Nobody looks at them until somebody puts them back.
     `CREATE TABLE sluice_aside (lane ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, error ${text} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
+  ];
+}
+
+/** The feed: who listens, what was recorded, and what was published of it. */
+function feed({ name, text, identity, hot, cold, clustered }: Words): string[] {
+  const change = `kind ${name} NOT NULL, subject ${name} NOT NULL, n BIGINT, run ${name}, step ${name}, item BIGINT, task ${name}, queue ${name}, at BIGINT NOT NULL, data ${text}`;
+  return [
+    // One row per interest. NULL leaves nothing out. since_pos: where it begins; NULL while it is being opened.
+    `CREATE TABLE sluice_listener (id ${name} NOT NULL PRIMARY KEY, topics BIGINT NOT NULL, run ${name}, task ${name}, queue ${name}, since_pos BIGINT, keep_ms BIGINT NOT NULL, until_at BIGINT NOT NULL)${hot}${clustered}`,
+    // Recorded in the transaction that moves something; gone when it is published.
+    `CREATE TABLE sluice_change_new (seq ${identity}, ${change})${hot}`,
+    `CREATE TABLE sluice_change (pos BIGINT NOT NULL PRIMARY KEY, ${change}, told_at BIGINT NOT NULL)${cold}${clustered}`,
+    // Row 1: the last position given, and the last one swept; whoever publishes holds it. Row 2 is the door where it is a row.
+    `CREATE TABLE sluice_feed (id INT NOT NULL PRIMARY KEY, last_pos BIGINT NOT NULL, swept_pos BIGINT NOT NULL)${hot}`,
+    `INSERT INTO sluice_feed (id, last_pos, swept_pos) VALUES (1, 0, 0), (2, 0, 0)`,
+    // The end of this session was told: its lease had run out.
+    `ALTER TABLE sluice_session ADD COLUMN lost SMALLINT NOT NULL DEFAULT 0`,
   ];
 }
 

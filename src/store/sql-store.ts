@@ -14,6 +14,7 @@ import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
 import { declare, replaced } from "./query/declare.ts";
 import { asked, deleteGate } from "./query/delete-gate.ts";
+import { throughDoor } from "./query/door.ts";
 import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
@@ -31,18 +32,21 @@ import { wait } from "./query/wait.ts";
 import { isAmbiguous, repeated } from "./retry.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
+import { SqlFeed } from "./sql-feed.ts";
 import type * as S from "./store.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
 
-export class SqlStore implements S.Store {
+export class SqlStore extends SqlFeed implements S.Store {
   readonly #db: SqlDatabase;
 
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
   constructor(db: SqlDatabase) {
-    this.#db = inPlainWords(db);
+    const plain = inPlainWords(db);
+    super(plain);
+    this.#db = throughDoor(plain);
     this.kind = db.dialect;
     this.capabilities = {
       ports: ALL_PORTS,
@@ -252,6 +256,10 @@ export class SqlStore implements S.Store {
 
   task(id: string): Promise<S.TaskRow | undefined> {
     return this.#db.read(() => read.task(id));
+  }
+
+  tasksById(ids: readonly string[]): Promise<S.TaskRow[]> {
+    return this.#db.read(() => read.tasksById(ids));
   }
 
   tasks(filter: S.TaskFilter): Promise<S.TaskRow[]> {

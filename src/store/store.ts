@@ -5,6 +5,7 @@
 import type { AnyStore } from "./capabilities.ts";
 import type { AsidePort } from "./ports/asides.ts";
 import type { DeclarationPort } from "./ports/declarations.ts";
+import type { FeedPort } from "./ports/feed.ts";
 import type { GatePort } from "./ports/gates.ts";
 import type { HoldingPort } from "./ports/holdings.ts";
 import type { InspectionPort } from "./ports/inspection.ts";
@@ -21,6 +22,7 @@ import type { WakeUpPort } from "./ports/wake-ups.ts";
 export * from "./ports/advancing.ts";
 export type * from "./ports/asides.ts";
 export type * from "./ports/declarations.ts";
+export * from "./ports/feed.ts";
 export type * from "./ports/gates.ts";
 export type * from "./ports/holdings.ts";
 export type * from "./ports/inspection.ts";
@@ -51,5 +53,6 @@ export interface Store
     RunPort,
     TriggerPort,
     InspectionPort,
+    FeedPort,
     WakeUpPort,
     MaintenancePort {}

@@ -8,6 +8,7 @@ import { openPostgres } from "../../src/store/postgres/index.ts";
 import { openSqlite } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeClock, sqliteTimeOf } from "../../src/testing/index.ts";
+import { bySubject, everything, heardSince } from "../feed/heard.ts";
 import {
   describeWithMariadb,
   describeWithPostgres,
@@ -158,20 +159,61 @@ async function agree(
   { lists, length }: { readonly lists: number; readonly length: number },
 ): Promise<Map<string, number>> {
   const effects = new Map<string, number>();
-  const property = fc.asyncProperty(commandList(length), async (commands) => {
+  const property = fc.asyncProperty(commandList(length), fc.boolean(), async (commands, isHeard) => {
     await emptyTables(aside);
     const memory = openMemory({ now: clock.now });
     const players = [new Player(memory, clock), new Player(store, clock)] as const;
+    // With nobody listening, they do it by other statements.
+    const listeners = isHeard ? [await Listening.open(memory), await Listening.open(store)] : [];
     await play(commands, players);
     const states = [
       await stateOf(players[0], memory, memory.dump()),
       await stateOf(players[1], store, await tablesOf(aside)),
     ];
     expect(states[1]).toEqual(states[0]);
+    const heard = await Promise.all(listeners.map((each, index) => each.heard(players[index] as Player)));
+    expect(heard[1]).toEqual(heard[0]);
+    await listeners[1]?.close();
     for (const [kind, count] of players[0].effects) effects.set(kind, (effects.get(kind) ?? 0) + count);
   });
   await fc.assert(property, { numRuns: lists * MORE, endOnFailure: process.env.SLUICE_SHRINK !== "1" });
   return effects;
+}
+
+/** Somebody who hears everything. Of every unit it is the whole history, each event once and in its order. */
+class Listening {
+  readonly #store: Store;
+  readonly #since: number;
+
+  private constructor(store: Store, since: number) {
+    this.#store = store;
+    this.#since = since;
+  }
+
+  static async open(store: Store): Promise<Listening> {
+    return new Listening(store, await store.follow([everything("all")]));
+  }
+
+  close(): Promise<void> {
+    return this.#store.unfollow(["all"]);
+  }
+
+  /** In the order of each subject; what happened to others in the same transaction has no order. */
+  async heard(player: Player): Promise<unknown> {
+    const subjects = bySubject(await heardSince(this.#store, "all", this.#since, 50));
+    for (const unit of player.units) {
+      const told = (subjects.get(unit) ?? []).filter(({ n }) => n !== null);
+      const history = await this.#store.events(unit);
+      expect(told.map(({ n, kind, data }) => [n, kind, data])).toEqual(
+        history.map(({ n, kind, data }) => [n, kind, data]),
+      );
+    }
+    return player.comparable(
+      [...subjects]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, changes]) => changes.map(({ position: _, ...change }) => change)),
+    );
+  }
 }
 
 async function play(commands: readonly Command[], [oracle, other]: readonly [Player, Player]): Promise<void> {

@@ -738,6 +738,10 @@ export class Player {
     return epoch === null ? null : `#${this.#ranks.get(epoch) ?? "?"}`;
   }
 
+  get units(): readonly string[] {
+    return this.#tasks;
+  }
+
   get subjects(): readonly string[] {
     const gates = this.#runs.map((run) => `run:${run}/steps`);
     const windows = [...this.#overLists.values()].map(({ run, step }) => windowOf(run, step));

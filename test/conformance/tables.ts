@@ -74,5 +74,6 @@ export async function emptyTables(aside: Aside): Promise<void> {
   // A commit is what takes time.
   await aside.query("BEGIN");
   for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);
+  for (const table of ["listener", "change_new", "change"]) await aside.query(`DELETE FROM sluice_${table}`);
   await aside.query("COMMIT");
 }

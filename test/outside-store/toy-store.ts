@@ -61,6 +61,11 @@ export function openToy(now: () => number): ToyStore {
       const unit = toy.world.units.get(id);
       return unit && taskRow(unit);
     },
+    tasksById: async (ids) =>
+      [...new Set(ids)].flatMap((id) => {
+        const unit = toy.world.units.get(id);
+        return unit ? [taskRow(unit)] : [];
+      }),
     tasks: async (filter) => tasks(toy.world, filter),
     ended: async (ids) => ids.filter((id) => (toy.world.units.get(id)?.endedAt ?? 1) > 0),
     find: async (prefix) => [...toy.world.units.keys()].filter((id) => id.startsWith(prefix)).sort(),

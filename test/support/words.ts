@@ -2,7 +2,7 @@
 // the command line alone, and nobody takes a message apart to say it anew.
 
 import { isErrorCode } from "../../src/core/error-code.ts";
-import { isEventKind } from "../../src/core/event.ts";
+import { FEED_EVENTS, isEventKind } from "../../src/core/event.ts";
 import { isHint } from "../../src/core/hint.ts";
 import { RUN_EVENTS } from "../../src/core/run/event.ts";
 import type { SourceFile } from "./rooms.ts";
@@ -44,7 +44,7 @@ const events: Rule = (path, text) =>
     : unknown(
         text,
         EVENT,
-        (word) => isEventKind(word) || Object.hasOwn(RUN_EVENTS, word),
+        (word) => [FEED_EVENTS, RUN_EVENTS].some((kinds) => Object.hasOwn(kinds, word)) || isEventKind(word),
         "event",
         "event.ts",
       );

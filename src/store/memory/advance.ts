@@ -1,5 +1,6 @@
 /** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
 import { storedOptions } from "../../core/unit-options.ts";
+import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
 import { keyOfStep } from "../runs.ts";
@@ -28,7 +29,10 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
   const stopped = over.filter((run) => releaseRun(tables, run));
   for (const run of over) clearAway(tables, run);
   const valid = moves.filter(({ run, epoch }) => current(tables, { id: run, epoch }));
-  const enqueued = valid.map((move) => apply(tables, now, move)).reduce((sum, count) => sum + count, 0);
+  const byRun = new Map(seen.map((run) => [run.id, run]));
+  const enqueued = valid
+    .map((move) => apply(tables, now, move, byRun.get(move.run)))
+    .reduce((sum, count) => sum + count, 0);
   for (const { seq } of news) tables.news.delete(seq);
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
   const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
@@ -83,11 +87,12 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
 }
 
 /** How many units it has put in line. */
-function apply(tables: Tables, now: number, move: RunMove): number {
+function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undefined): number {
   const { run, start, gates, steps, finish } = move;
   if (start) begin(tables, now, move, start);
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
+  for (const change of changesOfRun(move, seen)) tables.feed.run(change);
   const created = putUnits(tables, now, move);
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });

@@ -48,6 +48,8 @@ export function setAside(tables: Tables, now: number, lane: LaneSpec, error: str
           n: 0,
         },
   );
+  const data = JSON.stringify({ error });
+  tables.feed.other({ kind: "LaneSetAside", subject: lane.id, queue: lane.queue, data });
   if (tables.aside.has(lane.id)) return;
   const { id, queue, task, asks } = lane;
   tables.aside.insert({ lane: id, queue, task, asks, error, at: now });

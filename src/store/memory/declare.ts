@@ -4,6 +4,7 @@ import { kindOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { inByteOrder } from "../../core/text.ts";
 import { contentOf, NOBODY, sayingsOf, UNNAMED_APP } from "../declaration.ts";
+import { placeOfGate } from "../feed.ts";
 import { asksOf } from "../lane.ts";
 import type { Declaration, Declared, GateKept, Occasion, Saying } from "../store.ts";
 import { unborn } from "./hand.ts";
@@ -44,16 +45,21 @@ function say(tables: Tables, now: number, app: string, sayings: ReadonlyMap<stri
     tables.declared.insert({ gate, app, capacity, line, leaseMs, queueRank, at });
     tables.declared.delete(pairKey(gate, NOBODY));
   }
-  for (const gate of new Set([...before.keys(), ...sayings.keys()])) settle(tables, now, gate);
+  for (const gate of new Set([...before.keys(), ...sayings.keys()])) settle(tables, now, app, gate);
 }
 
-function settle(tables: Tables, now: number, name: string): void {
+function settle(tables: Tables, now: number, app: string, name: string): void {
   const said = tables.declared.of(name);
   const all = strictest(said.map(sayingOf), undeclared(name));
   const known = tables.gate.get(name);
   const { dated, ...next } = follow(known ?? { ...unborn(name), capacity: undeclared(name).limit }, all);
   const setAt = known && dated ? now : (known?.setAt ?? null);
   tables.gate.put({ ...(known ?? unborn(name)), ...next, line: all.line, setAt });
+  const from = known ? known.capacity : undeclared(name).limit;
+  if (from !== next.capacity) {
+    const data = JSON.stringify({ app, from, to: next.capacity });
+    tables.feed.other({ kind: "LimitDeclared", subject: name, ...placeOfGate(name), data });
+  }
   if (kindOf(name) !== "queue") return;
   const queueRank = firstRank(said.map((row) => row.queueRank)) ?? 100;
   tables.queue.put({ name: name.slice("queue:".length), queueRank });

@@ -4,7 +4,7 @@
  */
 
 import { SluiceError } from "../../core/error.ts";
-import type { Hear } from "../../core/hint.ts";
+import type { Hear, Hint } from "../../core/hint.ts";
 import { ALL_PORTS } from "../capabilities.ts";
 import { replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
@@ -15,6 +15,7 @@ import type { Dump } from "./dump.ts";
 import { dump } from "./dump.ts";
 import { cancelRun, failRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
+import { feedVerbs } from "./feed-verbs.ts";
 import * as hand from "./hand.ts";
 import { inspect } from "./inspect.ts";
 import { items, standstill } from "./item.ts";
@@ -57,7 +58,16 @@ interface World {
 export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore {
   const tables = new Tables();
   const listeners = new Set<Hear>();
-  const write = async <T>(verb: (now: number) => T): Promise<T> => tables.transact(() => verb(now()));
+  const hint = (told: Hint): void => {
+    for (const hear of listeners) queueMicrotask(() => listeners.has(hear) && hear(told));
+  };
+  const write = async <T>(verb: (now: number) => T): Promise<T> => {
+    const at = now();
+    tables.feed.forget();
+    const done = tables.transact(() => verb(at));
+    if (tables.feed.publish(at)) hint("feed");
+    return done;
+  };
   const look = async <T>(query: (now: number) => T): Promise<T> => query(now());
   const world: World = { tables, now, write, look };
   return {
@@ -85,9 +95,8 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
         listeners.delete(hear);
       };
     },
-    hint: (hint) => {
-      for (const hear of listeners) queueMicrotask(() => listeners.has(hear) && hear(hint));
-    },
+    ...feedVerbs(tables, now),
+    hint,
     close: async () => listeners.clear(),
     dump: () => dump(tables),
   };
@@ -197,7 +206,7 @@ const sessionsOf = ({
   openSession: (opened) => write((at) => session.openSession(tables, at, opened)),
   renewSession: (id, leaseMs) => write((at) => session.renewSession(tables, at, id, leaseMs)),
   retireSession: (id) => write(() => session.retireSession(tables, id)),
-  closeSession: (id) => write(() => tables.session.delete(id)),
+  closeSession: (id) => write(() => session.closeSession(tables, id)),
   claimsOf: (id) => look(() => session.claimsOf(tables, id)),
   renewClaims: (id) => write((at) => session.renewClaims(tables, at, id)),
   stopping: (of) => look(() => stopping(tables, of)),
@@ -214,6 +223,7 @@ const readsOf = ({
   S.Store,
   | "ended"
   | "task"
+  | "tasksById"
   | "tasks"
   | "stirring"
   | "run"
@@ -236,6 +246,7 @@ const readsOf = ({
 > => ({
   ended: (ids) => look(() => ids.filter((id) => tables.outcome.has(id) || !tables.task.has(id))),
   task: (id) => look(() => read.task(tables, id)),
+  tasksById: (ids) => look(() => [...new Set(ids)].flatMap((id) => read.task(tables, id) ?? [])),
   tasks: (filter) => look(() => read.tasks(tables, filter)),
   stirring: () => look(() => stirring(tables)),
   run: (id) => look(() => run(tables, id)),

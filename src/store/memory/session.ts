@@ -4,15 +4,37 @@ import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";
 import type { HeldRecord } from "./claim.ts";
 import { claimedRow, current } from "./claim.ts";
-import type { RunningRecord, StoppingRecord, Tables } from "./tables.ts";
+import type { RunningRecord, SessionRecord, StoppingRecord, Tables } from "./tables.ts";
 
 export function openSession(
   tables: Tables,
   now: number,
   { id, name, slots, serves, leaseMs }: NewSession,
 ): void {
-  tables.session.insert({ id, name, slots, serves, expiresAt: now + leaseMs, startedAt: now });
+  tables.session.insert({ id, name, slots, serves, expiresAt: now + leaseMs, startedAt: now, lost: false });
+  tables.feed.other({ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) });
 }
+
+export function closeSession(tables: Tables, id: string): void {
+  const session = tables.session.get(id);
+  tables.session.delete(id);
+  if (session && !session.lost) tellWorker(tables, "WorkerStopped", session);
+}
+
+/** Each is told once, when its lease has run out. */
+export function loseSessions(tables: Tables, now: number): void {
+  for (const session of tables.session.all()) {
+    if (session.lost || session.expiresAt > now) continue;
+    tables.session.put({ ...session, lost: true });
+    tellWorker(tables, "WorkerLost", session);
+  }
+}
+
+const tellWorker = (
+  tables: Tables,
+  kind: "WorkerStopped" | "WorkerLost",
+  { id, name }: SessionRecord,
+): void => tables.feed.other({ kind, subject: id, data: JSON.stringify({ name }) });
 
 /** A session that has ended stays ended: others may hold its claims by now. */
 export function renewSession(tables: Tables, now: number, id: string, leaseMs: number): boolean {

@@ -1,4 +1,5 @@
 /** What people and timers do to runs and to what waits: pause, another place in line, an end to waiting. */
+import { pausedChange } from "../feed.ts";
 import { announce } from "./arrival.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { changeLimit } from "./hand.ts";
@@ -16,6 +17,7 @@ export function pauseRun(tables: Tables, now: number, id: string, paused: boolea
   for (const gate of gatesOfRun(tables, id))
     if (gate.paused !== paused)
       changeLimit(tables, now, { key: gate.name, to: paused ? "paused" : "resumed", by });
+  tables.feed.run(pausedChange(id, paused, by));
   return true;
 }
 

@@ -36,6 +36,8 @@ interface TableShape<R> {
   readonly key: (row: R) => Key;
   /** Rows of one group are found without a look at the others. */
   readonly group?: (row: R) => string | null;
+  /** Hears of each new row. */
+  readonly inserted?: (row: R) => void;
 }
 
 export class Table<R extends object> {
@@ -71,6 +73,7 @@ export class Table<R extends object> {
     if (this.#rows.has(key))
       throw new DataError(new Error(`${this.#shape.name} has a row ${String(key)} already`));
     this.put(row);
+    this.#shape.inserted?.(row);
   }
 
   put(row: R): void {

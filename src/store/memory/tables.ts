@@ -6,6 +6,7 @@ import type { News, StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { FinalState, LaneState, Stopping } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
+import { MemoryFeed } from "./feed.ts";
 import { Table, UndoLog } from "./table.ts";
 
 export interface GateRecord {
@@ -172,13 +173,15 @@ interface EventRecord {
   readonly data: string | null;
 }
 
-interface SessionRecord {
+export interface SessionRecord {
   readonly id: string;
   readonly name: string;
   readonly slots: number;
   readonly serves: string;
   readonly expiresAt: number;
   readonly startedAt: number;
+  /** Its end was told: its lease had run out. */
+  readonly lost: boolean;
 }
 
 export interface RunRecord {
@@ -226,10 +229,15 @@ const OF_RUNS: SessionRecord = {
   serves: `{"queues":["${RUNS}"],"tasks":["*"]}`,
   expiresAt: 9_000_000_000_000_000,
   startedAt: 0,
+  lost: false,
 };
 
 export class Tables {
   readonly #journal = new UndoLog();
+  readonly feed = new MemoryFeed({
+    unit: (id) => this.task.get(id),
+    queueOf: (lane) => this.lane.get(lane)?.queue ?? null,
+  });
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });
   readonly declared = new Table<DeclaredRecord>(this.#journal, {
@@ -277,6 +285,7 @@ export class Tables {
     name: "event",
     key: ({ subject, n }) => eventKey(subject, n),
     group: ({ subject }) => subject,
+    inserted: (row) => this.feed.event(row),
   });
   readonly session = new Table<SessionRecord>(this.#journal, { name: "session", key: byId });
   readonly run = new Table<RunRecord>(this.#journal, { name: "run", key: byId });

@@ -2,6 +2,7 @@
 import { inByteOrder } from "../../core/text.ts";
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { loseSessions } from "./session.ts";
 import type { MemoryEnding } from "./settle.ts";
 import { expire } from "./settle.ts";
 import type { Tables } from "./tables.ts";
@@ -21,7 +22,9 @@ export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
   const parkedOn = new Set(tables.lane.all().flatMap(({ parked }) => parked ?? []));
   promote(tables, due);
   expireAnywhere(tables, now, over);
+  loseSessions(tables, now);
   forgetSessions(tables, now);
+  tables.feed.sweep(now);
   return {
     now,
     promoted: due.length,

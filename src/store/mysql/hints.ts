@@ -75,7 +75,7 @@ export class Hints {
       // What was said is not told apart: whoever listens looks at everything.
       if (moved)
         for (const hear of this.#listeners)
-          for (const hint of ["work", "cancel", "runs"] as const) hear(hint);
+          for (const hint of ["work", "cancel", "runs", "feed"] as const) hear(hint);
     } catch {
       // The store is away; the poll will find out.
       this.#failures += 1;

@@ -9,6 +9,8 @@ export interface UnitPort {
   /** Inserts only. `within` is the caller's own transaction, for stores with the capability `callerTransaction`. */
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
   task(id: string): Promise<TaskRow | undefined>;
+  /** These tasks and runs as they are, in no order; those that do not exist are left out. */
+  tasksById(ids: readonly string[]): Promise<TaskRow[]>;
   /** The newest first. */
   tasks(filter: TaskFilter): Promise<TaskRow[]>;
   /** Which of these tasks and runs have ended, or do not exist. */

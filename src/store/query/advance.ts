@@ -8,7 +8,7 @@
  * stopped.
  */
 import type { Flow } from "../flow.ts";
-import { commit, flight, send } from "../flow.ts";
+import { commit, flight } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { int, text, textOrNull, word } from "../row.ts";
 import type { Advance, Advanced, ItemSeen, Reading, Results, RunMove, RunSeen, StepKey } from "../runs.ts";
@@ -20,19 +20,20 @@ import { sweep } from "./run-end.ts";
 import { writesOf } from "./run-move.ts";
 import { lockAll, seeRuns } from "./run-seen.ts";
 import { releaseClaims } from "./stopping.ts";
+import { selectListening } from "./tell.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
 /** `which`: news of these runs alone. */
 export function* advance(decide: Decide, dialect: Dialect, which?: readonly string[]): Flow<Advanced> {
-  const news = yield* send(selectNews(which));
+  const { news, listening } = yield* flight({ news: selectNews(which), listening: selectListening() });
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map(({ run }) => run))].sort();
   yield* lockAll(ids);
   const { runs, over, lanes } = yield* seeRuns(ids, news);
-  const epochs = new Map(runs.map(({ id, epoch }) => [id, epoch]));
+  const byRun = new Map(runs.map((run) => [run.id, run]));
   const wanted = runs.length > 0 ? yield* decided(decide, runs) : [];
-  const moves = wanted.filter(({ run, epoch }) => epochs.get(run) === epoch);
+  const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   // The last look at a run clears away what only it needed.
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
@@ -42,7 +43,7 @@ export function* advance(decide: Decide, dialect: Dialect, which?: readonly stri
     stopped.length > 0 && releaseClaims(stopped.map(({ epoch }) => epoch)),
     // Before anything is written: a pass that has arrivals in hand may want what is written here.
     sweep(over.map(({ id }) => id)),
-    moves.map((move) => writesOf(move, dialect)),
+    moves.map((move) => writesOf(move, byRun.get(move.run), { dialect, quiet: listening.length === 0 })),
     deleteNews(news.map(({ seq }) => seq)),
     again.length > 0 && insertNewsOfRuns(again),
   ]);

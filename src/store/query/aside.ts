@@ -12,6 +12,7 @@ import { by, forUpdate, forUpdateSkipLocked, now, oneOf, raw, rows, sql } from "
 import type { AsideRow } from "../store.ts";
 import { arrivalRow, bestPerLane, deleteArrivals, insertArrivals, takeIn } from "./arrival.ts";
 import { insertEvents, selectLastEvent } from "./event.ts";
+import { tellOthers } from "./tell-others.ts";
 
 /** The number of this state of a lane. */
 const ASIDE = sql`3`;
@@ -35,6 +36,7 @@ export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): F
         mysql: "ON DUPLICATE KEY UPDATE sluice_aside.lane = sluice_aside.lane",
       },
     )}`,
+    tellOthers([{ kind: "LaneSetAside", subject: id, queue, data: JSON.stringify({ error }) }]),
   ]);
 }
 
@@ -74,10 +76,12 @@ export function* restore(given: string, who: string): Flow<AsideRow | undefined>
   );
   if (!aside) return undefined;
   const n = only(yield* send(selectLastEvent(aside.id))) + 1;
+  const data = JSON.stringify({ by: who });
   yield* commit([
     comeBack(aside.id),
     sql`UPDATE sluice_lane SET n = ${n} WHERE id = ${aside.id}`,
-    insertEvents([{ subject: aside.id, n, kind: "LaneRestored", data: JSON.stringify({ by: who }) }]),
+    insertEvents([{ subject: aside.id, n, kind: "LaneRestored", data }]),
+    tellOthers([{ kind: "LaneRestored", subject: aside.id, n, queue: aside.queue, data }]),
   ]);
   return aside;
 }

@@ -12,9 +12,11 @@ import { int, only } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { LimitChange } from "../store.ts";
+import type { NewEvent } from "./event.ts";
 import { insertEvents, selectLastEvent } from "./event.ts";
 import { ownGate } from "./gate-row.ts";
 import { sayingRow } from "./saying.ts";
+import { tellGates } from "./tell-others.ts";
 
 /** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
 export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
@@ -44,16 +46,16 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
   const setBy = change.to === "value" ? change.by : change.to === "declared" ? null : before.setBy;
   const inForce = (own: Own): Limit => inherit(own, family === null ? undefined : above[0]).limit;
   const answer = { from: inForce(before), limit: inForce({ ...before, limit, setBy }) };
+  const changed: NewEvent = {
+    subject: change.key,
+    n,
+    kind: EVENT[change.to],
+    data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
+  };
   yield* commit([
     gate ? update(change, limit, n) : insertGate(change, limit, born, n),
-    insertEvents([
-      {
-        subject: change.key,
-        n,
-        kind: EVENT[change.to],
-        data: JSON.stringify({ by: change.by, from: answer.from, to: answer.limit }),
-      },
-    ]),
+    insertEvents([changed]),
+    tellGates([changed]),
   ]);
   return answer;
 }

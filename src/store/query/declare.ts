@@ -20,6 +20,7 @@ import { insertGates, insertQueues } from "./arrival.ts";
 import { selectNow } from "./look.ts";
 import type { SayingRow } from "./saying.ts";
 import { insertSayings, selectSayingsOf } from "./saying.ts";
+import { tellGates } from "./tell-others.ts";
 import { declareTriggers } from "./triggers.ts";
 
 /** Held by one declaration at a time, and by whoever takes a gate out of the store. */
@@ -90,14 +91,25 @@ function* declareGates(
   };
   const time = only(clock);
   const since = new Map(said.filter((each) => each.app === app).map((each) => [each.gate, each]));
+  const after = locked.map((gate) => ({
+    before: gate,
+    // A gate that is born with a declaration has had its limit from the beginning.
+    gate: gateAfter(gate, all(gate.name), old.has(gate.name) ? time : null),
+  }));
   yield* send([
     sql`DELETE FROM sluice_declared WHERE app = ${app} AND gate ${oneOf(keys)}`,
     sql`DELETE FROM sluice_declared WHERE app = ${NOBODY} AND gate ${oneOf([...sayings.keys()])}`,
     insertSayings(app, sayings, (key, saying) => sinceWhen(since.get(key), saying) ?? time),
-    // A gate that is born with a declaration has had its limit from the beginning.
-    writeGates(locked.map((gate) => gateAfter(gate, all(gate.name), old.has(gate.name) ? time : null))),
+    writeGates(after.map(({ gate }) => gate)),
     rerank(queues.map((key) => ({ name: queueOf(key), rank: firstRank(all(key).map(({ rank }) => rank)) }))),
+    tellGates(after.flatMap(({ before, gate }) => declaredChange(app, before.capacity, gate))),
   ]);
+}
+
+/** Only where another limit is in force now. */
+function declaredChange(app: string, from: number | null, { name, capacity }: GateAfter) {
+  const data = JSON.stringify({ app, from, to: capacity });
+  return from === capacity ? [] : [{ subject: name, kind: "LimitDeclared" as const, n: null, data }];
 }
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);

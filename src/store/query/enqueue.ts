@@ -7,11 +7,12 @@ import type { Sql } from "../sql.ts";
 import { by, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued, NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { tellEnqueued } from "./tell.ts";
 
 export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
   if (keyed.length === 0) {
-    yield* commit([insertTasks(tasks), putInLine(tasks)]);
+    yield* commit([insertTasks(tasks), putInLine(tasks), tell(tasks)]);
     return tasks.map(({ id }) => ({ id, created: true }));
   }
   const { mine, known } = yield* flight({
@@ -21,9 +22,11 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   });
   const inserted = new Set(mine);
   const created = tasks.filter(({ id }) => inserted.has(id));
-  yield* commit(created.length > 0 && putInLine(created));
+  yield* commit(created.length > 0 && [putInLine(created), tell(created)]);
   return answersTo(tasks, inserted, known);
 }
+
+const tell = (tasks: readonly NewTask[]): Sql[] => tellEnqueued(idsOf(tasks));
 
 /**
  * A second try after an answer was lost. The first may still arrive, even while this one waits for its rows: what has
@@ -39,7 +42,7 @@ export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   });
   const inserted = new Set(mine);
   const created = placed.length > 0 ? [] : tasks.filter(({ id }) => inserted.has(id));
-  yield* commit(created.length > 0 && putInLine(created));
+  yield* commit(created.length > 0 && [putInLine(created), tell(created)]);
   return answersTo(tasks, inserted, known);
 }
 

@@ -12,7 +12,7 @@ import type { Row } from "../row.ts";
 import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
-import type { EventRow } from "../store.ts";
+import type { EventRow, FinalState } from "../store.ts";
 
 /** Not an interface: its fields are read by the names of columns. */
 export type NewEvent = {
@@ -53,7 +53,7 @@ export const claimedData = (row: string): Sql =>
 export function archiveOutcome(id: string): Sql[] {
   return [
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${claimedData("r")} FROM sluice_outcome r WHERE r.id = ${id} AND r.claimed_n IS NOT NULL`,
-    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n, ${KIND}, r.finished_at, CASE WHEN r.state = 'succeeded' THEN NULL ELSE r.body END FROM sluice_outcome r WHERE r.id = ${id}`,
+    sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.n, ${kindOfOutcome("r")}, r.finished_at, CASE WHEN r.state = 'succeeded' THEN NULL ELSE r.body END FROM sluice_outcome r WHERE r.id = ${id}`,
   ];
 }
 
@@ -65,11 +65,15 @@ const FINAL = {
   quarantined: "TaskQuarantined",
 } as const;
 
-const KIND = raw(
-  `CASE r.state ${Object.entries(FINAL)
-    .map(([state, kind]) => `WHEN '${state}' THEN '${kind}'`)
-    .join(" ")} ELSE r.state END`,
-);
+/** The kind of the event that an outcome stands for. */
+export const kindOfOutcome = (row: string): Sql =>
+  raw(
+    `CASE ${row}.state ${Object.entries(FINAL)
+      .map(([state, kind]) => `WHEN '${state}' THEN '${kind}'`)
+      .join(" ")} ELSE ${row}.state END`,
+  );
+
+export const kindOfEnd = (state: FinalState): string => FINAL[state];
 
 /** How far the history of a subject goes; 0 where there is none. One row. */
 export const selectLastEvent = (subject: string): Sql<number> =>

@@ -4,6 +4,7 @@ import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
 import { insertNewsOf } from "./news.ts";
 import { isStillStopping, keepStopping } from "./stopping.ts";
+import { tellEnding, tells, tellsBeside } from "./tell.ts";
 
 const OUTCOME = raw(
   "sluice_outcome (id, state, epoch, attempt, losses, body, session, claimed_at, claimed_n, finished_at, n)",
@@ -15,6 +16,12 @@ interface Place {
   readonly which: Sql;
   /** Which of those claims hold on to their slots until their code has ended; all that have them unless said. */
   readonly stopping?: Sql;
+}
+
+/** How ends are written. `quiet`: nobody listens, so nothing is told. */
+export interface EndWriting {
+  readonly dialect: Dialect;
+  readonly quiet: boolean;
 }
 
 interface End {
@@ -31,7 +38,7 @@ const EXPIRED: End = { state: "expired", body: null };
 function endFrom(
   { table, which, stopping = sql`u.held = 1` }: Place,
   { state, body }: End,
-  dialect: Dialect,
+  { dialect, quiet }: EndWriting,
 ): Sql[] {
   const isClaim = table === "sluice_running";
   const epoch = raw(isClaim ? "u.epoch" : "NULL");
@@ -39,15 +46,17 @@ function endFrom(
   const values = sql`u.id, ${raw(`'${state}'`)}, ${epoch}, u.attempt, u.losses, ${text}, ${raw(isClaim ? CLAIMED : UNCLAIMED)}, ${now}, u.n + 1`;
   if (dialect === "postgres") {
     const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
-    return [
-      sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`,
-    ];
+    const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
+    const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
+    return [quiet ? moved : tellsBeside(moved)];
   }
   // Those that the first statement has found: another may have come since.
   const ended = sql`sluice_running u JOIN sluice_outcome o ON o.id = u.id WHERE ${which} AND ${stopping}`;
+  const alsoEnded = sql`${raw(table)} u JOIN sluice_outcome o ON o.id = u.id JOIN sluice_task t ON t.id = u.id WHERE ${which}`;
   return [
     sql`INSERT INTO ${OUTCOME} SELECT ${values} FROM ${raw(table)} u WHERE ${which}${forUpdate}`,
     ...(isClaim ? [keepStopping(ended, "u", state)] : []),
+    ...(quiet ? [] : [tells(tellEnding(state, text, alsoEnded))]),
     by({
       postgres: "",
       sqlite: sql`DELETE FROM ${raw(table)} AS u WHERE ${which}`,
@@ -56,18 +65,18 @@ function endFrom(
   ];
 }
 
-export const expireWaiting = (ids: readonly string[], dialect: Dialect): Sql[] => [
-  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, dialect),
+export const expireWaiting = (ids: readonly string[], ending: EndWriting): Sql[] => [
+  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, ending),
   insertNewsOf(ids),
 ];
 
 /** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
-export const expireAnywhere = (ids: readonly string[], dialect: Dialect): Sql[] => {
+export const expireAnywhere = (ids: readonly string[], ending: EndWriting): Sql[] => {
   const which = sql`u.id ${oneOf(ids)}`;
   return [
-    ...endFrom({ table: "sluice_waiting", which }, EXPIRED, dialect),
-    ...endFrom({ table: "sluice_later", which }, EXPIRED, dialect),
-    ...endFrom({ table: "sluice_running", which: sql`${which} AND u.held = 0` }, EXPIRED, dialect),
+    ...endFrom({ table: "sluice_waiting", which }, EXPIRED, ending),
+    ...endFrom({ table: "sluice_later", which }, EXPIRED, ending),
+    ...endFrom({ table: "sluice_running", which: sql`${which} AND u.held = 0` }, EXPIRED, ending),
     insertNewsOf(ids),
   ];
 };
@@ -82,31 +91,31 @@ const EVERYWHERE = [
 ] as const;
 
 /** Everything of these runs that is still somewhere. */
-export const endUnitsOf = (runs: readonly string[], end: End, dialect: Dialect): Sql[] => {
-  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run ${oneOf(runs)})`;
-  return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, dialect));
+export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] => {
+  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`;
+  return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, ending));
 };
 
 /** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
 export const endItems = (
   { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
-  dialect: Dialect,
+  ending: EndWriting,
 ): Sql[] => {
-  const which = sql`u.id IN (SELECT t.id FROM sluice_task t WHERE t.run = ${run} AND t.step = ${step})`;
+  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run = ${run} AND k.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
   const places = inFlight ? EVERYWHERE : (["sluice_waiting", "sluice_later"] as const);
   return [
-    ...places.flatMap((table) => endFrom({ table, which }, end, dialect)),
+    ...places.flatMap((table) => endFrom({ table, which }, end, ending)),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
   ];
 };
 
 /** A unit that waits, and waits no more. */
-export const endWaiting = (id: string, end: End, dialect: Dialect): Sql[] =>
-  endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, dialect);
+export const endWaiting = (id: string, end: End, ending: EndWriting): Sql[] =>
+  endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, ending);
 
 /** The claim of a run, with the epoch it was seen with. Its units have ended before: it holds on to its slots as they do. */
-export const endRun = (run: { id: string; epoch: number }, end: End, dialect: Dialect): Sql[] =>
+export const endRun = (run: { id: string; epoch: number }, end: End, ending: EndWriting): Sql[] =>
   endFrom(
     {
       table: "sluice_running",
@@ -114,8 +123,8 @@ export const endRun = (run: { id: string; epoch: number }, end: End, dialect: Di
       stopping: isStillStopping("u.id"),
     },
     end,
-    dialect,
+    ending,
   );
 
-export const endLater = (id: string, end: End, dialect: Dialect): Sql[] =>
-  endFrom({ table: "sluice_later", which: sql`u.id = ${id}` }, end, dialect);
+export const endLater = (id: string, end: End, ending: EndWriting): Sql[] =>
+  endFrom({ table: "sluice_later", which: sql`u.id = ${id}` }, end, ending);

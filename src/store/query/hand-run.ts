@@ -2,6 +2,7 @@
  * What people and time do to runs: cancel, fail, pause, another place in line. Each takes the run's lock first, so it is
  * never half-way between two looks of `advance`; the claim of a queued run is a race, and who deletes the row wins it.
  */
+import { pausedChange } from "../feed.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -12,10 +13,13 @@ import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
+import type { EndWriting } from "./expire.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
 import { finished } from "./run-end.ts";
+import { tellEvents } from "./tell.ts";
+import { tellGates, tellRuns } from "./tell-others.ts";
 
 const lockRun = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`.as(idOf);
@@ -40,6 +44,9 @@ function* holdRun(id: string): Flow<boolean> {
   return known.length > 0;
 }
 
+/** What is done by hand is rare: whether somebody listens is left to the statements. */
+const ending = (dialect: Dialect): EndWriting => ({ dialect, quiet: false });
+
 export function* cancelRun(
   id: string,
   who: string,
@@ -59,11 +66,13 @@ export function* cancelRun(
     if (claim) {
       const was = claim.startedAt === null ? "notStarted" : "started";
       if (which === "queued") return { was };
-      yield* commit([finished({ id, epoch: claim.epoch }, end, dialect), insertNewsOfRuns([id])]);
+      yield* commit([finished({ id, epoch: claim.epoch }, end, ending(dialect)), insertNewsOfRuns([id])]);
       return { was };
     }
     if (waiting.length + later.length > 0) {
-      yield* commit(waiting.length > 0 ? endWaiting(id, end, dialect) : endLater(id, end, dialect));
+      yield* commit(
+        waiting.length > 0 ? endWaiting(id, end, ending(dialect)) : endLater(id, end, ending(dialect)),
+      );
       return { was: "queued" };
     }
     const [final] = outcome;
@@ -81,7 +90,7 @@ export function* failRun(id: string, error: string, dialect: Dialect): Flow<bool
   const [claim] = yield* send(selectClaim(id));
   if (!claim) return false;
   const run = { id, epoch: claim.epoch };
-  yield* commit([finished(run, { state: "failed", body: error }, dialect), insertNewsOfRuns([id])]);
+  yield* commit([finished(run, { state: "failed", body: error }, ending(dialect)), insertNewsOfRuns([id])]);
   return true;
 }
 
@@ -100,6 +109,7 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
   yield* commit([
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     changed.length > 0 && switched(changed, paused, who),
+    tellRuns([pausedChange(id, paused, who)]),
   ]);
   return true;
 }
@@ -127,6 +137,7 @@ function switched(gates: readonly RunGate[], paused: boolean, who: string): Sql[
   return [
     sql`UPDATE sluice_gate SET paused = ${paused ? 1 : 0}, n = n + 1 WHERE name ${oneOf(events.map(({ subject }) => subject))}`,
     ...insertEvents(events),
+    ...tellGates(events),
   ];
 }
 
@@ -142,17 +153,17 @@ export function* reprioritize(id: string, priority: number, who: string): Flow<{
   const from = unit.priority;
   const n = unit.n + 1;
   const place = raw(waiting[0] ? "sluice_waiting" : "sluice_later");
+  const moved: NewEvent = {
+    subject: id,
+    n,
+    kind: "TaskReprioritized",
+    data: JSON.stringify({ by: who, from, to: priority }),
+  };
   yield* commit([
     sql`UPDATE ${place} SET precedence = ${0 - priority}, n = ${n} WHERE id = ${id}`,
     sql`UPDATE sluice_task SET priority = ${priority} WHERE id = ${id}`,
-    insertEvents([
-      {
-        subject: id,
-        n,
-        kind: "TaskReprioritized",
-        data: JSON.stringify({ by: who, from, to: priority }),
-      },
-    ]),
+    insertEvents([moved]),
+    tellEvents([moved]),
     waiting.length > 0 && insertArrivalsOf([id]),
   ]);
   return { from };
@@ -162,7 +173,7 @@ export function* failWaiting(id: string, error: string, dialect: Dialect): Flow<
   const waiting = yield* send(selectWaiting(id));
   if (waiting.length === 0) return false;
   yield* commit([
-    endWaiting(id, { state: "failed", body: error }, dialect),
+    endWaiting(id, { state: "failed", body: error }, ending(dialect)),
     sql`DELETE FROM sluice_timer WHERE id = ${id}`,
     insertNewsOf([id]),
   ]);

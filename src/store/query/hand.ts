@@ -10,10 +10,12 @@ import { forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { FinalState, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
+import type { NewEvent } from "./event.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
 import { cancelRun } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
+import { tellEnded, tellEvents } from "./tell.ts";
 
 export { changeLimit } from "./change-limit.ts";
 
@@ -106,6 +108,7 @@ function endByHand(unit: Unit, who: string): Sql[] {
     cancelled(unit, who),
     insertNewsOf([id]),
     ...forgetEmptied(id),
+    tellEnded([id]),
   ];
 }
 
@@ -160,6 +163,12 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
   if (!found || task.length === 0) return undefined;
   const { was } = found;
   const n = found.n + 1;
+  const retried: NewEvent = {
+    subject: id,
+    n,
+    kind: "TaskRetried",
+    data: JSON.stringify({ by: who, was }),
+  };
   yield* commit([
     archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
@@ -168,7 +177,8 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
       SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${n} FROM sluice_task WHERE id = ${id}`,
     insertArrivalsOf([id]),
-    insertEvents([{ subject: id, n, kind: "TaskRetried", data: JSON.stringify({ by: who, was }) }]),
+    insertEvents([retried]),
+    tellEvents([retried]),
   ]);
   return { was };
 }

@@ -22,6 +22,7 @@ import { holdLost, selectLost } from "./lost.ts";
 import { exitOf, settle } from "./settle.ts";
 import type { LapsedInHand } from "./stopping.ts";
 import { holdLapsed, release, selectLapsed } from "./stopping.ts";
+import { selectListening } from "./tell.ts";
 
 const SHORT_LINE = 64;
 
@@ -45,10 +46,11 @@ export const firstFlight = (scope: Scope, dialect: Dialect) => {
     beyond: scope.intake && scope.queues.length > 0 && read(look.selectBeyond(scope)),
     prefetched: scope.prefetching > 0 && read(look.selectPrefetched(scope.session, scope.prefetching)),
     sessions: read(look.selectClockAndSessions()),
+    listening: selectListening(),
   });
 };
 
-const isEnding = (finished: Finished): finished is Exclude<Finished, Stopped> => !isStopped(finished);
+export const isEnding = (finished: Finished): finished is Exclude<Finished, Stopped> => !isStopped(finished);
 
 type Answered<F> = F extends Flow<infer T> ? T : never;
 

@@ -5,12 +5,16 @@ import type { Claimed, Moves, News, Scope } from "../store.ts";
 import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
+import type { EndWriting } from "./expire.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Looked, PassSeen } from "./pass-look.ts";
-import { exitOfLost, settle } from "./settle.ts";
+import { isEnding } from "./pass-look.ts";
+import type { Exit } from "./settle.ts";
+import { exitOf, exitOfLost, settle } from "./settle.ts";
 import { release } from "./stopping.ts";
+import { tellClaimed, tellEnded, tellMoved, tellStarted } from "./tell.ts";
 
 /** What a pass has to write. */
 interface Decided extends Looked {
@@ -27,22 +31,45 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
   const { seen, moves, lapsed, opened } = decided;
   const touched = [...moves.lanes.map(({ lane }) => lane), ...opened.map(({ lane }) => lane)];
   const news = newsOf(decided);
+  const recovered = moves.recover.map(exitOfLost);
+  const quiet = seen.listening.length === 0;
+  const ending = { dialect, quiet };
   return lastFlight({
-    recovered: settle(moves.recover.map(exitOfLost), dialect),
+    tellSettled: !quiet && tellExits(settledExits(decided)),
+    recovered: settle(recovered, dialect),
+    tellRecovered: !quiet && tellExits(recovered),
     released: lapsed.length > 0 && release(lapsed),
     takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ arrival }) => arrival.seq)),
-    expired: moves.expire.length > 0 && expireWaiting(moves.expire, dialect),
+    expired: moves.expire.length > 0 && expireWaiting(moves.expire, ending),
     // Before anything is claimed: what was to be claimed of them is gone.
-    ended: news.flatMap((each) => endOfItems(each, dialect)),
+    ended: news.flatMap((each) => endOfItems(each, ending)),
     claimed: claims(decided, dialect),
     news: tellNews(news, decided),
+    tellClaimed: !quiet && moves.claim.length > 0 && tellClaimed(idsOf(moves.claim), decided.scope.session),
     started: moves.start.length > 0 && startPrefetched(moves.start),
+    tellStarted: !quiet && moves.start.length > 0 && tellStarted(moves.start),
     locked: touched.length > 1 && lockLanes(touched),
     // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
     moved: moves.lanes.length > 0 && moveLanes(moves.lanes),
     opened: opened.length > 0 && takeIn(opened),
   });
 };
+
+/** Reports of the first flight that were still current there. */
+function settledExits({ scope, seen }: Decided): Exit[] {
+  const current = new Set(seen.settled);
+  const exits = scope.finished.filter(isEnding).map(exitOf);
+  return exits.filter(({ epoch }) => current.has(epoch));
+}
+
+/** What became of claims that were settled in this pass, before anything is claimed again. */
+function tellExits(exits: readonly Exit[]): Sql[] {
+  const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
+  const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
+  return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
+}
+
+const idsOf = (units: readonly { readonly id: string }[]): string[] => units.map(({ id }) => id);
 
 /** What arrives in a lane that was set aside waits there with the others. */
 export const openedBy = (arrivals: readonly Arrived[]): Announced[] =>
@@ -62,8 +89,8 @@ const newsOf = ({ scope, accepted, moves }: Decided): News[] => [
 const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
-const endOfItems = ({ run, failed, stops }: News, dialect: Dialect): Sql[] =>
-  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, dialect) : [];
+const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
+  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, ending) : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
   const { atOnce, unlessFollowed } = sorted(news);

@@ -22,6 +22,10 @@ export function* task(id: string): Flow<TaskRow | undefined> {
   return found;
 }
 
+export function* tasksById(ids: readonly string[]): Flow<TaskRow[]> {
+  return yield* taskRows(yield* send(selectTasks(sql`WHERE t.id ${oneOf(ids)}`)));
+}
+
 export function* ended(ids: readonly string[]): Flow<string[]> {
   const { over, there } = yield* flight({
     over: sql`SELECT id FROM sluice_outcome WHERE id ${oneOf(ids)}`.as(idOf),

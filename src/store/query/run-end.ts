@@ -1,19 +1,20 @@
 /** What a run leaves behind when it ends, and what is swept when nothing of it is at work any more. */
 import type { RunMove } from "../runs.ts";
-import type { Dialect, Sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
 import { by, now, sql } from "../sql.ts";
+import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
 
 /** Its end, whichever way it comes. */
 export function finished(
   run: { readonly id: string; readonly epoch: number },
   { state, body }: NonNullable<RunMove["finish"]>,
-  dialect: Dialect,
+  ending: EndWriting,
 ): Sql[] {
   return [
-    ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, dialect),
+    ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),
     deleteTimersOf(run.id),
-    ...endRun(run, { state, body }, dialect),
+    ...endRun(run, { state, body }, ending),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
   ];
 }

@@ -1,15 +1,20 @@
 /** What is written when a run is moved on: its start, its gates and steps, units put in line, its end. */
 import { inByteOrder } from "../../core/text.ts";
+import { changesOfRun } from "../feed.ts";
 import { inPortions } from "../portions.ts";
-import type { RunMove } from "../runs.ts";
-import type { Dialect, Sql } from "../sql.ts";
+import type { RunMove, RunSeen } from "../runs.ts";
+import type { Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
+import type { EndWriting } from "./expire.ts";
 import { endItems } from "./expire.ts";
 import { finished } from "./run-end.ts";
 import { insertSteps } from "./submit.ts";
+import { tellEnqueued } from "./tell.ts";
+import { tellRuns } from "./tell-others.ts";
 
-export function writesOf(move: RunMove, dialect: Dialect): Sql[] {
+/** `seen`: the run as it was before. */
+export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting): Sql[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
@@ -21,9 +26,15 @@ export function writesOf(move: RunMove, dialect: Dialect): Sql[] {
     ...putInLine(units),
     ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
     ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
-    ...move.endItems.flatMap((items) => endItems({ run, ...items }, dialect)),
-    ...(finish ? finished({ id: run, epoch }, finish, dialect) : []),
+    ...(ending.quiet ? [] : tellMove(move, seen)),
+    ...move.endItems.flatMap((items) => endItems({ run, ...items }, ending)),
+    ...(finish ? finished({ id: run, epoch }, finish, ending) : []),
   ];
+}
+
+/** That a run has started comes before its first steps. */
+function tellMove(move: RunMove, seen: RunSeen | undefined): Sql[] {
+  return [...tellRuns(changesOfRun(move, seen)), ...tellEnqueued(move.enqueue.map(({ id }) => id))];
 }
 
 function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {

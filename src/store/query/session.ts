@@ -3,23 +3,27 @@ import type { EventKind } from "../../core/event.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
-import { idOf, int, text } from "../row.ts";
+import { flag, idOf, int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
-import { forUpdate, leaseNow, now, rows, sql } from "../sql.ts";
+import { forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, rows, sql, throughKey } from "../sql.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";
 import type { HeldRow } from "./claim.ts";
 import { among, byEpoch, selectClaimsOf } from "./claim.ts";
+import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
 import { lockLeasedStopping, renewStopping } from "./stopping.ts";
+import { tellEvents } from "./tell.ts";
+import { tellOthers } from "./tell-others.ts";
 
 export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): Flow<void> {
   const list = rows("s", { id: "text", name: "text", slots: "int", serves: "text", lease: "int" }, [
     { id, name, slots, serves, lease: leaseMs },
   ]);
-  yield* commit(
+  yield* commit([
     sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
-  );
+    tellOthers([{ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) }]),
+  ]);
 }
 
 /** A session that has ended stays ended: others may hold its claims by now. */
@@ -37,8 +41,41 @@ export function* retireSession(id: string): Flow<void> {
 }
 
 export function* closeSession(id: string): Flow<void> {
-  yield* commit(sql`DELETE FROM sluice_session WHERE id = ${id}`);
+  const found = yield* send(
+    sql`SELECT id, name, lost FROM sluice_session WHERE id = ${id}${forUpdate}`.as((row) => ({
+      ...workerRow(row),
+      lost: flag(row.lost),
+    })),
+  );
+  yield* commit([
+    sql`DELETE FROM sluice_session WHERE id = ${id}`,
+    tellOthers(found.filter(({ lost }) => !lost).map((worker) => workerChange("WorkerStopped", worker))),
+  ]);
 }
+
+interface Worker {
+  readonly id: string;
+  readonly name: string;
+}
+
+const workerRow = (row: Row): Worker => ({ id: text(row.id), name: text(row.name) });
+
+const workerChange = (kind: "WorkerStopped" | "WorkerLost", { id, name }: Worker) => ({
+  kind,
+  subject: id,
+  data: JSON.stringify({ name }),
+});
+
+/** Sessions whose lease has run out, while nobody has told of it yet. */
+export const selectLostSessions = (): Sql<Worker> =>
+  sql`SELECT id, name FROM sluice_session WHERE ${throughKey("id")} AND lost = 0 AND expires_at <= ${leaseNow} ORDER BY id LIMIT 100${forUpdateSkipLocked}`.as(
+    workerRow,
+  );
+
+export const tellLostSessions = (lost: readonly Worker[]): Sql[] => [
+  sql`UPDATE sluice_session SET lost = 1 WHERE id ${oneOf(lost.map(({ id }) => id))}`,
+  ...tellOthers(lost.map((worker) => workerChange("WorkerLost", worker))),
+];
 
 export function* claimsOf(session: string): Flow<Claimed[]> {
   const found = yield* send(selectClaimsOf(session));
@@ -54,11 +91,15 @@ export function* renewClaims(session: string): Flow<number[]> {
     kept: lockLeasedStopping(session),
   });
   if (held.length + kept.length === 0) return [];
+  const events = held.map(({ id, n }): NewEvent => {
+    return { subject: id, n: n + 1, kind: "StepSlotRenewed", data: null };
+  });
   yield* commit([
     kept.length > 0 && renewStopping(kept),
     held.length > 0 && [
       sql`UPDATE sluice_running SET until_at = ${leaseNow} + lease_ms, n = n + 1 WHERE ${among(held)}`,
-      insertEvents(held.map(({ id, n }) => ({ subject: id, n: n + 1, kind: "StepSlotRenewed", data: null }))),
+      insertEvents(events),
+      tellEvents(events),
     ],
   ]);
   return [...held.map(({ epoch }) => epoch), ...kept].sort((a, b) => a - b);
@@ -102,6 +143,7 @@ export function* note(entries: readonly (HeldRow & { kind: EventKind; data: stri
   if (events.length === 0) return;
   yield* commit([
     insertEvents(events),
+    tellEvents(events),
     found.map(
       ({ id, epoch }) =>
         sql`UPDATE sluice_running SET n = ${next.get(epoch)} WHERE id = ${id} AND epoch = ${epoch}`,

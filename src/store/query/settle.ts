@@ -17,7 +17,7 @@ import { claimedData } from "./event.ts";
 import { keepStopping } from "./stopping.ts";
 
 /** A claim's way out. Not an interface: its fields are read by the names of columns. */
-type Exit = {
+export type Exit = {
   readonly id: string;
   readonly epoch: number;
   readonly to: "outcome" | "later" | "again" | "back";

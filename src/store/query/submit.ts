@@ -16,6 +16,7 @@ import type { Enqueued } from "../store.ts";
 import { bestPerLane, takeIn } from "./arrival.ts";
 import { answersTo, insertTasks, putInLine, selectIds, selectKeys, selectPlaced } from "./enqueue.ts";
 import { insertNewsOfRuns } from "./news.ts";
+import { tellClaimed, tellEnqueued } from "./tell.ts";
 
 /** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
 export function submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
@@ -59,6 +60,15 @@ function place(runs: readonly NewRun[]): Sql[] {
     ...insertSteps(steps),
     ...(queued.length > 0 ? putInLine(queued) : []),
     ...(direct.length > 0 ? goAhead(direct) : []),
+    ...tellEnqueued(runs.map(({ id }) => id)),
+    ...(direct.length > 0
+      ? [
+          tellClaimed(
+            direct.map(({ id }) => id),
+            RUNS,
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -8,12 +8,14 @@ import { by, forUpdateSkipLocked, leaseNow, now, oneOf, sql, throughKey } from "
 import type { Tended } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { expireAnywhere } from "./expire.ts";
+import { selectOld, sweep } from "./feed-sweep.ts";
 import { selectNow } from "./look.ts";
+import { selectLostSessions, tellLostSessions } from "./session.ts";
 
 const BATCH = sql`500`;
 
 export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
-  const { clock, due, over, next, parkedOn } = yield* flight({
+  const { clock, due, over, next, parkedOn, lost, ...old } = yield* flight({
     clock: selectNow(),
     due: sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
       idOf,
@@ -23,11 +25,15 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
     ),
     next: sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`.as(({ at }) => intOrNull(at)),
     parkedOn: selectParkedOn(parkedAfter),
+    lost: selectLostSessions(),
+    ...selectOld,
   });
   yield* commit([
     due.length > 0 && promote(due),
-    over.length > 0 && [expireAnywhere(over, dialect), moveDeadlines(over)],
+    over.length > 0 && [expireAnywhere(over, { dialect, quiet: false }), moveDeadlines(over)],
+    lost.length > 0 && tellLostSessions(lost),
     deleteEndedSessions(),
+    sweep(old),
   ]);
   return {
     now: only(clock),
@@ -81,7 +87,7 @@ export function* promoteOnly(ids: readonly string[]): Flow<void> {
 }
 
 export function* expireOnly(ids: readonly string[], dialect: Dialect): Flow<void> {
-  yield* commit([expireAnywhere(ids, dialect), moveDeadlines(ids)]);
+  yield* commit([expireAnywhere(ids, { dialect, quiet: false }), moveDeadlines(ids)]);
 }
 
 /** Nobody can end it in time; it is tried again later, and keeps nobody up meanwhile. */

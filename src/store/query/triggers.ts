@@ -14,9 +14,11 @@ import { by, forUpdate, leaseNow, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
 import { triggerTaken } from "../triggers.ts";
+import type { NewEvent } from "./event.ts";
 import { insertEvents, selectLastEvent } from "./event.ts";
 import { selectNow } from "./look.ts";
 import { submit } from "./submit.ts";
+import { tellOthers } from "./tell-others.ts";
 
 const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
 
@@ -105,18 +107,18 @@ export function* pauseTrigger(
   const [was] = found;
   if (was === undefined) return undefined;
   if (was === paused) return { was };
+  const event: NewEvent = {
+    subject: name,
+    n: only(events) + 1,
+    kind: paused ? "TriggerPaused" : "TriggerResumed",
+    data: JSON.stringify({ by: who }),
+  };
   yield* commit([
     paused
       ? sql`UPDATE sluice_trigger SET paused = 1, stamp = stamp + 1, busy_until = NULL WHERE name = ${name}`
       : sql`UPDATE sluice_trigger SET paused = 0, stamp = stamp + 1, busy_until = NULL, next_at = ${now} WHERE name = ${name}`,
-    insertEvents([
-      {
-        subject: name,
-        n: only(events) + 1,
-        kind: paused ? "TriggerPaused" : "TriggerResumed",
-        data: JSON.stringify({ by: who }),
-      },
-    ]),
+    insertEvents([event]),
+    tellOthers([event]),
   ]);
   return { was };
 }

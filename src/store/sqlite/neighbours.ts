@@ -94,6 +94,7 @@ export class Neighbours {
     this.tell("work");
     this.tell("cancel");
     this.tell("runs");
+    this.tell("feed");
   }
 
   #hasLostFile(): boolean {

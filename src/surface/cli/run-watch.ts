@@ -3,8 +3,8 @@
  * run as it is in the end. Whoever stops watching stops nothing else.
  */
 import type { Sluice } from "../../api/sluice.ts";
-import { sleep } from "../../env/timers.ts";
 import { print } from "./output.ts";
+import { RunChanges } from "./run-changes.ts";
 import { isOver, runEnding } from "./run-ending.ts";
 import { RunLines } from "./run-lines.ts";
 import type { Seen } from "./run-seen.ts";
@@ -15,7 +15,10 @@ import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
 import { colours, safe } from "./text.ts";
 
-const PACE_MS = 300;
+/** Looks that follow changes come no closer together than this. */
+const PACE_MS = 50;
+/** What a run waits for may change without a change of the run. */
+const IDLE_MS = 1_000;
 /** Of the time, so much is spent looking at most: to count a hundred thousand items takes a while. */
 const LOOKING = 1 / 5;
 
@@ -27,19 +30,29 @@ export async function watchRun(sluice: Sluice, id: string, options: GlobalOption
     process.exit(130);
   };
   process.once("SIGINT", leave);
-  let seen = await lookAt(sluice, id);
-  for (let tookMs = 0; !isOver(seen.run.state); ) {
-    show(seen);
-    await sleep(Math.max(PACE_MS, tookMs / LOOKING - tookMs));
-    const began = performance.now();
-    seen = await lookAt(sluice, id);
-    tookMs = performance.now() - began;
-  }
+  const seen = await untilOver(sluice, id, show);
   show(seen);
   process.removeListener("SIGINT", leave);
   if (options.json) print(options, seen.run, () => "");
   else if (process.stdout.isTTY) process.stdout.write(last(seen));
   process.exitCode = seen.run.state === "succeeded" ? 0 : 1;
+}
+
+async function untilOver(sluice: Sluice, id: string, show: (seen: Seen) => void): Promise<Seen> {
+  const changes = new RunChanges(sluice, id);
+  try {
+    let seen = await lookAt(sluice, id);
+    for (let tookMs = 0; !isOver(seen.run.state); ) {
+      show(seen);
+      await changes.next(Math.max(PACE_MS, tookMs / LOOKING - tookMs), IDLE_MS);
+      const began = performance.now();
+      seen = await lookAt(sluice, id);
+      tookMs = performance.now() - began;
+    }
+    return seen;
+  } finally {
+    await changes.close();
+  }
 }
 
 const UP = (lines: number): string => (lines > 0 ? `\u001b[${lines}A` : "");

@@ -10,6 +10,10 @@ import { BASE, Bench } from "./bench.ts";
 import { byHandSuite } from "./by-hand.ts";
 import { enqueueSuite, noCallerTransactionSuite } from "./enqueue.ts";
 import { fanOutSuite } from "./fan-out.ts";
+import { feedSuite } from "./feed.ts";
+import { feedListenerSuite } from "./feed-listeners.ts";
+import { feedOtherSuite } from "./feed-others.ts";
+import { feedRunSuite } from "./feed-runs.ts";
 import { fencedLeaseSuite, fencingSuite } from "./fencing.ts";
 import { gateSuite } from "./gates.ts";
 import { inLineSinceSuite, inLineSuite } from "./in-line.ts";
@@ -133,4 +137,8 @@ export const PARTS: readonly Part[] = [
   benchPart("a line", ["lines", "declarations", "runs", "holdings", "steering"], lineSuite),
   benchPart("the time in line", [], inLineSinceSuite),
   benchPart("the time in line", ["lines", "runs", "steering"], inLineSuite),
+  benchPart("the feed", ["feed", "steering", "asides"], feedSuite),
+  benchPart("the feed", ["feed", "runs", "steering"], feedRunSuite),
+  benchPart("the feed", ["feed", "declarations", "asides", "triggers", "wakeUps"], feedOtherSuite),
+  benchPart("the feed", ["feed"], feedListenerSuite),
 ];

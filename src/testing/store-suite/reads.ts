@@ -50,4 +50,16 @@ export function readSuite(fresh: Fresh): void {
     expect(await bench.store.find("01abc")).toEqual(["01abc"]);
     expect(await bench.store.find("9")).toEqual([]);
   });
+
+  test("reads tasks and runs by their ids", async () => {
+    const bench = await fresh();
+    await bench.enqueue("a", "b");
+    await bench.session();
+    await bench.report(await bench.claimOne("b"), { to: "succeeded" });
+    const found = await bench.store.tasksById(["b", "nobody", "a"]);
+    expect(found.sort((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
+      await bench.store.task("a"),
+      await bench.store.task("b"),
+    ]);
+  });
 }

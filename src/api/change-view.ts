@@ -1,0 +1,108 @@
+/** A change as people see it. The units of runs are told as runs and steps, by the kinds that their histories have. */
+import { didYouMean } from "../core/app/near.ts";
+import type { ChangeKind } from "../core/change.ts";
+import { ALL_TOPICS, RECORDED_KINDS, TOPIC, topicOf } from "../core/change.ts";
+import { SluiceError } from "../core/error.ts";
+import type { FeedEventKind } from "../core/event.ts";
+import type { RunEventKind } from "../core/run/event.ts";
+import { RUNS } from "../store/runs.ts";
+import type { Change } from "../store/store.ts";
+import { readable } from "./readable.ts";
+import { OF_RUN, OF_STEP } from "./run-events.ts";
+
+/** A kind as people know it: that of a task, a run, a step, a limit, a worker. */
+type SeenKind = ChangeKind | RunEventKind | FeedEventKind;
+
+export interface ChangeView {
+  /** Where it stands. Whoever has come this far goes on with `changes({ after: cursor })`. */
+  readonly cursor: string;
+  readonly at: number;
+  readonly kind: SeenKind;
+  /** The id of a task, run or worker, the key of a limit, the name of a trigger. */
+  readonly subject: string;
+  readonly run?: string;
+  readonly step?: string;
+  readonly item?: number;
+  /** The name of the task or the workflow. */
+  readonly task?: string;
+  readonly queue?: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+type Kinds = Readonly<Partial<Record<ChangeKind, SeenKind>>>;
+
+/** A run that expired, or was given up by recovery, has failed. */
+const RUN_KINDS: Kinds = {
+  ...OF_RUN,
+  TaskLost: "RunRequeued",
+  TaskRetried: "RunRequeued",
+  TaskExpired: "RunFailed",
+  TaskQuarantined: "RunFailed",
+};
+
+const STEP_KINDS: Kinds = {
+  ...OF_STEP,
+  TaskClaimed: "StepStarted",
+  TaskStarted: "StepSlotClaimed",
+  TaskLogged: "StepLogged",
+  TaskReprioritized: "StepReprioritized",
+};
+
+const isOfUnit = (kind: ChangeKind): boolean => kind.startsWith("Task");
+const kindOfRun = (kind: ChangeKind): SeenKind => RUN_KINDS[kind] ?? kind;
+const kindOfStep = (kind: ChangeKind): SeenKind => STEP_KINDS[kind] ?? kind;
+
+function kindOf({ kind, queue, run, step }: Change): SeenKind {
+  if (!isOfUnit(kind)) return kind;
+  if (queue === RUNS) return kindOfRun(kind);
+  return run !== null && step !== null ? kindOfStep(kind) : kind;
+}
+
+export function changeView(change: Change, cursor: string): ChangeView {
+  const { at, subject, run, step, item, task, queue, data } = change;
+  const kind = kindOf(change);
+  const isRun = queue === RUNS;
+  return {
+    cursor,
+    at,
+    kind,
+    subject,
+    ...(run === null && !isRun ? {} : { run: run ?? subject }),
+    ...(step === null ? {} : { step }),
+    ...(item === null ? {} : { item }),
+    ...(task === null ? {} : { task }),
+    ...(queue === null || isRun ? {} : { queue }),
+    data: dataOf(data),
+  };
+}
+
+function dataOf(text: string | null): Readonly<Record<string, unknown>> {
+  if (text === null) return {};
+  const data = readable(text);
+  return typeof data === "object" && data !== null ? { ...data } : { value: data };
+}
+
+/** By the kinds people know, those that are recorded. */
+const RECORDED_AS = new Map<string, ChangeKind[]>();
+for (const recorded of RECORDED_KINDS) {
+  const seen = isOfUnit(recorded) ? [recorded, kindOfRun(recorded), kindOfStep(recorded)] : [recorded];
+  for (const kind of new Set(seen)) RECORDED_AS.set(kind, [...(RECORDED_AS.get(kind) ?? []), recorded]);
+}
+
+function bitOf(kind: ChangeKind): number {
+  const topic = topicOf(kind);
+  return topic === null ? 0 : TOPIC[topic];
+}
+
+/** The topics under which these kinds are recorded. */
+export function topicsOf(kinds: readonly string[] | undefined): number {
+  if (kinds === undefined) return ALL_TOPICS;
+  return kinds.reduce((topics, kind) => {
+    const recorded = RECORDED_AS.get(kind);
+    if (recorded) return recorded.reduce((all, one) => all | bitOf(one), topics);
+    throw new SluiceError(
+      "UNKNOWN_KIND",
+      `"${kind}" is not a kind of change.${didYouMean(kind, [...RECORDED_AS.keys()])}`,
+    );
+  }, 0);
+}

@@ -1,0 +1,178 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Env } from "../env/env.ts";
+import { hostEnv } from "../env/host.ts";
+import { checked } from "../store/checked.ts";
+import { openMemory } from "../store/memory/index.ts";
+import type { Store } from "../store/store.ts";
+import { FakeClock } from "../testing/clock.ts";
+import { FakeEnv } from "../testing/fake-env.ts";
+import { Bench, newTask } from "../testing/store-suite/bench.ts";
+import { started } from "../testing/store-suite/run-bench.ts";
+import type { ChangeFilter, ChangeView } from "./feed.ts";
+import { Sluice } from "./sluice.ts";
+
+function opened(store: Store = openMemory(), env: Env = hostEnv()) {
+  const sluice = new Sluice(checked(store), undefined, env);
+  onTestFinished(() => sluice.close());
+  return { sluice, store };
+}
+
+/** Follows, and answers when it has begun: by then whatever happens is heard. */
+async function following(sluice: Sluice, store: Store, filter: ChangeFilter = {}) {
+  const heard: ChangeView[] = [];
+  const leaving = new AbortController();
+  const begun = new Promise<void>((resolve) => {
+    const { follow, resume } = store;
+    const tell = <T>(answer: Promise<T>): Promise<T> => answer.finally(() => setImmediate(resolve));
+    store.follow = (...given) => tell(follow.call(store, ...given));
+    store.resume = (...given) => tell(resume.call(store, ...given));
+  });
+  const reading = (async () => {
+    for await (const change of sluice.changes({ ...filter, signal: leaving.signal })) heard.push(change);
+  })();
+  await begun;
+  const told = async (many: number): Promise<ChangeView[]> => {
+    while (heard.length < many)
+      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, 2))]);
+    return heard;
+  };
+  const stop = async (): Promise<void> => {
+    leaving.abort();
+    await reading;
+  };
+  return { heard, told, stop, reading };
+}
+
+test("tells tasks by their own kinds, and the units of runs as runs and steps", async () => {
+  const clock = new FakeClock();
+  const store = openMemory({ now: clock.now });
+  const { sluice } = opened(store);
+  const bench = new Bench(store, clock);
+  await bench.session();
+  const feed = await following(sluice, store);
+  await bench.enqueue("a");
+  await started(bench, "r", "fetch");
+  await bench.report(await bench.claimOne("r-fetch"), { to: "failed", body: '{"message":"no"}' });
+  const changes = await feed.told(7);
+  expect(changes.map(({ kind, subject, run, step }) => [kind, subject, run, step])).toEqual([
+    ["TaskEnqueued", "a", undefined, undefined],
+    ["RunQueued", "r", "r", undefined],
+    ["RunDequeued", "r", "r", undefined],
+    ["RunStarted", "r", "r", undefined],
+    ["StepReady", "r-fetch", "r", "fetch"],
+    ["StepStarted", "r-fetch", "r", "fetch"],
+    ["StepFailed", "r-fetch", "r", "fetch"],
+  ]);
+  await feed.stop();
+});
+
+test("a filter of kinds is exact", async () => {
+  const { sluice, store } = opened();
+  const feed = await following(sluice, store, { kinds: ["TaskCancelled"] });
+  await store.enqueue([newTask("a"), newTask("b")]);
+  await store.cancel("a", "ann");
+  await store.cancel("b", "ann");
+  expect((await feed.told(2)).map(({ kind, subject, data }) => [kind, subject, data])).toEqual([
+    ["TaskCancelled", "a", { by: "ann" }],
+    ["TaskCancelled", "b", { by: "ann" }],
+  ]);
+  await feed.stop();
+});
+
+test("a kind that does not exist is refused, with the one that was meant", async () => {
+  const { sluice } = opened();
+  const next = sluice
+    .changes({ kinds: ["TaskFinished"] })
+    [Symbol.asyncIterator]()
+    .next();
+  await expect(next).rejects.toMatchObject({ code: "UNKNOWN_KIND" });
+  const close = sluice
+    .changes({ kinds: ["RunSuceeded"] })
+    [Symbol.asyncIterator]()
+    .next();
+  await expect(close).rejects.toThrow('Did you mean "RunSucceeded"?');
+});
+
+test("a cursor goes on where it was, in another process too", async () => {
+  const store = openMemory();
+  const first = opened(store);
+  const feed = await following(first.sluice, store, { keep: "10m", task: "send" });
+  await store.enqueue([newTask("a"), newTask("b")]);
+  const cursor = (await feed.told(2))[0]?.cursor as string;
+  await feed.stop();
+  await store.enqueue([newTask("c")]);
+  const second = opened(store);
+  const again = await following(second.sluice, store, { after: cursor, task: "send" });
+  await store.enqueue([newTask("d")]);
+  expect((await again.told(3)).map(({ subject }) => subject)).toEqual(["b", "c", "d"]);
+  await again.stop();
+});
+
+test("a cursor whose listener is gone is refused, and so is one of another filter", async () => {
+  const { sluice, store } = opened();
+  const feed = await following(sluice, store, { task: "send" });
+  await store.enqueue([newTask("a")]);
+  const cursor = (await feed.told(1))[0]?.cursor as string;
+  const ask = (filter: ChangeFilter) => sluice.changes(filter)[Symbol.asyncIterator]().next();
+  await expect(ask({ after: cursor })).rejects.toMatchObject({ code: "FEED_EXPIRED" });
+  await feed.stop();
+  await expect(ask({ after: cursor, task: "send" })).rejects.toMatchObject({ code: "FEED_EXPIRED" });
+  await expect(ask({ after: "nonsense" })).rejects.toMatchObject({ code: "BAD_CURSOR" });
+});
+
+test("whoever does not read is told so, instead of keeping ever more in memory", async () => {
+  const env = new FakeEnv();
+  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const feed = sluice.changes()[Symbol.asyncIterator]();
+  const first = feed.next();
+  await env.settle();
+  const ids = Array.from({ length: 12_000 }, (_, index) => `t${index}`);
+  for (const some of [ids.slice(0, 1), ids.slice(1)]) {
+    await store.enqueue(some.map((id) => newTask(id)));
+    await env.advance(2_000);
+  }
+  // A page of a thousand at a time, with a turn for others in between.
+  for (let page = 0; page < 12; page += 1) await env.settle();
+  expect((await first).value?.subject).toBe("t0");
+  const read = async (): Promise<void> => {
+    for (let next = await feed.next(); !next.done; next = await feed.next());
+  };
+  await expect(read()).rejects.toMatchObject({ code: "FEED_EXPIRED" });
+});
+
+test("listeners are renewed as long as somebody reads, and a hundred who read make one read", async () => {
+  const env = new FakeEnv();
+  const store = openMemory({ now: env.clock.now });
+  const asked = { changes: 0, follow: 0, keepFollowing: 0 };
+  const counting = new Proxy(store, {
+    get: (target, name) => {
+      const verb: unknown = Reflect.get(target, name, target);
+      if (!(name in asked) || typeof verb !== "function") return verb;
+      return (...given: unknown[]) => {
+        asked[name as keyof typeof asked] += 1;
+        return verb.apply(target, given);
+      };
+    },
+  });
+  const { sluice } = opened(counting, env);
+  const feeds = Array.from({ length: 100 }, () => sluice.changes({ queue: "mail" })[Symbol.asyncIterator]());
+  const firsts = Promise.all(feeds.map((feed) => feed.next()));
+  await env.settle();
+  expect(asked.follow).toBe(1);
+  await env.advance(60_000);
+  await store.tend();
+  expect(asked.keepFollowing).toBeGreaterThanOrEqual(5);
+  expect(asked.changes).toBeLessThan(80);
+  await store.enqueue([newTask("a")]);
+  await env.advance(1_000);
+  expect((await firsts).map(({ value }) => value?.subject)).toEqual(feeds.map(() => "a"));
+});
+
+test("what is closed under somebody who reads says so", async () => {
+  const { sluice } = opened();
+  const next = sluice.changes()[Symbol.asyncIterator]().next();
+  const told = expect(next).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await sluice.close();
+  await told;
+});

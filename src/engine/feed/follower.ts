@@ -1,0 +1,212 @@
+/**
+ * All who follow the feed in one process, over one read: however many there are, each look is one read of what is new,
+ * whoever wants it. Those who want the same share a listener. Whoever comes is begun together with all who came while the
+ * last ones were begun.
+ */
+import type { Env } from "../../env/env.ts";
+import { keepFor } from "../../store/feed.ts";
+import type { Change, FeedCursor, Interest, Page, Store } from "../../store/store.ts";
+import { Loop } from "../loop.ts";
+import type { Hearing } from "./member.ts";
+import { expired, Member } from "./member.ts";
+import { Pace } from "./pace.ts";
+
+const A_PAGE = 1_000;
+
+interface Joining {
+  readonly member: Member;
+  readonly begun: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class FeedFollower {
+  readonly #store: Store;
+  readonly #env: Env;
+  readonly #pace: Pace;
+  readonly #loop: Loop;
+  readonly #members = new Set<Member>();
+  /** Listeners that are shared, by what they want. */
+  readonly #shared = new Map<string, string>();
+  #joining: Joining[] = [];
+  #isJoining = false;
+  /** Everything up to here was read. */
+  #position: number | undefined;
+  #renewAt = 0;
+  #rest: (() => Promise<void>) | undefined;
+
+  constructor(store: Store, env: Env) {
+    this.#store = store;
+    this.#env = env;
+    this.#pace = new Pace(env, () => this.#loop.wake());
+    this.#loop = new Loop(env, { pollMs: 1_000, jitterMs: 0, failed: (error) => this.#loseAll(error) }, () =>
+      this.#look(),
+    );
+  }
+
+  /** Follows from now on: whatever is committed after this is answered will be heard. */
+  async join(interest: Interest, hearing: Hearing, keepMs = 0): Promise<Member> {
+    const member = new Member(interest, keepFor(keepMs), hearing);
+    await new Promise<void>((begun, failed) => {
+      this.#joining.push({ member, begun, failed });
+      if (!this.#isJoining) void this.#joinAll();
+    });
+    return member;
+  }
+
+  async #joinAll(): Promise<void> {
+    this.#isJoining = true;
+    for (let some = this.#joining; some.length > 0; some = this.#joining) {
+      this.#joining = [];
+      for (const { member } of some) this.#members.add(member);
+      try {
+        await this.#begin(some.map(({ member }) => member));
+        for (const { begun } of some) begun();
+      } catch (error) {
+        for (const { member, failed } of some) {
+          this.leave(member);
+          failed(error);
+        }
+      }
+    }
+    this.#isJoining = false;
+  }
+
+  /** One that shares a listener begins at what was read last: it may hear of the moment before it came. */
+  async #begin(members: readonly Member[]): Promise<void> {
+    const known = (member: Member): string | undefined => this.#shared.get(keyOf(member));
+    const fresh = members.filter((member) => known(member) === undefined);
+    // From now on it is theirs, too: whoever leaves meanwhile does not take it away.
+    for (const member of members) member.listener = known(member) ?? "";
+    const ids = new Map(fresh.map((member) => [keyOf(member), this.#env.newId()]));
+    const listeners = [...new Map(fresh.map((member) => [keyOf(member), member]))].map(([key, member]) => ({
+      ...member.interest,
+      keepMs: member.keepMs,
+      id: ids.get(key) as string,
+    }));
+    const start = listeners.length > 0 ? await this.#store.follow(listeners) : this.#position;
+    if (start === undefined) throw expired("nobody follows it any more");
+    for (const [key, id] of ids) this.#shared.set(key, id);
+    for (const member of members) {
+      const isFresh = ids.has(keyOf(member));
+      member.begin(known(member) as string, isFresh ? start : (this.#position ?? start));
+    }
+    await this.#run(start);
+  }
+
+  /** Goes on where a cursor stands. What came since is heard before this is answered. */
+  async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs = 0): Promise<Member> {
+    const member = new Member(interest, keepFor(keepMs), hearing);
+    const id = this.#env.newId();
+    if (!(await this.#store.resume({ ...interest, id, keepMs: member.keepMs }, from)))
+      throw expired("the cursor is too old, or belongs to another filter");
+    member.begin(id, from.position);
+    for (;;) {
+      const page = await this.#store.changes({ after: member.position, limit: A_PAGE, listeners: [id] });
+      check(page, member.position);
+      if (!page.alive.has(id)) throw expired("its listener was forgotten");
+      member.hear(page.changes);
+      if (!page.more && member.position >= (this.#position ?? 0)) break;
+    }
+    this.#members.add(member);
+    await this.#run(member.position);
+    return member;
+  }
+
+  /** A listener that was given time to come back stays for that time. */
+  leave(member: Member, isKept = false): void {
+    member.leave();
+    const { listener } = member;
+    if (this.#members.delete(member) && listener !== "" && !this.#listeners().includes(listener)) {
+      if (this.#shared.get(keyOf(member)) === listener) this.#shared.delete(keyOf(member));
+      // It is forgotten anyway; this only makes it sooner.
+      if (!isKept) void this.#store.unfollow([listener]).catch(() => {});
+    }
+    this.#stopWhenAlone();
+  }
+
+  /** Ends everybody, with this error. */
+  close(error: unknown): void {
+    this.#loseAll(error);
+  }
+
+  async #run(start: number): Promise<void> {
+    this.#pace.hasten();
+    if (this.#rest) return this.#loop.wake();
+    this.#position = start;
+    this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
+    // Without hints the poll finds what is new.
+    const deaf = this.#store
+      .listen((hint) => hint === "feed" && this.#pace.soon())
+      .catch(() => async () => {});
+    this.#rest = async () => {
+      await Promise.all([this.#loop.stop(), deaf.then((stop) => stop())]);
+    };
+    void this.#loop.start();
+  }
+
+  #stopWhenAlone(): void {
+    if (this.#members.size > 0 || !this.#rest) return;
+    const rest = this.#rest;
+    this.#rest = undefined;
+    this.#position = undefined;
+    this.#pace.stop();
+    void rest().catch(() => {});
+  }
+
+  async #look(): Promise<number | undefined> {
+    const after = this.#position;
+    if (after === undefined) return undefined;
+    await this.#renew();
+    const listeners = this.#listeners();
+    const page = await this.#store.changes({ after, limit: A_PAGE, listeners });
+    if (this.#position !== after) return 0;
+    check(page, after);
+    this.#position = page.changes.at(-1)?.position ?? after;
+    this.#forget(listeners.filter((id) => !page.alive.has(id)));
+    this.#deliver(page.changes);
+    return page.more ? 0 : this.#pace.next(page.changes.length > 0);
+  }
+
+  #deliver(changes: readonly Change[]): void {
+    for (const member of [...this.#members]) member.hear(changes);
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#env.monotonic() < this.#renewAt) return;
+    await this.#store.keepFollowing(this.#listeners());
+    this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
+  }
+
+  /** What is read after a listener was forgotten is not whole for those who depend on it. */
+  #forget(gone: readonly string[]): void {
+    for (const member of [...this.#members])
+      if (gone.includes(member.listener)) this.#lose(member, expired("its listener was forgotten"));
+  }
+
+  #loseAll(error: unknown): void {
+    for (const member of [...this.#members]) this.#lose(member, error);
+  }
+
+  #lose(member: Member, error: unknown): void {
+    member.lose(error);
+    this.leave(member);
+  }
+
+  #listeners(): string[] {
+    const known = [...this.#members].map(({ listener }) => listener).filter((id) => id !== "");
+    return [...new Set(known)];
+  }
+
+  #leastKeep(): number {
+    return Math.min(...[...this.#members].map(({ keepMs }) => keepMs));
+  }
+}
+
+const keyOf = ({ interest: { topics, run, task, queue }, keepMs }: Member): string =>
+  JSON.stringify([topics, run, task, queue, keepMs]);
+
+/** Positions are consecutive. One that is missing must not go unnoticed. */
+function check({ lapsed, changes }: Page, after: number): void {
+  const isWhole = changes.every(({ position }, index) => position === after + 1 + index);
+  if (lapsed || !isWhole) throw expired("changes since then are not kept any more");
+}

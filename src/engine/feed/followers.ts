@@ -1,0 +1,18 @@
+/** One follower for each store that is followed in this process. */
+import { SluiceError } from "../../core/error.ts";
+import type { Env } from "../../env/env.ts";
+import type { Store } from "../../store/store.ts";
+import { FeedFollower } from "./follower.ts";
+
+const followers = new WeakMap<Store, FeedFollower>();
+
+export function followerOf(store: Store, env: Env): FeedFollower {
+  const known = followers.get(store) ?? new FeedFollower(store, env);
+  followers.set(store, known);
+  return known;
+}
+
+/** Whoever still follows is told that the store is closed. */
+export function closeFeed(store: Store): void {
+  followers.get(store)?.close(new SluiceError("STORE_CLOSED", "The store was closed."));
+}

@@ -1,0 +1,75 @@
+/** One who follows the feed in this process. */
+import { SluiceError } from "../../core/error.ts";
+import { wants } from "../../store/feed.ts";
+import type { Change, Interest } from "../../store/store.ts";
+
+export interface Hearing {
+  /** Some changes, in order. */
+  hear(changes: readonly Change[]): void;
+  /** It is over: something may have been missed, or the store is away. */
+  lost(error: unknown): void;
+}
+
+export class Member {
+  readonly interest: Interest;
+  readonly keepMs: number;
+  readonly #hearing: Hearing;
+  /** What came before it was known where it begins. */
+  #early: Change[] | undefined = [];
+  #position = -1;
+  #isOver = false;
+  /** The listener that records for it. */
+  listener = "";
+
+  constructor(interest: Interest, keepMs: number, hearing: Hearing) {
+    this.interest = interest;
+    this.keepMs = keepMs;
+    this.#hearing = hearing;
+  }
+
+  /** Everything up to here it has heard, or does not want. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  begin(listener: string, position: number): void {
+    this.listener = listener;
+    this.#position = position;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    this.hear(early);
+  }
+
+  hear(changes: readonly Change[]): void {
+    if (this.#isOver) return;
+    if (this.#early) {
+      this.#early.push(...changes);
+      return;
+    }
+    const fresh = changes.filter(({ position }) => position > this.#position);
+    this.#position = fresh.at(-1)?.position ?? this.#position;
+    const wanted = fresh.filter((change) => wants(this.interest, change));
+    if (wanted.length > 0) this.#hearing.hear(wanted);
+  }
+
+  lose(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#hearing.lost(error);
+  }
+
+  /** Nothing is heard from now on. */
+  leave(): void {
+    this.#isOver = true;
+  }
+}
+
+export const expired = (why: string): SluiceError =>
+  new SluiceError(
+    "FEED_EXPIRED",
+    `The feed cannot go on from here: ${why}. Start again from now, without a cursor, and read afresh what you show.`,
+  );

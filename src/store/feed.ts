@@ -1,0 +1,74 @@
+/** What every store has to know of the feed: who wants what, and what is told of a run as a whole. */
+import type { ChangeKind } from "../core/change.ts";
+import { TOPIC, topicOf } from "../core/change.ts";
+import type { Interest, NewChange } from "./ports/feed.ts";
+import { LEAST_KEEP_MS, MOST_KEEP_MS } from "./ports/feed.ts";
+import type { RunMove, RunSeen, StepMove, StepState } from "./runs.ts";
+
+export const keepFor = (ms: number): number => Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, ms));
+
+export function wants(interest: Interest, change: Omit<NewChange, "at">): boolean {
+  const topic = topicOf(change.kind);
+  return (
+    topic !== null &&
+    (interest.topics & TOPIC[topic]) !== 0 &&
+    (interest.run === null || interest.run === change.run || interest.run === change.subject) &&
+    (interest.task === null || interest.task === change.task) &&
+    (interest.queue === null || interest.queue === change.queue)
+  );
+}
+
+/** Whether everything that one wants, the other wants, too. */
+export const covers = (wide: Interest, narrow: Interest): boolean =>
+  (narrow.topics & ~wide.topics) === 0 &&
+  (wide.run === null || wide.run === narrow.run) &&
+  (wide.task === null || wide.task === narrow.task) &&
+  (wide.queue === null || wide.queue === narrow.queue);
+
+/** What is told of a run beside its units: that it has started, and steps that have no unit of their own. */
+export interface RunChange {
+  readonly run: string;
+  readonly kind: ChangeKind;
+  readonly step: string | null;
+  readonly data: string | null;
+}
+
+const LIST_ENDS: Readonly<Record<Exclude<StepState, "open">, ChangeKind>> = {
+  succeeded: "StepSucceeded",
+  failed: "StepFailed",
+  skipped: "StepSkipped",
+  cancelled: "StepCancelled",
+};
+
+/** A step with a unit is told by its unit. A list has many, so the step is told as a whole. */
+export function changesOfRun(
+  { run, start, steps }: RunMove,
+  seen: Pick<RunSeen, "steps"> | undefined,
+): RunChange[] {
+  const known = new Map((seen?.steps ?? []).map((step) => [step.name, step]));
+  const told = (step: StepMove): RunChange[] => {
+    const before = known.get(step.name);
+    const change = (kind: ChangeKind, data: string | null = null): RunChange[] => [
+      { run, kind, step: step.name, data },
+    ];
+    if (step.state === "skipped") return change("StepSkipped", step.body);
+    if (!step.fan && !before?.fan) return [];
+    if (step.state !== "open") return change(LIST_ENDS[step.state]);
+    return before ? [] : change("StepReady", JSON.stringify({ items: step.fan?.total ?? 0 }));
+  };
+  const started: RunChange[] = start ? [{ run, kind: "RunStarted", step: null, data: null }] : [];
+  return [...started, ...steps.flatMap(told)];
+}
+
+export const pausedChange = (run: string, paused: boolean, by: string): RunChange => ({
+  run,
+  kind: paused ? "RunPaused" : "RunResumed",
+  step: null,
+  data: JSON.stringify({ by }),
+});
+
+/** The queue or the run that a gate belongs to. */
+export function placeOfGate(key: string): { readonly queue: string | null; readonly run: string | null } {
+  const run = /^run:([^/]*)\//.exec(key)?.[1] ?? null;
+  return { queue: key.startsWith("queue:") ? key.slice("queue:".length) : null, run };
+}

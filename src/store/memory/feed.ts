@@ -1,0 +1,134 @@
+/** The feed in memory. One verb runs at a time, so the order in which changes are recorded is the order of commits. */
+import { topicOf } from "../../core/change.ts";
+import type { RunChange } from "../feed.ts";
+import { covers, keepFor, placeOfGate, wants } from "../feed.ts";
+import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page } from "../store.ts";
+import { LEAST_KEEP_MS } from "../store.ts";
+
+interface Open extends Listener {
+  since: number;
+  untilAt: number;
+}
+
+type Untimed = Omit<NewChange, "at">;
+
+/** What is looked up for a change: the unit that it is about, or the queue of its lane. */
+interface Known {
+  readonly unit: (id: string) => Unit | undefined;
+  readonly queueOf: (lane: string) => string | null;
+}
+
+interface Unit extends Pick<NewChange, "run" | "step" | "item"> {
+  readonly name: string;
+  readonly queue: string;
+}
+
+export class MemoryFeed {
+  readonly #known: Known;
+  readonly #listeners = new Map<string, Open>();
+  #told: (Change & { readonly toldAt: number })[] = [];
+  #pending: (() => Untimed)[] = [];
+  #last = 0;
+  #swept = 0;
+
+  constructor(known: Known) {
+    this.#known = known;
+  }
+
+  /** Part of the verb that is under way; nothing when it fails. */
+  event(row: EventRow): void {
+    if (topicOf(row.kind) !== null) this.#pending.push(() => ofEvent(this.#known, row));
+  }
+
+  other(change: Partial<NewChange> & Pick<NewChange, "kind" | "subject" | "data">): void {
+    this.#pending.push(() => ({ ...NOWHERE, ...change }));
+  }
+
+  run({ run, ...change }: RunChange): void {
+    this.#pending.push(() => {
+      const { name: task = null, queue = null } = this.#known.unit(run) ?? {};
+      return { ...NOWHERE, ...change, subject: run, run, task, queue };
+    });
+  }
+
+  forget(): void {
+    this.#pending = [];
+  }
+
+  /** True when somebody wants something of what was told since. */
+  publish(at: number): boolean {
+    const pending = this.#pending;
+    this.#pending = [];
+    if (this.#listeners.size === 0) return false;
+    const wanted = pending
+      .map((change) => change())
+      .filter((change) => [...this.#listeners.values()].some((listener) => wants(listener, change)));
+    for (const change of wanted) {
+      this.#last += 1;
+      this.#told.push({ ...change, at, toldAt: at, position: this.#last });
+    }
+    return wanted.length > 0;
+  }
+
+  follow(at: number, listeners: readonly Listener[]): number {
+    for (const listener of listeners) this.#open(at, listener, this.#last);
+    return this.#last;
+  }
+
+  #open(at: number, listener: Listener, since: number): void {
+    const keepMs = keepFor(listener.keepMs);
+    this.#listeners.set(listener.id, { ...listener, keepMs, since, untilAt: at + keepMs });
+  }
+
+  resume(at: number, listener: Listener, from: FeedCursor): boolean {
+    const known = this.#listeners.get(from.listener);
+    const isThere = from.position >= this.#swept && from.position <= this.#last;
+    if (!known || from.position < known.since || !isThere || !covers(known, listener)) return false;
+    this.#open(at, listener, from.position);
+    return true;
+  }
+
+  changes({ after, limit, listeners }: FeedLook): Page {
+    const all = this.#told.filter(({ position }) => position > after).slice(0, limit);
+    return {
+      changes: all.map(({ toldAt: _, ...change }) => change),
+      more: all.length === limit,
+      lapsed: after < this.#swept,
+      alive: new Set(listeners.filter((id) => this.#listeners.has(id))),
+    };
+  }
+
+  keep(at: number, ids: readonly string[]): ReadonlySet<string> {
+    const there = ids.flatMap((id) => this.#listeners.get(id) ?? []);
+    for (const listener of there) listener.untilAt = at + listener.keepMs;
+    this.sweep(at);
+    return new Set(there.map(({ id }) => id));
+  }
+
+  close(ids: readonly string[]): void {
+    for (const id of ids) this.#listeners.delete(id);
+  }
+
+  sweep(at: number): void {
+    const all = [...this.#listeners.values()];
+    const keepMs = all.reduce((most, listener) => Math.max(most, listener.keepMs), LEAST_KEEP_MS);
+    for (const { id, untilAt } of all) if (untilAt < at) this.#listeners.delete(id);
+    const kept = this.#told.filter(({ toldAt }) => toldAt >= at - keepMs);
+    this.#swept = Math.max(this.#swept, (kept[0]?.position ?? this.#last + 1) - 1);
+    this.#told = kept;
+  }
+}
+
+const NOWHERE = { n: null, run: null, step: null, item: null, task: null, queue: null } as const;
+
+function ofEvent(known: Known, { subject, n, kind, data }: EventRow): Untimed {
+  const told = { ...NOWHERE, subject, n, kind, data };
+  const topic = topicOf(kind);
+  if (topic === "gate") return { ...told, ...placeOfGate(subject) };
+  if (topic === "trigger") return told;
+  if (topic === "lane") return { ...told, queue: known.queueOf(subject) };
+  const unit = known.unit(subject);
+  if (!unit) throw new Error(`an event of ${subject}, which is no unit`);
+  const { run, step, item, name: task, queue } = unit;
+  return { ...told, run, step, item, task, queue };
+}

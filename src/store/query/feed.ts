@@ -1,0 +1,173 @@
+/**
+ * Publishing and reading. Numbers given when a change is recorded are not in the order of commits, so they are given
+ * again: under the lock of one row, whoever reads takes what is committed and gives it the next positions. What was
+ * recorded is read in a later statement than the lock, or it would be as it was before the wait; and it is deleted row by
+ * row, never by range, because an open transaction may have written a lower number that it commits later.
+ */
+import { covers, keepFor } from "../feed.ts";
+import type { Flow } from "../flow.ts";
+import { commit, flight, send } from "../flow.ts";
+import type { Row } from "../row.ts";
+import { idOf, int, intOrNull, only, text, textOrNull, word } from "../row.ts";
+import type { Sql } from "../sql.ts";
+import { forUpdate, now, oneOf, raw, read, rows, sql } from "../sql.ts";
+import type { Change, FeedCursor, FeedLook, Interest, Listener, Page } from "../store.ts";
+import { waitOutside } from "./door.ts";
+import { selectOld, sweep } from "./feed-sweep.ts";
+
+const RECORDED = raw("kind, subject, n, run, step, item, task, queue, at, data");
+/** So many are published at once. */
+const BATCH = 1_000;
+
+interface Head {
+  /** The last position given, and the last one swept. */
+  readonly last: number;
+  readonly swept: number;
+}
+
+const HEAD = sql`SELECT last_pos, swept_pos FROM sluice_feed WHERE id = 1`;
+const headRow = (row: Row): Head => ({ last: int(row.last_pos), swept: int(row.swept_pos) });
+const lockHead: Sql<Head> = sql`${HEAD}${forUpdate}`.as(headRow);
+
+const selectNew = (many: number): Sql<number> =>
+  sql`SELECT seq FROM sluice_change_new ORDER BY seq LIMIT ${raw(String(many))}`.as(({ seq }) => int(seq));
+
+/** True when there may be more. */
+export function* publish(): Flow<boolean> {
+  const { head, found } = yield* flight({ head: lockHead, found: selectNew(BATCH) });
+  if (found.length === 0) return false;
+  const { last } = only(head);
+  const among = sql`seq ${oneOf(found)}`;
+  yield* commit([
+    sql`INSERT INTO sluice_change (pos, ${RECORDED}, told_at) SELECT ${last} + ROW_NUMBER() OVER (ORDER BY seq), ${RECORDED}, ${now} FROM sluice_change_new WHERE ${among}`,
+    sql`DELETE FROM sluice_change_new WHERE ${among}`,
+    sql`UPDATE sluice_feed SET last_pos = ${last + found.length} WHERE id = 1`,
+  ]);
+  return found.length === BATCH;
+}
+
+/** Whatever is committed at this instant, and whether something waits to be published. */
+export function* look({ after, limit, listeners }: FeedLook): Flow<Page & { readonly unpublished: boolean }> {
+  const { waiting, changes, alive, head } = yield* flight({
+    waiting: read(selectNew(1)),
+    changes: read(
+      sql`SELECT pos, ${RECORDED} FROM sluice_change WHERE pos > ${after} ORDER BY pos LIMIT ${raw(String(Math.trunc(limit)))}`.as(
+        changeRow,
+      ),
+    ),
+    alive: read(sql`SELECT id FROM sluice_listener WHERE id ${oneOf(listeners)}`.as(idOf)),
+    head: read(HEAD.as(headRow)),
+  });
+  return {
+    changes,
+    more: changes.length === limit,
+    lapsed: after < only(head).swept,
+    alive: new Set(alive),
+    unpublished: waiting.length > 0,
+  };
+}
+
+const changeRow = (row: Row): Change => ({
+  position: int(row.pos),
+  kind: word(row.kind),
+  subject: text(row.subject),
+  n: intOrNull(row.n),
+  run: textOrNull(row.run),
+  step: textOrNull(row.step),
+  item: intOrNull(row.item),
+  task: textOrNull(row.task),
+  queue: textOrNull(row.queue),
+  at: int(row.at),
+  data: textOrNull(row.data),
+});
+
+const LISTENER = {
+  id: "text",
+  topics: "int",
+  run: "text",
+  task: "text",
+  queue: "text",
+  keep_ms: "int",
+  since_pos: "int",
+} as const;
+
+/** From its commit on, whoever comes through the door sees them. */
+export function* open(listeners: readonly Listener[]): Flow<void> {
+  yield* commit(insertListeners(listeners, null));
+}
+
+const insertListeners = (listeners: readonly Listener[], since: number | null): Sql => {
+  const list = rows(
+    "x",
+    LISTENER,
+    listeners.map(({ id, topics, run, task, queue, keepMs }) => ({
+      id,
+      topics,
+      run,
+      task,
+      queue,
+      keep_ms: keepFor(keepMs),
+      since_pos: since,
+    })),
+  );
+  return sql`INSERT INTO sluice_listener (id, topics, run, task, queue, keep_ms, since_pos, until_at)
+    SELECT x.id, x.topics, x.run, x.task, x.queue, x.keep_ms, x.since_pos, ${now} + x.keep_ms FROM ${list}`;
+};
+
+export function* waitForThoseInside(): Flow<void> {
+  yield* commit(waitOutside);
+}
+
+/** Where they begin. What is published later was not committed before. */
+export function* begin(listeners: readonly string[]): Flow<number> {
+  const { last } = only(yield* send(lockHead));
+  yield* commit(sql`UPDATE sluice_listener SET since_pos = ${last} WHERE id ${oneOf(listeners)}`);
+  return last;
+}
+
+interface Known extends Interest {
+  /** Where it began; null while it is being opened. */
+  readonly since: number | null;
+}
+
+const knownRow = (row: Row): Known => ({
+  topics: int(row.topics),
+  run: textOrNull(row.run),
+  task: textOrNull(row.task),
+  queue: textOrNull(row.queue),
+  since: intOrNull(row.since_pos),
+});
+
+/** The other listener is held while it is looked at, so it cannot be forgotten before this one is there. */
+export function* resume(listener: Listener, from: FeedCursor): Flow<boolean> {
+  const { found, head } = yield* flight({
+    found:
+      sql`SELECT topics, run, task, queue, since_pos FROM sluice_listener WHERE id = ${from.listener}${forUpdate}`.as(
+        knownRow,
+      ),
+    head: lockHead,
+  });
+  const [known] = found;
+  const { last, swept } = only(head);
+  if (!known || known.since === null || from.position < known.since) return false;
+  if (from.position < swept || from.position > last) return false;
+  if (!covers(known, listener)) return false;
+  yield* commit(insertListeners([listener], from.position));
+  return true;
+}
+
+export function* renew(listeners: readonly string[]): Flow<ReadonlySet<string>> {
+  const there = yield* send(
+    sql`SELECT id FROM sluice_listener WHERE id ${oneOf(listeners)} ORDER BY id${forUpdate}`.as(idOf),
+  );
+  const old = yield* flight(selectOld);
+  yield* commit([
+    sql`UPDATE sluice_listener SET until_at = ${now} + keep_ms WHERE id ${oneOf(there)}`,
+    sweep(old, there),
+  ]);
+  return new Set(there);
+}
+
+export function* close(listeners: readonly string[]): Flow<void> {
+  yield* commit(sql`DELETE FROM sluice_listener WHERE id ${oneOf(listeners)}`);
+}

@@ -1,0 +1,181 @@
+/**
+ * Telling: what a transaction records for the feed, as part of itself. Each statement records only what a listener
+ * wants, and does nothing at all where there is none, so it can be sent without asking first. It must come after the
+ * statement that moves the unit: a change then has a higher number than every earlier change of the same unit.
+ */
+import type { ChangeKind, Topic } from "../../core/change.ts";
+import { TOPIC, topicOf } from "../../core/change.ts";
+import { inPortions } from "../portions.ts";
+import type { Row } from "../row.ts";
+import { int } from "../row.ts";
+import type { Dialect, Sql } from "../sql.ts";
+import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
+import type { FinalState } from "../store.ts";
+import type { HeldRow } from "./claim.ts";
+import type { NewEvent } from "./event.ts";
+import { claimedData, kindOfEnd, kindOfOutcome } from "./event.ts";
+
+export const INTO = raw(
+  "INSERT INTO sluice_change_new (kind, subject, n, run, step, item, task, queue, at, data)",
+);
+
+const telling = new WeakMap<Sql<unknown>, "alone" | "beside">();
+
+/** Whether a statement may have recorded something. Where it does nothing else, PostgreSQL answers what it has recorded. */
+export function mayHaveTold(statement: Sql<unknown>, answer: readonly Row[], dialect: Dialect): boolean {
+  const how = telling.get(statement);
+  return how === "beside" || (how === "alone" && (dialect !== "postgres" || answer.length > 0));
+}
+
+/** Marks a statement that records beside something else. */
+export function tellsBeside(statement: Sql): Sql {
+  telling.set(statement, "beside");
+  return statement;
+}
+
+export function tells(statement: Sql): Sql {
+  const answering = sql`${statement}${by({ postgres: " RETURNING seq", sqlite: "", mysql: "" })}`;
+  telling.set(answering, "alone");
+  return answering;
+}
+
+const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`;
+
+/** One row when there is a listener, and none where nobody listens. */
+export const selectListening = (): Sql<number> => read(FIRST.as(({ topics }) => int(topics)));
+
+/** The first half is asked once per statement, the second for each row. */
+export const wanted = (
+  topic: Topic,
+  c: Readonly<Record<"run" | "subject" | "task" | "queue", string>>,
+): Sql =>
+  sql`(${FIRST}) IS NOT NULL AND EXISTS (SELECT 1 FROM sluice_listener x WHERE ${throughKey("x.id")} AND (x.topics & ${raw(String(TOPIC[topic]))}) <> 0 ${raw(
+    `AND (x.run IS NULL OR x.run = ${c.run} OR x.run = ${c.subject}) AND (x.task IS NULL OR x.task = ${c.task}) AND (x.queue IS NULL OR x.queue = ${c.queue})`,
+  )})`;
+
+const OF_TASK = { run: "t.run", subject: "t.id", task: "t.name", queue: "t.queue" } as const;
+
+interface Told {
+  readonly kind: Sql;
+  readonly n: Sql;
+  readonly at: Sql;
+  readonly data: Sql;
+  readonly topic: Topic;
+}
+
+/** Of units whose bodies are `t`; `from` ends with a condition. */
+const ofUnits = ({ kind, n, at, data, topic }: Told, from: Sql): Sql =>
+  sql`${INTO} SELECT ${kind}, t.id, ${n}, t.run, t.step, t.item, t.name, t.queue, ${at}, ${data} FROM ${from} AND ${wanted(topic, OF_TASK)}`;
+
+const jsonOf = (before: string, column: string, after: string): Sql =>
+  by({
+    postgres: `'${before}' || ${column} || '${after}'`,
+    sqlite: `'${before}' || ${column} || '${after}'`,
+    mysql: `CONCAT('${before}', ${column}, '${after}')`,
+  });
+
+const ENQUEUED: Told = {
+  kind: raw("'TaskEnqueued'"),
+  n: raw("1"),
+  at: raw("t.created_at"),
+  data: jsonOf('{"priority":', "t.priority", "}"),
+  topic: "enqueued",
+};
+
+export const tellEnqueued = (ids: readonly string[]): Sql[] =>
+  inPortions(ids, (some) => tells(ofUnits(ENQUEUED, sql`sluice_task t WHERE t.id ${oneOf(some)}`)));
+
+/** Claims that were made a moment ago in the same transaction. */
+export const tellClaimed = (ids: readonly string[], session: string): Sql =>
+  tells(
+    ofUnits(
+      {
+        kind: raw("'TaskClaimed'"),
+        n: raw("r.claimed_n"),
+        at: raw("r.claimed_at"),
+        data: claimedData("r"),
+        topic: "claimed",
+      },
+      sql`sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
+    ),
+  );
+
+/** Units that this transaction has ended. */
+export const tellEnded = (ids: readonly string[]): Sql =>
+  tells(
+    ofUnits(
+      {
+        kind: kindOfOutcome("o"),
+        n: raw("o.n"),
+        at: raw("o.finished_at"),
+        data: raw("CASE WHEN o.state = 'succeeded' THEN NULL ELSE o.body END"),
+        topic: "ended",
+      },
+      sql`sluice_outcome o JOIN sluice_task t ON t.id = o.id WHERE o.id ${oneOf(ids)}`,
+    ),
+  );
+
+/** Units that this transaction ends while it takes them from `u`: what is told beside the outcome. */
+export const tellEnding = (state: FinalState, body: Sql, from: Sql): Sql =>
+  ofUnits(
+    {
+      kind: raw(`'${kindOfEnd(state)}'`),
+      n: raw("u.n + 1"),
+      at: now,
+      data: state === "succeeded" ? raw("NULL") : body,
+      topic: "ended",
+    },
+    from,
+  );
+
+const PLACE_N = raw(
+  `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject))`,
+);
+
+/** Claims that have taken their slots in this transaction. One that could not has moved on, and is not told. */
+export const tellStarted = (claims: readonly HeldRow[]): Sql =>
+  tells(
+    ofUnits(
+      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },
+      sql`sluice_running r JOIN sluice_event e ON e.subject = r.id AND e.n = r.n AND e.kind = 'TaskStarted' JOIN sluice_task t ON t.id = r.id
+        WHERE r.id ${oneOf(claims.map(({ id }) => id))} AND r.epoch ${oneOf(claims.map(({ epoch }) => epoch))}`,
+    ),
+  );
+
+/** The last event of units that this transaction has put back in line. */
+export const tellMoved = (ids: readonly string[]): Sql =>
+  tells(
+    ofUnits(
+      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },
+      sql`sluice_event e JOIN sluice_task t ON t.id = e.subject WHERE e.subject ${oneOf(ids)} AND e.n = ${PLACE_N}`,
+    ),
+  );
+
+const EVENT = { subject: "text", n: "int", kind: "text", data: "text", i: "int" } as const;
+
+/** A list is recorded in its own order. */
+export const numbered = <T>(list: readonly T[]): (T & { readonly i: number })[] =>
+  list.map((one, i) => ({ ...one, i }));
+export const inOrder = (list: string): Sql => raw(` ORDER BY ${list}.i`);
+
+/** Events of units, as they were written. */
+export const tellEvents = (events: readonly NewEvent[]): Sql[] =>
+  byTopic(events).flatMap(([topic, some]) =>
+    inPortions(numbered(some), (list) =>
+      tells(
+        sql`${ofUnits(
+          { kind: raw("e.kind"), n: raw("e.n"), at: now, data: raw("e.data"), topic },
+          sql`${rows("e", EVENT, list)} JOIN sluice_task t ON t.id = e.subject WHERE 1 = 1`,
+        )}${inOrder("e")}`,
+      ),
+    ),
+  );
+
+export function byTopic<T extends { readonly kind: ChangeKind }>(list: readonly T[]): [Topic, T[]][] {
+  const topics = new Map<Topic, T[]>();
+  for (const one of list) {
+    const topic = topicOf(one.kind);
+    if (topic !== null) topics.set(topic, [...(topics.get(topic) ?? []), one]);
+  }
+  return [...topics];
+}

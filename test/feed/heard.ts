@@ -1,0 +1,44 @@
+// Somebody who listens to everything, and what they heard. Imports no test runner: child processes use it, too.
+
+import { ALL_TOPICS } from "../../src/core/change.ts";
+import type { Change, Listener, Store } from "../../src/store/store.ts";
+import { MOST_KEEP_MS } from "../../src/store/store.ts";
+
+export const everything = (id: string): Listener => ({
+  id,
+  topics: ALL_TOPICS,
+  run: null,
+  task: null,
+  queue: null,
+  keepMs: MOST_KEEP_MS,
+});
+
+/** All that came after a position. A gap, or a listener that was forgotten, is an error. */
+export async function heardSince(
+  store: Store,
+  listener: string,
+  position: number,
+  limit = 1_000,
+): Promise<Change[]> {
+  const all: Change[] = [];
+  for (let after = position; ; after = all.at(-1)?.position ?? position) {
+    const page = await store.changes({ after, limit, listeners: [listener] });
+    if (page.lapsed || !page.alive.has(listener)) throw new Error(`${listener} was forgotten`);
+    for (const change of page.changes) {
+      const expected = (all.at(-1)?.position ?? position) + 1;
+      if (change.position !== expected) throw new Error(`${change.position} came where ${expected} was due`);
+      all.push(change);
+    }
+    if (!page.more) return all;
+  }
+}
+
+export function bySubject(changes: readonly Change[]): Map<string, Change[]> {
+  const subjects = new Map<string, Change[]>();
+  for (const change of changes) {
+    const known = subjects.get(change.subject);
+    if (known) known.push(change);
+    else subjects.set(change.subject, [change]);
+  }
+  return subjects;
+}

@@ -1,0 +1,41 @@
+// What was heard, judged by the rows.
+
+import { expect } from "vitest";
+import type { Change, Store } from "../../src/store/store.ts";
+import { bySubject } from "./heard.ts";
+import { GATES } from "./writing.ts";
+
+/** Every event of every unit, and of the gates, exactly once and in order; and nothing else of them. */
+export async function judge(store: Store, ids: readonly string[], heard: readonly Change[]): Promise<void> {
+  const subjects = bySubject(heard.filter(({ n }) => n !== null));
+  expect(ids.length).toBeGreaterThan(100);
+  const wrong: unknown[] = [];
+  const look = async (id: string): Promise<void> => {
+    const told = (subjects.get(id) ?? []).map(({ n, kind, data }) => `${n} ${kind} ${data}`);
+    const history = (await store.events(id)).map(({ n, kind, data }) => `${n} ${kind} ${data}`);
+    if (JSON.stringify(told) !== JSON.stringify(history)) wrong.push({ id, told, history });
+    subjects.delete(id);
+  };
+  const all = [...ids, ...GATES];
+  while (all.length > 0) await Promise.all(all.splice(0, 8).map(look));
+  expect(wrong.slice(0, 3)).toEqual([]);
+  const others = [...subjects.keys()].filter((subject) => !subject.includes(":"));
+  expect(others).toEqual([]);
+  // All that can happen has happened.
+  const kinds = new Set(heard.map(({ kind }) => kind));
+  for (const kind of KINDS) expect([...kinds]).toContain(kind);
+}
+
+const KINDS = [
+  "TaskEnqueued",
+  "TaskClaimed",
+  "TaskSucceeded",
+  "TaskFailed",
+  "TaskCancelled",
+  "TaskRetried",
+  "TaskReturned",
+  "TaskReprioritized",
+  "LimitChanged",
+  "RunStarted",
+  "WorkerStarted",
+];

@@ -1,0 +1,3 @@
+import { judgeTheFeed } from "./model.ts";
+
+judgeTheFeed("MariaDB");

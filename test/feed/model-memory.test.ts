@@ -1,0 +1,43 @@
+// The store in memory: eight write in turn, two listen, and one of these goes on by its cursor after each page.
+
+import { expect, test } from "vitest";
+import { openMemory } from "../../src/store/memory/index.ts";
+import type { Change } from "../../src/store/store.ts";
+import { everything, heardSince } from "./heard.ts";
+import { judge } from "./judge.ts";
+import { Writing } from "./writing.ts";
+
+const STEPS = 250;
+
+test("eight writers, two listeners, one of which goes on again and again", async () => {
+  const store = openMemory();
+  const since = await store.follow([everything("steady"), everything("mortal 0")]);
+  const writers = await Promise.all(Array.from({ length: 8 }, (_, n) => Writing.open(store, `w${n}`)));
+  const mortal: Change[] = [];
+  let from = { listener: "mortal 0", position: since };
+  const goOn = async (life: number): Promise<void> => {
+    const listener = `mortal ${life}`;
+    expect(await store.resume(everything(listener), from)).toBe(true);
+    await store.unfollow([from.listener]);
+    const page = await store.changes({ after: from.position, limit: 40, listeners: [listener] });
+    mortal.push(...page.changes);
+    from = { listener, position: page.changes.at(-1)?.position ?? from.position };
+  };
+  for (let step = 1; step <= STEPS; step += 1) {
+    await Promise.all(writers.map((writer) => writer.step()));
+    await goOn(step);
+  }
+  for (
+    let life = STEPS + 1;
+    (await store.changes({ after: from.position, limit: 1, listeners: [] })).more;
+    life += 1
+  )
+    await goOn(life);
+  const heard = await heardSince(store, "steady", since);
+  expect(mortal).toEqual(heard);
+  await judge(
+    store,
+    store.dump().task.map(({ id }) => id as string),
+    heard,
+  );
+});

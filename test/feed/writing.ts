@@ -1,0 +1,172 @@
+// What a writer of the model test does, one step after the other. Imports no test runner: child processes use it.
+
+import type { Finished, Report } from "../../src/engine/claiming/claims.ts";
+import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
+import { laneOf } from "../../src/store/lane.ts";
+import { STILL } from "../../src/store/runs.ts";
+import type { NewRun, NewTask, Store } from "../../src/store/store.ts";
+import { RUNS } from "../../src/store/store.ts";
+
+const LANES = [1, 2].map((slots) =>
+  laneOf("feed", `task ${slots}`, [
+    { gate: "pool:feed", slots },
+    { gate: "queue:feed", slots: 1 },
+  ]),
+);
+const RUN_LANE = laneOf(RUNS, "flow", [{ gate: "runs", slots: 1 }]);
+const OPTIONS = '{"retry":{"attempts":9,"backoff":"fixed","delayMs":0,"maxDelayMs":0,"jitter":0}}';
+
+export const GATES = ["pool:feed", "queue:feed"] as const;
+
+/** Short, so that what a killed process held is found lost soon. */
+const LEASE_MS = 3_000;
+
+const CALM: Report = {
+  finished: [],
+  started: [],
+  active: 0,
+  appetite: 8,
+  draining: false,
+  hinted: true,
+  ownTurn: true,
+};
+
+export class Writing {
+  readonly #store: Store;
+  readonly #name: string;
+  readonly #claims: StoreClaims;
+  readonly #own: string[] = [];
+  #held: { id: string; epoch: number }[] = [];
+  #ids = 0;
+  done = 0;
+
+  private constructor(store: Store, name: string) {
+    this.#store = store;
+    this.#name = name;
+    this.#claims = new StoreClaims(store, {
+      name,
+      slots: 8,
+      prefetch: 2,
+      claimLeaseMs: LEASE_MS / 2,
+      queues: ["feed"],
+      tasks: LANES.map(({ task }) => task),
+    });
+  }
+
+  static async open(store: Store, name: string): Promise<Writing> {
+    const writing = new Writing(store, name);
+    await writing.#claims.open(`session ${name}`, LEASE_MS);
+    return writing;
+  }
+
+  async step(): Promise<void> {
+    const chance = Math.random();
+    if (chance < 0.35) await this.#enqueue();
+    else if (chance < 0.75) await this.#exchange();
+    else if (chance < 0.82) await this.#byHand();
+    else if (chance < 0.86) await this.#limit();
+    else if (chance < 0.9) await this.#submit();
+    else if (chance < 0.96) await this.#advance();
+    else await this.#store.tend();
+    this.done += 1;
+  }
+
+  async #enqueue(): Promise<void> {
+    const many = 1 + Math.floor(Math.random() * 3);
+    const tasks = Array.from({ length: many }, () => this.#task());
+    await this.#store.enqueue(tasks);
+    this.#own.push(...tasks.map(({ id }) => id));
+  }
+
+  #task(): NewTask {
+    const lane = pick(LANES);
+    return {
+      id: `${this.#name}-${this.#ids++}`,
+      name: lane.task,
+      priority: Math.floor(Math.random() * 3),
+      lane,
+      input: "{}",
+      options: OPTIONS,
+      key: Math.random() < 0.1 ? `k${Math.floor(Math.random() * 50)}` : null,
+      runAt: null,
+      delayMs: Math.random() < 0.1 ? 30 : null,
+      goodUntil: null,
+      goodForMs: Math.random() < 0.05 ? 20 : null,
+    };
+  }
+
+  /** Reports what it holds, each in some way, and takes more. A session that was lost begins anew. */
+  async #exchange(): Promise<void> {
+    if (!(await this.#store.renewSession(`session ${this.#name}`, LEASE_MS))) {
+      this.#held = [];
+      await this.#claims.open(`session ${this.#name}`, LEASE_MS).catch(() => {});
+    }
+    const finished = this.#held.map(({ id, epoch }): Finished => {
+      const chance = Math.random();
+      const to = chance < 0.6 ? "succeeded" : chance < 0.8 ? "failed" : chance < 0.95 ? "retry" : "returned";
+      const delayMs = to === "retry" && chance < 0.9 ? 10 : 0;
+      return { id, epoch, to, body: to === "returned" ? null : '{"x":1}', delayMs };
+    });
+    this.#held = [];
+    const { claimed } = await this.#claims.exchange({ ...CALM, finished });
+    this.#held = claimed.filter(({ held }) => held).map(({ id, epoch }) => ({ id, epoch }));
+  }
+
+  async #byHand(): Promise<void> {
+    const id = pick(this.#own);
+    if (id === undefined) return;
+    const chance = Math.random();
+    if (chance < 0.4) await this.#store.cancel(id, this.#name);
+    else if (chance < 0.7) await this.#store.retry(id, this.#name);
+    else await this.#store.reprioritize(id, Math.floor(Math.random() * 5), this.#name);
+  }
+
+  async #limit(): Promise<void> {
+    const key = pick(GATES) as string;
+    const by = this.#name;
+    if (Math.random() < 0.5)
+      await this.#store.changeLimit({ key, to: "value", limit: 2 + Math.floor(Math.random() * 9), by });
+    else await this.#store.changeLimit({ key, to: "declared", by });
+  }
+
+  async #submit(): Promise<void> {
+    const run: NewRun = {
+      ...this.#task(),
+      name: "flow",
+      lane: RUN_LANE,
+      key: null,
+      delayMs: null,
+      goodForMs: null,
+      options: "{}",
+      direct: true,
+      graph: "{}",
+      tags: "{}",
+      source: "code",
+      rerunOf: null,
+      steps: [],
+    };
+    await this.#store.submit([run]);
+    this.#own.push(run.id);
+  }
+
+  /** A run starts with one step, and ends when it is looked at again. */
+  async #advance(): Promise<void> {
+    await this.#store.advance((runs) => ({
+      moves: runs.map(({ id, epoch, started }) => {
+        if (started) return { run: id, epoch, ...STILL, finish: { state: "succeeded", body: null } };
+        const unit = { ...this.#task(), key: null, id: `${id}-step`, step: "step", claimTimeoutMs: null };
+        return {
+          run: id,
+          epoch,
+          ...STILL,
+          start: { gates: [], timeoutMs: null },
+          steps: [{ name: "step", state: "open", unit: unit.id, body: null }],
+          enqueue: [unit],
+          again: true,
+        };
+      }),
+    }));
+  }
+}
+
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
