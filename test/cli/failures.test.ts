@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
+import { SCHEMA_VERSION } from "../../src/store/schema.ts";
 import {
   describeWithMariadb,
   describeWithPostgres,
@@ -89,7 +90,7 @@ describe("a file", () => {
     expect(await sluice(project, ["limits", "list", "--store", "file:a.db"])).toEqual(
       failure(
         "SCHEMA_MISSING",
-        "The store has schema 0, this version needs 3. Run: npx sluice migrate --store file:a.db",
+        `The store has schema 0, this version needs ${SCHEMA_VERSION}. Run: npx sluice migrate --store file:a.db`,
       ),
     );
     expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "mine" }]);
@@ -100,13 +101,13 @@ describe("a file", () => {
     const project = newProject();
     await says(project, "migrate", "--store", "file:a.db");
     const database = new DatabaseSync(join(project, "a.db"));
-    database.exec("INSERT INTO sluice_schema (version, applied_at) VALUES (7, 0)");
+    database.exec("INSERT INTO sluice_schema (version, applied_at) VALUES (99, 0)");
     database.close();
     for (const command of [["tasks", "list"], ["doctor"], ["migrate"]])
       expect(await sluice(project, [...command, "--store", "file:a.db"])).toEqual(
         failure(
           "SCHEMA_NEWER",
-          "The store has schema 7, newer than this version supports (3). Upgrade sluice.",
+          `The store has schema 99, newer than this version supports (${SCHEMA_VERSION}). Upgrade sluice.`,
         ),
       );
   });
@@ -147,7 +148,7 @@ describeWithPostgres("a PostgreSQL", () => {
     expect(await list(url.href)).toEqual(
       failure(
         "SCHEMA_MISSING",
-        `The store has schema 0, this version needs 3. Run: npx sluice migrate --store ${url.href}`,
+        `The store has schema 0, this version needs ${SCHEMA_VERSION}. Run: npx sluice migrate --store ${url.href}`,
       ),
     );
   });

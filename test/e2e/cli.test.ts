@@ -19,6 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Sluice } from "../../src/api/sluice.ts";
 import { connect } from "../../src/api/sluice.ts";
 import type { App } from "../../src/core/app/app.ts";
+import { SCHEMA_VERSION } from "../../src/store/schema.ts";
 import { builtCli, top } from "../support/built-cli.ts";
 import { describeWithPostgres, freshPostgres } from "../support/databases.ts";
 import { childrenOf, kill } from "../support/processes.ts";
@@ -478,13 +479,15 @@ describe("the store", () => {
 
   test("is migrated, or its SQL printed without connecting", async () => {
     const project = newProject();
-    expect((await sluice(project, "migrate")).stdout).toBe(".sluice/storage/sluice.db is at schema 3.\n");
+    expect((await sluice(project, "migrate")).stdout).toBe(
+      `.sluice/storage/sluice.db is at schema ${SCHEMA_VERSION}.\n`,
+    );
     const url = "postgres://nobody@127.0.0.1:1/x";
     expect((await sluice(project, "migrate", "--print", "--store", url)).stdout).toMatch(
       /^CREATE TABLE sluice_gate .*COLLATE "C".*;$/m,
     );
     const mysql = await json(project, "migrate", "--print", "--store", "mysql://nobody@127.0.0.1:1/x");
-    expect(mysql).toMatchObject({ dialect: "mysql", version: 3 });
+    expect(mysql).toMatchObject({ dialect: "mysql", version: SCHEMA_VERSION });
     expect(mysql.statements.join("\n")).toContain("ENGINE=InnoDB");
   });
 });
@@ -496,7 +499,9 @@ describeWithPostgres("a store on PostgreSQL", () => {
     const early = await sluice(project, "worker", "app.ts", "--store", url);
     expect(early).toMatchObject({ code: 1, stdout: "" });
     expect(early.stderr).toMatch(/^error SCHEMA_MISSING: .* Run: npx sluice migrate --store postgres:\S+\n$/);
-    expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(" is at schema 3.\n");
+    expect((await sluice(project, "migrate", "--store", url)).stdout).toContain(
+      ` is at schema ${SCHEMA_VERSION}.\n`,
+    );
     const worker = start(project, ["worker", "app.ts", "--store", url]);
     const id = await enqueueByCommand(project, "echo", '"hi"', "--store", url);
     await worker.says(`${id}  done in`);

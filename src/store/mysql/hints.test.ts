@@ -39,7 +39,7 @@ test("when it is back, it is looked at every few milliseconds again, and what wa
   expect(it.looks).toBeGreaterThan(50);
   it.n += 1;
   await vi.advanceTimersByTimeAsync(50);
-  expect(heard).toEqual(["work", "cancel", "runs"]);
+  expect(heard).toEqual(["work", "cancel", "runs", "feed"]);
 });
 
 test("who tells and leaves is gone only when all of it is written", async () => {
