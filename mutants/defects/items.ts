@@ -13,6 +13,17 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: TOLD, test: "a list that moves on" },
   },
   {
+    id: "items-read-twice",
+    means: "a list that two steps of one look read has every item twice",
+    file: "src/store/query/advance.ts",
+    from: "[...new Map(items.map((key) => [keyOfStep(key), key])).values()].map(selectItems)",
+    to: "items.map(selectItems)",
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "is read once, however often one look asks for it",
+    },
+  },
+  {
     id: "items-no-claim-timeout",
     means: "items wait for ever for a pool that nobody frees",
     file: "src/engine/runs/fan-out.ts",

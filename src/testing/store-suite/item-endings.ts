@@ -63,6 +63,16 @@ export function itemEndingSuite(fresh: Fresh<"runs" | "inspection">): void {
     );
   });
 
+  test("is read once, however often one look asks for it", async () => {
+    const bench = await fresh();
+    await bench.session();
+    await startedOver(bench, "r", "each", [0]);
+    await bench.report(await bench.claimOne("r-each-0"), { to: "succeeded", body: "42" });
+    const key = { run: "r", step: "each" };
+    const { items } = await readOf(bench, "r", { items: [key, { ...key }] });
+    expect([...items]).toEqual([["r/each", [{ item: 0, state: "succeeded", body: "42" }]]]);
+  });
+
   test("is read piece by piece, and what was read stays", async () => {
     const bench = await fresh();
     await startedOver(bench, "r", "each", [0]);
