@@ -28,7 +28,7 @@ export type GivenItems = Listed | Gathered<unknown>;
 
 /** The type of one item. */
 export type ItemOf<Given> = 0 extends 1 & Given
-  ? // biome-ignore lint/suspicious/noExplicitAny: nothing is known of a type that the task's author left open.
+  ? // biome-ignore lint/suspicious/noExplicitAny: the task left the type open, so nothing is known.
     any
   : Given extends Gathered<infer Item>
     ? Item
