@@ -27,8 +27,7 @@ export type EachArguments<Item, Task extends AnyTask> =
 type MadeInput<Item, Input> = Required<Pick<EachOptions<Item, Input>, "input">>;
 
 /** A task that takes no input accepts any item. */
-// biome-ignore lint/suspicious/noConfusingVoidType: the type of such an input is void; undefined would be a
-// value.
+// biome-ignore lint/suspicious/noConfusingVoidType: such an input has the type void; undefined is a value.
 type Fits<Item, Input> = [Item] extends [Input] ? true : void extends Input ? true : false;
 
 export interface PlannedEach {
