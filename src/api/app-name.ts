@@ -1,4 +1,4 @@
-/** Under which name an app stands in a store: its own, or else that of the package it belongs to. */
+/** The name of an app in a store: its own name, or else the name of its package. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import type { App } from "../core/app/app.ts";
 import { isAppName } from "../core/app/name.ts";
 import { UNNAMED_APP } from "../store/declaration.ts";
 
-/** `file` is the app's own where it is known; else the package is that of the working directory. */
+/** `file` is the app's own file, if known. Without it, the package is that of the working directory. */
 export function appName(app: App, file?: string | URL): string {
   return (
     app.name ??
@@ -18,7 +18,7 @@ export function appName(app: App, file?: string | URL): string {
 export const pathOf = (file: string | URL): string =>
   file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
 
-/** Of the nearest package.json, if that has one that we can use. */
+/** The name in the nearest package.json, if it is usable as an app name. */
 function packageName(folder: string): string | undefined {
   const path = join(folder, "package.json");
   if (existsSync(path)) return nameIn(path);

@@ -1,4 +1,7 @@
-/** `defineApp`: what a file exports. Checked at once, so that a wrong configuration never starts anything. */
+/**
+ * `defineApp` makes the value that an app's file exports. It checks at once, so a wrong configuration never
+ * starts anything.
+ */
 import type { App } from "../core/app/check.ts";
 import { checkApp } from "../core/app/check.ts";
 import type { AppDefinition } from "../core/app/definition.ts";

@@ -10,7 +10,7 @@ const mail = task({ id: "mail", run: () => 1 });
 const order = workflow({ id: "order", steps: (s) => s.step("mail", mail) });
 const app = checkApp({ tasks: [mail], workflows: [order] });
 
-/** Each call, with options that no compiler has seen. */
+/** Each call, with options that bypass the type checker. */
 const CALLS: readonly [string, (sluice: Sluice, options: never) => Promise<unknown>][] = [
   ["enqueue", (sluice, options) => sluice.enqueue(mail, undefined, options)],
   ["enqueueMany", (sluice, options) => sluice.enqueueMany([{ task: mail, input: undefined, options }])],
@@ -26,7 +26,7 @@ test.each(CALLS)(
       code: "BAD_OPTIONS",
       message: expect.stringContaining('"prioritty" is not a known option. Did you mean "priority"?'),
     });
-    // What is not said is no option.
+    // An option that is undefined does not count as given.
     await call(sluice, { priority: 3, prioritty: undefined } as never);
   },
 );

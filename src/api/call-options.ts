@@ -1,6 +1,6 @@
 /**
- * The options of a call. Code that calls us need not be type-checked, and an option that is misspelt would be one that
- * silently does not count, so every option has to be one we know; the compiler keeps these lists complete.
+ * The options of a call. Callers may not be type-checked, and a misspelt option would silently do nothing, so
+ * unknown options are refused. The compiler keeps these lists complete.
  */
 import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
@@ -25,7 +25,7 @@ const OF_TASK: Known<EnqueueOptions> = {
 
 export const OF_ENQUEUE: Known<EnqueueOptions & Within> = { ...OF_TASK, ...WITHIN };
 
-/** Of one of many: all of them go into one transaction, or into none. */
+/** One call of many has no `within` of its own: all of them share one transaction. */
 export const OF_ENQUEUING: Known<EnqueueOptions> = OF_TASK;
 
 export const OF_EXECUTE: Known<Omit<SubmitOptions, "delay" | "runAt">> = {
@@ -42,7 +42,7 @@ export const OF_SUBMIT: Known<SubmitOptions & Within> = {
   runAt: true,
 };
 
-/** The same options, if there is none that we do not know. `whose` begins the sentence: `task "mail"`. */
+/** Returns the options, or throws if one is unknown. `whose` begins the message: `task "mail"`. */
 export function knownOptions<Of extends object>(whose: string, options: Of, fields: Known<Required<Of>>): Of {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw new SluiceError(

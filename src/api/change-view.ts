@@ -1,4 +1,7 @@
-/** A change as people see it. The units of runs are told as runs and steps, by the kinds that their histories have. */
+/**
+ * A change as users see it. The units of runs are shown as runs and steps, with the kinds used in their
+ * histories.
+ */
 import { didYouMean } from "../core/app/near.ts";
 import type { ChangeKind } from "../core/change.ts";
 import { ALL_TOPICS, RECORDED_KINDS, TOPIC, topicOf } from "../core/change.ts";
@@ -10,15 +13,15 @@ import type { Change } from "../store/store.ts";
 import { readable } from "./readable.ts";
 import { OF_RUN, OF_STEP } from "./run-events.ts";
 
-/** A kind as people know it: that of a task, a run, a step, a limit, a worker. */
+/** A kind as users know it: of a task, a run, a step, a limit or a worker. */
 type SeenKind = ChangeKind | RunEventKind | FeedEventKind;
 
 export interface ChangeView {
-  /** Where it stands. Whoever has come this far goes on with `changes({ after: cursor })`. */
+  /** The position of this change in the feed. A reader resumes here with `changes({ after: cursor })`. */
   readonly cursor: string;
   readonly at: number;
   readonly kind: SeenKind;
-  /** The id of a task, run or worker, the key of a limit, the name of a trigger. */
+  /** The ID of a task, run or worker, the key of a limit, or the name of a trigger. */
   readonly subject: string;
   readonly run?: string;
   readonly step?: string;
@@ -31,7 +34,7 @@ export interface ChangeView {
 
 type Kinds = Readonly<Partial<Record<ChangeKind, SeenKind>>>;
 
-/** A run that expired, or was given up by recovery, has failed. */
+/** A run that expired, or that recovery gave up on, counts as failed. */
 const RUN_KINDS: Kinds = {
   ...OF_RUN,
   TaskLost: "RunRequeued",
@@ -82,7 +85,7 @@ function dataOf(text: string | null): Readonly<Record<string, unknown>> {
   return typeof data === "object" && data !== null ? { ...data } : { value: data };
 }
 
-/** By the kinds people know, those that are recorded. */
+/** Maps each kind that users know to the kinds that are recorded. */
 const RECORDED_AS = new Map<string, ChangeKind[]>();
 for (const recorded of RECORDED_KINDS) {
   const seen = isOfUnit(recorded) ? [recorded, kindOfRun(recorded), kindOfStep(recorded)] : [recorded];

@@ -1,11 +1,11 @@
-/** What an app's limits are as gates. */
+/** An app's limits as gates. */
 import type { App } from "../core/app/app.ts";
 import { tagLimitKey } from "../core/app/tags.ts";
 import { ANY, clusterKey, poolKey, queueKey, runsKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
 import type { Declaration, DeclaredGate } from "../store/store.ts";
 
-/** Only what it says: where it names no cap, it leaves the gate to others. */
+/** Contains only what the app declares. Where it names no cap, it leaves the gate to others. */
 export function declarationOf(app: App, name: string): Declaration {
   const gate = (key: string, limit: number | null, leaseMs?: number): DeclaredGate[] =>
     limit === null ? [] : [{ key, limit, line: bornAs(key).line, leaseMs }];
@@ -34,7 +34,7 @@ export function declarationOf(app: App, name: string): Declaration {
   };
 }
 
-/** The limits that an app would bring, by gate. */
+/** The limits that an app would declare, by gate. */
 export function limitsOf(app: App): ReadonlyMap<string, number> {
   return new Map(declarationOf(app, "").gates.map(({ key, limit }) => [key, limit]));
 }

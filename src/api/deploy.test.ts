@@ -54,7 +54,7 @@ describe("whoever connects to enqueue or to look", () => {
     const app = defineApp({ name: "shop", tasks: [many], pools: { gpu: { limit: 5 } } });
     const asking = await connect({ store, app });
     await expect(asking.enqueue(many, undefined as never)).rejects.toMatchObject({ code: "ASKS_TOO_MUCH" });
-    // Once there is one, that one counts.
+    // Once the store has a limit, that limit counts.
     await sluice.limits.set("pool:gpu", 6);
     await expect(asking.enqueue(many, undefined as never)).resolves.toMatchObject({ created: true });
   });

@@ -1,15 +1,17 @@
-/** Declares an app: a starting worker does so, and a deploy; connecting to enqueue or to look never does. */
+/**
+ * Declares an app. Only a starting worker and a deploy do this; connecting to enqueue or to look never does.
+ */
 import type { App } from "../core/app/app.ts";
 import type { Occasion, Store } from "../store/store.ts";
 import { appName } from "./app-name.ts";
 import { declarationOf } from "./declaration.ts";
 
 export interface Deployed {
-  /** The name that its limits stand under. */
+  /** The name under which its limits are declared. */
   readonly app: string;
-  /** False when a later deploy of this app has replaced these limits; then that one's hold. */
+  /** False if a later deploy of this app has replaced these limits. Then the later ones apply. */
   readonly inForce: boolean;
-  /** When the declaration in force became it. */
+  /** When the declaration in force took effect. */
   readonly at: number;
 }
 

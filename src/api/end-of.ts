@@ -1,4 +1,4 @@
-/** How something ended, as people and programs see it: with its result, or with an error that has a name and a message. */
+/** How a unit ended: with its result, or with an error that has a name and a message. */
 import { endError } from "../core/task/end-error.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { readable } from "./readable.ts";

@@ -8,7 +8,7 @@ import { untilEnded } from "./ended.ts";
 
 type Asked = Record<"task" | "ended" | "tasksById" | "changes" | "follow" | "unfollow", number>;
 
-/** A store that counts what it is asked. */
+/** A store that counts the calls it gets. */
 function counted(store: Store = openMemory()): { store: Store; asked: Asked; followed: string[] } {
   const followed: string[] = [];
   const asked: Asked = { task: 0, ended: 0, tasksById: 0, changes: 0, follow: 0, unfollow: 0 };
@@ -32,7 +32,7 @@ test("fifty who wait for a thousand tasks make one read per look, and read what 
   const env = new FakeEnv();
   const ids = many(1_000);
   await store.enqueue(ids.map((id) => newTask(id)));
-  // Each of them waits for twenty, one after the other.
+  // Each waiter waits for twenty tasks, one after the other.
   const waiters = Array.from({ length: 50 }, async (_, waiter) => {
     const states: (string | undefined)[] = [];
     for (const id of ids.slice(waiter * 20, waiter * 20 + 20))
@@ -42,7 +42,7 @@ test("fifty who wait for a thousand tasks make one read per look, and read what 
   await env.settle();
   const looks = async (): Promise<number> => {
     const before = asked.changes;
-    // Without hints: a poll, once a second at the latest.
+    // Without hints there is a poll, at least once a second.
     await env.advance(1_000);
     return asked.changes - before;
   };
@@ -54,7 +54,8 @@ test("fifty who wait for a thousand tasks make one read per look, and read what 
   const states = await Promise.all(waiters);
   expect(states.flat()).toEqual(ids.map(() => "cancelled"));
   expect([asked.task, asked.ended, asked.follow]).toEqual([0, 0, 1]);
-  // No waiter reads for itself: a read of ends follows a look, or the arrival of all who go on to their next task.
+  // No waiter reads for itself. A read of ended tasks follows a look, or a batch of waiters moving on to
+  // their next task.
   expect(asked.tasksById - before.tasksById).toBeLessThan(asked.changes - before.changes + 2 * 20);
 });
 
@@ -66,7 +67,7 @@ test("a thousand who wait at once are read once when they come, and once when th
   const all = Promise.all(ids.map((id) => untilEnded(store, id, undefined, env)));
   await env.settle();
   await env.advance(5_000);
-  // Once to know their names, and once more when these are followed.
+  // One read to learn their names, and one more once these are followed.
   expect(asked.tasksById).toBe(2);
   for (const id of ids) await store.cancel(id, "ann");
   await env.advance(5_000);

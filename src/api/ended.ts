@@ -1,7 +1,7 @@
 /**
- * Waiting for tasks and runs to end: whoever waits need not be where the work is done. All who wait in one process are
- * read together, once when they come. From then on the feed tells who has ended, and those are read together, too. So a
- * thousand who wait cost what one does.
+ * Waits for tasks and runs to end; the work may be done in another process. All waiters of one process share
+ * their reads: one when they arrive, and then one whenever the feed reports ends. So a thousand waiters cost
+ * as much as one.
  */
 import { TOPIC } from "../core/change.ts";
 import type { FeedFollower } from "../engine/feed/follower.ts";
@@ -20,15 +20,18 @@ interface Waiting {
 }
 
 const AT_ONCE = 1_000;
-/** With so many names it is cheaper to hear of every end. */
+/** From this many names on, it is cheaper to hear of every end. */
 const MOST_NAMES = 16;
 const ANY = "";
-/** Whoever waits for one task after the other need not begin anew each time. */
+/**
+ * The feed is kept for a while, so that waiting for one task after another does not start from scratch each
+ * time.
+ */
 const LINGER_MS = 5_000;
 
 const endings = new WeakMap<Store, Endings>();
 
-/** The unit once it has ended; undefined when there is none. */
+/** Returns the unit once it has ended, or undefined if there is no such unit. */
 export async function untilEnded(
   store: Store,
   id: string,
@@ -46,11 +49,11 @@ class Endings {
   readonly #env: Env;
   readonly #follower: FeedFollower;
   readonly #waiting = new Map<string, Set<Waiting>>();
-  /** Names of tasks whose ends are heard, and by whom. */
+  /** The names of tasks whose ends the feed reports, each with its membership in the feed. */
   readonly #heard = new Map<string, Promise<Member>>();
-  /** The name under which the end of a unit is heard. */
+  /** The name under which the end of each unit is heard. */
   readonly #nameOf = new Map<string, string>();
-  /** Units to read: those that somebody has just come for, or that have just ended. */
+  /** Units to read next: they have a new waiter, or they have just ended. */
   #unread = new Set<string>();
   #isReading = false;
   #letGo: Cancel | undefined;
@@ -87,7 +90,7 @@ class Endings {
     });
   }
 
-  /** Everybody who comes in the same turn is read at once. */
+  /** Everything that arrives in the same turn is read at once. */
   #read(ids: Iterable<string>): void {
     for (const id of ids) this.#unread.add(id);
     if (this.#isReading || this.#unread.size === 0) return;
@@ -106,14 +109,14 @@ class Endings {
     if (ids.length === 0) return;
     try {
       const open = this.#settle(ids, await this.#store.tasksById(ids));
-      // What ended before its name was heard of is told by nobody.
+      // The feed does not report ends from before its name was followed, so these units are read again.
       this.#read(await this.#hear(open));
     } catch (error) {
       for (const id of ids) for (const waiting of this.#all(id)) waiting.failed(error);
     }
   }
 
-  /** Tells those who have their answer; the units that go on are answered. */
+  /** Answers the waiters of units that have ended, and returns the units that have not. */
   #settle(ids: readonly string[], rows: readonly TaskRow[]): TaskRow[] {
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.flatMap((id) => {
@@ -124,7 +127,7 @@ class Endings {
     });
   }
 
-  /** Units whose ends were not heard of until now. */
+  /** Starts to follow the names of these units. Returns the units whose ends were not reported until now. */
   async #hear(rows: readonly TaskRow[]): Promise<string[]> {
     const fresh = new Set<string>();
     const unheard = rows.filter(({ id, name }) => {
@@ -145,7 +148,8 @@ class Endings {
     const hearing = {
       hear: (changes: readonly Change[]) =>
         this.#read(changes.map(({ subject }) => subject).filter((id) => this.#waiting.has(id))),
-      // What was missed is read once more, and it is followed anew. Where the store is away, that fails.
+      // Reads the units that may have been missed again, which also follows the name again. This fails if the
+      // store is away.
       lost: () => {
         this.#heard.delete(name);
         this.#read([...this.#nameOf].filter(([, other]) => other === name).map(([id]) => id));
@@ -175,7 +179,7 @@ class Endings {
     this.#env.after(LINGER_MS, () => this.#leave());
   }
 
-  /** Nobody has waited for anything for a while. */
+  /** Leaves the feed if nobody is waiting any more. */
   #leave(): void {
     if (this.#waiting.size > 0) return;
     for (const member of this.#heard.values())

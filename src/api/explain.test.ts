@@ -161,7 +161,7 @@ describe("why a task waits", () => {
     expect(sentences[0]?.text).toMatch(
       /^queue "q" is full: 2 of 2 slots held \(by a t for 5s, b t for 1s\), 12/,
     );
-    // Twelve are ahead who are not seen: nobody knows with which limit it starts.
+    // Twelve units ahead are not shown, so no limit is known to be enough.
     expect(sentences[0]?.remedies).toEqual([]);
   });
 

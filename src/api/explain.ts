@@ -1,4 +1,7 @@
-/** Why does it wait? The same `admit` that the pass uses answers, on what the store shows at one instant. */
+/**
+ * Explains why a unit waits. The answer comes from the same `admit` that the pass uses, applied to what the
+ * store shows at one instant.
+ */
 import { describe } from "../core/gate/describe.ts";
 import { familyOf } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
@@ -16,7 +19,7 @@ export type { Wait };
 /** A reason in words. */
 export interface Sentence {
   readonly text: string;
-  /** What would change it, the surest first; empty where only time or other work can. */
+  /** Actions that would change it, the surest first. Empty if only time or other work can. */
   readonly remedies: readonly Remedy[];
 }
 
@@ -31,17 +34,17 @@ export interface Explanation {
   readonly name: string;
   readonly queue: string;
   readonly state: TaskState;
-  /** Every gate in the way, and what else it waits for. Empty when nothing is: then it starts with the next pass. */
+  /** Every gate in the way, and anything else it waits for. If empty, it starts with the next pass. */
   readonly reasons: readonly Reason[];
-  /** The same as sentences, each with what would change it. */
+  /** The same reasons as sentences, each with the actions that would change it. */
   readonly sentences: readonly Sentence[];
-  /** What it waited for before, in order. */
+  /** Its earlier waits, in order. */
   readonly waits: readonly Wait[];
 }
 
 export function explainWait(view: WaitView, replaced: readonly Replaced[] = []): Explanation {
   const { task, now } = view;
-  // Who has its slots waits for no gate, only for its code to begin.
+  // A task that has its slots waits for no gate, only for its code to begin.
   const reasons = task.holds ? [] : reasonsOf(view).map((reason) => withReplaced(reason, replaced));
   return {
     id: task.id,
@@ -53,7 +56,10 @@ export function explainWait(view: WaitView, replaced: readonly Replaced[] = []):
   };
 }
 
-/** As data, a front that several reasons lead to is told once; sentences follow it wherever they need it. */
+/**
+ * In the data, a front that several reasons share appears once; the sentences repeat it wherever they need
+ * it.
+ */
 export function told(reasons: readonly Reason[], now: number): Told {
   return {
     reasons: eachFrontOnce(reasons),
@@ -64,7 +70,7 @@ export function told(reasons: readonly Reason[], now: number): Told {
   };
 }
 
-/** A task that is put off does not stand in line; one that was put off stands there since it came due. */
+/** A delayed task is not in line. Once due, it has been in line since it came due. */
 export function timesInLine({ state, createdAt, since }: TaskRow, own: readonly EventRow[]): Stay[] {
   return staysOf(createdAt, own).flatMap((stay): Stay[] => {
     if (stay.until !== null) return [stay];
@@ -72,11 +78,11 @@ export function timesInLine({ state, createdAt, since }: TaskRow, own: readonly 
   });
 }
 
-/** Whether it is worth asking what was declared once. */
+/** Whether to ask the store which limits were declared before. */
 export const isUnset = ({ reasons }: Explanation): boolean =>
   reasons.some((reason) => reason.kind === "unset" && reason.undeclared);
 
-/** Nobody declares it: somebody may have, until a later deploy left it out. */
+/** Adds the limit that an app declared for this gate before a later deploy left it out, if there was one. */
 function withReplaced(reason: Reason, all: readonly Replaced[]): Reason {
   if (reason.kind !== "unset" || !reason.undeclared) return reason;
   const found = all.find(({ gate }) => gate === (familyOf(reason.gate) ?? reason.gate));

@@ -17,7 +17,7 @@ function opened(store: Store = openMemory(), env: Env = hostEnv()) {
   return { sluice, store };
 }
 
-/** Follows, and answers when it has begun: by then whatever happens is heard. */
+/** Starts to follow, and resolves once it has begun: everything that happens from then on is heard. */
 async function following(sluice: Sluice, store: Store, filter: ChangeFilter = {}) {
   const heard: ChangeView[] = [];
   const leaving = new AbortController();
@@ -131,7 +131,7 @@ test("whoever does not read is told so, instead of keeping ever more in memory",
     await store.enqueue(some.map((id) => newTask(id)));
     await env.advance(2_000);
   }
-  // A page of a thousand at a time, with a turn for others in between.
+  // Each turn reads a page of a thousand, then lets others run.
   for (let page = 0; page < 12; page += 1) await env.settle();
   expect((await first).value?.subject).toBe("t0");
   const read = async (): Promise<void> => {

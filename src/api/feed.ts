@@ -1,6 +1,6 @@
 /**
- * The feed for programs: an iterable that ends when whoever reads it leaves, when its signal is aborted, or with an
- * error when something may have been missed. What is not read yet waits here, up to a bound.
+ * The feed for programs: an iterable. It ends when its reader leaves or its signal is aborted, and throws if
+ * something may have been missed. Unread changes are kept here, up to a bound.
  */
 import { SluiceError } from "../core/error.ts";
 import type { Duration } from "../core/time.ts";
@@ -17,20 +17,20 @@ import { changeView, topicsOf } from "./change-view.ts";
 export type { ChangeView };
 
 export interface ChangeFilter {
-  /** Goes on after this one. It must be asked for with the same filter, or a narrower one, and soon enough: see `keep`. */
+  /** Resumes after this cursor. Use the same filter or a narrower one, and resume in time: see `keep`. */
   readonly after?: string;
-  /** A run, and everything in it. */
+  /** The ID of a run: its changes and those of everything in it. */
   readonly run?: string;
   /** The name of a task or a workflow. */
   readonly task?: string;
   readonly queue?: string;
   readonly kinds?: readonly string[];
-  /** How long a cursor can be resumed after the last read: "30s" unless said, "1h" at most. */
+  /** How long a cursor can be resumed after the last read. "30s" by default, "1h" at most. */
   readonly keep?: Duration;
   readonly signal?: AbortSignal;
 }
 
-/** More than this is not kept for somebody who does not read. */
+/** The most changes kept for a slow reader. */
 const MOST_UNREAD = 10_000;
 
 export async function* changesOf(
@@ -64,7 +64,7 @@ export async function* changesOf(
   } finally {
     signal?.removeEventListener("abort", stop);
     letGo();
-    // Whoever may come back finds the listener there.
+    // With `keep`, the listener stays for a reader that comes back.
     follower.leave(member, keep !== undefined);
   }
 }
@@ -75,7 +75,7 @@ function cursorOf(text: string): FeedCursor {
   throw new SluiceError("BAD_CURSOR", `"${text}" is not a cursor of the feed. Use the cursor of a change.`);
 }
 
-/** Changes between who hears them and who reads them. */
+/** Holds changes between the feed and their reader. */
 class Unread implements Hearing {
   #changes: Change[] = [];
   #error: { readonly error: unknown } | undefined;
@@ -94,7 +94,7 @@ class Unread implements Hearing {
     this.#wake?.();
   }
 
-  /** What came before an error is read before it. */
+  /** Changes that came before an error are delivered before it. */
   async next(): Promise<readonly Change[]> {
     for (;;) {
       const changes = this.#changes;

@@ -1,4 +1,4 @@
-/** An item of a step over a list, as people and programs see it. */
+/** An item of a step over a list, as users and programs see it. */
 import { waitsIn } from "../engine/claiming/wait.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
@@ -10,7 +10,7 @@ import { waitedPerGate } from "./run-events.ts";
 
 export interface ItemView {
   readonly index: number;
-  /** The task that it is: what `why` and `tasks show` take. */
+  /** The ID of its task, for `why` and `tasks show`. */
   readonly unit: string;
   readonly state: ItemRow["place"];
   readonly attempt: number;
@@ -18,7 +18,7 @@ export interface ItemView {
   readonly result?: unknown;
   readonly error?: StoredError;
   readonly enqueuedAt: number;
-  /** Of its last attempt. */
+  /** When its last attempt was claimed. */
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
   /** How long it waited for each gate, longest first. */

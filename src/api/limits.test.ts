@@ -33,7 +33,7 @@ async function world(): Promise<World> {
 
 const gate = async ({ limits }: World, key: string) => (await limits.list()).find((each) => each.key === key);
 
-/** Runs so many tasks of the queue. */
+/** Runs this many tasks of the queue. */
 async function run(store: MemoryStore, count: number): Promise<void> {
   const lane = laneOf("mail", "send", [{ gate: "queue:mail", slots: 1 }]);
   await store.openSession({ id: "s", name: "w", slots: 10, serves: "{}", leaseMs: 60_000 });

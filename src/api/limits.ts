@@ -1,4 +1,4 @@
-/** Limits as people see and change them. */
+/** Limits as users see and change them. */
 import { didYouMean, nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { checkKey, noKey } from "../core/gate/check-key.ts";
@@ -14,22 +14,22 @@ import { stoppingNow } from "./stopping.ts";
 
 export interface LimitView extends GateState {
   readonly draining: boolean;
-  /** Where the value in force comes from. */
+  /** The origin of the value in force. */
   readonly source: "app" | "operator" | "sql" | "default";
-  /** Those of its holders whose code should have ended. */
+  /** Holders of this gate whose code should have ended. */
   readonly stopping: readonly StoppingView[];
 }
 
 interface SetOptions {
-  /** How long a claim on it lasts; as it was when absent. */
+  /** How long a claim on it lasts. Unchanged if absent. */
   readonly leaseMs?: number | undefined;
-  /** Make the gate where nobody has declared it or asked for it yet. */
+  /** Create the gate even if no app has declared it and no unit has asked for it. */
   readonly isNew?: boolean;
 }
 
 export class Limits {
   readonly #store: Store;
-  /** Gates that the app at hand declares, whether or not that has reached the store yet. */
+  /** Gates that the app at hand declares, even if the store does not have them yet. */
   readonly #toCome: Iterable<string>;
 
   constructor(store: Store, toCome: Iterable<string> = []) {
@@ -47,7 +47,9 @@ export class Limits {
     }));
   }
 
-  /** Takes effect with the next pass: -1 is unlimited, 0 pauses; lowering never evicts. */
+  /**
+   * Takes effect with the next pass. -1 is unlimited and 0 pauses. Lowering a limit never evicts a holder.
+   */
   async set(
     key: string,
     limit: number,
@@ -67,19 +69,22 @@ export class Limits {
     return this.#change({ key, to: "value", limit, leaseMs, by });
   }
 
-  /** Back to what the apps declare: the strictest of it. */
+  /** Goes back to the strictest limit that the apps declare. */
   reset(key: string, by = "code"): Promise<{ from: Limit; limit: Limit }> {
     return this.#change({ key, to: "declared", by });
   }
 
-  /** Takes a gate out of the store that nobody declares, asks for or holds. */
+  /** Deletes a gate that no app declares and no unit asks for or holds. */
   async delete(key: string): Promise<void> {
     const kept = await this.#store.deleteGate(key);
     if (kept === undefined) throw unknownGate(key);
     if (kept) throw gateKept(key, kept);
   }
 
-  /** A slip of the fingers would be a limit that binds nothing. What one run has for itself comes and goes with it. */
+  /**
+   * A misspelt key would set a limit that binds nothing, so it is refused. A run's own gates come and go with
+   * the run.
+   */
   async #mustBeKnown(key: string, limit: number): Promise<void> {
     const known = await this.known();
     if (isAmong(known, key)) return;
@@ -89,12 +94,12 @@ export class Limits {
     throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", makes);
   }
 
-  /** Whether somebody declares it or asks for it. A gate that nobody does may be a slip of the fingers. */
+  /** Whether an app declares it or a unit asks for it. Any other gate may be a typo. */
   async isKnown(key: string): Promise<boolean> {
     return isAmong(await this.known(), key);
   }
 
-  /** Every gate that is there, and those that units ask for but no pass has seen yet. */
+  /** Every gate in the store, and those that units ask for but no pass has seen yet. */
   async known(): Promise<Set<string>> {
     const [gates, asked] = await Promise.all([this.#store.gates(), this.#store.asked()]);
     return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
@@ -153,7 +158,7 @@ function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitV
   return said.some((each) => each.limit !== null) ? "app" : "default";
 }
 
-/** Everybody asks for these, sooner or later. */
+/** Always known, because every unit or run asks for them. */
 const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
 const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);

@@ -1,4 +1,4 @@
-/** From a call of `submit` to what the store keeps; everything that can be refused is refused here. */
+/** Turns a call of `submit` into what the store keeps. Everything that can be refused is refused here. */
 import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
@@ -16,22 +16,22 @@ import type { NewRun, StepMove } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 
 export interface SubmitOptions {
-  /** Higher first, in the line of runs. */
+  /** Higher goes first in the line of runs. */
   readonly priority?: number;
-  /** Beside the workflow's own; the same key replaces its value. */
+  /** Added to the workflow's own tags. The same key replaces the workflow's value. */
   readonly tags?: Readonly<Record<string, string>>;
   readonly delay?: Duration;
   readonly runAt?: Date;
-  /** A second submission of the same workflow with the same key is the first one. */
+  /** A second submission of the same workflow with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** Who submits: shown with the run. */
+  /** Who submits it. Shown with the run. */
   readonly source?: string;
 }
 
 interface Making extends SubmitOptions {
   readonly id: string;
   readonly direct: boolean;
-  /** What a rerun takes over. */
+  /** The steps that a rerun takes over. */
   readonly rerun?: { readonly of: string; readonly steps: readonly StepMove[]; readonly all: boolean };
 }
 
@@ -48,7 +48,7 @@ export async function newRun(
   return runOf(app, workflow, json(workflow, parsed), making);
 }
 
-/** For an input that was checked before, as a rerun's. */
+/** Makes a run from an input that has been checked already, as a rerun's has. */
 export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Making): NewRun {
   const { priority = workflow.priority ?? 0, delay, runAt } = making;
   if (!Number.isSafeInteger(priority))
@@ -71,7 +71,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
-      // Said only where it is so: of items, too, nothing is taken over.
+      // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),
     key: making.idempotencyKey ?? null,
@@ -88,7 +88,10 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   };
 }
 
-/** Going past a mutex would break what it is for, and only the queue can wait for one. */
+/**
+ * Direct execution never waits, and it must not bypass what the workflow holds, so such workflows are
+ * refused.
+ */
 function refuseHolding({ id, mutexes = [], pools = {} }: AnyWorkflow): void {
   const held = [
     ...mutexes.map((name) => `mutex "${name}"`),
@@ -109,7 +112,7 @@ function json(workflow: AnyWorkflow, input: unknown): string {
   }
 }
 
-/** A tag becomes part of a gate's key. */
+/** Tags are checked because they become part of a gate's key. */
 function checkedTags(
   workflow: AnyWorkflow,
   tags: Readonly<Record<string, string>>,
@@ -119,5 +122,5 @@ function checkedTags(
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A tag's key is part of it, as it was given. */
+/** The tag's key in the field is shown as it was given. */
 const readableField = (field: string): string => shortly(field).replace(/^"|"$/g, "");

@@ -1,4 +1,4 @@
-/** From a call of `enqueue` to what the store keeps; everything that can be refused is refused here. */
+/** Turns a call of `enqueue` into what the store keeps. Everything that can be refused is refused here. */
 import type { AppPool } from "../core/app/app.ts";
 import { APP_DEFAULTS } from "../core/app/app.ts";
 import { askProblems } from "../core/app/pools.ts";
@@ -22,12 +22,12 @@ import type { NewTask } from "../store/store.ts";
 export interface EnqueueOptions {
   readonly queue?: string;
   readonly priority?: number;
-  /** Start after so long, or not before this instant. */
+  /** Start after this long (`delay`), or not before this instant (`runAt`). */
   readonly delay?: Duration;
   readonly runAt?: Date;
   /** The latest instant to start, or how long from now it is worth starting. */
   readonly goodUntil?: Date | Duration;
-  /** A second enqueue of the same task with the same key returns the first one. */
+  /** A second enqueue of the same task with the same key returns the first task. */
   readonly idempotencyKey?: string;
 }
 
@@ -39,7 +39,8 @@ export async function newTask(
   pools: readonly AppPool[] = [],
 ): Promise<NewTask> {
   const text = inputJson(task, input);
-  // Checked as it will be read: what does not survive JSON is refused now, not when it runs.
+  // The input is checked as the task will read it. Input that does not survive JSON is refused now, not when
+  // the task runs.
   const parsed = await parseInput(task, inputOf(text));
   const queue = options.queue ?? task.queue ?? APP_DEFAULTS.queue;
   const priority = options.priority ?? task.priority ?? 0;
@@ -75,12 +76,12 @@ export async function newTask(
 function poolsOf(task: AnyTask, parsed: unknown, declared: readonly AppPool[]): PoolAsks {
   const pools = typeof task.pools === "function" ? task.pools(parsed as never) : (task.pools ?? {});
   for (const [name, slots] of Object.entries(pools)) checkSlots(task, name, slots);
-  // What a function answers could not be checked with the app.
+  // The answer of a function could not be checked with the app.
   if (typeof task.pools === "function") refuseUnknownPools(task, pools, declared);
   return pools;
 }
 
-/** Limits are live, so how much may be asked for is looked up in the store, not here. */
+/** Checks names only. Limits are live, so the size of an ask is checked against the store, not here. */
 function refuseUnknownPools(task: AnyTask, asks: PoolAsks, declared: readonly AppPool[]): void {
   const known = declared.map(
     ({ name, perValue }) => [name, { limit: Number.MAX_SAFE_INTEGER, perValue }] as const,
@@ -112,12 +113,15 @@ function instant(task: AnyTask, field: string, date: Date): number {
   return at;
 }
 
-/** Asks that could be larger than a limit: one slot fits wherever there is any. */
+/** Asks that could be larger than a limit. One slot fits any limit that admits at all. */
 export function largeAsks(asks: readonly Ask[]): Ask[] {
   return asks.filter(({ slots }) => slots > 1);
 }
 
-/** Refuses what could never start; a gate without a limit, in the store or to come with the app, is waited for. */
+/**
+ * Refuses asks that could never be met. A gate without a limit, in the store or in the app, is waited for
+ * instead.
+ */
 export function refuseNever(
   asks: readonly Ask[],
   limits: ReadonlyMap<string, Limit>,
@@ -126,7 +130,7 @@ export function refuseNever(
   const limitOf = (key: string): Limit => limits.get(key) ?? toCome.get(key) ?? null;
   for (const { gate, slots } of asks) {
     const family = familyOf(gate);
-    // What the store says of one value counts its family in.
+    // The store's limit for one value already includes its family's.
     const limit = limits.get(gate) ?? stricter(limitOf(gate), family === null ? null : limitOf(family));
     const what = obstacle({ key: gate, limit, paused: false, line: "skip", held: 0 }, 0, 0, slots);
     if (what !== "never") continue;

@@ -1,4 +1,4 @@
-/** From a URL to a store. Drivers load only when they are used. */
+/** Opens a store from its URL. Drivers are loaded only when they are used. */
 import { fileURLToPath } from "node:url";
 import { SluiceError } from "../core/error.ts";
 import { isAnswer, isAway, masked, refused, unreachable } from "../store/away.ts";
@@ -9,13 +9,13 @@ export { masked };
 export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
 
 interface OpenOptions {
-  /** Bring the schema up to date; the embedded store always does. */
+  /** Bring the schema up to date. The embedded store always does. */
   readonly migrate?: boolean;
-  /** False: a file that holds no store yet is refused, and does not become one. */
+  /** If false, a file that holds no store is refused and left as it is. */
   readonly create?: boolean;
 }
 
-/** `file:…`, `postgres://…`, `mysql://…`, `memory:`; anything else is an error that says so. */
+/** Accepts `file:…`, `postgres://…`, `mysql://…` and `memory:`; throws on anything else. */
 export async function openStore(
   url: string,
   { migrate = false, create = true }: OpenOptions = {},
@@ -24,7 +24,7 @@ export async function openStore(
   try {
     store = await open(url, create);
     if (migrate) await store.migrate();
-    // Also after a migration: a store may be newer than what we know.
+    // Also after a migration: the store may be newer than this version knows.
     await store.verify();
     return store;
   } catch (error) {
@@ -51,7 +51,7 @@ async function open(url: string, create: boolean): Promise<Store> {
 const pathOf = (url: string): string =>
   url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length);
 
-/** Of a store that was open already: only what says that it is away. */
+/** For a store that was already open: wraps only errors that mean the store is away. */
 export const unreachableIfLost = (url: string, error: unknown): unknown =>
   isAway(error) ? unreachableFor(url, error) : error;
 

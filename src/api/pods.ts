@@ -1,6 +1,7 @@
 /**
- * The pods of a worker: made when a step first wants one, and swept now and then. A pod whose attempt is no longer
- * current, because its worker died, has nobody to report to; one that this store knows nothing of is somebody else's.
+ * The pods of a worker. They are created when a step first needs one, and swept now and then. A pod is swept
+ * if its attempt is no longer current, as when its worker died: it has nobody to report to. Pods of units
+ * that this store does not know belong to somebody else.
  */
 import type { App } from "../core/app/app.ts";
 import type { ExecutorChoice } from "../core/workflow/executor.ts";
@@ -9,7 +10,7 @@ import type { Env } from "../env/env.ts";
 import type { KubernetesExecutor, KubernetesExecutorOptions } from "../executor/kubernetes/index.ts";
 import type { Store } from "../store/store.ts";
 
-/** How to reach the cluster, where its own configuration does not say it. */
+/** How to reach the cluster, for whatever its own configuration does not say. */
 export type ClusterOptions = Partial<Omit<KubernetesExecutorOptions, "namespaces">>;
 
 const SWEEP_EVERY_MS = 60_000;
@@ -31,7 +32,7 @@ export class Pods {
     });
   }
 
-  /** Loads all that a cluster needs; those without one never do. */
+  /** Loads the Kubernetes client on first use, so that apps without a cluster never load it. */
   executor(): Promise<KubernetesExecutor> {
     const namespaces = this.#namespaces.length > 0 ? { namespaces: this.#namespaces } : {};
     this.#executor ??= import("../executor/kubernetes/index.ts")
@@ -46,7 +47,10 @@ export class Pods {
     return this.#executor;
   }
 
-  /** Only where the app itself sends steps to pods: those of an earlier worker may be left. A cluster may be slow to answer. */
+  /**
+   * Sweeps only if the app itself sends steps to pods, as an earlier worker may have left some. Does not wait
+   * for the cluster, which may be slow.
+   */
   async start(): Promise<void> {
     if (this.#namespaces.length > 0) void this.#sweeping.start();
   }

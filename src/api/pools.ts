@@ -1,4 +1,4 @@
-/** Pools as people see and change them: how much is held, by whom, for how long, and who waits. */
+/** Pools as users see and change them: how much is held, by whom, for how long, and what waits. */
 import { nearest } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { checkKey } from "../core/gate/check-key.ts";
@@ -14,9 +14,9 @@ import type { Limits } from "./limits.ts";
 export interface PoolView {
   readonly name: string;
   readonly limit: Limit;
-  /** Slots that are held. */
+  /** The number of slots held. */
   readonly claimed: number;
-  /** Units that wait in a line for it. */
+  /** The number of units that wait in line for it. */
   readonly pending: number;
   readonly leaseMs: number | null;
   readonly paused: boolean;
@@ -57,8 +57,8 @@ export class Pools {
   }
 
   /**
-   * Its limit, and its lease where one is given; both hold until `limits reset`. A new pool is made, unless its name looks
-   * like a slip for one that is there: `isNew` says that it is none.
+   * Sets a pool's limit, and its lease if given. Both apply until `limits reset`. Creates a new pool, unless
+   * its name looks like a typo of an existing one; `isNew` says that it is not.
    */
   async set(
     name: string,
@@ -90,7 +90,7 @@ export class Pools {
 interface PoolSetting {
   readonly lease?: Duration;
   readonly by?: string;
-  /** Make it, however much its name resembles another one's. */
+  /** Create it even if its name resembles that of another pool. */
   readonly isNew?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** One row that somebody has spoilt must not hide the others: what cannot be read is shown as it is. */
+/** One corrupt row must not hide the others: text that cannot be read is shown as it is. */
 export function readable(text: string, read: (text: string) => unknown = JSON.parse): unknown {
   try {
     return read(text);

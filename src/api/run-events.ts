@@ -1,6 +1,7 @@
 /**
- * The history of a run in one list: what happened to the run itself and to each of its steps, in order. Nothing of it is
- * written twice: it is told from the histories of the units, of their lanes (what they waited for), and of the run's gates.
+ * The history of a run in one list: the events of the run and of each of its steps, in order. Nothing is
+ * stored for it twice: it is derived from the histories of the units, of their lanes (the waits) and of the
+ * run's gates.
  */
 
 import type { EventKind } from "../core/event.ts";
@@ -16,7 +17,7 @@ export interface RunEvent {
   readonly at: number;
   readonly kind: RunEventKind;
   readonly step?: string;
-  /** The place of an item in its step's list. */
+  /** The index of an item in its step's list. */
   readonly item?: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -28,7 +29,7 @@ export interface StepHistory {
   readonly pools: readonly string[];
   readonly own: readonly EventRow[];
   readonly lane: readonly EventRow[];
-  /** Until when a wait is told that has not ended. */
+  /** The end of a wait that is still open. */
   readonly now: number;
 }
 
@@ -56,7 +57,7 @@ export const OF_STEP: Readonly<Partial<Record<EventKind, RunEventKind>>> = {
   TaskQuarantined: "StepQuarantined",
 };
 
-/** What ends a claim. */
+/** The events that end a claim. */
 const ENDS = new Set(Object.keys(OF_STEP).filter((kind) => kind !== "TaskEnqueued"));
 
 export function runEvents(
@@ -76,7 +77,7 @@ export function runEvents(
     return [{ at: event.at, kind, data }];
   });
   const started: RunEvent[] = startedAt === null ? [] : [{ at: startedAt, kind: "RunStarted", data: {} }];
-  // Within a millisecond: the run comes before its steps, and its end after them.
+  // Within a millisecond, a run begins before its steps and ends after them.
   const [ends, begins] = [ofRun.filter(isEnd), ofRun.filter((event) => !isEnd(event))];
   const all = [...begins, ...started, ...steps.flatMap(stepEvents), ...lists, ...ends];
   return all
@@ -85,12 +86,12 @@ export function runEvents(
     .map(({ event }) => event);
 }
 
-/** What happened to some items of a list, in order. */
+/** The events of some items of a list, in order. */
 export function itemEvents(items: readonly StepHistory[]): RunEvent[] {
   return items.flatMap(stepEvents).sort((a, b) => a.at - b.at);
 }
 
-/** A list as a whole: when it was put in line, when the first of its items started, and its end. */
+/** The events of a list as a whole: when it was put in line, when its first item started, and its end. */
 export function listEvents(step: string, state: string, items: ItemCounts): RunEvent[] {
   const { total, enqueuedAt, since, until, succeeded, failed, cancelled } = items;
   const tell = (at: number | null, kind: RunEventKind, data: RunEvent["data"]): RunEvent[] =>
@@ -112,7 +113,7 @@ const OF_LIST: Readonly<Record<string, RunEventKind>> = {
 const isEnd = ({ kind }: RunEvent): boolean =>
   kind === "RunSucceeded" || kind === "RunFailed" || kind === "RunCancelled";
 
-/** Each time in line: what it waited for, if anything, then its claim, its renewals and its release. */
+/** For each time in line: the wait, if any, then the claim, its renewals and its release. */
 function stepEvents(history: StepHistory): RunEvent[] {
   const { step, item, pools, own } = history;
   const isPooled = pools.length > 0;
@@ -133,7 +134,7 @@ function stepEvents(history: StepHistory): RunEvent[] {
     if (event.kind === "StepSlotRenewed") tell(event.at, "StepSlotRenewed");
     const kind = OF_STEP[event.kind];
     if (kind) {
-      // Its wait may also end without slots: cancelled, or given up.
+      // A wait can also end without slots, by a cancellation or a timeout.
       if (!claimed && inLineSince !== undefined) tellWait(history, inLineSince, event.at, tell);
       if (claimed && ENDS.has(event.kind) && isPooled)
         tell(event.at, "StepSlotReleased", { pools: pools.join(",") });
@@ -157,7 +158,7 @@ const OVER: ReadonlySet<EventKind | undefined> = new Set([
 
 const isOver = (own: readonly EventRow[]): boolean => OVER.has(own.at(-1)?.kind);
 
-/** Once per wait, however often what it waited for has changed. */
+/** Told once per wait, even if the gates it waited for changed. */
 function tellWait(
   { lane }: StepHistory,
   from: number,
@@ -175,7 +176,7 @@ export interface Waited {
   readonly forMs: number;
 }
 
-/** How long something waited for each gate, longest first; a wait for two gates counts for both. */
+/** How long a unit waited for each gate, longest first. A wait for two gates counts for both. */
 export function waitedPerGate(waits: readonly Wait[]): Waited[] {
   const total = new Map<string, number>();
   for (const { gates, forMs } of waits)

@@ -1,4 +1,7 @@
-/** The line of runs: who stands where and why, who would start if a limit were another one, and how to change that. */
+/**
+ * The line of runs: the position of each run and why it waits, which runs would start under another limit,
+ * and how to change that.
+ */
 
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
@@ -12,11 +15,11 @@ import { told } from "./explain.ts";
 import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
-/** Its reasons are what keeps it in line; none when it starts with the next pass. */
+/** Its reasons say what keeps it in line. There are none if it starts with the next pass. */
 export interface QueuedRun extends Told {
   readonly id: string;
   readonly workflow: string;
-  /** 1 is next; null for one whose time has not come. */
+  /** 1 is next. Null if the run is not due yet. */
   readonly position: number | null;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
@@ -25,14 +28,14 @@ export interface QueuedRun extends Told {
 
 export interface QueuePage {
   readonly runs: readonly QueuedRun[];
-  /** How many are queued in all, those included whose time has not come. */
+  /** The number of queued runs, including those not due yet. */
   readonly total: number;
   readonly after: number;
 }
 
-/** So many are shown at once unless one asks for more. */
+/** The default size of a page. */
 const A_PAGE = 1_000;
-/** So many are looked at to say what another limit would do. */
+/** The most runs considered when asking what another limit would do. */
 const MOST = 5_000;
 
 export class RunQueue {
@@ -43,14 +46,14 @@ export class RunQueue {
   }
 
   /**
-   * In the order in which they are looked at: priority first, then time. Those that come later are last. `after`: how
-   * many of them come before the page.
+   * Runs in the order in which passes consider them: by priority, then by time. Runs not due yet come last.
+   * `after` is the number of runs before the page.
    */
   async list(page: { readonly limit?: number; readonly after?: number } = {}): Promise<QueuedRun[]> {
     return [...(await this.page(page)).runs];
   }
 
-  /** The same, with how many there are in all. */
+  /** The same, with the total. */
   async page({
     limit = A_PAGE,
     after = 0,
@@ -102,7 +105,7 @@ export class RunQueue {
     );
   }
 
-  /** Its place, everything that keeps it there, and who holds what it waits for. */
+  /** Its position, everything that keeps it there, and who holds what it waits for. */
   async why(id: string): Promise<QueuedRun> {
     const [view, [row]] = await Promise.all([
       this.#store.wait(id),
@@ -123,7 +126,7 @@ export class RunQueue {
     };
   }
 
-  /** Only what is still in line; a run in progress is cancelled with `runs.cancel`. */
+  /** Cancels a run only if it is still in line. Use `runs.cancel` for a run in progress. */
   async cancel(id: string, by = "code"): Promise<void> {
     const cancelled = await this.#store.cancelRun(id, by, "queued");
     if (cancelled?.was !== "queued") throw notQueued(id, cancelled?.was, { action: "cancelRun", run: id });
@@ -139,7 +142,10 @@ export class RunQueue {
     return changed;
   }
 
-  /** The runs that would start now if a limit were another one, in order; those that start anyway included. */
+  /**
+   * The runs that would start now under another limit, in order (`starts`), and those of them that would not
+   * start anyway (`more`).
+   */
   async whatIf(
     gate: string,
     limit: Limit,
@@ -155,7 +161,7 @@ export class RunQueue {
   }
 }
 
-/** `remedy`: the verb that does the same for a run in progress. */
+/** `remedy` is the verb that does the same for a run in progress. */
 function notQueued(id: string, state: RunState | undefined, remedy?: Remedy): SluiceError {
   if (state === undefined) return unknownRun(id);
   const isOpen = state === "started" || state === "notStarted";

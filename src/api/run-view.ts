@@ -1,4 +1,4 @@
-/** A run as people and programs see it: JSON texts read, its steps in the order in which they were written. */
+/** A run as users and programs see it, with its JSON parsed and its steps in the order of the workflow. */
 import type { Because } from "../core/run/progress.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
@@ -45,22 +45,22 @@ export interface StepView {
   readonly state: StepViewState;
   /** The steps it needs. */
   readonly needs: readonly string[];
-  /** The task that it is, once it was put in line: what `why` and `tasks show` take. */
+  /** The ID of its task, for `why` and `tasks show`. Null until it is put in line. */
   readonly unit: string | null;
   readonly attempt: number;
   readonly enqueuedAt: number | null;
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
-  /** Every time it stood in line; the last one has no end while it does. */
+  /** Every time it was in line. The last one has no end while it still is. */
   readonly inLine: readonly Stay[];
   readonly progress?: unknown;
   readonly result?: unknown;
   readonly error?: StoredError;
-  /** The run that it was taken over from: it did not run again here. */
+  /** The run that it was taken over from. It did not run again here. */
   readonly takenOver?: string;
   /** Why it was skipped. */
   readonly because?: Because;
-  /** Of a step over a list: how its items stand. */
+  /** For a step over a list: the counts of its items. */
   readonly items?: ItemCounts;
 }
 
@@ -120,7 +120,7 @@ function stepView(
     return {
       name,
       task,
-      // Its run has ended before it was reached.
+      // The run ended before it reached this step.
       state: isOver ? "cancelled" : "pending",
       needs,
       unit: null,
@@ -152,21 +152,21 @@ function stepView(
   };
 }
 
-/** A list that was taken over whole has no items here, only what they came to. */
+/** A list that was taken over whole has no items here, only their outcomes. */
 function takenOverFrom({ state, unit, ofRun, fan }: StepRow, { id, rerunOf }: RunRow): string | undefined {
   if (unit !== null) return ofRun === null || ofRun === id ? undefined : ofRun;
   return state === "succeeded" && fan === null ? (rerunOf ?? undefined) : undefined;
 }
 
-/** A list that could not be begun says why; of one that was, the outcomes of its items are its result. */
+/** If a list could not begin, its body is the error. Otherwise its body is the outcomes of its items. */
 function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
   return Array.isArray(body) ? { result: body } : { error: body as StoredError };
 }
 
-/** Where its unit is, is what a person wants to know of a step that is open. */
+/** For an open step, users want to know where its unit is. */
 function stateOf({ state, place, items }: StepRow, isOver: boolean): StepViewState {
   if (state !== "open") return state;
-  // Its run has ended before it, and taken its items along.
+  // The run ended first and cancelled the items.
   if (items && isOver) return "cancelled";
   if (items) return items.running > 0 || items.succeeded + items.failed > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";

@@ -1,4 +1,4 @@
-/** Runs as people and programs see and steer them. */
+/** Runs as users and programs see and control them. */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import { pausedWith, runGateKey } from "../core/gate/key.ts";
@@ -21,7 +21,7 @@ import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import { unknownRun } from "./unknown.ts";
 
-/** How long a step waited for each gate. */
+/** How long each step waited for each gate. */
 export type StepWaits = Readonly<
   Record<string, readonly { readonly gate: string; readonly forMs: number }[]>
 >;
@@ -49,18 +49,21 @@ export class Runs {
     return rows.map((row) => runView(row));
   }
 
-  /** The run once it has ended, however it did. A signal ends the waiting, not the run. */
+  /** Waits until the run has ended, however it ends. A signal ends the wait, not the run. */
   async ended<Workflow extends AnyWorkflow = AnyWorkflow>(
     id: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<RunWithSteps<RunOutputOf<Workflow>>> {
     await this.#detail(id);
-    // A look at the whole run counts the items of its lists; whether it has ended, its unit tells.
+    // Waits on the run's unit, because reading the whole run counts the items of its lists.
     await untilEnded(this.#store, id, signal, this.#env);
     return runWithSteps(await this.#detail(id));
   }
 
-  /** Wherever it is: queued or in progress. What runs of it is aborted; its slots are free when its code has ended. */
+  /**
+   * Cancels a run, queued or in progress. Its running code is aborted; its slots are free once the code has
+   * ended.
+   */
   async cancel(id: string, by = "code"): Promise<{ was: RunState }> {
     const cancelled = await this.#store.cancelRun(id, by);
     if (!cancelled) throw unknownRun(id);
@@ -68,7 +71,7 @@ export class Runs {
     return cancelled;
   }
 
-  /** What keeps a run in progress from going on, whatever its steps wait for: a pause, or that nobody lives to move it. */
+  /** What keeps a run in progress from advancing, whatever its steps wait for: a pause, or no live worker. */
   async reasons(id: string): Promise<readonly Reason[]> {
     const [{ run }, sessions] = await Promise.all([this.#detail(id), this.#store.sessions()]);
     if (run.state !== "started" && run.state !== "notStarted") return [];
@@ -79,7 +82,7 @@ export class Runs {
     ];
   }
 
-  /** None of its steps starts any more; those that run go on. */
+  /** Starts no more of its steps. Running steps continue. */
   pause(id: string, by = "code"): Promise<void> {
     return this.#setPaused(id, true, by);
   }
@@ -100,8 +103,8 @@ export class Runs {
   }
 
   /**
-   * A new run of the same workflow and input that takes over what succeeded, unless it came after something that is run
-   * again; `all` begins from nothing.
+   * Starts a new run of the same workflow and input. It takes over the steps that succeeded, unless they
+   * depend on a step that runs again. `all` takes over nothing.
    */
   async rerun(
     id: string,
@@ -133,7 +136,7 @@ export class Runs {
     return { id: made.id };
   }
 
-  /** Items of a step over a list, by their places; `after` is the last place of the page before. */
+  /** Items of a step over a list, by index. `after` is the last index of the previous page. */
   async items(
     id: string,
     step: string,
@@ -143,7 +146,7 @@ export class Runs {
     return rows.map((row) => itemView(row, lane, now));
   }
 
-  /** What happened to the items of such a page, in order. */
+  /** The events of such a page of items, in order. */
   async itemEvents(
     id: string,
     step: string,
@@ -171,12 +174,12 @@ export class Runs {
       fan ? this.#store.events(fan.lane) : [],
       this.#store.now(),
     ]);
-    // All of them ask for the same.
+    // All items of a step ask for the same gates.
     const first = rows[0] && (await this.#store.task(rows[0].unit));
     return { rows, lane, now, pools: first ? poolsOf(first) : [] };
   }
 
-  /** What happened, in order. */
+  /** The events of a run, in order. */
   async events(id: string): Promise<RunEvent[]> {
     const detail = await this.#detail(id);
     const { gates = [] } = readable(detail.graph) as Partial<Graph>;
@@ -197,7 +200,10 @@ export class Runs {
     );
   }
 
-  /** How long each step waited, and for what; a step over a list from its first item to its last. */
+  /**
+   * How long each step waited, and for which gates. A step over a list counts from its first item to its
+   * last.
+   */
   async waits(id: string): Promise<StepWaits> {
     const detail = await this.#detail(id);
     const now = await this.#store.now();
@@ -243,7 +249,7 @@ const isOver = (state: RunState): boolean =>
 const poolsOf = ({ asks }: TaskRow): string[] =>
   poolsIn((readable(asks) as [string, number][]).map(([gate]) => gate));
 
-/** Units that this run put in line itself: those it took over are another run's. */
+/** Units that this run put in line itself. Units that it took over belong to another run. */
 function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
   return steps.flatMap((step) =>
     step.unit === null || (step.enqueuedAt ?? 0) < run.createdAt ? [] : [{ step, unit: step.unit }],
@@ -251,8 +257,8 @@ function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
 }
 
 /**
- * Steps that succeeded, are still in the workflow, and do not come after one that is run again, as a step that handles a
- * failure does. What was skipped is decided anew. A step stands behind those it needs.
+ * Steps that succeeded, are still in the workflow, and do not depend on a step that runs again (as a failure
+ * handler does). Skipped steps are decided anew. Every step comes after those it needs.
  */
 function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
   const before = new Map(steps.map((step) => [step.name, step]));

@@ -1,4 +1,4 @@
-/** Schedules, sensors and automations as people see and steer them. */
+/** Schedules, sensors and automations as users see and control them. */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Fire } from "../core/schedule/definition.ts";
@@ -12,14 +12,14 @@ import { readable } from "./readable.ts";
 export interface TriggerView {
   readonly id: string;
   readonly kind: TriggerKind;
-  /** Whose it is; null where no app declares it any more, so nobody looks at it. */
+  /** The app that declares it. If null, no app does any more, so no worker looks at it. */
   readonly app: string | null;
   readonly workflow: string | null;
   readonly paused: boolean;
-  /** When it is looked at next; null: with every poll. */
+  /** When it is next looked at. Null means with every poll. */
   readonly nextAt: number | null;
   readonly spec: Readonly<Record<string, unknown>>;
-  /** Its last run and fire time, its cursor, what went wrong last, how often it was skipped. */
+  /** Its last run and fire time, its cursor, its last error, and how often it was skipped. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export class Schedules {
     this.#env = env;
   }
 
-  /** All that start runs by themselves, by name. */
+  /** Everything that starts runs by itself, by name. */
   async list(): Promise<TriggerView[]> {
     const { triggers } = await this.#store.triggers();
     return triggers.map(triggerView);
@@ -44,7 +44,7 @@ export class Schedules {
     return this.#setPaused(id, true, by);
   }
 
-  /** What was missed while it was paused is not made up for. */
+  /** Fire times missed during the pause are not made up for. */
   resume(id: string, by = "code"): Promise<void> {
     return this.#setPaused(id, false, by);
   }
@@ -55,7 +55,7 @@ export class Schedules {
     this.#store.hint("runs");
   }
 
-  /** A run now, as the schedule would make it, whatever its time; its own times stay as they are. */
+  /** Starts a run now, as the schedule would, whatever the time. Its own fire times do not change. */
   async trigger(id: string, by = "code"): Promise<{ id: string }> {
     const schedule = this.#app?.schedules.find((each) => each.id === id || each.name === id);
     const workflow = schedule && this.#app?.workflows.get(schedule.workflow);
@@ -81,7 +81,7 @@ export class Schedules {
     return { id: run.id };
   }
 
-  /** By its id, or by its name where a schedule and a sensor have the same id. */
+  /** Finds a trigger by its ID, or by its name if a schedule and a sensor share the ID. */
   async #find(id: string): Promise<TriggerRow> {
     const { triggers } = await this.#store.triggers();
     const kinds = ["schedule", "sensor", "automation"] as const;

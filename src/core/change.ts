@@ -1,11 +1,12 @@
 /**
- * What the feed records: the events of histories, what happens to a run and its steps as a whole, and what no history keeps.
- * Each kind belongs to a topic. Whoever follows the feed names the topics it wants, so that nothing else is recorded for it.
+ * The kinds of changes that the feed records: the events of histories, changes of runs and steps as a whole,
+ * and a few that no history keeps. Each kind belongs to a topic. A listener names the topics it wants, so
+ * that nothing else is recorded for it.
  */
 import type { EventKind, FeedEventKind } from "./event.ts";
 import type { RunEventKind } from "./run/event.ts";
 
-/** A listener names the topics it wants as the sum of these numbers. */
+/** A listener's topics are stored as the sum of these numbers. */
 export const TOPIC = {
   enqueued: 1,
   claimed: 2,
@@ -13,7 +14,7 @@ export const TOPIC = {
   /** A unit goes back in line, or gets another place in it. */
   moved: 8,
   logged: 16,
-  /** Runs and their steps as a whole; what happens to their units comes under the other topics. */
+  /** Runs and steps as a whole. Changes of their units come under the other topics. */
   run: 32,
   gate: 64,
   worker: 128,
@@ -25,13 +26,16 @@ export type Topic = keyof typeof TOPIC;
 
 export const ALL_TOPICS = Object.values(TOPIC).reduce<number>((all, one) => all + one, 0);
 
-/** What is recorded of a run or a step as a whole, in the words of its history. */
+/** The changes recorded for a run or step as a whole, named as in its history. */
 type OfWholeRun = Extract<
   RunEventKind,
   "RunStarted" | "RunPaused" | "RunResumed" | "StepReady" | "StepSucceeded" | "StepFailed" | "StepCancelled"
 >;
 
-/** A kind as it is recorded. What people see of a unit of a run has the name that its run's history uses. */
+/**
+ * A kind as it is recorded. Users see the changes of a run's units under the names that the run's history
+ * uses.
+ */
 export type ChangeKind = EventKind | OfWholeRun | Exclude<FeedEventKind, "StepLogged" | "StepReprioritized">;
 
 const TOPIC_OF: Readonly<Record<ChangeKind, Topic | null>> = {
@@ -67,7 +71,7 @@ const TOPIC_OF: Readonly<Record<ChangeKind, Topic | null>> = {
   WorkerLost: "worker",
   LaneSetAside: "lane",
   LaneRestored: "lane",
-  // What a lane waits for is no change: a pass may write it at any time.
+  // The gates that a lane waits for are not a change: a pass may write them at any time.
   LaneWaiting: null,
   TriggerPaused: "trigger",
   TriggerResumed: "trigger",
@@ -75,7 +79,7 @@ const TOPIC_OF: Readonly<Record<ChangeKind, Topic | null>> = {
 
 const isKind = (text: string): text is ChangeKind => Object.hasOwn(TOPIC_OF, text);
 
-/** Null for what the feed leaves out. */
+/** Null for kinds that the feed leaves out. */
 export const topicOf = (kind: ChangeKind): Topic | null => TOPIC_OF[kind];
 
 export const RECORDED_KINDS: readonly ChangeKind[] = Object.keys(TOPIC_OF)

@@ -1,13 +1,13 @@
 /**
- * Every code that an error of ours can have: what it means, and what to do. Codes are stable; a program may branch on
- * them. Errors that a task throws keep their own codes, whatever those are.
+ * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
+ * branch on them. Errors that a task throws keep their own codes.
  */
 interface CodeMeaning {
   readonly means: string;
   readonly cure: string;
 }
 
-/** What is wrong with an app, a definition or a call: nothing was changed. */
+/** Problems with an app, a definition or a call. Nothing was changed. */
 const REFUSED = {
   ALREADY_FINISHED: { means: "The task or the run has ended.", cure: "There is nothing left to cancel." },
   AMBIGUOUS_ID: { means: "More than one ID starts with this prefix.", cure: "Type more of the ID." },
@@ -170,7 +170,7 @@ const REFUSED = {
   UNKNOWN_WORKFLOW: { means: "The app has no workflow with this name.", cure: "Add it to the app." },
 } as const satisfies Record<string, CodeMeaning>;
 
-/** What is wrong with the store or with what lies between it and us. */
+/** Problems with the store or the connection to it. */
 const OF_STORE = {
   AMBIGUOUS_COMMIT: {
     means: "The connection was lost during a commit, so it may or may not have happened.",
@@ -221,7 +221,7 @@ const OF_STORE = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-/** How an attempt, a task or a run ended: these codes are stored with it. */
+/** How an attempt, a task or a run ended. These codes are stored with it. */
 const OF_ENDING = {
   ABORTED: {
     means: "The attempt was told to stop, without a reason that has a code.",
@@ -337,7 +337,7 @@ export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS }
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes by what they are about, for people who look one up. */
+/** The codes grouped by topic, for readers who look one up. */
 export const ERROR_GROUPS: readonly (readonly [
   title: string,
   codes: Readonly<Record<string, CodeMeaning>>,

@@ -1,22 +1,23 @@
 /**
- * What can go wrong: a stable code for programs, a sentence for people, and remedies as data. The message is the sentence
- * with each remedy as a call; a surface takes the sentence and says the remedies its own way.
+ * An error has a stable code for programs, a sentence for people, and remedies as data. The message is the
+ * sentence with each remedy written as a call. A surface takes the sentence and writes the remedies its own
+ * way.
  */
 import type { ErrorCode } from "./error-code.ts";
 import type { Remedy } from "./remedy.ts";
 import { callOf, withRemedies } from "./remedy.ts";
 
 interface ErrorDetails {
-  /** What would help, the likeliest first. */
+  /** The remedies, the most likely first. */
   readonly remedies?: readonly Remedy[];
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
 export class SluiceError extends Error {
-  /** Stable, UPPER_SNAKE; a program may branch on it, never on the message. */
+  /** Stable, UPPER_SNAKE. A program may branch on it, never on the message. */
   readonly code: ErrorCode;
-  /** What was expected and what came, without the remedies. */
+  /** What was expected and what came instead, without the remedies. */
   readonly sentence: string;
   readonly remedies: readonly Remedy[];
   readonly details: Readonly<Record<string, unknown>>;
@@ -36,26 +37,26 @@ export class SluiceError extends Error {
   }
 }
 
-/** The store that was opened is not there any more and will not come back: nothing is gained by asking again. */
+/** True if the opened store no longer exists and will not come back, so a retry is pointless. */
 export const isStoreGone = (error: unknown): boolean =>
   error instanceof SluiceError && error.code === "STORE_GONE";
 
-/** An error may quote what it refuses, and that may be of any length. */
+/** An error may quote a refused value, which may have any length. */
 const LONGEST_MESSAGE = 2_000;
-/** A list of problems, each of them short. */
+/** Exempt from the bound: its message is a list of problems, each of them short. */
 const CONFIG = "BAD_CONFIG";
 
 const bounded = (message: string): string =>
   message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 
-/** One thing that is wrong with a configuration: where, which rule it breaks, and what would cure it. */
+/** One problem in a configuration: where it is, which rule it breaks, and how to cure it. */
 export interface Problem {
   readonly field: string;
   readonly rule: string;
   readonly cure: string;
 }
 
-/** Everything that is wrong with a configuration, all at once, so that it is mended in one go. */
+/** All problems of a configuration at once, so that they can be fixed in one go. */
 export class ConfigError extends SluiceError {
   readonly problems: readonly Problem[];
 
@@ -72,5 +73,5 @@ function messageOf(problems: readonly Problem[]): string {
   return [`this app cannot start, ${count}:`, ...lines].join("\n");
 }
 
-/** Names are part of these, and a wrong one may be of any length. */
+/** Problems contain names, and a wrong name may have any length. */
 const short = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text);

@@ -1,7 +1,7 @@
 /**
- * What can have happened to a unit, a lane, a gate or a trigger: the kinds of events that a store keeps, with what each
- * means and what its data holds. Data is JSON; an empty list of fields means that there is none. A few more are kept by no
- * history: only the feed tells them.
+ * The kinds of events that a store keeps for units, lanes, gates and triggers, with their meaning and data.
+ * Data is JSON; an empty list of fields means that there is none. A few more kinds are in no history: only
+ * the feed reports them.
  */
 export interface EventMeaning {
   readonly means: string;
@@ -12,7 +12,7 @@ const WHO = { by: "who did it" };
 const CHANGE = { ...WHO, from: "the limit before", to: "the limit in force now" };
 const ERROR = { name: "the error's name", message: "what it said", code: "its code, if it has one" };
 
-/** Their subject is a task, a step or a run: each of them is a unit. */
+/** The subject is a unit: a task, a step or a run. */
 const OF_UNITS = {
   TaskEnqueued: {
     means: "It was put in line, or will be when its delay has passed.",
@@ -57,7 +57,7 @@ const OF_UNITS = {
   StepSlotRenewed: { means: "The lease of a pool that it holds was renewed.", data: {} },
 } as const satisfies Record<string, EventMeaning>;
 
-/** Their subject is a lane. */
+/** The subject is a lane. */
 const OF_LANES = {
   LaneWaiting: {
     means: "The gates that the lane waits for have changed.",
@@ -66,7 +66,7 @@ const OF_LANES = {
   LaneRestored: { means: "A lane that was set aside was put back.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
 
-/** Their subject is the key of a gate. */
+/** The subject is the key of a gate. */
 const OF_GATES = {
   LimitChanged: { means: "Somebody set the limit.", data: CHANGE },
   LimitReset: { means: "Somebody reset the limit to what the apps declare.", data: CHANGE },
@@ -74,13 +74,13 @@ const OF_GATES = {
   GateResumed: { means: "The gate was resumed.", data: CHANGE },
 } as const satisfies Record<string, EventMeaning>;
 
-/** Their subject is a schedule, a sensor or an automation. */
+/** The subject is a schedule, a sensor or an automation. */
 const OF_TRIGGERS = {
   TriggerPaused: { means: "It was paused.", data: WHO },
   TriggerResumed: { means: "It was resumed.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
 
-/** Told by the feed, kept by no history. */
+/** Reported by the feed, kept in no history. */
 const OF_FEED = {
   StepSkipped: { means: "A step of a run was skipped.", data: { because: "why" } },
   StepLogged: {
@@ -114,7 +114,7 @@ export type EventKind = keyof typeof EVENTS;
 
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENTS, text);
 
-/** The kinds by what they happen to. */
+/** The kinds grouped by subject. */
 export const EVENT_GROUPS: readonly (readonly [
   title: string,
   kinds: Readonly<Record<string, EventMeaning>>,

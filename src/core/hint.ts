@@ -1,6 +1,6 @@
 /**
- * Hints wake those who listen, in this process and in others. A hint says where to look and nothing else: one that is
- * lost costs the time until the next poll, and one too many costs a look.
+ * Hints wake listeners, in this process and in others. A hint only says where to look. A lost hint costs the
+ * time until the next poll; a needless one costs a look.
  */
 export const HINTS = {
   work: "Tasks may be able to start: workers make a pass.",

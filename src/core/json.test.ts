@@ -77,7 +77,7 @@ test("whatever is not refused comes back as it was", () => {
           expect(error).toMatchObject({ code: "NOT_JSON", message: expect.stringMatching(/^input/) });
           return;
         }
-        // Nothing is lost without a word: no null that was none, no list of another length.
+        // Nothing is silently lost: no value becomes null, and no list changes its length.
         expect(text).toBe(JSON.stringify(value));
       },
     ),

@@ -1,16 +1,17 @@
 /**
- * Values as JSON, and nothing lost without a word: what JSON would drop or turn into something else is refused, with the
- * path to it.
+ * Values as JSON, without silent loss. A value that JSON would drop or change is refused, with the path to
+ * it.
  *
- * As JSON does: `undefined` in an object is left out, -0 is 0, a Date is its text, and so is whatever has a `toJSON`.
+ * As in JSON, `undefined` in an object is left out, -0 becomes 0, and a Date and anything else with a
+ * `toJSON` becomes what that returns.
  */
 import { SluiceError } from "./error.ts";
 
-/** The text of a value; undefined for nothing at all. `root` is how the value is called: `input`, `result`. */
+/** The JSON text of a value, or undefined for undefined. `root` is the value's name: `input`, `result`. */
 export function jsonText(value: unknown, root: string): string | undefined {
   if (value === undefined) return undefined;
   try {
-    // First the walk: it names the place, where JSON only says that there is one.
+    // The walk comes first because it names the place. JSON.stringify does not.
     if (typeof value === "object" && value !== null) walk(value, new Path(root), 0);
     else mustBeKept(value, root);
     return JSON.stringify(value);
@@ -23,11 +24,11 @@ export function jsonText(value: unknown, root: string): string | undefined {
 const notJson = (message: string, cause?: unknown): SluiceError =>
   new SluiceError("NOT_JSON", message, cause === undefined ? {} : { cause });
 
-/** Where we are. Written down only when something is wrong. */
+/** The current path. It becomes text only when there is a problem. */
 class Path {
   readonly #root: string;
   readonly keys: (string | number)[] = [];
-  /** The objects on the way: one that comes again goes round in a circle. */
+  /** The objects above. If one occurs again, the value contains itself. */
   readonly above: object[] = [];
 
   constructor(root: string) {
@@ -43,7 +44,7 @@ class Path {
   }
 }
 
-/** Beyond this, a value that contains itself is looked for: most are flat. */
+/** Only below this depth is a value checked for containing itself, because most values are flat. */
 const DEEP = 16;
 
 function walk(value: object, path: Path, depth: number): void {
@@ -83,7 +84,7 @@ function walkRecord(record: Readonly<Record<string, unknown>>, path: Path, depth
   path.keys.length = at;
 }
 
-/** What is no object and stays what it is. */
+/** True for values that are no objects and that JSON keeps as they are. */
 const isKept = (value: unknown): boolean =>
   typeof value === "string" ||
   (typeof value === "number" && Number.isFinite(value)) ||
@@ -101,7 +102,7 @@ function nameOf(value: unknown): string {
   return String(value);
 }
 
-/** What JSON would make of an object: itself, or what its `toJSON` says. */
+/** The value that JSON would write for an object: itself, or the result of its `toJSON`. */
 function asJson(value: object, path: Path): unknown {
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === Object.prototype || prototype === Array.prototype || prototype === null) {
@@ -118,7 +119,10 @@ function asJson(value: object, path: Path): unknown {
 
 const lastKey = (path: Path): string => String(path.keys.at(-1) ?? "");
 
-/** Objects whose content is not in their properties; `{}` would be all that is left. By their tag: they may be of another realm. */
+/**
+ * Objects whose content is not in their properties, so that only `{}` would be left. They are recognized by
+ * their tag, because they may come from another realm.
+ */
 function lostContent(value: object): string | undefined {
   if (ArrayBuffer.isView(value)) return "binary data";
   const tag = Object.prototype.toString.call(value).slice(8, -1);

@@ -1,14 +1,14 @@
-/** The one rule for numbers that reach a store: whole, and small enough that sums of them stay exact everywhere. */
+/** The rule for numbers that reach a store: whole, and small enough that their sums stay exact everywhere. */
 import { SluiceError } from "./error.ts";
 import type { ErrorCode } from "./error-code.ts";
 
-/** Slots and limits: a million units with a billion slots each can still be added up. */
+/** For slots and limits. A million units with a billion slots each can still be added up. */
 export const MOST_SLOTS = 1_000_000_000;
-/** Priorities, both ways. */
+/** For priorities, positive and negative. */
 export const MOST_PRIORITY = 1_000_000_000_000;
-/** The end of the year 9999: what people and databases can write as a date. */
+/** The end of the year 9999, the last date that people and databases can write. */
 const LAST_INSTANT = 253_402_300_799_999;
-/** A hundred years: from any now, the end of it is still an instant. */
+/** A hundred years. From any present time, the end of such a span is still a valid instant. */
 const LONGEST_SPAN_MS = 3_155_760_000_000;
 
 export interface Range {
@@ -23,7 +23,7 @@ export const SPANS: Range = { least: 0, most: LONGEST_SPAN_MS };
 export const isWithin = (value: unknown, { least, most }: Range): value is number =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 
-/** Refuses a number that is not whole, or beyond what every store keeps. `what` begins the sentence. */
+/** Refuses a number that is not whole, or that is out of range for a store. `what` begins the message. */
 export function checkNumber(code: ErrorCode, what: string, value: unknown, range: Range): void {
   if (isWithin(value, range)) return;
   throw new SluiceError(
@@ -32,7 +32,7 @@ export function checkNumber(code: ErrorCode, what: string, value: unknown, range
   );
 }
 
-/** A text in place of a number may be anything, of any length. */
+/** The value may be a text of any length. */
 const said = (value: unknown): string => {
   const text = typeof value === "string" ? JSON.stringify(value) : String(value as number);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

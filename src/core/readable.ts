@@ -1,10 +1,10 @@
 /**
- * Anything at all as JSON that a person can read: for what is only looked at, as logs, progress and what was thrown. It
- * never fails: what JSON has no word for is told in words.
+ * Turns any value into JSON that a person can read, for values that are only looked at: logs, progress and
+ * thrown values. It never fails. Values that JSON cannot express are described in words.
  */
 import { jsonText } from "./json.ts";
 
-/** As it stands where it is JSON; else every odd part of it becomes a text. */
+/** Returns valid JSON values unchanged. In others, every part that is not JSON becomes a text. */
 export function readableJson(value: unknown): string {
   try {
     return jsonText(value, "") ?? "null";
@@ -32,7 +32,7 @@ function toldObject(value: object, above: readonly object[]): unknown {
   try {
     return parts(value, path);
   } catch (error) {
-    // A getter, a toJSON or a proxy that throws.
+    // A getter, a toJSON or a proxy threw.
     return `[could not be read: ${messageOf(error)}]`;
   }
 }

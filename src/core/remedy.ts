@@ -1,9 +1,10 @@
 /**
- * A remedy: what would end a wait, cure a finding or get past an error, as data. Every surface says it its own way: the
- * command line as a command, a program as a call. So nothing outside a surface spells a command.
+ * A remedy is data that says what would end a wait, cure a finding or get past an error. Every surface writes
+ * it its own way: the command line as a command, a program as a call. So nothing outside a surface spells a
+ * command.
  */
 export type Remedy =
-  /** `limit` is absent where only a person can choose it. */
+  /** `limit` is absent if only a person can choose it. */
   | { readonly action: "setLimit"; readonly gate: string; readonly limit?: number }
   | { readonly action: "makeGate"; readonly gate: string; readonly limit: number }
   | { readonly action: "resetLimit"; readonly gate: string }
@@ -20,7 +21,7 @@ export type Remedy =
   | { readonly action: "listTasks" }
   | { readonly action: "restoreLane"; readonly lane: string }
   | { readonly action: "listSchedules" }
-  /** `queue` is absent where any worker will do. */
+  /** `queue` is absent if any worker will do. */
   | { readonly action: "startWorker"; readonly queue?: string }
   | { readonly action: "deploy" }
   | { readonly action: "migrate" }
@@ -29,7 +30,7 @@ export type Remedy =
 
 export type Action = Remedy["action"];
 
-/** What each action does, and the words that lead to it at the end of an error. */
+/** What each action does, and the words that introduce it at the end of an error. */
 export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonly lead: string }>> = {
   setLimit: { means: "Sets the limit of a gate.", lead: "Set its limit" },
   makeGate: {
@@ -60,7 +61,7 @@ export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonl
   inspect: { means: "Looks at everything in the store, including lanes that were set aside.", lead: "See" },
 };
 
-/** A remedy as a program does it: `sluice` is what `connect` returned. */
+/** A remedy as a call in code. `sluice` is the return value of `connect`. */
 export function callOf(remedy: Remedy): string {
   switch (remedy.action) {
     case "setLimit":
@@ -108,15 +109,15 @@ export function callOf(remedy: Remedy): string {
   }
 }
 
-/** Where a person chooses. */
+/** A placeholder for a value that a person chooses. */
 export const LIMIT = "LIMIT";
 const NEW = "{ isNew: true }";
 
-/** The first argument is a name or an id; the others are written as they are. */
+/** The first argument is a name or an ID and is quoted. The others are written as they are. */
 const call = (verb: string, subject?: string, ...rest: readonly (string | number)[]): string =>
   `sluice.${verb}(${[...(subject === undefined ? [] : [JSON.stringify(subject)]), ...rest].join(", ")})`;
 
-/** A sentence and what would help, each remedy said by the surface that asks. */
+/** Appends the remedies to a sentence. The surface that asks says how to write each one. */
 export function withRemedies(
   sentence: string,
   remedies: readonly Remedy[],

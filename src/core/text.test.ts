@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bytesOf, checkText, inByteOrder, isStorable, LONGEST_TEXT, shortly, textProblem } from "./text.ts";
 
-/** Any sequence of code units, halves of pairs included. */
+/** Any sequence of code units, including half surrogate pairs. */
 const units = fc.string({ unit: "binary", maxLength: 300 });
 const halves = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 })
@@ -77,7 +77,7 @@ test("the order is that of bytes, and total", () => {
       expect(sign(inByteOrder(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
     }),
   );
-  // JavaScript itself has these the other way round.
+  // JavaScript orders these the other way round.
   expect(inByteOrder("\u{1f600}", "\uffff")).toBeGreaterThan(0);
 });
 

@@ -1,32 +1,39 @@
 /**
- * The one rule for every text that names or finds something in a store: names, keys, tags and their values, ids, and who
- * did it. What is allowed is allowed in all of them, so no store meets a text that it cannot keep.
+ * The rule for every text that names or finds something in a store: names, keys, tags and their values, IDs,
+ * and who did something. All stores can keep every text that it allows.
  *
- * Two texts are the same if their bytes are: nothing is trimmed, folded or normalized. The order is that of their bytes,
- * too, because PostgreSQL, SQLite and MySQL sort like that, and what is locked must be locked in one order.
+ * Two texts are the same if their bytes are. Nothing is trimmed, folded or normalized. The order is also that
+ * of their bytes, because PostgreSQL, SQLite and MySQL sort like that, and locks must be taken in one order.
  */
 import { SluiceError } from "./error.ts";
 
-/** In bytes of UTF-8. Every store can keep this in an index; a gate's key, kind and value together, is bound by it. */
+/**
+ * In bytes of UTF-8. Every store can keep this much in an index. It also bounds a gate's key, with kind and
+ * value.
+ */
 export const LONGEST_TEXT = 191;
 
-/** All that a unit asks, written down; and all tags of a run. */
+/** Bounds the asks of a unit as text, and the tags of a run. */
 export const LONGEST_LIST = 4_000;
 
 /**
- * What cannot be stored (half a surrogate pair), what cannot be seen (control characters, line separators, the byte
- * order mark), and what turns round what is seen (the embeddings, overrides and isolates of bidirectional text).
+ * Characters that cannot be stored (half a surrogate pair), that cannot be seen (control characters, line
+ * separators, the byte order mark), or that reorder the visible text (the embeddings, overrides and isolates
+ * of bidirectional text).
  */
 const FORBIDDEN = /[\p{Cc}\p{Surrogate}\u{2028}\u{2029}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{feff}]/u;
 
-/** Printable ASCII has nothing to look for: most texts are, and are checked at every enqueue. */
+/**
+ * Printable ASCII needs no further check. Most texts are printable ASCII, and texts are checked at every
+ * enqueue.
+ */
 const PLAIN = /^[\x20-\x7e]+$/;
 
-/** What is wrong with a text, as the end of a sentence about it; undefined when nothing is. */
+/** The problem with a text, as the end of a sentence about it. Undefined if there is none. */
 export function textProblem(text: unknown, longest = LONGEST_TEXT): string | undefined {
   if (typeof text !== "string") return `must be a string, but is ${kindOf(text)}`;
   if (text === "") return "must not be empty";
-  // A code unit is a byte at least, and three at most.
+  // A code unit takes one to three bytes.
   if (text.length > longest) return tooLong(text, longest);
   if (PLAIN.test(text)) return undefined;
   const found = FORBIDDEN.exec(text);
@@ -35,8 +42,8 @@ export function textProblem(text: unknown, longest = LONGEST_TEXT): string | und
 }
 
 /**
- * Whether every store can keep it at all, and find it again. More than the rule allows: what was stored before there was
- * such a rule goes on.
+ * True if every store can keep the text and find it again. This allows more than the rule, so that texts
+ * stored before the rule existed keep working.
  */
 export function isStorable(text: unknown): text is string {
   return typeof text === "string" && text.length > 0 && text.length <= LONGEST_TEXT && !LOST.test(text);
@@ -44,7 +51,7 @@ export function isStorable(text: unknown): text is string {
 
 const LOST = /[\0\p{Surrogate}]/u;
 
-/** Refuses a text that no store should have to keep. `what` begins the sentence: `the idempotency key`. */
+/** Refuses a text that no store should have to keep. `what` begins the message: `the idempotency key`. */
 export function checkText(what: string, text: unknown, longest = LONGEST_TEXT): void {
   const problem = textProblem(text, longest);
   if (problem === undefined) return;
@@ -53,18 +60,20 @@ export function checkText(what: string, text: unknown, longest = LONGEST_TEXT): 
   });
 }
 
-/** How many bytes it has in UTF-8. */
+/** The number of bytes in UTF-8. */
 export function bytesOf(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    // Both halves of a pair have two bytes each; everything else above is three.
+    // Each half of a surrogate pair counts two bytes. Every other code unit above 0x7ff counts three.
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
   }
   return bytes;
 }
 
-/** The order of bytes in UTF-8, which is that of code points. JavaScript compares halves of surrogate pairs. */
+/**
+ * The order of UTF-8 bytes, which is that of code points. JavaScript would compare halves of surrogate pairs.
+ */
 export function inByteOrder(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index += 1) {
@@ -74,10 +83,10 @@ export function inByteOrder(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for what comes after all others. */
+/** Surrogates stand for code points that come after all others. */
 const rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
 
-/** A text in an error: what cannot be seen is spelled out, and what is long is cut. */
+/** A text as shown in an error. Invisible characters are spelled out, and a long text is cut. */
 export function shortly(text: unknown, most = 60): string {
   if (typeof text !== "string") return kindOf(text);
   const cut = text.length > most;

@@ -1,6 +1,6 @@
 /**
  * Durations as people write them, and instants as people read them. A duration is text with units, because a
- * bare number never says which unit it has; an instant is milliseconds since 1970, and always handed in.
+ * bare number does not say its unit. An instant is milliseconds since 1970, and is always passed in.
  */
 import { SluiceError } from "./error.ts";
 
@@ -17,7 +17,7 @@ const UNITS = [
 
 const GRAMMAR = new RegExp(`^${UNITS.map(([unit]) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join("")}$`);
 
-/** Whole milliseconds, or BAD_DURATION. */
+/** Returns whole milliseconds, or throws BAD_DURATION. */
 export function parseDuration(text: Duration): number {
   const parts = typeof text === "string" && text !== "" ? GRAMMAR.exec(text) : null;
   if (!parts) throw misread(text);
@@ -25,7 +25,7 @@ export function parseDuration(text: Duration): number {
   const ms = Math.round(exact);
   if (!Number.isSafeInteger(ms))
     throw badDuration(text, "is too long to count in milliseconds", "write a shorter one");
-  // The tolerance is for 1.005s, which is 1004.9999999999999 in binary, not for parts of a millisecond.
+  // The tolerance is for 1.005s, which is 1004.9999999999999 in binary, not for fractions of a millisecond.
   if (Math.abs(exact - ms) > 1e-3) throw badDuration(text, "is finer than a millisecond", "round it");
   return ms;
 }
@@ -43,12 +43,18 @@ export function formatDuration(ms: number): Duration {
   return text || "0ms";
 }
 
-/** For reading only: from one second on, nobody wants the milliseconds. A clock that ran back reads as 0ms. */
+/**
+ * For reading only: from one second on, milliseconds are left out. A negative duration, after the clock ran
+ * back, reads as 0ms.
+ */
 export function sayDuration(ms: number): string {
   return formatDuration(ms < 1000 ? Math.max(0, ms) : Math.floor(ms / 1000) * 1000);
 }
 
-/** An instant in UTC to the second, "2026-11-16T03:00:00Z". Own arithmetic, so that no clock is within reach. */
+/**
+ * An instant in UTC to the second, "2026-11-16T03:00:00Z". Uses its own arithmetic, so that core never
+ * touches a clock.
+ */
 export function isoTime(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const days = Math.floor(seconds / 86_400);
@@ -62,7 +68,10 @@ function isoDate(days: number): string {
   return `${String(year).padStart(4, "0")}-${twoDigits(month)}-${twoDigits(day)}`;
 }
 
-/** Days since 1970-01-01 to a date: eras of 400 years, and years that begin in March, so leap days come last. */
+/**
+ * Turns days since 1970-01-01 into a date. It uses eras of 400 years, and years that begin in March, so leap
+ * days come last.
+ */
 export function dateOf(days: number): {
   readonly year: number;
   readonly month: number;

@@ -1,19 +1,19 @@
 /**
- * What a unit keeps in its `options`: everything that its worker, its recovery and its run need to know and that no query
- * asks for. It is written and read here and nowhere else. What cannot be read counts as not said, so that one spoilt row
- * stops nobody.
+ * The contents of a unit's `options`: everything that its worker, its recovery and its run need to know and
+ * that no query asks for. Options are written and read only here. Unreadable options count as absent, so that
+ * one damaged row stops nothing else.
  */
 import type { RetryPolicy } from "./task/retry.ts";
 import { retryPolicy } from "./task/retry.ts";
 import type { PodSpec } from "./workflow/graph.ts";
 
-/** Of a task, by itself or as a step. */
+/** The options of a task, on its own or as a step. */
 interface OptionsOfTask {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
-  /** The step it is, if it is one. */
+  /** The step that it is, if any. */
   readonly step?: StepOf;
-  /** Its code keeps a processor busy: it runs in a pool of processes where there is one. */
+  /** Its code keeps a processor busy, so it runs in a pool of processes if there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
 }
@@ -21,35 +21,38 @@ interface OptionsOfTask {
 interface StepOf {
   readonly run: string;
   readonly name: string;
-  /** An item of a list. */
+  /** True for an item of a list. */
   readonly each?: true;
-  /** One that keeps the others from starting if it fails. */
+  /** True if its failure keeps the other items from starting. */
   readonly stops?: true;
 }
 
-/** Of a run. */
+/** The options of a run. */
 interface OptionsOfRun {
-  /** How long a run that was let in may wait for somebody to start it. */
+  /** How long an admitted run may wait to be started. */
   readonly startTimeoutMs: number;
-  /** What becomes of one that nobody started in time. */
+  /** What happens to a run that was not started in time. */
   readonly onStartTimeout?: "requeue" | "fail";
-  /** It is done again and takes over nothing. Said only where it is so. */
+  /** True if the run is repeated from the start and takes over no results. Otherwise absent. */
   readonly fromNothing?: true;
 }
 
-/** Either kind, as a reader that does not know which one it has in hand gets it. */
+/** The options of either kind, for readers that do not know which kind they have. */
 type StoredOptions = OptionsOfTask & OptionsOfRun;
 
 export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
 export const optionsOfRun = (options: OptionsOfRun): string => JSON.stringify(options);
 
-/** For a run that says nothing, as one of an earlier version. */
+/** For a run without this option, such as one of an earlier version. */
 const START_TIMEOUT_MS = 180_000;
 
 const read = new Map<string, StoredOptions>();
 const MOST_REMEMBERED = 1_000;
 
-/** Read at the start and at the end of every attempt, and the same for all units of a task: read once. */
+/**
+ * The text is parsed once and remembered: it is read at the start and end of every attempt, and all units of
+ * a task share it.
+ */
 export function storedOptions(text: string): StoredOptions {
   const known = read.get(text);
   if (known) return known;
@@ -75,7 +78,7 @@ function parsed(text: string): Partial<StoredOptions> {
   }
 }
 
-/** Only what is written above can be in there, unless somebody spoilt the row. */
+/** The fields are trusted: only this file writes them, unless a row was damaged. */
 function isOptions(value: unknown): value is Partial<StoredOptions> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

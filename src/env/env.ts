@@ -1,21 +1,26 @@
-/** Time, chance and ids enter through this one object, which is handed in at the top: a test or a simulator can own them. */
+/**
+ * Time, randomness and IDs enter through this one object, which is passed in at the top, so a test or a
+ * simulator can control them.
+ */
 
-/** Cancels what was planned. Harmless when it has happened already, and twice. */
+/** Cancels a planned call. Has no effect if it already happened or was cancelled. */
 export type Cancel = () => void;
 
 export interface AfterOptions {
-  /** The process stays alive until the timer rings. Without it, a timer never keeps a process alive. */
+  /**
+   * If true, the process stays alive until the timer fires. Otherwise a timer never keeps a process alive.
+   */
   readonly keepsAlive?: boolean;
 }
 
 export interface Env {
-  /** A clock that cannot be set back, in milliseconds: for durations only. */
+  /** A clock that never goes back, in milliseconds. For durations only. */
   monotonic(): number;
   wall(): number;
   random(): number;
   newId(): string;
-  /** Calls back once after so long. */
+  /** Calls back once after this time. */
   after(ms: number, call: () => void, options?: AfterOptions): Cancel;
-  /** Resolves after so long. The process stays alive until then. */
+  /** Resolves after this time. The process stays alive until then. */
   sleep(ms: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The world as it is: the clocks, the chance and the timers of this process. */
+/** The real environment: the clocks, the randomness and the timers of this process. */
 import { randomBytes } from "node:crypto";
 import type { Env } from "./env.ts";
 import { Ids } from "./ids.ts";

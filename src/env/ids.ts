@@ -1,9 +1,9 @@
-/** Ids of units: 22 letters and digits that sort by time. */
+/** IDs of units: 22 letters and digits that sort by time. */
 
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_DIGITS = 12;
 
-/** Ids sort by time, and within one process by the order in which they were made. */
+/** Within one process, IDs also sort by the order in which they were made. */
 export class Ids {
   #time = -1;
   #tail = 0n;

@@ -1,6 +1,6 @@
 /**
- * An app with everything filled in: plain data, frozen, and the same for every process that loads the same file.
- * Only `checkApp` makes one, so whoever holds an App need not ask again whether it makes sense.
+ * An app with its defaults filled in: plain, frozen data, the same in every process that loads the same file.
+ * Only `checkApp` makes one, so an App is known to be valid.
  */
 import type { AppTriggers } from "../schedule/trigger.ts";
 import { triggersOf } from "../schedule/trigger.ts";
@@ -14,7 +14,7 @@ import type { AppDefinition, QueueMode } from "./definition.ts";
 interface AppQueue {
   readonly name: string;
   readonly rank: number;
-  /** False where the rank is the default one: then the app says nothing of it. */
+  /** False if the rank is the default. Then the app declares no rank. */
   readonly ranked: boolean;
   readonly maxConcurrency: number | null;
 }
@@ -34,7 +34,7 @@ export interface AppTagLimit {
 }
 
 interface AppRuns {
-  /** False when the app does not say how many may be in progress: then that is left to others. */
+  /** False if the app does not set how many runs may be in progress. Then other apps decide. */
   readonly declared: boolean;
   readonly max: number;
   readonly tags: readonly AppTagLimit[];
@@ -43,7 +43,10 @@ interface AppRuns {
 }
 
 export interface App extends AppTriggers {
-  /** Whose limits, ranks and triggers these are; null where it does not say, and its package does. */
+  /**
+   * The name under which its limits, ranks and triggers are stored. Null if not given; then the name of its
+   * package is used.
+   */
   readonly name: string | null;
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
@@ -71,12 +74,12 @@ export const APP_DEFAULTS = {
   onStartTimeout: "requeue",
 } as const;
 
-/** Queues that were declared make the mode custom, so that nobody has to say it twice. */
+/** Declared queues make the mode custom, so that an app need not say it twice. */
 export function queueModeOf({ queueMode, queues }: AppDefinition): QueueMode {
   return queueMode ?? (queues ? "custom" : "default");
 }
 
-/** Fills in the defaults of a definition in which no problem was found. */
+/** Fills in the defaults of a valid definition. */
 export function resolveApp(definition: AppDefinition): App {
   const { tasks, workflows = [], clusterCap, prefetch, claimLease, session } = definition;
   return Object.freeze({

@@ -74,7 +74,7 @@ describe("the example configurations of Horsies", () => {
   });
 });
 
-/** What the seed writes in Python, in our shape. */
+/** Translates the seed's Python configuration into our shape. */
 function configOf(python: string): Omit<AppDefinition, "tasks"> {
   const cap = /cluster_wide_cap=(\d+)/.exec(python)?.[1];
   const queues = [...python.matchAll(/name="(\w+)", priority=(\d+), max_concurrency=(\d+)/g)].map(

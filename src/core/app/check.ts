@@ -1,7 +1,7 @@
 /**
- * `checkApp` looks at a whole app before anything starts, and says everything that is wrong with it at once.
- * The rules stand in name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
- * triggers.ts; what they share in rule.ts.
+ * `checkApp` checks a whole app before anything starts and reports all problems at once. The rules are in
+ * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
+ * triggers.ts. Their shared parts are in rule.ts.
  */
 import { ConfigError } from "../error.ts";
 import type { App } from "./app.ts";
@@ -22,7 +22,7 @@ import { workflowProblems } from "./workflows.ts";
 
 export type { App } from "./app.ts";
 
-/** The app with its defaults filled in, or a ConfigError with every problem it has. */
+/** Returns the app with its defaults filled in, or throws a ConfigError with every problem. */
 export function checkApp(definition: AppDefinition): App {
   const problems = [...problemsOf(definition)];
   if (problems.length > 0) throw new ConfigError(problems);

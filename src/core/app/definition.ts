@@ -1,7 +1,4 @@
-/**
- * What an app is made of, as its author writes it. Nothing here is checked or filled in yet: that happens once, for
- * everything together.
- */
+/** An app as its author writes it. `checkApp` checks it and fills in the defaults, all at once. */
 import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { AnyTask } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
@@ -9,16 +6,18 @@ import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 
 export interface QueueOptions {
-  /** 1 is served first; 100 unless said otherwise. */
+  /** Queues with a lower rank are served first. The default is 100. */
   readonly rank?: number;
-  /** How many of its tasks may run at once, on all workers together. */
+  /** How many tasks of this queue may run at once, on all workers together. */
   readonly maxConcurrency?: number;
 }
 
 export interface PoolOptions {
   readonly limit: number;
   readonly lease?: Duration;
-  /** One limit for each value: asked as "tenant=acme", and every tenant has `limit` slots of its own. */
+  /**
+   * If true, every value has its own limit: a task asks for "tenant=acme", and each tenant has `limit` slots.
+   */
   readonly perValue?: boolean;
 }
 
@@ -28,16 +27,19 @@ export interface SessionOptions {
 }
 
 export interface RunOptions {
-  /** How many runs may be in progress at once; 10 unless said otherwise, -1 is unlimited. */
+  /** How many runs may be in progress at once. The default is 10; -1 is unlimited. */
   readonly max?: number;
   readonly tags?: readonly TagLimit[];
-  /** How long a run that was let in may take to start; "180s" unless said otherwise. */
+  /** How long an admitted run may take to start. The default is "180s". */
   readonly startTimeout?: Duration;
-  /** What becomes of one that did not: back in line, unless said otherwise. */
+  /** What happens to a run that does not start in time. By default it goes back in line. */
   readonly onStartTimeout?: "requeue" | "fail";
 }
 
-/** How many runs with a tag may be in progress at once: with this key, with this key and value, or for each value. */
+/**
+ * How many runs with a tag may be in progress at once: with this key, with this key and value, or for each
+ * value.
+ */
 export interface TagLimit {
   readonly key: string;
   readonly value?: string;
@@ -47,27 +49,31 @@ export interface TagLimit {
 
 export interface AppDefinition {
   /**
-   * Whose limits, ranks and triggers these are in the store; the name of the package when not said. Two apps of one
-   * package need a name each: under one name they are two versions of one app, and the later deploy replaces the other.
+   * The name under which its limits, ranks and triggers are stored; the name of the package by default. Two
+   * apps of one package each need a name. Under one name they count as two versions of one app, and the later
+   * deploy replaces the earlier one.
    */
   readonly name?: string;
   readonly tasks: readonly AnyTask[];
   readonly workflows?: readonly AnyWorkflow[];
-  /** Where steps run, unless their workflow or they themselves say otherwise; `parallel()` by default. */
+  /**
+   * Where steps run, unless their workflow or the step itself chooses another executor. The default is
+   * `parallel()`.
+   */
   readonly executor?: ExecutorChoice;
   readonly runs?: RunOptions;
-  /** "custom" when queues are declared, else "default": one queue of that name. */
+  /** "custom" if queues are declared. Otherwise "default": a single queue named "default". */
   readonly queueMode?: QueueMode;
   readonly queues?: Readonly<Record<string, QueueOptions>>;
   /** How many tasks may run at once, in all queues and on all workers together. */
   readonly clusterCap?: number;
   /** How many tasks a worker claims beyond those it runs. 0 is the hard cap; more is the soft cap. */
   readonly prefetch?: number;
-  /** How long a claim that is not yet running stays with its worker; required with `prefetch`. */
+  /** How long a worker keeps a claim that is not yet running. Required with `prefetch`. */
   readonly claimLease?: Duration;
   readonly pools?: Readonly<Record<string, PoolOptions>>;
   readonly session?: SessionOptions;
-  /** What starts runs by itself: by the clock, by looking at the world, by what other workflows did. */
+  /** Start runs automatically: by the clock, by polling the outside world, or after other workflows. */
   readonly schedules?: readonly ScheduleDefinition[];
   readonly sensors?: readonly SensorDefinition[];
   readonly automations?: readonly AutomationDefinition[];

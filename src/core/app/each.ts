@@ -1,6 +1,6 @@
 /**
- * What must be true of a step over a list before there is a run. What it refers to is there only later, and is looked at
- * then.
+ * Rules for a step over a list, checked before there is a run. A list that is only a reference is checked
+ * once its value is known.
  */
 import type { PlannedEach } from "../workflow/each.ts";
 import type { Template } from "../workflow/template.ts";

@@ -1,4 +1,4 @@
-/** What must be true of an executor, wherever it was chosen. */
+/** Rules for an executor, wherever it was chosen. */
 import { EXECUTOR_FIELDS, mustKnowFields, RESOURCE_FIELDS } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import { entriesOf, isRecord, mustBeOneOf, mustBeRecord, mustBeWhole, shown } from "./rule.ts";

@@ -1,6 +1,6 @@
 /**
  * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
- * type-checked. So every field has to be one we know; the compiler keeps these lists complete.
+ * type-checked. So every field must be a known one. The compiler keeps these lists complete.
  */
 import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { AnyTask } from "../task/definition.ts";

@@ -1,6 +1,6 @@
 /**
- * What must be true of claims and leases. A lease has to outlive the heartbeats that renew it: a session's
- * survives two lost ones, a claim's survives one.
+ * Rules for claims and leases. A lease must outlive the heartbeats that renew it: a session's lease survives
+ * two lost heartbeats, a claim's survives one.
  */
 
 import { formatDuration } from "../time.ts";
@@ -47,7 +47,7 @@ function* softCap(prefetch: number, claimLease: unknown, clusterCap: unknown): P
     };
 }
 
-/** A lease of 0ms or none that can be read has its own problem already. */
+/** Other rules already report a lease of 0ms or one that cannot be parsed. */
 function* mustOutlive(
   field: string,
   lease: number | undefined,

@@ -1,11 +1,11 @@
-/** Under which name an app's limits stand in a store. */
+/** Rules for the name under which an app's limits are stored. */
 import type { AppDefinition } from "./definition.ts";
 import type { Problems } from "./rule.ts";
 import { shown } from "./rule.ts";
 
 const LONGEST = 100;
 
-/** What a package may be called, too: "@shop/worker". */
+/** Package names such as "@shop/worker" are allowed. */
 export function isAppName(name: unknown): name is string {
   return typeof name === "string" && name.length <= LONGEST && /^[A-Za-z0-9@._/-]+$/.test(name);
 }

@@ -1,22 +1,22 @@
-/** Names that were not found: which are known, and which one was probably meant. */
+/** For names that were not found: lists the known names and suggests the likely one. */
 import { LONGEST_TEXT } from "../text.ts";
 
-/** " (known: a, b; did you mean "a"?)", to be put behind the name that was not found. */
+/** " (known: a, b; did you mean "a"?)", to be appended to the unknown name. */
 export function unknownAmong(name: string, known: readonly string[]): string {
   if (known.length === 0) return " (none is declared)";
   const meant = nearest(name, known);
   return ` (known: ${known.join(", ")}${meant === undefined ? "" : `; did you mean "${meant}"?`})`;
 }
 
-/** " Did you mean "a"?", where one of them is close. */
+/** " Did you mean "a"?" if a known name is close, else "". */
 export function didYouMean(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return meant === undefined ? "" : ` Did you mean "${meant}"?`;
 }
 
-/** The closest name, when it is close enough to be a slip of the fingers. */
+/** The closest name, if it is close enough to be a typo. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  // No name is as long, and to compare it would take its time.
+  // No known name is this long, and the comparison would be slow.
   if (name.length > LONGEST_TEXT) return undefined;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(name.length / 3)) + 1;
@@ -27,7 +27,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+/** The number of letters to add, drop, change, or swap with a neighbour. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** What must be true of pools and of what tasks ask from them. */
+/** Rules for pools, and for what tasks ask from them. */
 import { obstacle } from "../gate/gate.ts";
 import { ANY, poolKey } from "../gate/key.ts";
 import { leaseProblem } from "../gate/range.ts";
@@ -44,7 +44,7 @@ function* onePool(field: string, name: string, options: unknown): Problems {
   yield* mustBeBoolean(`${field}.perValue`, options.perValue, "Write true for one limit per value");
 }
 
-/** Also for asks that are made from the input, at enqueue. */
+/** Also checks asks that are computed from the input at enqueue. */
 export function* askProblems(
   field: string,
   asks: unknown,
@@ -83,7 +83,7 @@ function* oneAsk(
     };
 }
 
-/** Whether so many slots are more than a pool could ever give. */
+/** True if a pool with this limit could never give so many slots. */
 export function neverFits(slots: number, limit: number): boolean {
   return obstacle({ key: "", limit, paused: false, line: "bypass", held: 0 }, 0, 0, slots) === "never";
 }

@@ -1,4 +1,4 @@
-/** What must be true of the queues and the cap above them. */
+/** Rules for the queues and for the cluster cap. */
 
 import { APP_DEFAULTS, queueModeOf } from "./app.ts";
 import type { AppDefinition } from "./definition.ts";
@@ -43,7 +43,7 @@ function* oneQueue(name: string, options: unknown): Problems {
   yield* mustBeWhole(`${field}.maxConcurrency`, options.maxConcurrency, 1, NO_CAP);
 }
 
-/** A task's queue must exist, or it would wait for ever where nobody looks. */
+/** A task's queue must exist. Otherwise the task would wait forever in a queue that no worker serves. */
 export function* queueOfTask(field: string, queue: unknown, definition: AppDefinition): Problems {
   const declared = entriesOf(definition.queues).map(([name]) => name);
   const known = declared.length > 0 ? declared : [APP_DEFAULTS.queue];

@@ -1,6 +1,6 @@
 /**
- * The small rules that checks are made of. Each looks at one value and yields what is wrong with it, if
- * anything; a value that was left out is never wrong here, because defaults are not checked.
+ * The small rules that checks are built from. Each looks at one value and yields its problem, if any. A
+ * missing value is never a problem here, because defaults are not checked.
  */
 import type { Problem } from "../error.ts";
 import { SluiceError } from "../error.ts";
@@ -10,12 +10,14 @@ import { parseDuration } from "../time.ts";
 
 export type Problems = Iterable<Problem>;
 
-/** Anything with fields: a definition comes from a file that nobody may have type-checked. */
+/** True for anything with fields. A definition may come from a file that was never type-checked. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The fields of something that should have some; what is wrong with it is said by `mustBeRecord`. */
+/**
+ * The fields of a value that should be an object, or none. `mustBeRecord` reports a value that is not one.
+ */
 export function entriesOf(value: unknown): [string, unknown][] {
   return isRecord(value) ? Object.entries(value) : [];
 }
@@ -25,7 +27,10 @@ export function* mustBeRecord(field: string, value: unknown, like: string): Prob
   yield { field, rule: `must be an object, but is ${shown(value)}`, cure: `Write it like ${like}` };
 }
 
-/** Not larger than what every store can keep and add up: a billion, or for any whole number a thousand times that. */
+/**
+ * Numbers are bounded by what every store can keep and add up: a billion, or a thousand times that for a
+ * number without a minimum.
+ */
 export function* mustBeWhole(
   field: string,
   value: unknown,
@@ -44,10 +49,13 @@ export function* mustBeWhole(
   yield { field, rule: `must be a whole number${bound}, but is ${shown(value)}`, cure };
 }
 
-/** A step's name is part of a gate's key, beside its run's id; a sensor's id of the keys of its runs. */
+/**
+ * A step's name becomes part of a gate's key, next to its run's ID. A sensor's ID becomes part of the keys of
+ * its runs.
+ */
 const LONGEST_NAME = 120;
 
-/** Letters and digits of ASCII, and . _ - / because names end up in keys, commands and addresses. */
+/** ASCII letters and digits, and . _ - / because names end up in keys, commands and addresses. */
 export function* mustBeName(field: string, name: unknown, what: string): Problems {
   const fits = typeof name === "string" && name.length <= LONGEST_NAME;
   if (fits && /^[A-Za-z0-9._/-]+$/.test(name)) return;
@@ -75,7 +83,7 @@ export function* mustBeDuration(field: string, value: unknown, { zero = false } 
   }
 }
 
-/** What is done again and again in shorter steps than this keeps a processor busy with nothing else. */
+/** Work that repeats at shorter intervals than this would keep a processor busy. */
 const SHORTEST_BEAT_MS = 10;
 
 export function* mustBeBeat(field: string, value: unknown): Problems {
@@ -97,7 +105,7 @@ export function* mustBeBoolean(field: string, value: unknown, cure: string): Pro
   yield { field, rule: "must be true or false", cure };
 }
 
-/** Some libraries make schemas that are functions, so this asks only for the one field they all share. */
+/** Some libraries make schemas that are functions, so this checks only for the one field they all share. */
 export function* mustBeSchema(field: string, value: unknown): Problems {
   if (value === undefined || "~standard" in Object(value)) return;
   yield {
@@ -107,7 +115,7 @@ export function* mustBeSchema(field: string, value: unknown): Problems {
   };
 }
 
-/** Milliseconds of a duration that may be wrong: then there is nothing to compare, and its own rule says so. */
+/** The milliseconds of a duration, or undefined if it is invalid; then its own rule reports that. */
 export function millis(value: unknown, fallback: string): number | undefined {
   try {
     return parseDuration((value ?? fallback) as string);

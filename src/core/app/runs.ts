@@ -1,4 +1,4 @@
-/** What must be true of the limits on runs. */
+/** Rules for the limits on runs. */
 import { UNLIMITED } from "../gate/gate.ts";
 import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RUN_FIELDS, TAG_FIELDS } from "./fields.ts";

@@ -1,6 +1,6 @@
 /**
- * What must be true of the steps of a workflow in their app: that what they call and ask for is there, and that no step
- * waits for what its own run holds, because that would be for ever.
+ * Rules for the steps of a workflow within their app. Their tasks and pools must exist, and no step may wait
+ * for something that its own run holds, because it would wait forever.
  */
 
 import type { AnyWorkflow } from "../workflow/definition.ts";
@@ -71,7 +71,7 @@ function* taskOfStep(field: string, { task, options }: PlannedStep, { tasks }: A
     };
 }
 
-/** Names that can be part of a key, each once. */
+/** The names must be able to be part of a key, and none may appear twice. */
 export function* mutexProblems(field: string, mutexes: unknown): Problems {
   if (mutexes === undefined) return;
   if (!Array.isArray(mutexes)) {
@@ -108,7 +108,7 @@ function* heldByRun(field: string, step: PlannedStep, run: AnyWorkflow, definiti
     );
 }
 
-/** What never fits alone has its own problem already. */
+/** Another rule already reports an ask that does not fit on its own. */
 function* together(
   field: string,
   ask: string,

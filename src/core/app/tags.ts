@@ -1,11 +1,11 @@
-/** What must be true of the tags of a run, wherever they come from. */
+/** Rules for the tags of a run, wherever they come from. */
 import { ANY, tagKey } from "../gate/key.ts";
 import { textProblem } from "../text.ts";
 import type { AppTagLimit } from "./app.ts";
 import type { Problems } from "./rule.ts";
 import { entriesOf, mustBeRecord, shown } from "./rule.ts";
 
-/** Also for tags that are given with a submission. */
+/** Also checks tags that are given with a submission. */
 export function* tagProblems(field: string, tags: unknown): Problems {
   yield* mustBeRecord(field, tags, '{ env: "prod" }');
   for (const [key, value] of entriesOf(tags)) {
@@ -15,7 +15,7 @@ export function* tagProblems(field: string, tags: unknown): Problems {
   }
 }
 
-/** Key and value together are the key of a gate. */
+/** Key and value together form the key of a gate. */
 export function* mustFitKey(field: string, key: unknown, value: unknown): Problems {
   if (typeof key !== "string" || (value !== undefined && typeof value !== "string")) return;
   const rule = textProblem(tagKey(key, value));
@@ -28,14 +28,14 @@ export function* mustBeTagKey(field: string, key: unknown): Problems {
   yield { field, rule, cure: 'Use any text without "="' };
 }
 
-/** The value that stands for each one is nobody's own. */
+/** `ANY` stands for every value, so a tag cannot have it as its own. */
 export function* mustBeTagValue(field: string, value: unknown): Problems {
   if (typeof value === "string" && value !== "" && value !== ANY) return;
   const rule = value === "" ? "a tag's value must not be empty" : `${shown(value)} cannot be a tag's value`;
   yield { field, rule, cure: `Use any text except "${ANY}"` };
 }
 
-/** The gate that a limit on tags is set at. */
+/** The gate of a limit on tags. */
 export function tagLimitKey({
   key,
   value,

@@ -1,4 +1,4 @@
-/** What must be true of each task, alone and beside the others. */
+/** Rules for each task, alone and next to the others. */
 
 import { RETRY_DEFAULTS } from "../task/retry.ts";
 import type { AppDefinition } from "./definition.ts";

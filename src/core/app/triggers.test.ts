@@ -6,7 +6,7 @@ import { triggerProblems } from "./triggers.ts";
 
 const look = () => ({});
 
-/** Problems of an app with the workflows a and b, each as "field: rule". */
+/** The problems of an app with the workflows a and b, each as "field: rule". */
 const problems = (more: object): string[] =>
   [
     ...triggerProblems({

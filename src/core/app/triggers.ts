@@ -1,4 +1,4 @@
-/** What must be true of schedules, sensors and automations. */
+/** Rules for schedules, sensors and automations. */
 import { SluiceError } from "../error.ts";
 import type { AutomationCondition } from "../schedule/automation.ts";
 import { parseCron } from "../schedule/cron.ts";
@@ -44,7 +44,7 @@ const workflowsOf = (definition: AppDefinition): string[] => {
 
 const MAKERS = { schedules: "schedule", sensors: "sensor", automations: "automation" } as const;
 
-/** The entries of a list that can be looked at further, with the field that names each. */
+/** The entries of a list that can be checked further, each with its field. */
 function* entries(
   field: keyof typeof MAKERS,
   list: unknown,
@@ -151,7 +151,7 @@ function* mustBeWorkflow(field: string, ref: unknown, workflows: readonly string
 
 function* mustBeCron(field: string, text: unknown, zone: string): Problems {
   try {
-    // Any day will do: what never comes after it never comes.
+    // Any start date will do: a day that does not come after it never comes.
     if (nextFire(parseCron(text as string), zone, Date.UTC(2024, 0, 1)) !== null) return;
     yield { field, rule: `${shown(text)} names a day that never comes`, cure: "Name a day that exists" };
   } catch (error) {

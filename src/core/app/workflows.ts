@@ -1,4 +1,4 @@
-/** What must be true of each workflow, alone and beside the others. */
+/** Rules for each workflow, alone and next to the others. */
 
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import { shapeProblems } from "../workflow/problems.ts";

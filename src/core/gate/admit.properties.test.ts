@@ -23,8 +23,8 @@ const everything = fc.oneof(
 );
 
 /**
- * Checks the property in each case, and says what share of them came to the point it is about. Without bias:
- * the numbers are small anyway, and short lines decide little.
+ * Checks the property in each case, and returns the share of cases in which it applied. Bias is off: the
+ * numbers are small anyway, and short lines decide little.
  */
 function always<T>(cases: fc.Arbitrary<T>, property: (drawn: T) => boolean): number {
   let reached = 0;
@@ -53,7 +53,7 @@ function isOpen(gate: Gate | undefined): gate is Gate & { limit: number } {
   return gate !== undefined && gate.limit !== null && gate.limit !== 0 && !gate.paused;
 }
 
-/** Waits only for slots of strict gates and pools, as its reasons tell it. */
+/** True if all reasons are about slots of strict gates and pools. */
 function standsInLine(reasons: readonly Reason[] | undefined, snapshot: Case): boolean {
   return (reasons ?? []).every(
     (reason) =>
@@ -276,7 +276,7 @@ describe("pass after pass, while nothing ends", () => {
     };
   }
 
-  /** The last plan, what it was made of, and how many came before it. */
+  /** The last plan, the snapshot it was made from, and the number of plans before it. */
   function lastOf(snapshot: Case): { plan: Plan; of: Case; before: number } {
     let of = snapshot;
     let plan = admit(of);
@@ -388,7 +388,7 @@ function isOver(unit: Waiter, { now, bypass }: Case): boolean {
   return passed >= bypass.passes || now - since >= bypass.ms;
 }
 
-/** Gates, lines and time, where admitted units run until chance ends them. */
+/** Gates, lines and time. Admitted units run until chance ends them. */
 class World {
   now = 0;
   readonly running: Waiter[] = [];
@@ -426,7 +426,7 @@ class World {
     return plan;
   }
 
-  /** Each running unit ends with this likelihood, at least one of them for sure. */
+  /** Ends each running unit with this probability, and at least one of them for certain. */
   finish(likelihood: number): void {
     this.now += 1_000;
     const sure = Math.floor(this.#random() * this.running.length);

@@ -17,7 +17,7 @@ function unit(id: string, asks: Asks, more: Partial<Waiter> = {}): Waiter {
   return { id, rank: 1, priority: 0, at: 0, lane, asks: list, ...more };
 }
 
-/** Decides the units in the order they are written here. */
+/** Decides the units in the order in which they are listed. */
 function decide(gates: readonly Gate[], units: readonly Waiter[], more: Partial<Snapshot> = {}): Plan {
   return admit({ now: 0, gates, line: units.map((one, at) => ({ ...one, at })), ...more });
 }
@@ -520,7 +520,8 @@ describe("a pool", () => {
     expect(started(decide(gates, [next, large, small]))).toEqual(["s"]);
     expect(started(decide(gates, [{ ...next, frontier: true }, large, small]))).toEqual(["s"]);
     expect(started(decide(gates, [large, next, small]))).toEqual([]);
-    // One that waits for something else beside does not take the next slot, nor does one that nobody serves.
+    // A unit that also waits for something else does not take the next slot, nor does one that no worker
+    // serves.
     expect(started(decide(gates, [unit("other", { queue: 1, lock: 1 }), large, small]))).toEqual([]);
     const workers = [{ id: "w", slots: 9, used: 0 }];
     const served = (one: Waiter, by: number[]): Waiter => ({ ...one, workers: by });
@@ -562,7 +563,9 @@ describe("a unit that needs its queue and a pool, which come free at different m
   const QUEUE_TASK = 10;
   const POOL_TASK = 4;
 
-  /** Seconds until it starts. Everybody else comes behind it: 10 s tasks of its queue, 4 s tasks of its pool. */
+  /**
+   * Seconds until it starts. All other units come behind it: 10 s tasks of its queue, 4 s tasks of its pool.
+   */
   function secondsUntilStart(queueFreeAt: number, bypass: Bypass): number {
     const pool = unit("pool", { "queue:other": 1, pool: 1 });
     const queue = unit("queue", { "queue:q": 1 });
@@ -594,7 +597,7 @@ describe("a unit that needs its queue and a pool, which come free at different m
     (queueFreeAt) => {
       const most = (bound: number): number => bound + POOL_TASK + QUEUE_TASK;
       expect(secondsUntilStart(queueFreeAt, BYPASS)).toBeLessThanOrEqual(most(60));
-      // One overtakes it every two seconds.
+      // One unit overtakes it every two seconds.
       const often = { passes: 100, ms: Number.POSITIVE_INFINITY };
       expect(secondsUntilStart(queueFreeAt, often)).toBeLessThanOrEqual(most(200));
     },

@@ -1,19 +1,20 @@
 /**
- * `admit` decides a whole line against one snapshot, and explains it: the claim pass, the run queue, the lock
- * manager and the answer to "why is it waiting?" all call this one function.
+ * `admit` decides a whole line against one snapshot, and explains the result. The claim pass, the run queue,
+ * the lock manager and the answer to "why is it waiting?" all call this one function.
  *
- * It walks the line once, in total order. A unit takes everything it asks for or nothing. One that has to wait
- * may reserve: at its strict gates when its skip gates have room, at its pools once it was overtaken too often or
- * too long. What is reserved is out of reach for those behind. The oldest reserving unit is first at each of its
- * gates, so two reserving units never wait for each other.
+ * It walks the line once, in total order. A unit takes everything it asks for or nothing. A unit that has to
+ * wait may reserve slots: at its strict gates if its skip gates have room, and at its pools once it was
+ * overtaken too often or for too long. Units behind it cannot take reserved slots. The oldest reserving unit
+ * is first at each of its gates, so two reserving units never wait for each other.
  *
- * A full skip gate keeps nobody out of the line of its pools. A unit that needs a slot of its queue and slots of a
- * pool would starve otherwise, since they come free at different moments: it gathers the pool first, and keeps it
- * until the queue has a slot for it. The price is that gathered slots may idle for one turn of the queue, though
- * not for many: it gathers only while nobody ahead of it would take the queue's next slot.
+ * A full skip gate keeps no unit out of the line of its pools. Otherwise a unit that needs a slot of its
+ * queue and slots of a pool would starve, since they come free at different moments. So it gathers the pool's
+ * slots first, and keeps them until its queue has a slot. The price is that gathered slots may idle for one
+ * turn of the queue, but not for many: a unit gathers only while no unit ahead of it would take the queue's
+ * next slot.
  *
- * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line: no slot that
- * comes free could end its wait, so nobody is held back for it.
+ * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line. No free slot
+ * could end its wait, so it holds nobody back.
  */
 import type { Bypass } from "./bypass.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
@@ -36,39 +37,42 @@ export interface Snapshot {
   readonly gates: Iterable<Gate>;
   readonly line: readonly Waiter[];
   readonly workers?: readonly GateWorker[];
-  /** Index of the worker that is claiming; nobody when a wait is only explained. */
+  /** Index of the claiming worker. Absent when a wait is only explained. */
   readonly me?: number;
-  /** The snapshot is not complete from here on, so nothing at or behind this place is decided. */
+  /** The snapshot is incomplete from this place on, so nothing at or behind it is decided. */
   readonly horizon?: Place | undefined;
   readonly bypass?: Bypass;
-  /** Which tasks a worker of each app runs; nothing is decided by it, only explained. */
+  /** Which tasks a worker of each app runs. Used only to explain, never to decide. */
   readonly apps?: readonly { readonly app: string; readonly tasks: readonly string[] }[];
 }
 
 export interface Plan {
-  /** Units admitted, in order; with a claimer, those that it takes. */
+  /** Admitted units, in order. If a worker is claiming, only the units that it takes. */
   readonly admitted: readonly Waiter[];
-  /** Units that could start now on another worker: their slots are left to it. */
+  /** Units that could start now on another worker. Their slots are left to it. */
   readonly left: readonly Waiter[];
-  /** Everybody else that was decided, with what is in the way. */
+  /** All other decided units, with their obstacles. */
   readonly waiting: ReadonlyMap<string, readonly Reason[]>;
-  /** New marks by lane, where they changed. */
+  /** The marks that changed, by lane. */
   readonly marks: ReadonlyMap<string, Mark>;
-  /** Slots held per gate once the plan is carried out, without what was left to others. */
+  /** Slots held per gate once the plan is carried out, without those left to other workers. */
   readonly held: ReadonlyMap<string, number>;
-  /** Slots that are neither held then nor reserved; some may be left to others. */
+  /** Slots that are then neither held nor reserved. Some of them may be left to other workers. */
   readonly free: ReadonlyMap<string, number>;
-  /** Gates at which somebody was not decided because others, who are not shown, may be before him. */
+  /** Gates at which a unit was not decided, because units that are not shown may be ahead of it. */
   readonly unseen: ReadonlySet<string>;
-  /** There may be more to admit than this snapshot could show, or the claimer may take at once. */
+  /** There may be more to admit than this snapshot shows, or than the claimer may take at once. */
   readonly more: boolean;
-  /** Some were left to others only because the claimer took its part of this pass: it may look again in a moment. */
+  /**
+   * Some units were left to other workers only because the claimer took its share of this pass. It may look
+   * again in a moment.
+   */
   readonly postponed: boolean;
 }
 
 interface Reservation {
   readonly at: readonly Entry[];
-  /** Gates that had room for the unit, and must have it for the reservation to stand. */
+  /** Gates that had room for the unit, and must keep it for the reservation to stand. */
   readonly needs: readonly Entry[];
 }
 
@@ -119,7 +123,7 @@ class Walk {
     };
   }
 
-  /** False when the walk must end here: a unit that the snapshot cannot show could start now. */
+  /** False if the walk must end here, because a unit that the snapshot does not show could start now. */
   #decide(unit: Waiter): boolean {
     const entries = this.#doors.of(unit);
     const hurdles = entries.filter(({ what }) => what);
@@ -157,7 +161,9 @@ class Walk {
     }
   }
 
-  /** Somebody who is not shown may be before it. That is for the next pass to see; nobody behind it comes first now. */
+  /**
+   * A unit that is not shown may be ahead. The next pass will see it; until then no unit behind may go first.
+   */
   #keep(entries: readonly Entry[]): void {
     this.#more = true;
     for (const { ask, door } of entries) door.kept += ask.slots;
@@ -176,17 +182,18 @@ class Walk {
   #reserveStrict(unit: Waiter, entries: readonly Entry[]): void {
     const strict = entries.filter(atStrict);
     this.#reserve(unit, strict, entries.filter(atSkip));
-    // Behind the frontier of a lane stand units nobody counted.
+    // Behind the frontier of a lane stand units that were not counted.
     if (unit.frontier) for (const { door } of strict) door.ahead = Number.POSITIVE_INFINITY;
   }
 
-  /** The head of a lane counts who overtakes it while a pool is in its way. Over the bound, it reserves. */
+  /** The head of a lane counts its overtakers while a pool is in its way. Over the bound, it reserves. */
   #standAtPools(unit: Waiter, entries: readonly Entry[], hurdles: readonly Entry[]): void {
     const isHead = !this.#headsSeen.has(unit.lane);
     this.#headsSeen.add(unit.lane);
     const isBlocked = hurdles.some(atPool);
     const known = unit.mark?.unit === unit.id ? unit.mark : undefined;
-    // What it gathered is kept while skip gates alone are in its way. Strict gates are kept for it, so not for them.
+    // A unit keeps its gathered slots while only skip gates are in its way. If a strict gate is, it keeps
+    // none: strict gates already keep room for it.
     const keeps = known && hurdles.every(atSkip);
     if (!isHead || !(isBlocked || keeps)) return;
     const mark = known ?? this.#overtakes.begin(unit.lane, unit.id);
@@ -212,8 +219,9 @@ class Walk {
   }
 
   /**
-   * Those behind a unit that reserves may fill gates that had room for it, and then it would reserve no more. Whom
-   * it held back is for the next pass to decide. Only what this pass takes itself counts, so passes come to an end.
+   * Units behind a reserving unit may fill gates that had room for it, and then it would no longer reserve.
+   * The next pass decides about the units it held back. Only slots that this pass takes itself count, so the
+   * passes come to an end.
    */
   #isOutdated(): boolean {
     return this.#reserved.some(

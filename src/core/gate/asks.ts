@@ -1,8 +1,11 @@
-/** What units ask for: the one place that turns what people write on tasks, steps and workflows into gates and slots. */
+/**
+ * The asks of units. This is the only place that turns the fields of tasks, steps and workflows into gates
+ * and slots.
+ */
 import type { Ask } from "./gate.ts";
 import { clusterKey, mutexKey, poolKey, queueKey } from "./key.ts";
 
-/** What is asked for by name. */
+/** Asks by name, as people write them. */
 interface Wanted {
   /** Slots by pool. */
   readonly pools?: Readonly<Record<string, number>> | undefined;
@@ -16,7 +19,7 @@ export function asksFor({ pools = {}, mutexes = [] }: Wanted): Ask[] {
   ];
 }
 
-/** Asked by every task, by itself or as a step of a run. */
+/** The asks of every task, whether on its own or as a step of a run. */
 export function asksOfEveryTask(queue: string): Ask[] {
   return [
     { gate: clusterKey, slots: 1 },

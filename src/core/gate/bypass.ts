@@ -1,6 +1,7 @@
 /**
- * How long a large ask is overtaken at its pools. Only the head of a lane is counted, only while one of its pools
- * is in its way, and only until it is over the bound: then it reserves, and more overtakes would change nothing.
+ * Bounds how long a large ask is overtaken at its pools. Only the head of a lane counts its overtakers, only
+ * while one of its pools is in its way, and only until it is over the bound. Then it reserves, and more
+ * overtakes would change nothing.
  */
 import type { Door, Entry } from "./door.ts";
 import type { Mark, Watch } from "./waiter.ts";
@@ -34,7 +35,7 @@ export class Overtakes {
     return mark.passed >= this.#bound.passes || this.#now - mark.since >= this.#bound.ms;
   }
 
-  /** Taking from any of its pools counts: what still had room for it now may lack it in the next pass. */
+  /** Taking from any of its pools counts: a pool that has room for it now may lack room in the next pass. */
   watch(lane: string, mark: Mark, pools: readonly Entry[]): void {
     const watch: Watch = { lane, mark, overtakes: 0, last: undefined };
     this.#watches.push(watch);

@@ -1,4 +1,4 @@
-/** What the key of a gate must be, whoever names it: a kind alone, as "cluster", or a kind and a name, neither of them empty. */
+/** Checks the key of a gate: a kind alone, like "cluster", or a kind and a name. Neither may be empty. */
 import { SluiceError } from "../error.ts";
 import { checkText, shortly } from "../text.ts";
 import { parseKey } from "./key.ts";
@@ -10,7 +10,7 @@ export function checkKey(key: unknown): void {
   if (kind === "" || endsEarly) throw noKey(key);
 }
 
-/** Whether anybody could ask for it, or set its limit. */
+/** True if a unit could ask for this key, or an operator set its limit. */
 export function isKey(key: string): boolean {
   try {
     checkKey(key);

@@ -1,11 +1,11 @@
 /**
- * How many units a claimer may take in one pass, beside its slots: so many altogether, so many of each queue. Units
- * it has claimed before only start now, and cost nothing here.
+ * How many units a claimer may take in one pass, in addition to its slots: in total, and per queue. Units
+ * that it has already claimed only start now, and do not count.
  */
 export interface ClaimBounds {
-  /** New claims altogether; no bound when absent. */
+  /** New claims in total. Absent: no bound. */
   readonly inAll?: number | undefined;
-  /** New claims of any one queue; no bound when absent. */
+  /** New claims in any one queue. Absent: no bound. */
   readonly perQueue?: number | undefined;
 }
 

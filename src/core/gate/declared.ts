@@ -1,19 +1,21 @@
 /**
- * What apps say of one gate. Each app speaks for itself; where several name one gate, the strictest of them holds. The
- * value in force follows that until an operator, or plain SQL, has set another one.
+ * What apps declare about one gate. If several apps declare the same gate, the strictest limit applies. The
+ * value in force follows it until an operator, or plain SQL, sets another one.
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
 import type { Born } from "./kind.ts";
 
-/** One app's word. A limit of null says nothing of it: an app may only name a queue, or give it a rank. */
+/**
+ * The declaration of one app. A limit of null declares none: an app may only name a queue, or give it a rank.
+ */
 export interface Said {
   readonly limit: Limit;
   readonly line: Line;
   readonly leaseMs: number | null;
 }
 
-/** The smaller one; who says nothing, or "as many as want to", gives way to whoever names a number. */
+/** The smaller limit. An absent or unlimited one gives way to a number. */
 export function stricter(one: Limit, other: Limit): Limit {
   if (one === null || other === null) return one ?? other;
   if (one === UNLIMITED || other === UNLIMITED) return Math.max(one, other);
@@ -22,7 +24,7 @@ export function stricter(one: Limit, other: Limit): Limit {
 
 const STRICTNESS: readonly Line[] = ["skip", "bypass", "strict"];
 
-/** What all of them come to; a gate of which nobody says anything is as its kind is born. */
+/** The declarations combined. A gate that no app declares has the default of its kind. */
 export function strictest(said: readonly Said[], born: Born): Said {
   const limits = said.filter(({ limit }) => limit !== null);
   if (limits.length === 0) return { ...born, leaseMs: null };
@@ -34,13 +36,16 @@ export function strictest(said: readonly Said[], born: Born): Said {
   };
 }
 
-/** A queue is served as early as the app that needs it most says; null where nobody says anything. */
+/**
+ * The lowest rank that an app declares, so a queue is served as early as any app needs. Null if no app
+ * declares one.
+ */
 export function firstRank(ranks: readonly (number | null)[]): number | null {
   const said = ranks.flatMap((rank) => rank ?? []);
   return said.length > 0 ? Math.min(...said) : null;
 }
 
-/** What is in force at a gate, and what it would go back to. */
+/** The values in force at a gate, and the declared ones to go back to. */
 export interface InForce {
   readonly capacity: Limit;
   readonly declared: Limit;
@@ -49,7 +54,7 @@ export interface InForce {
   readonly setBy: string | null;
 }
 
-/** Whether the value in force is the gate's own: set by an operator, or changed by plain SQL. */
+/** True if the value in force is the gate's own: set by an operator, or changed by plain SQL. */
 export function isOwn({
   capacity,
   declared,
@@ -58,7 +63,7 @@ export function isOwn({
   return capacity !== null && (setBy !== null || capacity !== declared);
 }
 
-/** `dated`: the value changes with this, or the apps now say what was set behind their back. */
+/** `dated` is true if this changes the value, or if the apps now declare the value that plain SQL had set. */
 export function follow(
   known: InForce,
   { limit, leaseMs }: Said,

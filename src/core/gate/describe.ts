@@ -1,6 +1,6 @@
 /**
- * The one place where a reason becomes a sentence. Command line, HTTP, gRPC and web all speak through here, so they never
- * disagree. What would change a wait is data, in remedy.ts.
+ * The only place where a reason becomes a sentence. The command line, HTTP, gRPC and the web all use it, so
+ * they never disagree. The remedies of a wait are data, in remedy.ts.
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining, UNLIMITED } from "./gate.ts";
@@ -11,18 +11,18 @@ import { eachFrontOnce } from "./reason.ts";
 
 interface Telling {
   readonly now: number;
-  /** Leaves out how long things take or have taken: two looks at the same wait then say the same. */
+  /** Leaves out durations, so that two looks at the same wait give the same text. */
   readonly timeless?: boolean;
   /**
-   * Spaces before every line, with the reasons of the unit in front on lines of their own below, two further in.
-   * Without it everything is one line.
+   * Spaces before every line. The reasons of the unit in front go on lines of their own below, two spaces
+   * further in. Without it, everything is on one line.
    */
   readonly indent?: number;
 }
 
 type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
 
-/** Why a unit waits, in words. What holds a front back is told where that front comes first. */
+/** Says why a unit waits. The reasons of a front are given only where that front first appears. */
 export function describe(reason: Reason, telling: Telling): string {
   const [once] = eachFrontOnce([reason]) as [Reason];
   return line(once, telling);
@@ -63,7 +63,7 @@ function sentence(reason: Reason, telling: Telling): string {
   }
 }
 
-/** Whose worker it takes. */
+/** The apps whose workers could run it. */
 const ofApps = (apps: readonly string[] = []): string =>
   apps.length === 0
     ? ""
@@ -80,7 +80,7 @@ const toDeclare = ({ gate, undeclared, replaced }: Of<"unset">): string =>
       ? ": start a worker of the app that declares it, or deploy that app"
       : "";
 
-/** A worker of the earlier version does not bring it back: the later deploy holds. */
+/** A worker of the earlier version does not bring the limit back: the later deploy applies. */
 export const leftOut = ({ app, limit, at }: NonNullable<Of<"unset">["replaced"]>): string =>
   `a later deploy of app "${app}", at ${isoTime(at)}, does not declare it${limit === null ? "" : `; it was ${limit === UNLIMITED ? "unlimited" : limit} before`}`;
 
@@ -105,7 +105,7 @@ function behind(reason: Of<"behind">, telling: Telling): string {
 
 const isRunsOwn = ({ gate }: Of<"paused">): boolean => parseKey(gate).kind === "run";
 
-/** A limit of 0, and not a pause beside it. */
+/** True for a limit of 0, false for a pause next to it. */
 const isZero = ({ zero, room }: Of<"paused">): boolean => zero === true || room !== undefined;
 
 function busy({ workers, slots, free = 0, ahead: waiting }: Of<"busy">): string {

@@ -1,29 +1,37 @@
-/** The gates of a snapshot while a line walks past them. */
+/** The gates of a snapshot, and their state while a line walks past them. */
 import type { Ask, Gate, Obstacle } from "./gate.ts";
 import { obstacle, room } from "./gate.ts";
 import type { Waiter, Watch } from "./waiter.ts";
 
 export interface Door {
   readonly gate: Gate;
-  /** Slots held, with what this walk gave to the claimer; `left` is what it left to other workers. */
+  /**
+   * Slots held, including those this walk gave to the claimer. `left` counts those it left to other workers.
+   */
   taken: number;
   left: number;
-  /** Slots for those who are not decided: nobody behind them takes these, whoever may be before them does. */
+  /**
+   * Slots kept for undecided units. Units behind them cannot take these slots; units ahead that are not shown
+   * can.
+   */
   kept: number;
-  /** Slots reserved by those in front, and the first of them. */
+  /** Slots reserved by units in front, and the first of these units. */
   ahead: number;
   front: Waiter | undefined;
-  /** Somebody would fit here but for what is reserved. */
+  /** True if a unit would fit here if nothing were reserved. */
   holdsBack: boolean;
-  /** How many wait for it, for whatever reason. */
+  /** The number of units that wait for it, for whatever reason. */
   waiting: number;
-  /** Somebody waits for slots of skip gates alone, this one among them: the next slot here is not for those behind. */
+  /**
+   * A unit waits for slots of skip gates alone, this one among them. So units behind it do not get the next
+   * slot here.
+   */
   awaited: boolean;
-  /** Heads of lanes that are overtaken by whoever takes from here. */
+  /** Heads of lanes that are overtaken by any unit that takes from here. */
   readonly watching: Watch[];
 }
 
-/** An ask, the door it stands before, and what is in its way there. */
+/** An ask, its door, and the obstacle there, if any. */
 export interface Entry {
   readonly ask: Ask;
   readonly door: Door;
@@ -37,7 +45,7 @@ export class Doors {
     for (const gate of gates) this.#doors.set(gate.key, open(gate));
   }
 
-  /** The unit before each of its doors, as they are now. */
+  /** The unit's entries: the current state of each of its doors. */
   of(unit: Waiter): Entry[] {
     return unit.asks.map((ask) => {
       const door = this.#get(ask.gate);
@@ -47,7 +55,7 @@ export class Doors {
     });
   }
 
-  /** A gate that the snapshot does not know has no limit yet. */
+  /** A gate that is not in the snapshot has no limit yet. */
   #get(key: string): Door {
     let door = this.#doors.get(key);
     if (!door) {

@@ -1,4 +1,5 @@
-// Many units of one line are explained at the price of few, and each answer is the one that it would get alone.
+// Explaining many units of one line costs little more than explaining a few, and each unit gets the same
+// answer as it would alone.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -9,10 +10,13 @@ import { Explainer, explain } from "./explain.ts";
 import type { Gate } from "./gate.ts";
 import { compare } from "./order.ts";
 
-/** How often units and gates were looked at. Each walk looks at those that it walks past once, and some looks are made beside it. */
+/**
+ * How often units and gates were read. Each walk reads each unit and gate that it passes once; a few more
+ * reads happen outside the walks.
+ */
 const seen = { units: 0, gates: 0 };
 
-/** The same line and gates, which count who looks at them. */
+/** The same line and gates, but reads of them are counted. */
 function watched({ line, gates, ...rest }: Snapshot): Snapshot {
   return {
     ...rest,
@@ -64,7 +68,7 @@ describe("a page of a line", () => {
   });
 
   it("gives a unit no worker that only another one of its queue would have", () => {
-    // A worker like w1 would also start u1, which then takes the only slot; one like w0 would not.
+    // A worker like w1 would also start u1, which then takes the only slot. A worker like w0 would not.
     const line = [
       { ...unit(1, { cap: 1 }), queue: "r", workers: [1] },
       { ...unit(2, {}), workers: [0] },
@@ -79,7 +83,7 @@ describe("a page of a line", () => {
   });
 
   it("says as much of those in front as each unit would be told alone, however long the chain", () => {
-    // Each waits for the one before it.
+    // Each unit waits for the one before it.
     const line = Array.from({ length: 9 }, (_, index) =>
       unit(index, { [`g${index}`]: 1, [`g${index + 1}`]: 1 }),
     );

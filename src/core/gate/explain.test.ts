@@ -1,4 +1,4 @@
-// What is told is exactly what stands in the way: without all of it a unit starts, without a part of it, it does not.
+// The reasons are exact: if all of them are removed, the unit starts; if only some are, it does not.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ import { remedy } from "./remedy.ts";
 
 const CASES = 500;
 
-/** As an operator would: raise to what is named, resume, set, start a worker. */
+/** Applies what an operator would: raise limits to the named value, resume, set, start a worker. */
 function cure(snapshot: Case, unit: Waiter, reasons: readonly Reason[]): Snapshot {
   const raised = new Map(
     reasons.flatMap((reason) =>
@@ -49,7 +49,7 @@ function cure(snapshot: Case, unit: Waiter, reasons: readonly Reason[]): Snapsho
   };
 }
 
-/** A worker like those that serve the unit; where there is none, one for its queue. */
+/** A worker like those that serve the unit. If there is none, a worker for its queue. */
 const isServedWith = (unit: Waiter, other: Waiter): boolean =>
   unit.workers?.length
     ? (other.workers?.some((index) => unit.workers?.includes(index)) ?? false)
@@ -62,7 +62,7 @@ const partsOf = (reasons: readonly Reason[]): Reason[][] =>
     reasons.filter((_reason, index) => bits & (1 << index)),
   );
 
-/** Nobody claims; every worker is as it is, so no budget of a claim plays a part. */
+/** Snapshots without a claimer. Every worker stays as it is, so no claim budget plays a part. */
 const looks = fc
   .oneof(snapshots({ workers: true }), snapshots({ workers: true, tight: true }))
   .map(({ me: _, ...rest }: Case): Case => rest);
@@ -249,7 +249,8 @@ describe("why a unit waits", () => {
   });
 
   it("is not a gate that others leave free once the rest is gone, however many stand ahead", () => {
-    // u1 keeps its place at both locks. With the first one free it only waits for a worker, and keeps nothing.
+    // u1 keeps its place at both locks. With the first lock free it only waits for a worker, and keeps
+    // nothing.
     const both = { first: 1, second: 1 };
     const line = [
       unit("u1", both, { workers: [] }),
@@ -299,7 +300,7 @@ describe("why a unit waits", () => {
     ];
     const world = { now: 10, gates: [gate], line, workers: [] };
     expect(explain({ ...world, apps }, "second").map(({ kind }) => kind)).toEqual(["noWorker"]);
-    // Where the app is not known, the new worker may run what waits ahead, too.
+    // If the app is not known, the new worker may also run the units that wait ahead.
     expect(explain(world, "second").map(({ kind }) => kind)).toEqual(["behind", "noWorker"]);
   });
 });

@@ -1,15 +1,16 @@
 /**
- * Why a unit does not start, as the smallest set of hurdles whose removal starts it. `admit` is asked again and again,
- * each time without the hurdles that were found so far, until it lets the unit in; whatever proves to be needless is
- * put back. So the answer is complete (without all of it the unit starts) and minimal (without a part of it, it does
- * not), and nothing here knows the rule by which `admit` decides. A limit is removed by raising it to `room`, which
- * counts those ahead who start with that; all that is named together is what starts the unit.
+ * Explains why a unit does not start, as the smallest set of hurdles whose removal starts it. It calls
+ * `admit` repeatedly, each time without the hurdles found so far, until the unit is admitted. Then it puts
+ * back every hurdle that was not needed. So the answer is complete (the unit starts if all of it is removed)
+ * and minimal (the unit does not start if only a part is), and nothing here knows the rules of `admit`. A
+ * limit is removed by raising it to `room`, which includes the units ahead that then start too. Only all
+ * named hurdles together start the unit.
  *
- * Whoever explains many units of a line asks for the same worlds again and again, so the plans of a world are kept
- * (`worlds.ts`): a page of a line costs little more than its last unit.
+ * Explaining many units of a line asks for the same worlds repeatedly, so the plans of a world are kept
+ * (`worlds.ts`). A page of a line costs little more than its last unit.
  *
- * What is told of a hurdle is what is true now: `full` means held by real holders. Where there is room, and others
- * would take it first, the unit is `behind` them.
+ * A hurdle is described as it is now: `full` means held by real holders. If there is room, but others would
+ * take it first, the unit is `behind` them.
  */
 import type { Snapshot, Waiter } from "./admit.ts";
 import type { Gate } from "./gate.ts";
@@ -20,13 +21,13 @@ import { MANY } from "./reason.ts";
 import type { Hurdle, RaisedLimits, WorldOutcome } from "./worlds.ts";
 import { gatesAsked, isLimit, limitOf, limitsIn, pauseOf, WORKERS, Worlds } from "./worlds.ts";
 
-/** Fronts have fronts. So far they are followed; further on they are only named. */
+/** Fronts have fronts of their own. They are followed this deep; deeper ones are only named. */
 const DEEPEST = 4;
-/** Up to so many hurdles every part of them is tried; of more, only the parts without one of them. */
+/** Up to this many hurdles, every subset is tried. With more, only the subsets that leave one out. */
 const FEW = 5;
 
 type Found = ReadonlyMap<Hurdle, Reason>;
-/** What becomes of the unit, and of those ahead of it, in a world without these hurdles. */
+/** The outcome for the unit, and for the units ahead of it, in a world without these hurdles. */
 type Ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits) => WorldOutcome;
 
 export class Explainer {
@@ -46,12 +47,12 @@ export class Explainer {
     this.#worlds = new Worlds(snapshot, this.#line, [...this.#gates.values()]);
   }
 
-  /** Empty when it starts with the next pass. */
+  /** Returns the reasons, or none if the unit starts in the next pass. */
   reasonsOf(id: string): readonly Reason[] {
     return this.#tell(id, 0);
   }
 
-  /** With the reasons of those in front, up to a depth that counts from the unit that was asked about. */
+  /** Adds the reasons of the units in front, up to a depth that counts from the unit that was asked about. */
   #tell(id: string, depth: number): readonly Reason[] {
     const key = `${depth} ${id}`;
     const told = this.#told.get(key) ?? this.#reasons(id).map((reason) => this.#withFront(reason, depth));
@@ -66,7 +67,7 @@ export class Explainer {
     return { ...reason, front: { unit, reasons } };
   }
 
-  /** Its own, without those of others. */
+  /** The unit's own reasons, without those of its fronts. */
   #reasons(id: string): readonly Reason[] {
     const place = this.#places.get(id);
     const reasons = this.#known.get(id) ?? (place === undefined ? [] : this.#explain(place));
@@ -75,7 +76,7 @@ export class Explainer {
   }
 
   #explain(place: number): readonly Reason[] {
-    // Nobody behind it changes what is decided about it.
+    // Units behind it do not affect its decision.
     const line = this.#line.slice(0, place + 1);
     const unit = this.#line[place] as Waiter;
     const ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits): WorldOutcome =>
@@ -85,7 +86,7 @@ export class Explainer {
     const found = this.#search(unit, ask);
     const gone = least([...found.keys()], starts);
     const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));
-    // Nobody raises a limit for so many, so nobody needs to know how far.
+    // Nobody raises a limit for so many units, so the room is not computed.
     const [needed, rooms] = isFar
       ? [gone, new Map<string, number>()]
       : this.#fitted(gone, this.#rooms(line, gone, ask), ask, starts);
@@ -93,7 +94,7 @@ export class Explainer {
     return inOrderOf(unit, reasons);
   }
 
-  /** Takes away what is in the way until nothing is. Each turn takes something, so it ends. */
+  /** Removes hurdles until none is left. Each turn removes at least one, so the search ends. */
   #search(unit: Waiter, ask: Ask): Found {
     const found = new Map<Hurdle, Reason>();
     for (;;) {
@@ -108,7 +109,7 @@ export class Explainer {
     }
   }
 
-  /** A gate can be paused and have a limit of 0: with the pause gone, it is the limit. */
+  /** A gate can be paused and also have a limit of 0. Once the pause is removed, the limit is the hurdle. */
   #hurdleOf(reason: Reason, removed: ReadonlySet<Hurdle>): Hurdle {
     if (!("gate" in reason)) return WORKERS;
     const pause = pauseOf(reason.gate);
@@ -116,7 +117,7 @@ export class Explainer {
     return isPaused && !removed.has(pause) ? pause : limitOf(reason.gate);
   }
 
-  /** A reason of a walk in which some had started already, told as things stand. */
+  /** Restates a reason from a walk in which some units had already started, as things are now. */
   #asItIs(unit: Waiter, reason: Reason, outcome: WorldOutcome, hurdle: Hurdle): Reason {
     if (reason.kind === "busy") return this.#busy(unit, reason);
     if (reason.kind === "paused")
@@ -131,25 +132,25 @@ export class Explainer {
     return { kind: "behind", gate, limit, held, asked, ahead, front: { unit: front, reasons: [] } };
   }
 
-  /** Workers may have slots that those ahead would take. */
+  /** Workers may have free slots that the units ahead would take. */
   #busy(unit: Waiter, reason: Extract<Reason, { kind: "busy" }>): Reason {
     const serving = (unit.workers ?? []).flatMap((index) => this.#snapshot.workers?.[index] ?? []);
     const free = serving.reduce((sum, { slots, used }) => sum + Math.max(0, slots - used), 0);
     return free > 0 ? { ...reason, free } : reason;
   }
 
-  /** The limit from which on each gate has room for it, and for those ahead who start then. */
+  /** For each gate, the lowest limit with room for the unit and for the units ahead that then start. */
   #rooms(line: readonly Waiter[], needed: readonly Hurdle[], ask: Ask): RaisedLimits {
     if (!needed.some(isLimit)) return new Map();
     const exact = this.#roomFor(needed, ask(needed).starting);
     const suffices = !ask(needed, exact).reasons;
-    // Those who wait in a strict line keep room for themselves, too.
+    // Units that wait in a strict line also keep room for themselves.
     return suffices ? exact : this.#roomFor(needed, line);
   }
 
   /**
-   * A limit that is raised, and not taken away, lets fewer of those ahead in, so less may be in the way: as long as less is
-   * enough, no more than that is named.
+   * A limit that is raised, rather than removed, admits fewer of the units ahead, so fewer hurdles may
+   * remain. While fewer hurdles suffice, only those are named.
    */
   #fitted(
     needed: readonly Hurdle[],
@@ -175,7 +176,7 @@ export function explain(snapshot: Snapshot, id: string): readonly Reason[] {
   return new Explainer(snapshot).reasonsOf(id);
 }
 
-/** The smallest part of these whose removal is enough; all of them are. */
+/** The smallest subset of these hurdles whose removal suffices. Removing all of them does. */
 function least(hurdles: readonly Hurdle[], suffice: (part: readonly Hurdle[]) => boolean): readonly Hurdle[] {
   if (hurdles.length <= 1) return hurdles;
   if (hurdles.length <= FEW) return parts(hurdles).find((part) => suffice(part)) ?? hurdles;
@@ -183,7 +184,7 @@ function least(hurdles: readonly Hurdle[], suffice: (part: readonly Hurdle[]) =>
   return fewer ? least(fewer, suffice) : hurdles;
 }
 
-/** Every proper part that is not empty, the smaller ones first. */
+/** Every proper subset that is not empty, smaller ones first. */
 function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
   const all = Array.from({ length: 2 ** hurdles.length - 2 }, (_, bits) =>
     hurdles.filter((_hurdle, index) => (bits + 1) & (1 << index)),
@@ -193,7 +194,7 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
 
 const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
 
-/** The first who takes from this gate. */
+/** The first unit that takes from this gate. */
 function firstAt(gate: string, { starting }: WorldOutcome): string {
   const takes = ({ asks }: Waiter): boolean => asks.some((ask) => ask.gate === gate);
   return (starting.find(takes) as Waiter).id;
@@ -202,7 +203,10 @@ function firstAt(gate: string, { starting }: WorldOutcome): string {
 const slotsAt = (gate: string, units: readonly Waiter[]): number =>
   units.reduce((sum, { asks }) => sum + (asks.find((ask) => ask.gate === gate)?.slots ?? 0), 0);
 
-/** The limit with which it starts, together with all else that is named. Where not all are seen who stand ahead, nobody knows it. */
+/**
+ * Adds the limit with which the unit starts, together with everything else that is named. The limit is
+ * unknown if not all units ahead were seen.
+ */
 function roomy(reason: Reason, rooms: RaisedLimits, line: readonly Waiter[]): Reason {
   const room = "gate" in reason ? rooms.get(reason.gate) : undefined;
   if (room === undefined || !("gate" in reason) || (reason.kind === "paused" && !reason.zero)) return reason;
@@ -211,7 +215,7 @@ function roomy(reason: Reason, rooms: RaisedLimits, line: readonly Waiter[]): Re
   return isCut ? reason : ({ ...reason, room } as Reason);
 }
 
-/** As the unit asks; what is about workers comes last. */
+/** In the order of the unit's asks. Reasons about workers come last. */
 function inOrderOf({ asks }: Waiter, reasons: readonly Reason[]): Reason[] {
   const place = (reason: Reason): number => {
     if (!("gate" in reason)) return asks.length;

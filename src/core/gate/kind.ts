@@ -1,25 +1,25 @@
 /**
- * The kinds of gates. A kind is data: who asks for it, how its line is served, what holds before anybody sets a limit, and
- * what a sentence calls it. Nothing in the decision knows about kinds.
+ * The kinds of gates. A kind is data: who asks for it, how its line is served, the limit before anyone sets
+ * one, and its title in sentences. Nothing in the decision knows about kinds.
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
 import { familyOf, parseKey } from "./key.ts";
 import { called, ofRun, only } from "./title.ts";
 
-/** How a gate comes into the world. */
+/** The line and limit of a new gate. */
 export interface Born {
   readonly line: Line;
-  /** The limit of a gate nobody has declared: unlimited for caps, unset where a number is required. */
+  /** The limit of a gate that no app declares: unlimited for caps, unset where a number is required. */
   readonly limit: Limit;
 }
 
 export interface Kind extends Born {
-  /** How its keys look. */
+  /** The format of its keys. */
   readonly key: string;
   readonly askedBy: string;
   readonly means: string;
-  /** What a sentence calls the gate with this name; the name is empty where there is only one. */
+  /** The title in a sentence of the gate with this name. The name is empty if the kind has only one gate. */
   readonly title: (name: string) => string;
 }
 
@@ -95,13 +95,16 @@ const kindIn = (key: string): Kind | undefined => {
   return Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
 };
 
-/** How a gate comes into the world when a unit first asks for it. An unknown kind must be set before it admits. */
+/**
+ * The line and limit of a gate when a unit first asks for it. A gate of an unknown kind must be set before it
+ * admits.
+ */
 export function bornAs(key: string): Born {
   const { line, limit } = kindIn(key) ?? ({ line: "strict", limit: null } as const);
   return { line, limit };
 }
 
-/** How a gate is called in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
+/** The title of a gate in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
 export function gateTitle(key: string): string {
   const { kind, name } = parseKey(key);
   const known = kindIn(key);
@@ -109,13 +112,19 @@ export function gateTitle(key: string): string {
   return (known?.title ?? called(kind))(key.slice(kind.length + 1));
 }
 
-/** What holds at a gate of which no app says anything. One of a single value has its family's limit, and none of its own. */
+/**
+ * The values of a gate that no app declares. A gate of a single value has its family's limit, and none of its
+ * own.
+ */
 export function undeclared(key: string): Born {
   const born = bornAs(key);
   return familyOf(key) === null ? born : { ...born, limit: null };
 }
 
-/** Gates that every unit of a line asks for: waiting for them says nothing about one lane, so none parks on them. */
+/**
+ * True for gates that every unit of a line asks for. Waiting for them says nothing about one lane, so no lane
+ * parks on them.
+ */
 export function isWholeLine(key: string): boolean {
   return key === "cluster" || key === "runs" || key.startsWith("queue:");
 }

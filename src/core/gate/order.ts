@@ -1,6 +1,6 @@
 /**
- * The order of a line: queue rank (1 first), then priority (higher first), then enqueue time, then id.
- * Ids grow with time inside a process, so the order is total: two different units never tie.
+ * The order of a line: queue rank (1 first), then priority (higher first), then enqueue time, then ID. IDs
+ * grow with time inside a process. The order is total: two different units never tie.
  */
 export interface Place {
   readonly rank: number;
@@ -15,7 +15,7 @@ export function compare(a: Place, b: Place): number {
   );
 }
 
-/** The line in order. The input is left as it was. */
+/** Returns the line in order, as a copy. */
 export function inOrder<P extends Place>(line: readonly P[]): P[] {
   return [...line].sort(compare);
 }

@@ -40,7 +40,7 @@ describe("reasons that lead to the same front", () => {
 });
 
 describe("a chain in which each stands behind the two before it", () => {
-  /** The reasons of the last of 40 units, of which each asks for three gates that follow each other. */
+  /** The reasons of the last of 40 units, each of which asks for three consecutive gates. */
   const gateKeys = Array.from({ length: 42 }, (_, i) => `g${i}`);
   const gates = gateKeys.map(
     (key, i): Gate => ({

@@ -1,26 +1,29 @@
 import type { Limit } from "./gate.ts";
 
-/** Behind so many it is time that helps: no limit that lets all of them start is worth a word. */
+/** Behind more units than this, only time helps. A limit that would start all of them is not worth naming. */
 export const MANY = 100;
 
-/** Who holds slots of a gate, as far as the snapshot that was explained knows them. */
+/** A holder of slots of a gate, as far as the explained snapshot shows it. */
 export interface Holder {
   readonly unit: string;
   readonly name: string;
   readonly slots: number;
   readonly session: string;
   readonly since: number;
-  /** Its unit has ended, or waits for its next attempt; its code still runs, and its slots follow the code. */
+  /**
+   * Its unit has ended, or waits for its next attempt, but its code still runs. Its slots stay held until the
+   * code ends.
+   */
   readonly stopping?: { readonly since: number; readonly because: string };
 }
 
-/** The unit at the front of a line, and why it does not move itself. */
+/** The unit at the front of a line, and why it does not start itself. */
 interface Front {
   readonly unit: string;
   readonly reasons: readonly Reason[];
 }
 
-/** Why a unit waits, as data. Sentences are made of it in describe.ts and nowhere else. */
+/** Why a unit waits, as data. Only describe.ts turns it into sentences. */
 export type Reason =
   | {
       readonly kind: "full";
@@ -30,9 +33,9 @@ export type Reason =
       readonly asked: number;
       readonly ahead: number;
       readonly holders?: readonly Holder[];
-      /** The limit is the one that its family has for each value, stricter than any of the gate's own. */
+      /** True if the limit is its family's limit for each value, which is stricter than the gate's own. */
       readonly perValue?: boolean;
-      /** The limit with which it starts, where that is known: those ahead who start with it have room, too. */
+      /** The limit with which the unit starts, if known. It includes the units ahead that then start too. */
       readonly room?: number;
     }
   | {
@@ -45,7 +48,7 @@ export type Reason =
       readonly front: Front;
       readonly room?: number;
     }
-  /** `zero`: it is its limit of 0 that pauses it; `room` is the limit with which the unit starts. */
+  /** `zero` means that its limit of 0 pauses it. `room` is the limit with which the unit starts. */
   | {
       readonly kind: "paused";
       readonly gate: string;
@@ -53,13 +56,13 @@ export type Reason =
       readonly zero?: boolean;
       readonly room?: number;
     }
-  /** `undeclared`: no app that is deployed declares it. */
+  /** `undeclared` means that no deployed app declares it. */
   | {
       readonly kind: "unset";
       readonly gate: string;
       readonly ahead: number;
       readonly undeclared?: boolean;
-      /** An app declared it, and its later deploy, at that time, does not. */
+      /** An app declared it, but a later deploy of that app, at that time, does not. */
       readonly replaced?: { readonly app: string; readonly limit: Limit; readonly at: number };
       readonly room?: number;
     }
@@ -74,8 +77,8 @@ export type Reason =
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }
   /**
-   * `ahead` are units in front that are refused as busy too and could run on one of its workers; `free` are slots that
-   * nobody uses yet, but those ahead would.
+   * `ahead` counts units in front that are also refused as busy and could run on one of its workers. `free`
+   * counts slots that are unused, but that units ahead would take.
    */
   | {
       readonly kind: "busy";
@@ -84,21 +87,23 @@ export type Reason =
       readonly ahead: number;
       readonly free?: number;
     }
-  /** `apps`: those that have the task, where it is known. */
+  /** `apps` are the apps that have the task, if known. */
   | {
       readonly kind: "noWorker";
       readonly queue: string;
       readonly name: string;
       readonly apps?: readonly string[];
     }
-  /** Its lane could not be processed and was set aside, then; nobody looks at it until it is put back. */
+  /**
+   * Its lane could not be processed and was set aside at that time. No pass looks at it until it is put back.
+   */
   | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };
 
 export type GateReason = Extract<Reason, { gate: string }>;
 
 /**
- * Many reasons share a front, and fronts stand behind others, so walking them as if they were a tree takes for ever.
- * Here each front is expanded only where it occurs first, in reading order; later it is only named.
+ * Many reasons share a front, and fronts stand behind other fronts, so walking them as a tree would take
+ * forever. Here each front is expanded only where it first occurs, in reading order. Later it is only named.
  */
 export function eachFrontOnce(reasons: readonly Reason[]): Reason[] {
   const seen = new Set<string>();
@@ -112,7 +117,7 @@ export function eachFrontOnce(reasons: readonly Reason[]): Reason[] {
   return reasons.map(prune);
 }
 
-/** Every gate that a list of reasons names, following `behind` to what holds the front back. */
+/** Every gate that the reasons name, following `behind` to what holds the front back. */
 export function gatesNamed(reasons: readonly Reason[]): Set<string> {
   const named = new Set<string>();
   const visit = (list: readonly Reason[]): void => {

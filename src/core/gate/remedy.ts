@@ -1,4 +1,4 @@
-/** What would end a wait, as data. Where only time or other work helps, there is nothing to do. */
+/** Remedies for a wait, as data. There is none if only time or other work helps. */
 import type { Remedy } from "../remedy.ts";
 import { parseKey, pausedRun, unreadableKey } from "./key.ts";
 import type { Reason } from "./reason.ts";
@@ -6,10 +6,10 @@ import { eachFrontOnce, MANY } from "./reason.ts";
 
 type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
 
-/** The one that is sure to help; undefined where only time or other work can. */
+/** The remedy that is sure to help. Undefined if only time or other work can. */
 export const remedy = (reason: Reason): Remedy | undefined => remedies(reason)[0];
 
-/** All of them, the surest first. */
+/** All remedies, the surest first. */
 export function remedies(reason: Reason): readonly Remedy[] {
   const [once] = eachFrontOnce([reason]);
   return once ? cures(once) : [];
@@ -42,29 +42,35 @@ function cures(reason: Reason): readonly Remedy[] {
   }
 }
 
-/** Runs are let in by every worker. */
+/** Any worker can admit runs. */
 const isAnyQueue = (queue: string): boolean => queue === "" || queue.startsWith("@");
 
-/** What lets it in beside those ahead. Where they are too many, or not all of them are known, it is time that helps. */
+/**
+ * A limit that admits it along with the units ahead. If there are too many of them, or not all are known,
+ * only time helps.
+ */
 function raise({ gate, held, asked, ahead, room }: Of<"full">): readonly Remedy[] {
   if (room !== undefined) return [setLimit(gate, room)];
   return ahead > 0 ? [] : [setLimit(gate, held + asked)];
 }
 
-/** Room for those ahead and for itself; where that is not known, what moves the front. */
+/** A limit with room for the units ahead and for itself. If that is not known, what moves the front. */
 function pastTheFront({ gate, ahead, room, front }: Of<"behind">): readonly Remedy[] {
   if (room !== undefined) return ahead > MANY ? [] : [setLimit(gate, room)];
   return front.reasons.map(cures).find((found) => found.length > 0) ?? [];
 }
 
-/** The limit of a pool comes with the app that declares it. What a later deploy left out, no deploy of it brings back. */
+/**
+ * The limit of a pool comes with the app that declares it. If a later deploy of that app left it out,
+ * deploying does not bring it back.
+ */
 function declare({ gate, room, undeclared, replaced }: Of<"unset">): readonly Remedy[] {
   if (gate === unreadableKey) return [{ action: "inspect" }];
   const set = setLimit(gate, room);
   return undeclared && !replaced && parseKey(gate).kind === "pool" ? [set, { action: "deploy" }] : [set];
 }
 
-/** Each kind of pause has its own way back. */
+/** Each kind of pause is resumed in its own way. */
 function resume(gate: string): Remedy {
   const { kind, name } = parseKey(gate);
   if (kind === "queue") return { action: "resumeQueue", queue: name };

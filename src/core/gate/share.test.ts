@@ -55,7 +55,10 @@ describe("the part that a claimer takes of scarce slots", () => {
 });
 
 describe("workers of any size that share a gate", () => {
-  /** Workers claim in turns, each for itself, and what they run ends by chance. Begins with all slots at the first. */
+  /**
+   * Workers claim in turns, each for itself, and their units end by chance. At first one worker holds all
+   * slots.
+   */
   class Loop {
     readonly used: number[];
     readonly #slots: readonly number[];
@@ -77,7 +80,7 @@ describe("workers of any size that share a gate", () => {
       return this.#limit - this.used.reduce((sum, used) => sum + used, 0);
     }
 
-    /** Some of what one worker runs ends, and it claims in the same breath. */
+    /** Some units of one worker end, and it claims in the same pass. */
     turn(): void {
       const me = Math.floor(this.#random() * this.used.length);
       const used = this.used[me] as number;

@@ -1,14 +1,14 @@
 /**
- * How much of what it could take a claimer should take when slots are scarce. A worker that completes and claims in
- * one breath would keep its slots for ever; so where gates bind and others are hungry, it takes no more than brings
- * it to its fair part, and leaves the rest to them. In balance this never holds anybody back.
+ * How much a claimer should take when slots are scarce. A worker that completes and claims in the same pass
+ * would keep its slots forever. So if gates bind and other workers are hungry, it takes only up to its fair
+ * share and leaves the rest to them. In balance this never holds anybody back.
  */
 import type { GateWorker } from "./workers.ts";
 
 interface Claiming {
-  /** What the claimer could take now. */
+  /** How many units the claimer could take now. */
   readonly wanted: number;
-  /** What is left to others beside that. */
+  /** How many more are left to others. */
   readonly left: number;
   readonly me: GateWorker;
   /** Live workers that serve the same work and have free slots. */

@@ -1,4 +1,4 @@
-/** What gates are called in sentences. A kind's row in kind.ts says which of these it uses. */
+/** The titles of gates in sentences. A kind's row in kind.ts says which of these it uses. */
 
 /** `queue "stripe"` */
 export const called =
@@ -12,13 +12,13 @@ export const only =
   (name: string): string =>
     name === "" ? title : called(kind)(name);
 
-/** What one run has for itself: `ID` is its pause, `ID/NAME` a gate of its steps. */
+/** A gate of one run: `ID` is its pause, `ID/NAME` a gate of its steps. */
 export function ofRun(name: string): string {
   const slash = name.indexOf("/");
   return slash < 0 ? `the pause of run ${name}` : ownTitle(name.slice(slash + 1));
 }
 
-/** What the executors' limits are called where people write them. */
+/** The limits of executors, under the names that people write. */
 const EXECUTORS: Readonly<Record<string, string>> = {
   workers: "its run's maxWorkers",
   async: "its run's maxAsyncConcurrent",

@@ -1,4 +1,4 @@
-/** Who stands in line before the gates, and what is remembered of the head of a lane. */
+/** The units in line at the gates, and what is remembered about the head of a lane. */
 import type { Ask } from "./gate.ts";
 import type { Place } from "./order.ts";
 
@@ -6,32 +6,41 @@ import type { Place } from "./order.ts";
 export interface Waiter extends Place {
   readonly lane: string;
   readonly asks: readonly Ask[];
-  /** The mark of its lane; counts only when it names this unit. */
+  /** The mark of its lane. It counts only if it names this unit. */
   readonly mark?: Mark | undefined;
-  /** The last unit the snapshot knows of a longer lane: never admitted now, but nobody passes it unseen. */
+  /**
+   * The last unit that the snapshot knows of a longer lane. It is never admitted now, but no unit passes it
+   * unseen.
+   */
   readonly frontier?: boolean;
-  /** Which of the snapshot's workers serve it; absent where workers play no part. */
+  /** The indices of the workers that serve it. Absent if workers play no part. */
   readonly workers?: readonly number[];
-  /** The claimer has claimed it before, and it only waits for its slots. */
+  /** The claimer has already claimed it, and it only waits for its slots. */
   readonly claimed?: boolean;
   readonly queue?: string;
   readonly name?: string;
-  /** Waiting units ahead of it per gate, and under "" for a worker, where the snapshot does not hold them all. */
+  /**
+   * The number of units waiting ahead of it per gate, and under "" for a worker, if the snapshot does not
+   * hold them all.
+   */
   readonly ahead?: Readonly<Record<string, number>>;
 }
 
-/** How often the head of a lane was overtaken at a pool, and since when; it lapses when another unit is head. */
+/**
+ * How often the head of a lane was overtaken at a pool, and since when. It lapses when another unit becomes
+ * head.
+ */
 export interface Mark {
   readonly unit: string;
   readonly passed: number;
   readonly since: number;
 }
 
-/** The head of a lane while those behind it take from its pools. */
+/** The head of a lane while units behind it take from its pools. */
 export interface Watch {
   readonly lane: string;
   readonly mark: Mark;
   overtakes: number;
-  /** The last that overtook it: a unit that takes from several of its pools counts once. */
+  /** The last unit that overtook it. A unit that takes from several of its pools counts once. */
   last: string | undefined;
 }

@@ -36,7 +36,7 @@ describe("the slots of all workers", () => {
     const take = (queue: string, claimed = false) => slots.takerOf(unit([0], { queue, claimed }));
     expect([take("x"), take("x"), take("x")]).toEqual(["me", "me", undefined]);
     expect([take("y"), take("y")]).toEqual(["me", undefined]);
-    // What it has claimed before only starts now.
+    // A unit that it has already claimed only starts now.
     expect(take("x", true)).toBe("me");
     expect(slots.postponed).toBe("own");
   });

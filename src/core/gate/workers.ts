@@ -1,7 +1,7 @@
 /**
- * Who could run an admitted unit. A worker's own slots are the budget of the claimer, not a gate: nobody stands
- * in a line for them, but a unit whose every worker is full has a reason, and a slot that another live worker
- * should use is left to it.
+ * Which worker could run an admitted unit. A worker's own slots are the budget of the claimer, not a gate, so
+ * no unit stands in line for them. But a unit whose workers are all full has a reason, and a slot that
+ * another live worker should use is left to it.
  */
 import type { ClaimBounds } from "./claim-budget.ts";
 import { ClaimBudget } from "./claim-budget.ts";
@@ -13,26 +13,29 @@ export interface GateWorker {
   readonly slots: number;
   /** How many of its slots are in use. */
   readonly used: number;
-  /** How many it would take now, where that is less than all that are free. */
+  /** How many units it would take now, if that is less than its free slots. */
   readonly appetite?: number;
-  /** How many it would claim anew, where that is bounded beside its slots. */
+  /** How many new units it would claim, if that is bounded in addition to its slots. */
   readonly claims?: ClaimBounds;
 }
 
-/** The slots of all workers while a line is walked. */
+/** The slots of all workers during the walk of a line. */
 export interface Slots {
   /**
-   * Takes one slot for the unit: the claimer's if it serves it and has one, else another's. A frontier only asks
-   * whether somebody could start it, and takes nothing.
+   * Takes one slot for the unit: the claimer's, if it serves the unit and has one, else another worker's. A
+   * frontier only asks whether it could start, and takes nothing.
    */
   takerOf(unit: Waiter): "me" | "other" | undefined;
-  /** Why nobody takes it. Counts it as waiting for its workers. */
+  /** The reason why no worker takes it. Counts it as waiting for its workers. */
   refuse(unit: Waiter): Reason;
-  /** Who the claimer had a slot for, but may only claim another time: nobody, some that others take, some it must. */
+  /**
+   * Units for which the claimer has a slot, but no claims left in this pass: none, some that other workers
+   * take, or some that only the claimer can take.
+   */
   readonly postponed: "none" | "others" | "own";
 }
 
-/** Units that were refused, by the workers that serve them. */
+/** Refused units, by the workers that serve them. */
 interface Refused {
   readonly workers: readonly number[];
   units: number;

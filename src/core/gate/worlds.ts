@@ -1,7 +1,8 @@
 /**
- * The worlds that an explanation asks about: a line as it is, but without some of the hurdles in it. The walk through a
- * world says of every unit of the line what becomes of it, and nobody changes what is decided about those ahead. So a
- * world that is asked about again is walked once more, to the end of the line, and then answers for everybody.
+ * The worlds that an explanation asks about: a line as it is, but without some of its hurdles. The walk
+ * through a world decides every unit of the line, and no unit changes the decision about the units ahead. So
+ * when a world is asked about again, it is walked once more, to the end of the line, and then answers for
+ * every unit.
  */
 import type { Plan, Snapshot, Waiter } from "./admit.ts";
 import { admit } from "./admit.ts";
@@ -11,28 +12,28 @@ import { pausedWith } from "./key.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
 
-/** A hurdle by its name: the pause of a gate, its limit, or that no worker takes the unit. */
+/** The name of a hurdle: the pause of a gate, its limit, or that no worker takes the unit. */
 export type Hurdle = string;
 export const WORKERS: Hurdle = "workers";
 export const pauseOf = (gate: string): Hurdle => `pause ${pausedWith(gate)}`;
 export const limitOf = (gate: string): Hurdle => `limit ${gate}`;
 export const isLimit = (hurdle: Hurdle): boolean => hurdle.startsWith(limitOf(""));
-/** The gates whose limits are among these. */
+/** The gates whose limits are among these hurdles. */
 export const limitsIn = (hurdles: readonly Hurdle[]): string[] =>
   hurdles.filter(isLimit).map((hurdle) => hurdle.slice(limitOf("").length));
 
-/** What the limits of gates are raised to; unlimited where nothing is said. */
+/** The raised limits of gates. A gate that is not listed becomes unlimited. */
 export type RaisedLimits = ReadonlyMap<string, number>;
 
-/** What becomes of one unit in a world. */
+/** The outcome for one unit in a world. */
 export interface WorldOutcome {
-  /** What is in its way; undefined when it starts. */
+  /** The obstacles of the unit. Undefined if it starts. */
   readonly reasons: readonly Reason[] | undefined;
-  /** Those who start up to it, in order, itself among them when it does. */
+  /** The units that start, up to this one, in order. Includes this one if it starts. */
   readonly starting: readonly Waiter[];
 }
 
-/** The gates that somebody in line asks for. All others cost a walk something and change nothing. */
+/** The gates that a unit in line asks for. All others only make a walk slower. */
 export function gatesAsked(gates: Iterable<Gate>, line: readonly Waiter[]): ReadonlyMap<string, Gate> {
   const asked = new Map<string, Gate>();
   for (const { asks } of line)
@@ -42,7 +43,7 @@ export function gatesAsked(gates: Iterable<Gate>, line: readonly Waiter[]): Read
   return asked;
 }
 
-/** Most lines have a handful of them. Where each unit has hurdles of its own, old worlds are forgotten. */
+/** Most lines need only a few worlds. If each unit has hurdles of its own, old worlds are forgotten. */
 const MOST_PLANS = 32;
 const MOST_ASKED = 10_000;
 
@@ -53,14 +54,14 @@ export class Worlds {
   readonly #asked = new Set<string>();
   readonly #plans = new Map<string, Plan>();
 
-  /** `line` is in order. */
+  /** `line` must be in order. */
   constructor(snapshot: Snapshot, line: readonly Waiter[], gates: readonly Gate[]) {
     this.#snapshot = snapshot;
     this.#line = line;
     this.#gates = gates;
   }
 
-  /** Of the unit at this place of the line, in the world without these hurdles. */
+  /** The outcome for the unit at this place of the line, in the world without these hurdles. */
   outcome(place: number, removed: ReadonlySet<Hurdle>, limits: RaisedLimits = new Map()): WorldOutcome {
     const unit = this.#line[place] as Waiter;
     const plan = this.#planFor(place, removed, limits);
@@ -78,7 +79,7 @@ export class Worlds {
     const known = this.#plans.get(key);
     if (known) return known;
     const walk = (line: readonly Waiter[]): Plan => admit(this.#without(unit, line, removed, limits));
-    // The first time, nobody else may ever want to know.
+    // The first time, nobody else may ever ask, so the walk stops at this unit.
     if (!this.#asked.has(key)) {
       if (this.#asked.size > MOST_ASKED) this.#asked.clear();
       this.#asked.add(key);
@@ -95,8 +96,9 @@ export class Worlds {
   }
 
   /**
-   * The world without these hurdles: gates unlimited or resumed, and a worker more. If some workers serve the unit, the new
-   * one serves whatever they do. Otherwise it is a worker of the unit's app, for its queue.
+   * The world without these hurdles: gates are unlimited or resumed, and there is one more worker. If some
+   * workers serve the unit, the new worker serves everything that they do. Otherwise it is a worker of the
+   * unit's app, for its queue.
    */
   #without(
     unit: Waiter,
@@ -130,11 +132,11 @@ export class Worlds {
 
 type AppOf = NonNullable<Snapshot["apps"]>[number];
 
-/** Where nobody knows whose task it is, any worker of its queue may run both. */
+/** If the app of the task is not known, any worker of its queue may run both. */
 const isOfOne = (apps: readonly AppOf[], { name = "" }: Waiter): boolean =>
   apps.length === 0 || apps.some(({ tasks }) => tasks.includes(name));
 
-/** Whom the worker serves that is added depends on the unit. */
+/** The added worker serves different units depending on this unit, so that is part of the key. */
 function keyOf(
   unit: Waiter,
   removed: ReadonlySet<Hurdle>,

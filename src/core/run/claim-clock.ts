@@ -1,18 +1,18 @@
 /**
- * How long a step has waited for slots that others had. While one of the gates it waited for was paused or had no limit,
- * its clock stood still: no slot could have come free.
+ * How long a step has waited for slots that others held. The clock stands still while one of the gates it
+ * waited for was paused or had no limit, because then no slot could have come free.
  */
 interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** What it waited for, and how long. */
+/** The gates it waited for, and how long. */
 interface Waited extends Span {
   readonly gates: readonly string[];
 }
 
-/** A change of a gate: whether it could admit anybody before, and from then on. */
+/** A change of a gate: whether it could admit anything before, and whether it can from then on. */
 export interface GateChange {
   readonly at: number;
   readonly was: boolean;
@@ -29,7 +29,7 @@ export function countedWait(
   }, 0);
 }
 
-/** When a gate admitted nobody, within a span. */
+/** The times within a span when a gate admitted nothing. */
 function closedSpans(changes: readonly GateChange[], { from, until }: Span): Span[] {
   const spans: Span[] = [];
   let since = changes[0] && !changes[0].was ? Number.NEGATIVE_INFINITY : undefined;
@@ -43,7 +43,7 @@ function closedSpans(changes: readonly GateChange[], { from, until }: Span): Spa
     .filter((span) => span.until > span.from);
 }
 
-/** The length of what several spans cover together. */
+/** The total length that these spans cover. Overlaps count once. */
 function covered(spans: readonly Span[]): number {
   let length = 0;
   let reached = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,7 @@
-/** What the history of a run tells. Nothing of it is stored as such: it is made of the events of the run's units and gates. */
+/**
+ * The events in the history of a run. They are not stored as such, but derived from the events of the run's
+ * units and gates.
+ */
 import type { EventMeaning } from "../event.ts";
 
 const POOLS = { pools: "the names of its pools" };

@@ -145,7 +145,7 @@ describe("the window", () => {
     ["a boolean: true", true],
     ["a list: [1,2]", from("pair")],
     ["an object: {}", {}],
-    // What is referred to must be there: without a limit nobody would notice that it is not.
+    // A referenced value must exist. Otherwise there would be no limit, and nobody would notice.
     ["null", from("nobody")],
   ])("cannot be %s", (came, concurrency) => {
     expect(() => window(concurrency)).toThrow(

@@ -1,6 +1,6 @@
 /**
- * A step over a list: which items it has, how many may be in flight, and what it comes to. The step's end is the aggregate
- * of its items, never that of the one that happened to finish last.
+ * A step over a list: its items, how many may be in flight, and its outcome. The step's end is the aggregate
+ * of its items, never the end of the item that happened to finish last.
  */
 import { SluiceError } from "../error.ts";
 import { UNLIMITED } from "../gate/gate.ts";
@@ -14,12 +14,12 @@ export type ItemOutcome =
   /** `cancelled`: not started, or aborted, because another item failed. */
   | { readonly state: "failed" | "cancelled"; readonly error: Json };
 
-/** The steps whose outputs say what the items are. */
+/** The steps whose outputs determine the items. */
 export function stepsOfEach(step: GraphStep): string[] {
   return templatesIn(step).flatMap(stepsNamedIn);
 }
 
-/** The items, in order. Refuses what is no list, and says what came. */
+/** The items, in order. Refuses a value that is not a list, and shows it. */
 export function itemsOf({ name, each }: GraphStep, values: Values): readonly Json[] {
   const { items } = each as GraphEach;
   if ("entries" in items) return entriesOf(name, render(items.entries, values));
@@ -44,7 +44,7 @@ function entriesOf(step: string, value: Json): readonly Json[] {
   return Object.entries(value).map(([key, each]) => ({ key, value: each as Json }));
 }
 
-/** How many may be in flight: -1 for as many as the other gates let in. */
+/** How many items may be in flight. -1 means as many as the other gates admit. */
 export function windowOf({ name, each }: GraphStep, values: Values): number {
   const concurrency = each?.concurrency ?? null;
   if (concurrency === null) return UNLIMITED;
@@ -53,7 +53,7 @@ export function windowOf({ name, each }: GraphStep, values: Values): number {
   throw refused(name, `its concurrency must be a whole number of 1 or more, but is ${shown(value)}`);
 }
 
-/** What an item is given. */
+/** The input of an item. */
 export function itemInput(
   { input }: GraphStep,
   values: Values,
@@ -68,13 +68,13 @@ interface Aggregate {
   readonly failed: number;
 }
 
-/** An item that has no outcome was never started. */
+/** An item without an outcome was never started. */
 export function aggregate(outcomes: readonly Pick<ItemOutcome, "state">[]): Aggregate {
   const failed = outcomes.filter(({ state }) => state !== "succeeded").length;
   return { state: failed === 0 ? "succeeded" : "failed", failed };
 }
 
-/** What `output` of such a step stands for: results in the order of the items, null for those that gave none. */
+/** The `output` of such a step: the results in the order of the items, null for items without a result. */
 export function resultsOf(outcomes: Json): Json {
   if (!Array.isArray(outcomes)) return null;
   return (outcomes as readonly ItemOutcome[]).map((each) => ("result" in each ? each.result : null));

@@ -281,7 +281,7 @@ describe("a run", () => {
   });
 });
 
-/** Steps with needs among those before them, and how each would end. */
+/** Steps that need some of the steps before them, and how each step would end. */
 const cases = fc
   .array(
     fc.record({
@@ -334,7 +334,7 @@ test("every run comes to its end once, each step is opened at most once and only
           opened.push(each.name);
           states.set(each.name, "open");
         }
-        // Asked again, it has nothing to add.
+        // A second call has nothing to add.
         const again = progress(run, { input: null, steps: states, outputs: new Map() });
         expect(again).toMatchObject({ open: [], skip: [], expand: [], finish: answer.finish });
         if (answer.finish) {

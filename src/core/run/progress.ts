@@ -1,10 +1,10 @@
 /**
- * What follows in a run, from what its steps have come to: which steps are over, which are skipped, which can be put in
- * line, and whether the run has ended. Pure and repeatable: asked again with what it answered written down, it answers
- * nothing new.
+ * Decides what follows in a run from the states of its steps: which steps are over, which are skipped, which
+ * can be put in line, and whether the run has ended. Pure and repeatable: once its answer is written down,
+ * asking again gives nothing new.
  *
- * A step is put in line as soon as its own needs are met; nobody waits for a level. Outputs are looked at only where a
- * ready step, a condition or the end wants them, so they are asked for by name first.
+ * A step is put in line as soon as its own needs are met; it does not wait for a level. Outputs are needed
+ * only for a ready step, a condition or the end, so they are requested by name first.
  */
 import { holds, stepsIn } from "../workflow/condition.ts";
 import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
@@ -19,18 +19,18 @@ export interface RunNow {
   /** Steps that are not listed are pending. */
   readonly steps: ReadonlyMap<string, ProgressState>;
   /**
-   * What steps gave, as far as it has been read; null for one that gave nothing. Of a step over a list: how its items
-   * ended.
+   * The outputs of steps, as far as they have been read; null for a step without one. For a step over a list:
+   * how its items ended.
    */
   readonly outputs: ReadonlyMap<string, Json>;
 }
 
 export type Progress =
-  /** Outputs of these steps have to be read first. */
+  /** The outputs of these steps must be read first. */
   | { readonly wants: readonly string[] }
   | {
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
-      /** Without an input, for a task that takes none. */
+      /** The input is undefined for a task that takes none. */
       readonly open: readonly { readonly step: GraphStep; readonly input: Json | undefined }[];
       /** Steps over a list that can begin. */
       readonly expand: readonly GraphStep[];
@@ -66,7 +66,8 @@ class Walk {
   }
 
   walk(): Progress {
-    // A step that is skipped decides others, wherever they stand: again until nothing moves.
+    // A skipped step can decide any other step, wherever it stands, so the rounds repeat until nothing
+    // changes.
     while (this.#round()) {}
     const finish = this.#isOver() ? this.#finish() : null;
     if (this.#wants.size > 0) return { wants: [...this.#wants] };
@@ -98,13 +99,13 @@ class Walk {
     return "open";
   }
 
-  /** A need that can no longer be met, whatever the others come to. */
+  /** A need that can no longer be met, whatever the other steps come to. */
   #hindrance(step: GraphStep): Because | undefined {
     for (const { step: name, on } of step.needs) {
       const was = this.#stateOf(name);
       if (isFinal(was) && !meets(was, on)) return { kind: "need", step: name, was, wanted: on };
     }
-    // A step that waits for a failure is what handles it: that still has its turn.
+    // A step that waits for a failure handles it, so it still gets its turn.
     if (!this.#graph.failFast || step.needs.some(({ on }) => on !== "succeeded")) return undefined;
     const [failed] = this.#failures();
     return failed === undefined ? undefined : { kind: "failFast", step: failed };
@@ -134,7 +135,10 @@ class Walk {
     return this.#graph.steps.filter(isFailure).map(({ name }) => name);
   }
 
-  /** Only what succeeded has given anything, and items that failed have ended somehow; all else is null. */
+  /**
+   * Only steps that succeeded, and failed steps over a list, have an output to read. All others count as
+   * null.
+   */
   #has(names: readonly string[]): boolean {
     const gave = (name: string): boolean => {
       const state = this.#stateOf(name);
@@ -145,7 +149,7 @@ class Walk {
     return missing.length === 0;
   }
 
-  /** A step that is not there has never happened. */
+  /** A step that is not in the graph counts as skipped. */
   #stateOf(name: string): ProgressState {
     return this.#states.get(name) ?? "skipped";
   }
@@ -161,7 +165,7 @@ function meets(state: ProgressState, on: Need["on"]): boolean {
 const isEach = (graph: Graph, name: string): boolean =>
   graph.steps.some((step) => step.name === name && Boolean(step.each));
 
-/** What references stand for, as far as it has been read. */
+/** The values of references, as far as they have been read. */
 export function valuesOf(graph: Graph, { input, outputs }: RunNow): Values {
   const read = (step: string): Json => outputs.get(step) ?? null;
   return {

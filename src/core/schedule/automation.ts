@@ -1,7 +1,8 @@
 /**
- * When a workflow is submitted because of others. `succeeded`: each time all of them have succeeded since its last
- * submission. `newer`: when one of them has succeeded since the workflow itself did last, and no run of it is queued or
- * in progress. One success is acted on once: a run that failed is not submitted again before there is a new one.
+ * Decides when a workflow is submitted because of others. `succeeded`: each time all of them have succeeded
+ * since its last submission. `newer`: when one of them has succeeded since the workflow itself last did, and
+ * no run of it is queued or in progress. Each success is acted on once: a failed run is not submitted again
+ * before there is a new success.
  */
 export interface AutomationCondition {
   readonly kind: "succeeded" | "newer";
@@ -15,17 +16,22 @@ export interface Success {
 }
 
 export interface Acted {
-  /** Successes before this instant were before its time; not said for `newer`, which asks how things are now. */
+  /**
+   * Successes before this instant do not count. Ignored for `newer`, which looks only at the current state.
+   */
   readonly since: number;
-  /** The run of each workflow whose success was acted on last. */
+  /** For each workflow, the run whose success was acted on last. */
   readonly seen: Readonly<Record<string, string>>;
-  /** The run it has submitted last. */
+  /** The run that it submitted last. */
   readonly run: string | null;
 }
 
 type Successes = ReadonlyMap<string, Success>;
 
-/** The successes to act on now; none when it is not time. Whether `newer` may act depends on its active runs, too. */
+/**
+ * The successes to act on now, or none if it is not time. Whether `newer` may act also depends on its active
+ * runs.
+ */
 export function toActOn(
   workflow: string,
   when: AutomationCondition,
@@ -42,7 +48,10 @@ export function toActOn(
   return found.some((each) => isNew(each) && each.at > asOf) ? found : [];
 }
 
-/** Of a run of our own we know what it has seen. What came since then is new, even if that run ended later. */
+/**
+ * If the workflow's last success is a run of our own, we know which successes it has seen. Later ones are
+ * new, even if that run ended after them.
+ */
 function upToDateAsOf(own: Success | undefined, { run }: Acted): number {
   return own === undefined || own.run === run ? Number.NEGATIVE_INFINITY : own.at;
 }

@@ -1,12 +1,13 @@
 /**
- * A cron expression, read once: which times of a wall clock it names. Five fields (minute, hour, day of month, month, day
- * of week), or six with seconds in front; `*`, lists, ranges, steps, names of months and days, `L` for the last day of a
- * month, and the nicknames from @hourly to @yearly. When both days are restricted, either of them is enough.
+ * A parsed cron expression: the wall-clock times it names. It has five fields (minute, hour, day of month,
+ * month, day of week), or six with seconds in front. It supports `*`, lists, ranges, steps, names of months
+ * and days, `L` for the last day of a month, and the nicknames from @hourly to @yearly. If both day fields
+ * are restricted, matching either is enough.
  */
 import { SluiceError } from "../error.ts";
 
 export interface Cron {
-  /** Sorted, each at least one. */
+  /** Sorted, each with at least one entry. */
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
@@ -16,7 +17,10 @@ export interface Cron {
   /** 0 is Sunday. */
   readonly weekdays: ReadonlySet<number>;
   readonly eitherDay: boolean;
-  /** Every so often, rather than at fixed times: it goes by real time when the clock is put forward or back. */
+  /**
+   * True if it fires at intervals rather than at fixed times. Then it goes by real time when the clock is put
+   * forward or back.
+   */
   readonly interval: boolean;
 }
 
@@ -35,7 +39,7 @@ const MINUTE: Field = { name: "minute", min: 0, max: 59 };
 const HOUR: Field = { name: "hour", min: 0, max: 23 };
 const DAY: Field = { name: "day of month", min: 1, max: 31 };
 const MONTH: Field = { name: "month", min: 1, max: 12, names: MONTHS };
-/** 7 is Sunday, too. */
+/** 7 is also Sunday. */
 const WEEKDAY: Field = { name: "day of week", min: 0, max: 7, names: DAYS };
 
 const NICKNAMES: Readonly<Record<string, string>> = {
@@ -48,7 +52,7 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 
-/** The times it names, or BAD_CRON with what is wrong. */
+/** Parses the expression, or throws BAD_CRON with the problem. */
 export function parseCron(text: string): Cron {
   const [second, minute, hour, day, month, weekday] = fieldsOf(text);
   const refuse = (rule: string): SluiceError => badCron(text, rule);
@@ -88,7 +92,7 @@ function readField(field: Field, text: string, refuse: Refuse): number[] {
   return [...values].sort((a, b) => a - b);
 }
 
-/** `*`, `5`, `1-5`, each with `/2` behind it or without. */
+/** `*`, `5` or `1-5`, each with or without a step like `/2`. */
 function readPart(field: Field, part: string, refuse: Refuse): number[] {
   const [range = "", step, ...rest] = part.split("/");
   if (rest.length > 0 || (step !== undefined && !/^[1-9]\d*$/.test(step)))
@@ -100,7 +104,7 @@ function readPart(field: Field, part: string, refuse: Refuse): number[] {
 }
 
 function boundsOf(field: Field, range: string, stepped: boolean, refuse: Refuse): [number, number] {
-  // Sunday has two numbers; all days have one each.
+  // Sunday has two numbers, so the range of all days ends at 6.
   const last = field === WEEKDAY ? 6 : field.max;
   if (range === "*") return [field.min, last];
   const [first = "", second, ...rest] = range.split("-");

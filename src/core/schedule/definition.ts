@@ -1,42 +1,45 @@
 /**
- * What starts runs by itself, as its author writes it: a schedule by the clock, a sensor by looking at the world, an
- * automation by what other workflows did. Nothing here is checked or filled in yet; core/app does that.
+ * Triggers as their author writes them: a schedule starts runs by the clock, a sensor by polling the outside
+ * world, an automation after other workflows. core/app checks them and fills in the defaults.
  */
 import type { Duration } from "../time.ts";
 import type { AutomationCondition } from "./automation.ts";
 import type { CatchUp } from "./due.ts";
 import type { Overlap } from "./overlap.ts";
 
-/** A workflow, or its id. */
+/** A workflow, or its ID. */
 export type WorkflowRef = string | { readonly id: string };
 
 export type RunTags = Readonly<Record<string, string>>;
 
-/** What is the same for every run that something starts. */
+/** Applies to every run that the trigger starts. */
 interface Submission {
   readonly tags?: RunTags;
-  /** Higher first; the workflow's own unless said otherwise. */
+  /** Higher priorities go first. The default is the workflow's own priority. */
   readonly priority?: number;
 }
 
 export interface ScheduleDefinition extends Submission {
   readonly id: string;
   readonly workflow: WorkflowRef;
-  /** "0 3 * * *": minute, hour, day of month, month, day of week; with a sixth field in front for seconds. */
+  /**
+   * "0 3 * * *": minute, hour, day of month, month, day of week. An optional sixth field in front is for
+   * seconds.
+   */
   readonly cron: string;
-  /** "Europe/Berlin"; "UTC" unless said otherwise. */
+  /** For example "Europe/Berlin". The default is "UTC". */
   readonly timezone?: string;
-  /** The run's input, or what makes it from the fire time. */
+  /** The run's input, or a function that makes it from the fire time. */
   readonly input?: unknown;
-  /** What becomes of fire times at which nobody was there: "last" unless said otherwise. */
+  /** What happens to fire times that were missed because no worker was running. The default is "last". */
   readonly catchUp?: CatchUp;
-  /** What it does while a run of it is not over: "allow" unless said otherwise. */
+  /** What happens at a fire time while an earlier run is not over. The default is "allow". */
   readonly overlap?: Overlap;
-  /** Born paused; from then on, operators pause and resume it. */
+  /** Whether it is created paused. From then on, operators pause and resume it. */
   readonly paused?: boolean;
 }
 
-/** What a schedule's input is made from. */
+/** The argument of a schedule's `input` function. */
 export interface Fire {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -46,25 +49,25 @@ export interface SensorDefinition extends Submission {
   readonly id: string;
   /** How often it looks. */
   readonly every: Duration;
-  /** How long a look may take; a minute unless said otherwise. */
+  /** How long a look may take. The default is one minute. */
   readonly timeout?: Duration;
-  /** What it submits, where a submission does not say it. */
+  /** The workflow to submit, unless a submission names one. */
   readonly workflow?: WorkflowRef;
   readonly paused?: boolean;
   run(look: SensorLook): Promise<SensorAnswer> | SensorAnswer;
 }
 
 export interface SensorLook {
-  /** What the last look that was recorded has answered; undefined before the first. */
+  /** The cursor that the last recorded look returned. Undefined before the first. */
   // biome-ignore lint/suspicious/noExplicitAny: it is what the sensor itself has answered.
   readonly cursor: any;
-  /** Aborted when it takes too long, and when the process is told to stop. */
+  /** Aborted when the look takes too long, or when the process is told to stop. */
   readonly signal: AbortSignal;
 }
 
 /** Recorded together with the runs, or not at all. */
 export interface SensorAnswer {
-  /** Any JSON; the old one stays when it is left out. */
+  /** Any JSON. If left out, the old cursor stays. */
   readonly cursor?: unknown;
   readonly submit?: readonly SensorSubmission[];
 }
@@ -72,12 +75,12 @@ export interface SensorAnswer {
 export interface SensorSubmission extends Submission {
   readonly workflow?: WorkflowRef;
   readonly input?: unknown;
-  /** Says which run it is: a key that was there already makes no second one. */
+  /** Identifies the run: a key that was already used starts no second run. */
   readonly key: string;
 }
 
 export interface AutomationDefinition extends Submission {
-  /** The workflow's id unless said otherwise. */
+  /** The default is the workflow's ID. */
   readonly id?: string;
   readonly workflow: WorkflowRef;
   readonly when: AutomationCondition;
@@ -97,12 +100,15 @@ export function automation(definition: AutomationDefinition): AutomationDefiniti
   return Object.freeze({ ...definition });
 }
 
-/** Each time all of these have succeeded since its last submission. */
+/** Submits each time all of these have succeeded since its last submission. */
 export function succeeded(...workflows: readonly WorkflowRef[]): AutomationCondition {
   return Object.freeze({ kind: "succeeded", of: Object.freeze(workflows.map(workflowId)) });
 }
 
-/** When one of these has succeeded since the workflow itself did last, and no run of it is queued or in progress. */
+/**
+ * Submits when one of these has succeeded since the workflow itself last did, and no run of it is queued or
+ * in progress.
+ */
 export function newer(...workflows: readonly WorkflowRef[]): AutomationCondition {
   return Object.freeze({ kind: "newer", of: Object.freeze(workflows.map(workflowId)) });
 }

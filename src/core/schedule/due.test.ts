@@ -65,7 +65,10 @@ describe("for any fire times and any looks", () => {
   const schedules = fc.uniqueArray(fc.integer({ min: 0, max: 5_000_000 }), { minLength: 1, maxLength: 300 });
   const looks = fc.uniqueArray(fc.integer({ min: 0, max: 6_000_000 }), { minLength: 1, maxLength: 30 });
 
-  /** Everything that is submitted, when somebody looks at these times, each from where the last one ended. */
+  /**
+   * Everything that is submitted if a worker looks at these times, each look starting where the last one
+   * ended.
+   */
   function play(unsorted: readonly number[], times: readonly number[], catchUp: CatchUp): number[] {
     const next = at(...[...unsorted].sort((a, b) => a - b));
     const submitted: number[] = [];

@@ -1,9 +1,10 @@
 /**
- * Which fire times of a schedule are due, when some may have been missed. Fire times are looked at once: what is passed
- * over here is gone. At most a hundred at a time; those behind them are still due, from `nextAt` on.
+ * Decides which fire times of a schedule are due when some may have been missed. Each fire time is looked at
+ * once: one that is passed over here is gone. At most a hundred are returned at a time; later ones are still
+ * due, from `nextAt` on.
  */
 
-/** `skip`: none that was missed · `last`: the last of them · `all`: each. */
+/** How to treat missed fire times. `skip`: none · `last`: the last one · `all`: each of them. */
 export type CatchUp = "skip" | "last" | "all";
 
 export const MOST_AT_ONCE = 100;
@@ -11,7 +12,7 @@ export const MOST_AT_ONCE = 100;
 export const ON_TIME_MS = 60_000;
 
 interface Looked {
-  /** The first fire time after an instant; null when there is none. */
+  /** The first fire time after an instant, or null if there is none. */
   readonly next: (after: number) => number | null;
   /** Fire times from here on were not looked at yet. */
   readonly from: number;
@@ -20,11 +21,11 @@ interface Looked {
 }
 
 interface Due {
-  /** To be submitted, in order. */
+  /** The fire times to submit, in order. */
   readonly times: readonly number[];
-  /** How many pass without a run; a hundred means at least that. */
+  /** How many fire times pass without a run. A hundred means at least that many. */
   readonly missed: number;
-  /** The first fire time that is not decided on here; not after now when there are more. */
+  /** The first fire time that is not decided here. If there are more due, it is not after `now`. */
   readonly nextAt: number | null;
 }
 
@@ -47,7 +48,7 @@ function oneByOne(next: Looked["next"], first: number, now: number): Due {
   return { times, missed: 0, nextAt: at };
 }
 
-/** There may be millions of them, so it is found by halving. */
+/** There may be millions of fire times, so this is a binary search. */
 function lastUpTo(next: Looked["next"], first: number, now: number): number {
   let last = first;
   let beyond = now;

@@ -1,20 +1,20 @@
 /**
- * When a cron expression fires next in a time zone. What fires at fixed times fires once on each of its days: when the
- * clock is put forward past such a time, at that moment; when the clock is put back and shows it twice, at the first.
- * What fires every so often goes by real time: it leaves out what the clock never shows, and goes on through a repeated
- * hour.
+ * Computes when a cron expression next fires in a time zone. Fixed times fire once on each of their days. If
+ * the clock is put forward past such a time, it fires at that moment. If the clock is put back and shows the
+ * time twice, it fires at the first. Intervals go by real time: they leave out times that the clock never
+ * shows, and continue through a repeated hour.
  */
 import { dateOf } from "../time.ts";
 import type { Cron } from "./cron.ts";
 import { firstShown, localOf, offsetOf, putForwardPast } from "./zone.ts";
 
-/** From one 29 February to the next there can be eight years. */
+/** There can be eight years from one 29 February to the next. */
 const SEARCHED_DAYS = 12 * 366;
 const DAY_SECONDS = 86_400;
 /** No clock is put back further than this. */
 const WINDOW = 4 * 3_600_000;
 
-/** The first fire time after this instant; null when there is none. */
+/** The first fire time after this instant, or null if there is none. */
 export function nextFire(cron: Cron, zone: string, after: number): number | null {
   return cron.interval ? nextByInterval(cron, zone, after) : nextByClock(cron, zone, after);
 }
@@ -39,7 +39,7 @@ function nextByInterval(cron: Cron, zone: string, after: number): number | null 
   return null;
 }
 
-/** Near a change of the clock: looks at each instant, in their true order. */
+/** Used near a change of the clock: looks at each instant in its true order. */
 function scan(cron: Cron, zone: string, after: number): number | null {
   const step = cron.seconds.length === 1 && cron.seconds[0] === 0 ? 60_000 : 1000;
   for (let at = (Math.floor(after / step) + 1) * step; at <= after + WINDOW; at += step)
@@ -49,7 +49,7 @@ function scan(cron: Cron, zone: string, after: number): number | null {
 
 const isNamed = (cron: Cron, local: number): boolean => nextNamed(cron, local - 1000) === local;
 
-/** The first time on the wall after this one that the expression names. */
+/** The first wall-clock time after this one that the expression names. */
 function nextNamed(cron: Cron, local: number): number | null {
   const from = Math.floor(local / 1000) + 1;
   const first = Math.floor(from / DAY_SECONDS);
@@ -70,7 +70,7 @@ function isDay(cron: Cron, days: number): boolean {
   return cron.eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
 }
 
-/** The first second of a day from this one on. */
+/** The first matching second of a day, starting with this one. */
 function firstTime({ hours, minutes, seconds }: Cron, from: number): number | undefined {
   for (const hour of hours) {
     if (hour * 3600 + 3599 < from) continue;

@@ -1,4 +1,4 @@
-/** What a schedule does when a run that it has started is not over yet. */
+/** What a schedule does while a run that it started is not over yet. */
 
 /** `allow`: nothing special · `skip`: no new run · `queue-one`: one run may wait behind the one in progress. */
 export type Overlap = "allow" | "skip" | "queue-one";
@@ -8,7 +8,7 @@ export interface Active {
   readonly inProgress: boolean;
 }
 
-/** Those of the fire times that get a run. Each finds the run of the one before it in line. */
+/** The fire times that get a run. For each of them, the run of the one before is already in line. */
 export function withoutOverlap(
   overlap: Overlap,
   active: Active,

@@ -1,10 +1,13 @@
-/** What is remembered of a trigger between two looks: the JSON in its row. Everything is missing before the first. */
+/**
+ * The state of a trigger between two looks: the JSON in its row. All fields are missing before the first
+ * look.
+ */
 import type { Acted } from "./automation.ts";
 
 interface Looked {
-  /** What went wrong when it was looked at last; what was due then is due still. */
+  /** The error of the last look. Fire times that were due then are still due. */
   readonly error?: { readonly message: string; readonly at: number } | undefined;
-  /** The run it has submitted last, and when. */
+  /** The run that it submitted last, and when. */
   readonly lastRun?: string | undefined;
   readonly lastRunAt?: number | undefined;
 }
@@ -12,7 +15,10 @@ interface Looked {
 export interface ScheduleState extends Looked {
   /** The fire time of its last run. */
   readonly lastFireAt?: number;
-  /** Fire times without a run: because nobody was there, and because a run of it was not over. */
+  /**
+   * The number of fire times without a run: `missed` because no worker was running, `overlapped` because an
+   * earlier run was not over.
+   */
   readonly missed?: number;
   readonly overlapped?: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Schedules, sensors and automations of an app that was checked, with everything filled in. Their `spec` is what a store
- * keeps of them: plain data by which any process can decide when they are due.
+ * The schedules, sensors and automations of a checked app, with their defaults filled in. A store keeps their
+ * `spec`: plain data from which any process can decide when they are due.
  */
 import type { AppDefinition } from "../app/definition.ts";
 import { parseDuration } from "../time.ts";
@@ -25,7 +25,7 @@ const TRIGGER_DEFAULTS = {
 
 export type TriggerKind = "schedule" | "sensor" | "automation";
 
-/** "schedule nightly": the name it has in the store, and the source of the runs it starts. */
+/** "schedule nightly": its name in the store, and the source of the runs it starts. */
 export const triggerName = (kind: TriggerKind, id: string): string => `${kind} ${id}`;
 
 export interface ScheduleSpec {
@@ -50,7 +50,7 @@ interface Trigger<Kind extends TriggerKind, Spec> {
   readonly name: string;
   readonly spec: Spec;
   readonly tags: RunTags;
-  /** Null where the workflow's own counts. */
+  /** Null if the workflow's own priority applies. */
   readonly priority: number | null;
   readonly paused: boolean;
 }
@@ -62,7 +62,7 @@ export interface AppSchedule extends Trigger<"schedule", ScheduleSpec> {
 }
 
 export interface AppSensor extends Trigger<"sensor", SensorSpec> {
-  /** Null where each submission says it. */
+  /** Null if each submission names its workflow. */
   readonly workflow: string | null;
   readonly run: SensorDefinition["run"];
 }
@@ -80,7 +80,7 @@ export interface AppTriggers {
   readonly automations: readonly AppAutomation[];
 }
 
-/** Those of a definition in which no problem was found. */
+/** The triggers of a valid definition. */
 export function triggersOf({ schedules, sensors, automations }: AppDefinition): AppTriggers {
   return {
     schedules: Object.freeze((schedules ?? []).map(scheduleOf)),

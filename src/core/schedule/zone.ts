@@ -1,4 +1,4 @@
-/** Time zones: what the clock on the wall shows at an instant, and at which instants it shows a time. */
+/** Time zones: what the wall clock shows at an instant, and at which instants it shows a time. */
 
 const DAY = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -12,7 +12,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** The zone's clock, as if it were UTC. */
+/** The zone's wall-clock time, written as if it were UTC. */
 export function localOf(zone: string, instant: number): number {
   return instant + offsetOf(zone, instant);
 }
@@ -27,7 +27,7 @@ export function offsetOf(zone: string, instant: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - seconds;
 }
 
-/** When the clock shows this time first; undefined when it is put forward past it. */
+/** The first instant at which the clock shows this time. Undefined if the clock is put forward past it. */
 export function firstShown(zone: string, local: number): number | undefined {
   const times = offsetsAround(zone, local).map((offset) => local - offset);
   const shown = times.filter((instant) => localOf(zone, instant) === local);
@@ -48,7 +48,7 @@ export function putForwardPast(zone: string, local: number): number {
   return after;
 }
 
-/** A day to each side is on both sides of any change that could matter here. */
+/** A day before and a day after lie on both sides of any clock change that matters here. */
 const offsetsAround = (zone: string, local: number): number[] => [
   ...new Set([offsetOf(zone, local - DAY), offsetOf(zone, local + DAY)]),
 ];

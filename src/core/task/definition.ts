@@ -1,48 +1,50 @@
-/** A task, as its author writes it. It is checked with its app, together with everything else. */
+/** A task as its author writes it. It is checked together with its app. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../time.ts";
 import type { RetryOptions } from "./retry.ts";
 
 declare global {
-  // Core is compiled without Node's and the browser's types. This merges with their AbortSignal, so core can name
-  // it and users meet the real one.
+  // Core is compiled without the types of Node and the browser. This merges with their AbortSignal, so core
+  // can name it and users get the real one.
   interface AbortSignal {
     readonly aborted: boolean;
   }
 }
 
-/** What a task's code is given beside its input. */
+/** Passed to a task's code along with its input. */
 export interface TaskContext {
-  /** The task's own id, the one that `enqueue` returned. */
+  /** The task's ID, as returned by `enqueue`. */
   readonly id: string;
   /** Aborted when the lease is lost, on cancel and on timeout. */
   readonly signal: AbortSignal;
-  /** Grows with every claim; pass it to outside systems, so that they can refuse a holder that was replaced. */
+  /**
+   * Grows with every claim. Pass it to outside systems, so that they can refuse a holder that was replaced.
+   */
   readonly fence: number;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
 }
 
-/** Slots by pool; a pool with a limit per value is asked as "tenant=acme". */
+/** Slots by pool. A pool with a limit per value is named like "tenant=acme". */
 export type PoolAsks = Readonly<Record<string, number>>;
 
-/** `Input` is what callers enqueue, `Parsed` what the schema makes of it and `run` is given. */
+/** `Input` is what callers enqueue. `Parsed` is what the schema makes of it, and what `run` gets. */
 export interface TaskDefinition<Input, Output, Parsed = Input> {
   readonly id: string;
-  /** The queue it waits in; "default" unless said otherwise. */
+  /** The queue it waits in. The default is "default". */
   readonly queue?: string;
-  /** Higher first, inside its queue; 0 unless said otherwise. */
+  /** Higher priorities go first within a queue. The default is 0. */
   readonly priority?: number;
   readonly input?: StandardSchemaV1<Input, Parsed>;
   readonly pools?: PoolAsks | ((input: Parsed) => PoolAsks);
   readonly retry?: RetryOptions;
   /** How long one attempt may run. */
   readonly timeout?: Duration;
-  /** How long after it was enqueued it may still start. */
+  /** How long after its enqueue it may still start. */
   readonly goodUntil?: Duration;
-  /** CPU-bound: as a step of a run it has a process of its own, where the executor has them. */
+  /** CPU-bound. As a step of a run it gets a process of its own, if the executor has processes. */
   readonly cpu?: boolean;
   run(input: Parsed, context: TaskContext): Promise<Output> | Output;
 }
@@ -55,11 +57,11 @@ export type InputOf<Task extends AnyTask> =
 export type OutputOf<Task extends AnyTask> =
   Task extends TaskDefinition<infer _I, infer Output, infer _P> ? Output : never;
 
-/** With a schema, the types come from it. */
+/** With a schema, the types come from the schema. */
 export function task<Input, Output, Parsed>(
   definition: TaskDefinition<Input, Output, Parsed> & { readonly input: StandardSchemaV1<Input, Parsed> },
 ): TaskDefinition<Input, Output, Parsed>;
-/** Without one, the input is what `run` says it takes; `void` when it takes nothing. */
+/** Without a schema, the input type is that of `run`'s parameter, or `void` if it takes none. */
 export function task<Output, Input = void>(
   definition: TaskDefinition<Input, Output> & { readonly input?: never },
 ): TaskDefinition<Input, Output>;

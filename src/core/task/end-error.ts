@@ -1,6 +1,7 @@
 /**
- * The error of a unit that did not succeed. What failed by itself has stored an error; what somebody or something else ended has
- * stored only who it was, or nothing. Whoever reads an error finds a name and a message in it, whatever the end was.
+ * The error of a unit that did not succeed. A unit that failed by itself has stored an error. A unit that was
+ * ended from outside has stored only who ended it, or nothing. The result always has a name and a message,
+ * however the unit ended.
  */
 interface EndError {
   readonly name: string;

@@ -1,20 +1,23 @@
 /**
- * What happens after an attempt ended badly: the code failed (`nextAttempt`), or its holder was lost
+ * Decides what happens after an attempt ended badly: the code failed (`nextAttempt`), or its holder was lost
  * (`afterLoss`). An attempt is counted when the unit is claimed, so a unit that kills its worker runs out of
- * attempts like any other. Waiting for a retry holds nothing.
+ * attempts like any other. A unit that waits for a retry holds nothing.
  */
 import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
 
 /** As users write it. */
 export interface RetryOptions {
-  /** How often it is tried altogether, the first time included. */
+  /** How many attempts there are in total, including the first. */
   readonly attempts?: number;
   readonly backoff?: Backoff;
   readonly delay?: Duration;
-  /** The longest that exponential delays become. */
+  /** The upper bound of exponential delays. */
   readonly maxDelay?: Duration;
-  /** 0.25 spreads a delay over 75 % to 125 % of itself, so that what failed together is not retried together. */
+  /**
+   * 0.25 spreads a delay over 75 % to 125 % of itself, so that units that failed together are not retried
+   * together.
+   */
   readonly jitter?: number;
 }
 
@@ -36,10 +39,13 @@ export const RETRY_DEFAULTS = {
   jitter: 0.25,
 } as const satisfies Required<RetryOptions>;
 
-/** A unit that lost its holder this often is not tried again by itself: it may be what kills its workers. */
+/**
+ * A unit that lost its holder this often is not retried automatically, because it may be what kills its
+ * workers.
+ */
 const LOSSES_TO_QUARANTINE = 3;
 
-/** Without options nothing is retried; with any, the rest are the defaults. */
+/** Without options nothing is retried. With any option, the others have their defaults. */
 export function retryPolicy(options: RetryOptions | undefined): RetryPolicy {
   const delayMs = parseDuration(options?.delay ?? RETRY_DEFAULTS.delay);
   return {
@@ -75,9 +81,9 @@ export function nextAttempt({ policy, attempt, now, goodUntil, random }: Failure
 }
 
 interface Loss extends Failure {
-  /** How often this unit lost its holder, this time included. */
+  /** How often this unit lost its holder, including this time. */
   readonly losses: number;
-  /** False when it was claimed but its code never ran: then it lost nothing, and neither attempt nor loss counts. */
+  /** False if it was claimed but its code never ran. Then neither the attempt nor the loss counts. */
   readonly started?: boolean;
 }
 
@@ -85,7 +91,7 @@ type AfterLoss =
   | { readonly to: "retry"; readonly at: number }
   | { readonly to: "waiting" | "quarantined" | "failed" | "expired" };
 
-/** A lost holder is no sign that the outside world needs rest, so the next attempt is due at once. */
+/** A lost holder does not mean that the outside world needs rest, so the next attempt is due at once. */
 export function afterLoss({ policy, attempt, losses, started = true, now, goodUntil }: Loss): AfterLoss {
   if (!started) return { to: isOver(goodUntil, now) ? "expired" : "waiting" };
   if (losses >= LOSSES_TO_QUARANTINE) return { to: "quarantined" };
@@ -96,7 +102,7 @@ export function afterLoss({ policy, attempt, losses, started = true, now, goodUn
 function delayBefore(attempt: number, policy: RetryPolicy, random: number): number {
   const spread = 1 + policy.jitter * (2 * random - 1);
   if (policy.backoff === "fixed") return Math.round(policy.delayMs * spread);
-  // Beyond 2^50 every delay has met its maximum, and 0 × ∞ is not a number.
+  // Beyond 2^50 every delay has reached its maximum, and 0 × ∞ is not a number.
   const doubled = policy.delayMs * 2 ** Math.min(attempt - 2, 50);
   return Math.min(policy.maxDelayMs, Math.round(Math.min(doubled, policy.maxDelayMs) * spread));
 }

@@ -1,4 +1,7 @@
-/** One workflow while its `steps` runs: each call is checked for what nobody could mean, and becomes a step of the plan. */
+/**
+ * One workflow while its `steps` function runs. Each call is checked for mistakes and becomes a step of the
+ * plan.
+ */
 import { SluiceError } from "../error.ts";
 import type { AnyTask } from "../task/definition.ts";
 import { stepsIn } from "./condition.ts";
@@ -26,7 +29,7 @@ export class Build {
     this.#workflow = workflow;
   }
 
-  /** Runs `steps` and closes the build behind it. */
+  /** Runs `steps` and then closes the build. */
   plan(steps: (s: Steps, input: Reference<unknown>) => unknown): StepPlan {
     const verbs = { step: this.#step.bind(this), each: this.#each.bind(this) } as unknown as Steps;
     const returned = this.#closing(() =>
@@ -57,7 +60,7 @@ export class Build {
     const { concurrency, onFailure, input, ...rest } = options;
     const each: PlannedEach = Object.freeze({
       items: readItems(items, (value, part = "") => this.#wire(value, `step "${name}": items${part}`)),
-      // A number that JSON has no word for is told with everything else that is wrong.
+      // A number that JSON cannot express is reported later, with all other problems.
       concurrency:
         concurrency === undefined || typeof concurrency === "number"
           ? concurrency
@@ -119,7 +122,7 @@ export class Build {
   }
 }
 
-/** Whatever is referred to must have succeeded, unless it was said otherwise. */
+/** A referenced step must have succeeded, unless the step says otherwise. */
 function needsOf(explicit: readonly Need[], referred: readonly string[]): Need[] {
   const said = new Set(explicit.map(({ step }) => step));
   const implied = referred

@@ -1,4 +1,7 @@
-/** Conditions are data too: whoever moves a run on decides them, with or without the code that wrote them. */
+/**
+ * Conditions are data, so any process that moves a run on can decide them, with or without the code that
+ * wrote them.
+ */
 import type { Json, Template, Values } from "./template.ts";
 import { render, stepsNamedIn } from "./template.ts";
 
@@ -27,12 +30,12 @@ export function holds(condition: Condition, values: Values): boolean {
   }
 }
 
-/** The steps whose outputs it looks at. */
+/** The steps whose outputs the condition reads. */
 export function stepsIn(condition: Condition): string[] {
   return templatesOf(condition).flatMap(stepsNamedIn);
 }
 
-/** What it compares. */
+/** The templates that the condition compares. */
 export function templatesOf(condition: Condition): Template[] {
   switch (condition.is) {
     case "true":
@@ -47,10 +50,10 @@ export function templatesOf(condition: Condition): Template[] {
   }
 }
 
-/** As JavaScript has it, but an empty list counts as nothing. */
+/** Truthiness as in JavaScript, except that an empty list is false. */
 const isTrue = (value: Json): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
-/** Only values of one kind have an order. */
+/** Only values of the same type have an order. */
 function isLess(left: Json, right: Json): boolean {
   if (typeof left === "number" && typeof right === "number") return left < right;
   return typeof left === "string" && typeof right === "string" && left < right;

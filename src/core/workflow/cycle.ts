@@ -1,9 +1,12 @@
-/** Steps that wait for each other. */
+/** Finds steps that wait for each other. */
 import type { GraphStep } from "./graph.ts";
 
 type Node = Pick<GraphStep, "name" | "needs">;
 
-/** Each in the order in which its steps wait. Maybe not all of them where cycles hang together, but none only if there is none. */
+/**
+ * Each cycle lists its steps in the order in which they wait. If cycles overlap, some may be missing, but the
+ * result is empty only if there is no cycle.
+ */
 export function cyclesIn(steps: readonly Node[]): string[][] {
   const stuck = stuckAmong(steps);
   const seen = new Set<string>();
@@ -14,7 +17,8 @@ export function cyclesIn(steps: readonly Node[]): string[][] {
     while (!seen.has(at)) {
       seen.add(at);
       walk.push(at);
-      // A stuck step waits for another one that is stuck; so the walk ends where it has been, or where another was.
+      // Every stuck step waits for another stuck step, so the walk ends at a step that it, or an earlier
+      // walk, has visited.
       at = stuck.get(at) as string;
     }
     if (walk.includes(at)) cycles.push(walk.slice(walk.indexOf(at)));
@@ -22,7 +26,10 @@ export function cyclesIn(steps: readonly Node[]): string[][] {
   return cycles;
 }
 
-/** Everything that can start is taken away, again and again; who is left, and one of those it waits for. */
+/**
+ * Repeatedly removes every step that can start. Returns the remaining steps, each with one of the steps it
+ * waits for.
+ */
 function stuckAmong(steps: readonly Node[]): Map<string, string> {
   const open = new Map(steps.map(({ name }) => [name, new Set<string>()]));
   const followers = new Map<string, string[]>(steps.map(({ name }) => [name, []]));

@@ -1,6 +1,6 @@
 /**
- * `workflow({ … })`: a graph of steps with the types of their outputs. `steps` is called here, once; what it built is kept
- * as a plan. Whether that makes sense in an app is checked with the app.
+ * `workflow({ … })` defines a graph of steps with the types of their outputs. `steps` is called here, once,
+ * and the result is kept as a plan. The app check decides whether the plan is valid within the app.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { PoolAsks } from "../task/definition.ts";
@@ -14,23 +14,26 @@ import type { AsJson, Unwired } from "./wired.ts";
 
 export interface WorkflowOptions {
   readonly id: string;
-  /** Of every run; a submission may add to them. */
+  /** The tags of every run. A submission may add more. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Higher first, in the line of runs; 0 unless said otherwise. */
+  /** Higher priorities go first in the line of runs. The default is 0. */
   readonly priority?: number;
   /** How long a run may take once it has started. */
   readonly timeout?: Duration;
-  /** After the first failure nothing new starts. Without it, branches that do not need the failed step go on. */
+  /**
+   * If true, nothing new starts after the first failure. Otherwise, branches that do not need the failed step
+   * continue.
+   */
   readonly failFast?: boolean;
   readonly executor?: ExecutorChoice;
-  /** Held by the run from its start to its end, and so are `pools`. */
+  /** Held by the run from its start to its end, like `pools`. */
   readonly mutexes?: readonly string[];
   readonly pools?: PoolAsks;
 }
 
 declare const carries: unique symbol;
 
-/** `Input` is what a run is submitted with, `Output` what it comes to. */
+/** `Input` is the input of a run, `Output` its result. */
 export interface WorkflowDefinition<Input, Output> extends WorkflowOptions {
   readonly input?: StandardSchemaV1<Input, unknown>;
   readonly plan: StepPlan;
@@ -45,17 +48,20 @@ export type RunInputOf<Workflow extends AnyWorkflow> =
 export type RunOutputOf<Workflow extends AnyWorkflow> =
   Workflow extends WorkflowDefinition<infer _I, infer Output> ? Output : never;
 
-/** What `steps` returned is a value with references, or a step that stands for its output. */
+/** `steps` returns a value with references, or a step, which stands for its output. */
 type ResultOf<Returned> = Returned extends StepHandle<infer Output> ? Output : Unwired<Returned>;
 
-/** With a schema, `input` stands for what the schema makes of a run's input. */
+/** With a schema, `input` stands for the value that the schema makes of a run's input. */
 export function workflow<Input, Parsed, Returned>(
   definition: WorkflowOptions & {
     readonly input: StandardSchemaV1<Input, Parsed>;
     steps(s: Steps, input: Reference<AsJson<Parsed>>): Returned;
   },
 ): WorkflowDefinition<Input, ResultOf<Returned>>;
-/** Without one, a run's input is what `steps` says it refers to; `void` when it refers to none. */
+/**
+ * Without a schema, a run's input type is that of the `input` parameter of `steps`, or `void` if it takes
+ * none.
+ */
 export function workflow<Returned, Input = void>(
   definition: WorkflowOptions & {
     readonly input?: never;
@@ -63,7 +69,7 @@ export function workflow<Returned, Input = void>(
   },
 ): WorkflowDefinition<Input, ResultOf<Returned>>;
 export function workflow({ steps, ...options }: { readonly id: string; steps: unknown }): AnyWorkflow {
-  // Something else than a function is one of the problems that are all told at once, with the app.
+  // If `steps` is not a function, the app check reports that together with all other problems.
   const plan = typeof steps === "function" ? new Build(options.id).plan(steps as never) : undefined;
   return Object.freeze({ ...options, plan }) as AnyWorkflow;
 }

@@ -78,11 +78,11 @@ describe("the types of a step over a list", () => {
   });
 
   it("leave open what the author left open", () => {
-    // biome-ignore lint/suspicious/noExplicitAny: what is tested.
+    // biome-ignore lint/suspicious/noExplicitAny: `any` is what is tested.
     const anything = task({ id: "anything", run: (given: any) => given });
     workflow({
       id: "open",
-      // biome-ignore lint/suspicious/noExplicitAny: what is tested.
+      // biome-ignore lint/suspicious/noExplicitAny: `any` is what is tested.
       steps: (s, input: Reference<{ list: any }>) => {
         s.each("a", input.list, square, { input: (item) => item.deep.down });
         const { output } = s.each("b", entries(input.list), anything, { input: ({ value }) => value.id });

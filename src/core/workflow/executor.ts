@@ -1,31 +1,38 @@
 /**
- * Where the steps of a run do their work, and how many of them at once. Chosen for an app, a workflow or a step; the
- * nearest choice wins. Each choice is a gate of the run that its steps ask: `run:<id>/workers` and its like.
+ * Where the steps of a run do their work, and how many at once. It can be chosen for an app, a workflow or a
+ * step; the nearest choice wins. Each choice is a gate of the run that its steps ask for, such as
+ * `run:<id>/workers`.
  */
 import { UNLIMITED } from "../gate/gate.ts";
 import type { AnyTask } from "../task/definition.ts";
 import type { PodResources, PodSpec, RunGate, RunGateName } from "./graph.ts";
 
 export interface ParallelOptions {
-  /** CPU-bound steps at once, in processes of their own; by default the CPUs of whoever submits the run. */
+  /**
+   * How many CPU-bound steps run at once, in processes of their own. The default is the number of CPUs of the
+   * process that submits the run.
+   */
   readonly maxWorkers?: number | null;
-  /** All other steps at once; unlimited by default. */
+  /** How many other steps run at once. Unlimited by default. */
   readonly maxAsyncConcurrent?: number | null;
 }
 
 export interface KubernetesOptions {
   readonly image: string;
-  /** "default" unless said otherwise. */
+  /** The default is "default". */
   readonly namespace?: string;
-  /** The command that runs a step, unless said otherwise: the image holds the app, and SLUICE_APP names its file. */
+  /**
+   * The command that runs a step. The default expects the image to hold the app, and SLUICE_APP to name its
+   * file.
+   */
   readonly command?: readonly string[];
   readonly serviceAccount?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly resources?: PodResources;
-  /** Pods that have ended and are left to be looked at; "never" unless said otherwise: logs are collected before. */
+  /** Which ended pods to keep for inspection. The default is "never", because logs are collected anyway. */
   readonly keep?: PodSpec["keep"];
-  /** Pods at once; unlimited by default. */
+  /** How many pods run at once. Unlimited by default. */
   readonly maxConcurrentSteps?: number | null;
 }
 
@@ -43,28 +50,28 @@ export interface Kubernetes extends KubernetesOptions {
 
 export type ExecutorChoice = InProcess | Parallel | Kubernetes;
 
-/** One step after the other. */
+/** Runs one step after the other. */
 export function inProcess(): InProcess {
   return Object.freeze({ kind: "in-process" });
 }
 
-/** CPU-bound steps in a pool of processes, the others side by side. */
+/** Runs CPU-bound steps in a pool of processes, and the others side by side. */
 export function parallel(options: ParallelOptions = {}): Parallel {
   return Object.freeze({ kind: "parallel", maxWorkers: null, maxAsyncConcurrent: null, ...options });
 }
 
-/** One pod for each attempt of a step. */
+/** Runs each attempt of a step in its own pod. */
 export function kubernetes(options: KubernetesOptions): Kubernetes {
   return Object.freeze({ kind: "kubernetes", maxConcurrentSteps: null, ...options });
 }
 
-/** A gate of a run before it is known how many CPUs there are. */
+/** A gate of a run, before the number of CPUs is known. */
 interface ChosenGate {
   readonly name: RunGateName;
   readonly limit: number | "cpus";
 }
 
-/** The gate a step asks when this executor was chosen for it. */
+/** The gate that a step asks for with this executor. */
 export function gateOf(choice: ExecutorChoice, task: Pick<AnyTask, "cpu">): ChosenGate {
   switch (choice.kind) {
     case "in-process":

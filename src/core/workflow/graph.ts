@@ -1,6 +1,6 @@
 /**
- * What a run is made of, as plain data. It is stored with the run, so a redeploy never changes a run half-way, and any
- * process that has the store can move a run on, whatever code it was built with.
+ * The graph of a run, as plain data. It is stored with the run. So a redeploy never changes a run half-way,
+ * and any process that has the store can move a run on, whatever code it was built with.
  */
 import type { RetryPolicy } from "../task/retry.ts";
 import type { Condition } from "./condition.ts";
@@ -10,13 +10,16 @@ export interface Graph {
   readonly workflow: string;
   /** In the order in which they were written. */
   readonly steps: readonly GraphStep[];
-  /** What the run's result is made of. */
+  /** The template of the run's result. */
   readonly output: Template;
-  /** After the first failure nothing new starts; without it, branches that do not need the failed step go on. */
+  /**
+   * If true, nothing new starts after the first failure. Otherwise, branches that do not need the failed step
+   * continue.
+   */
   readonly failFast: boolean;
   /** How long the run may take once it has started. */
   readonly timeoutMs: number | null;
-  /** The gates that exist for one run only, by the last part of their key: "workers" is `run:<id>/workers`. */
+  /** The gates of this run only, by the last part of their key: "workers" is `run:<id>/workers`. */
   readonly gates: readonly RunGate[];
 }
 
@@ -26,26 +29,29 @@ export interface RunGate {
   readonly limit: number;
 }
 
-/** One per kind of executor, and which of them a step asks says where it runs. */
+/** One gate per kind of executor. The gate that a step asks for says where the step runs. */
 export type RunGateName = "in-process" | "workers" | "async" | "pods";
 
-/** A step over a list: one unit per item, each with its own attempts, and a window of how many are in flight. */
+/**
+ * A step over a list: one unit per item, each with its own attempts, and a window that limits how many are in
+ * flight.
+ */
 export interface GraphEach {
   readonly items: Items;
-  /** How many at once: a number, or where to find it; null for as many as the other gates let in. */
+  /** How many items at once: a number, or a reference to one. Null means as many as the other gates admit. */
   readonly concurrency: Template | null;
   readonly onFailure: OnItemFailure;
 }
 
-/** A list; several of the same length, taken together; or an object by its keys. */
+/** A list; several lists of the same length, taken together; or an object by its keys. */
 export type Items =
   | { readonly list: Template }
   | { readonly zip: readonly Template[] }
   | { readonly entries: Template };
 
 /**
- * `run-all`: all items run, then the step fails if any failed. `stop`: no new items, those in flight finish. `cancel`:
- * those in flight are aborted too.
+ * `run-all`: all items run, then the step fails if any failed. `stop`: no new items start, those in flight
+ * finish. `cancel`: items in flight are aborted too.
  */
 export type OnItemFailure = "run-all" | "stop" | "cancel";
 
@@ -54,26 +60,29 @@ export interface GraphStep {
   /** The task it calls. */
   readonly task: string;
   readonly queue: string;
-  /** The run's own when null. */
+  /** Null means the run's own priority. */
   readonly priority: number | null;
-  /** Of a step over a list: what each item is given. */
+  /** For a step over a list: the input of each item. */
   readonly input: Template;
   readonly each: GraphEach | null;
-  /** Every step it refers to or comes after, and how that must have ended. */
+  /** Every step that it refers to or comes after, and how that step must have ended. */
   readonly needs: readonly Need[];
   readonly when: Condition | null;
-  /** Beside those of every task (cluster, queue) and the run's own gate: pools and mutexes, by full key. */
+  /**
+   * Pools and mutexes, by full key. The asks of every task (cluster, queue) and the run's own gate are not
+   * included.
+   */
   readonly asks: readonly (readonly [gate: string, slots: number])[];
   readonly gate: RunGateName;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
-  /** Its failure is no failure of the run. */
+  /** Its failure does not fail the run. */
   readonly mayFail: boolean;
-  /** How its pods are made; only for steps at the gate "pods". */
+  /** How its pods are made. Only for steps at the gate "pods". */
   readonly pod: PodSpec | null;
 }
 
-/** `finished`: in whatever way, skipped included. */
+/** `finished` means any ending, including skipped. */
 export interface Need {
   readonly step: string;
   readonly on: "succeeded" | "failed" | "finished";
@@ -88,7 +97,7 @@ export interface PodSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly resources: PodResources | null;
-  /** What becomes of pods that have ended. */
+  /** Which pods are kept after they have ended. */
   readonly keep: "never" | "failed" | "always";
 }
 

@@ -1,4 +1,7 @@
-/** What a step is called by in the rest of its workflow: for its output, and for the ways in which it can end. */
+/**
+ * A handle by which the rest of a workflow refers to a step: to its output, and to the ways in which it can
+ * end.
+ */
 import type { Need } from "./graph.ts";
 import type { Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
@@ -6,25 +9,28 @@ import { referTo } from "./reference.ts";
 declare const yields: unique symbol;
 
 export interface StepHandle<Output> extends StepEndings {
-  /** Stands for what its task returns; null where it was skipped or failed. */
+  /** Stands for what its task returns. Null if the step was skipped or failed. */
   readonly output: Reference<Output>;
   readonly [yields]: Output;
 }
 
-/** Of a step over a list. */
+/** The handle of a step over a list. */
 export interface EachHandle<Output> extends StepHandle<Output[]> {
-  /** What its items came to, in their order; where it has failed, null for those that gave nothing. */
+  /** The results of its items, in their order. If the step failed, null for items without a result. */
   readonly output: Reference<Output[]>;
-  /** How its items ended, in their order, failures included; for steps that come after `finished` or `failed`. */
+  /**
+   * How its items ended, in their order, including failures. For steps that come after `finished` or
+   * `failed`.
+   */
   readonly outcomes: Reference<Outcome<Output>[]>;
 }
 
-/** How an item ended. `cancelled`: not started, or aborted, because another one failed. */
+/** How an item ended. `cancelled`: not started, or aborted, because another item failed. */
 export type Outcome<Output> =
   | { state: "succeeded"; result: Output }
   | { state: "failed" | "cancelled"; error: ItemError | null };
 
-/** What its last attempt threw, or why there was none. */
+/** The error of its last attempt, or why there was no attempt. */
 export interface ItemError {
   name: string;
   message: string;
@@ -37,15 +43,15 @@ export interface StepEndings {
   readonly name: string;
   readonly succeeded: StepEnding;
   readonly failed: StepEnding;
-  /** In whatever way, skipped included. */
+  /** Any ending, including skipped. */
   readonly finished: StepEnding;
 }
 
-/** Registered, so that two copies of this package in one process know each other's. */
+/** Registered, so that two copies of this package in one process recognize each other's endings. */
 const ENDING = Symbol.for("sluice.ending");
 
 export interface StepEnding extends Need {
-  /** The one workflow under construction in which it may be used. */
+  /** The workflow under construction. The ending may be used only there. */
   readonly [ENDING]: object;
 }
 
@@ -73,13 +79,13 @@ export function isHandle(value: unknown): value is StepHandle<unknown> {
   return (
     typeof value === "object" &&
     value !== null &&
-    // A reference has every field one asks for.
+    // A reference appears to have every field, so its prototype is checked first.
     Object.getPrototypeOf(value) === Object.prototype &&
     endingIn((value as StepHandle<unknown>).succeeded) !== undefined
   );
 }
 
-/** What `after` was given, and whose it is; undefined when it is neither a step nor one of its endings. */
+/** The ending that `after` was given, with its build. Undefined if it is neither a step nor an ending. */
 export function endingIn(value: unknown): (Need & { readonly build: object }) | undefined {
   if (isHandle(value)) return endingIn(value.succeeded);
   const { step, on, [ENDING]: build } = (value ?? {}) as Partial<StepEnding>;

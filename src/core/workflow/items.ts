@@ -1,6 +1,6 @@
 /**
- * What a step over a list goes through: a list, several lists taken together with `zip`, or an object by its fields with
- * `entries`. Each of them may be there already, be referred to, or hold references.
+ * The items of a step over a list: a list, several lists taken together with `zip`, or the fields of an
+ * object with `entries`. Each may be a value, a reference, or a value that contains references.
  */
 import type { Items } from "./graph.ts";
 import type { StandsFor } from "./reference.ts";
@@ -10,13 +10,13 @@ import type { Unwired } from "./wired.ts";
 
 declare const holds: unique symbol;
 
-/** Registered, so that two copies of this package in one process know each other's. */
+/** Registered, so that two copies of this package in one process recognize each other's items. */
 const READ = Symbol.for("sluice.items");
 
-/** Turns what a user wrote into a template; `part` says which of several it was. */
+/** Turns a user's value into a template. `part` says which of several values it is. */
 type Reading = (value: unknown, part?: string) => Template;
 
-/** Items that are no list yet; made with `zip` or `entries`. */
+/** Items made with `zip` or `entries`. */
 export interface Gathered<Item> {
   readonly [holds]: Item;
   readonly [READ]: (reading: Reading) => Items;
@@ -26,9 +26,9 @@ type Listed = StandsFor<readonly unknown[]> | readonly unknown[];
 
 export type GivenItems = Listed | Gathered<unknown>;
 
-/** What one item of them is. */
+/** The type of one item. */
 export type ItemOf<Given> = 0 extends 1 & Given
-  ? // biome-ignore lint/suspicious/noExplicitAny: of what the task's author left open nothing is known.
+  ? // biome-ignore lint/suspicious/noExplicitAny: the task left the type open, so nothing is known.
     any
   : Given extends Gathered<infer Item>
     ? Item
@@ -36,7 +36,7 @@ export type ItemOf<Given> = 0 extends 1 & Given
       ? Item
       : never;
 
-/** Lists of one length, taken together: an item is what stands at its place in each of them. */
+/** Takes lists of the same length together. Item n is made of the nth elements of all lists. */
 export function zip<const Lists extends readonly [Listed, ...Listed[]]>(
   ...lists: Lists
 ): Gathered<{ -readonly [Place in keyof Lists]: ItemOf<Lists[Place]> }> {
@@ -47,10 +47,10 @@ type Entry<Fields> = Fields extends unknown
   ? { key: Extract<keyof Fields, string>; value: Required<Fields>[keyof Fields] }
   : never;
 
-/** A list has places, not keys. */
+/** A list has indices, not keys. */
 type Unlisted<Fields> = Fields extends readonly unknown[] ? never : unknown;
 
-/** The fields of an object, in its own order: an item is a key with its value. */
+/** The fields of an object, in its own order. Each item is a key with its value. */
 export function entries<Fields extends object>(
   map: StandsFor<Fields> & Unlisted<Fields>,
 ): Gathered<Entry<Fields>>;
@@ -65,7 +65,7 @@ function gathered<Item>(read: (reading: Reading) => Items): Gathered<Item> {
   return Object.freeze({ [READ]: read }) as Gathered<Item>;
 }
 
-/** The items as they are stored. Whether a list is one is checked with the app, or where it comes to be. */
+/** The items as they are stored. A list is validated by the app check, or once its value is known. */
 export function readItems(given: unknown, reading: Reading): Items {
   const read = referredBy(given)
     ? undefined

@@ -1,4 +1,4 @@
-/** What a step refers to and what it waits for must agree; and what it refers to must be something that can be there. */
+/** A step must wait for every step it refers to, and it may refer only to values that can exist. */
 import { unknownAmong } from "../app/near.ts";
 import type { Problems } from "../app/rule.ts";
 import { templatesOf } from "./condition.ts";
@@ -10,7 +10,7 @@ import { sourcesIn } from "./template.ts";
 
 export type StepShape = Pick<GraphStep, "name" | "needs" | "when"> & RenderedItem;
 
-/** Which steps there are, and whether they go over a list. */
+/** The steps of the workflow, and whether each goes over a list. */
 export type Known = ReadonlyMap<string, { readonly isEach: boolean }>;
 
 export function* needProblems(step: StepShape, known: Known): Problems {
@@ -34,7 +34,7 @@ export function* needProblems(step: StepShape, known: Known): Problems {
   yield* itemProblems(field, step);
 }
 
-/** What the run comes to may refer to any step. */
+/** The result of a run may refer to any step. */
 export function* resultProblems(output: Template, known: Known): Problems {
   const sources = sourcesIn(output);
   for (const name of new Set(sources.flatMap(stepOf))) yield* mustBeStep("output", name, known);
@@ -64,7 +64,7 @@ function* outcomeProblems(field: string, sources: readonly Source[], known: Know
       };
 }
 
-/** How the items of a step ended can be read whether it failed or not. */
+/** `outcomes` are exempt: they can be read whether the step failed or not. */
 function* failedProblems(
   field: string,
   sources: readonly Source[],
@@ -80,7 +80,7 @@ function* failedProblems(
       };
 }
 
-/** Which item is meant is known only where each of them is given its input. */
+/** An item is known only in the input of a step over a list. */
 function* itemProblems(field: string, { input, each, when }: StepShape): Problems {
   const elsewhere = [
     ...(each ? [...listsIn(each.items), each.concurrency ?? null] : [input]),

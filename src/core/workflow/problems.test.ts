@@ -172,7 +172,7 @@ describe("a graph", () => {
 });
 
 describe("cycles", () => {
-  /** For each step, which of those before it are needed; so there is no cycle. */
+  /** For each step, the earlier steps that it needs. So there is no cycle. */
   const forward = fc
     .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 12 })
     .map((rows) =>
@@ -197,7 +197,7 @@ describe("cycles", () => {
   it("are found wherever an edge back is added, and are cycles indeed", () => {
     const withBack = fc.tuple(forward, fc.nat(), fc.nat()).map(([rows, a, b]) => {
       const [first, last] = [a % rows.length, b % rows.length].sort((x, y) => x - y) as [number, number];
-      // A way from last down to first, and then back.
+      // A path from last down to first, and then back.
       return named(
         rows.map((row, index) => [
           ...row,

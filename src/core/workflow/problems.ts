@@ -1,6 +1,6 @@
 /**
- * What is wrong with the shape of a graph, wherever it comes from: a workflow that was just written, or a run read back
- * from a store. A graph without problems can be walked to its end.
+ * Problems with the shape of a graph, whether it is a new workflow or a run read back from a store. A graph
+ * without problems can be walked to its end.
  */
 import type { Problems } from "../app/rule.ts";
 import { mustBeName } from "../app/rule.ts";
@@ -11,7 +11,7 @@ import type { Known, StepShape } from "./needs.ts";
 import { needProblems, resultProblems } from "./needs.ts";
 import type { Template } from "./template.ts";
 
-/** What a plan and a graph have in common. */
+/** The common shape of a plan and a graph. */
 interface Shape {
   readonly steps: readonly StepShape[];
   readonly output: Template;
@@ -58,7 +58,7 @@ function* nameProblems(steps: readonly StepShape[]): Problems {
   }
 }
 
-/** A step that asks a gate which its run does not have would wait for ever. */
+/** A step that asks for a gate that its run does not have would wait forever. */
 function* gateProblems({ gates, steps }: Graph): Problems {
   const names = gates.map(({ name }) => name);
   for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))

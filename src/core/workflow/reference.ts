@@ -1,25 +1,25 @@
 /**
- * A reference stands for a value that is not there yet: an output of a step, the run's input, or an item of a list. It
- * has the fields of that value, each of them a reference again. Whatever else is tried with it is refused, because a workflow is built
- * once, before any of its runs exists.
+ * A reference stands for a value that does not exist yet: an output of a step, the run's input, or an item of
+ * a list. It has the fields of that value, each of them a reference too. Any other use of it is refused,
+ * because a workflow is built once, before any of its runs exists.
  */
 import { SluiceError } from "../error.ts";
 import type { Source } from "./template.ts";
 
 declare const stands: unique symbol;
 
-/** What makes a reference of type T fit where a T is wanted. */
+/** Lets a reference of type T be used where a T is wanted. */
 export interface StandsFor<T> {
   readonly [stands]: T;
 }
 
-/** Of `any` nothing is known, so nothing is refused. */
+/** Nothing is known about `any`, so nothing is refused. */
 export type Reference<T> = 0 extends 1 & T
-  ? // biome-ignore lint/suspicious/noExplicitAny: what the task's author left open stays open.
+  ? // biome-ignore lint/suspicious/noExplicitAny: a type that the task's author left open stays open.
     any
   : StandsFor<T> & Inside<NonNullable<T>, Gap<T>>;
 
-/** What lies behind something that may be missing may be missing too. */
+/** A part of a value that may be missing may be missing too. */
 type Gap<T> = null extends T ? undefined : undefined extends T ? undefined : never;
 
 type Inside<T, Missing> = T extends readonly unknown[]
@@ -30,7 +30,9 @@ type Inside<T, Missing> = T extends readonly unknown[]
     ? { readonly [Field in keyof T]-?: Reference<T[Field] | Missing> }
     : unknown;
 
-/** The first ones by name: under `noUncheckedIndexedAccess` a mere index would have to be questioned each time. */
+/**
+ * The first elements are named. Under `noUncheckedIndexedAccess`, a plain index could always be undefined.
+ */
 type List<Element, Length> = { readonly [Index in First]: Element } & {
   readonly [index: number]: Element;
   readonly length: Length;
@@ -38,21 +40,21 @@ type List<Element, Length> = { readonly [Index in First]: Element } & {
 
 type First = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
-/** Whose it is, and what it stands for. */
+/** The owner of a reference, and the value that it stands for. */
 export interface Referred {
-  /** The one workflow under construction in which it may be used. */
+  /** The workflow under construction. The reference may be used only there. */
   readonly build: object;
   readonly source: Source;
-  /** Of an item: the one step over a list in whose `input` it may be used. */
+  /** For an item: the step over a list in whose `input` it may be used. */
   readonly item?: ItemScope;
 }
 
-/** Known by its identity; the name is for sentences. */
+/** Compared by identity. The name is only for messages. */
 export interface ItemScope {
   readonly step: string;
 }
 
-/** Registered, so that two copies of this package in one process know each other's. */
+/** Registered, so that two copies of this package in one process recognize each other's references. */
 const REFERRED = Symbol.for("sluice.reference");
 
 export function referTo(referred: Referred): Reference<unknown> {
@@ -65,7 +67,8 @@ export function referTo(referred: Referred): Reference<unknown> {
       if (key === Symbol.toPrimitive || key === Symbol.iterator) return refuse;
       return typeof key === "symbol" ? undefined : referTo(into(referred, key));
     },
-    // JSON.stringify, Object.keys, `{ ...it }` and `"a" in it` would all see an empty object.
+    // Without these traps, JSON.stringify, Object.keys, `{ ...it }` and `"a" in it` would all see an empty
+    // object.
     ownKeys: refuse,
     has: refuse,
     set: refuse,
@@ -83,7 +86,7 @@ export function referredBy(value: unknown): Referred | undefined {
   return (value as { readonly [REFERRED]?: Referred })[REFERRED];
 }
 
-/** As its author wrote it: `users.output.total`, `synced.outcomes`, `input.day`, `item.id`. */
+/** The source as its author wrote it: `users.output.total`, `synced.outcomes`, `input.day`, `item.id`. */
 export function saySource(source: Source): string {
   return [...startOf(source), ...source.path].join(".");
 }

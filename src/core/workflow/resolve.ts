@@ -1,4 +1,7 @@
-/** From a workflow of a checked app to what a run is made of, with every choice made and every default filled in. */
+/**
+ * Turns a workflow of a checked app into the graph of a run, with every choice made and every default filled
+ * in.
+ */
 import type { App } from "../app/app.ts";
 import { APP_DEFAULTS } from "../app/app.ts";
 import { asksFor } from "../gate/asks.ts";
@@ -15,11 +18,11 @@ import type { Graph, GraphEach, GraphStep, RunGate } from "./graph.ts";
 import type { PlannedStep } from "./steps.ts";
 
 interface Machine {
-  /** How many CPUs whoever submits the run has. */
+  /** The number of CPUs of the process that submits the run. */
   readonly cpus: number;
 }
 
-/** The app's own tasks count, by their ids. */
+/** Tasks are looked up by ID, so the app's own version of a task counts. */
 export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Graph {
   const gates = new Map<string, RunGate>();
   const steps = workflow.plan.steps.map((step): GraphStep => {
@@ -39,13 +42,13 @@ export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Gra
   };
 }
 
-/** How many CPU-bound steps a run of this app may have at work at once; where nobody says otherwise, one for each CPU. */
+/** How many CPU-bound steps of a run of this app may work at once. By default one per CPU. */
 export function mostWorkers(app: App, { cpus }: Machine): number {
   const gates = [...app.workflows.values()].flatMap((workflow) => graphOf(workflow, app, { cpus }).gates);
   return Math.max(cpus, ...gates.flatMap(({ name, limit }) => (name === "workers" ? [limit] : [])));
 }
 
-/** What a step says, then what its task says. */
+/** The step's own options come first, then those of its task. */
 function called(
   { name, input, each, needs, when, options }: PlannedStep,
   task: AnyTask,
@@ -71,7 +74,7 @@ function eachOf({ items, concurrency = null, onFailure = "run-all" }: PlannedEac
   return { items, concurrency, onFailure };
 }
 
-/** A run's tags: its workflow's, and what it was submitted with, which wins. */
+/** A run's tags: those of its workflow and those of its submission. The submission wins. */
 export function runTags(
   workflow: AnyWorkflow,
   tags: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** What the author of a workflow may say about a step beside its input. */
+/** The options of a step, next to its input. */
 import type { PoolAsks } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
@@ -6,22 +6,22 @@ import type { ExecutorChoice } from "./executor.ts";
 import type { StepEnding, StepEndings } from "./handle.ts";
 import type { StepCondition } from "./when.ts";
 
-/** What a step says differently from its task, and when it may start. */
+/** Overrides of the task's options, and when the step may start. */
 export interface StepOptions extends StepOverrides {
   readonly after?: readonly (StepEndings | StepEnding)[];
-  /** Skipped where this does not hold. */
+  /** The step is skipped if this does not hold. */
   readonly when?: StepCondition;
 }
 
 export interface StepOverrides {
   readonly queue?: string;
   readonly priority?: number;
-  /** Instead of the task's. */
+  /** Replaces the task's pools. */
   readonly pools?: PoolAsks;
   readonly retry?: RetryOptions;
   readonly timeout?: Duration;
   readonly mutexes?: readonly string[];
-  /** Its failure is no failure of the run. */
+  /** Its failure does not fail the run. */
   readonly mayFail?: boolean;
   readonly executor?: ExecutorChoice;
 }

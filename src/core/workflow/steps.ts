@@ -1,5 +1,5 @@
 /**
- * What `steps` of a workflow is given, and what its calls leave behind: a plan, plain data that is read once and never
+ * The argument of a workflow's `steps`, and the plan that its calls produce. A plan is plain data that never
  * changes again. A step can only name steps that were made before it, so a plan has no cycles.
  */
 import type { AnyTask, InputOf, OutputOf } from "../task/definition.ts";
@@ -13,14 +13,20 @@ import type { Template } from "./template.ts";
 import type { AsJson, Wired } from "./wired.ts";
 
 export interface Steps {
-  /** A step that calls a task. It starts as soon as every step it refers to or comes after has ended as it should. */
+  /**
+   * A step that calls a task. It starts as soon as every step it refers to or comes after has ended as
+   * required.
+   */
   step<Task extends AnyTask>(
     name: string,
     task: Task,
     ...rest: StepArguments<InputOf<Task>>
   ): StepHandle<AsJson<OutputOf<Task>>>;
 
-  /** A step that calls a task for each item of a list, `concurrency` of them at once. It succeeds when all have. */
+  /**
+   * A step that calls a task for each item of a list, `concurrency` of them at once. It succeeds if all items
+   * do.
+   */
   each<const Given extends GivenItems, Task extends AnyTask>(
     name: string,
     items: Given,
@@ -29,7 +35,7 @@ export interface Steps {
   ): EachHandle<AsJson<OutputOf<Task>>>;
 }
 
-/** A task that takes nothing needs to be given nothing. */
+/** The input is optional for a task that takes none. */
 type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
@@ -42,11 +48,11 @@ export interface StepPlan {
 export interface PlannedStep {
   readonly name: string;
   readonly task: AnyTask;
-  /** Of a step over a list: what each item is given. */
+  /** For a step over a list: the input of each item. */
   readonly input: Template;
   readonly each: PlannedEach | null;
   readonly needs: readonly Need[];
   readonly when: Condition | null;
-  /** As they were written: checked with the app. */
+  /** As written; the app check validates them. */
   readonly options: StepOverrides;
 }

@@ -7,7 +7,7 @@ const outputs: Record<string, Json> = { users: { list: [{ id: 7 }], total: 1 }, 
 const values: Values = { input: { day: "monday" }, output: (step) => outputs[step] ?? null };
 const from = (step: string, ...path: string[]): Template => reference({ step, path });
 
-/** JSON in which the words of templates are as likely as others. */
+/** JSON in which the keywords of templates are as likely as other words. */
 const json = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

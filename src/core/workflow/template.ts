@@ -1,21 +1,27 @@
 /**
- * Values with holes: JSON in which a reference stands where an earlier output, or the run's input, will be. What a user
- * wrote and happens to look like a reference is wrapped, so any JSON can be said.
+ * Values with holes: JSON in which a reference stands for an earlier output or the run's input. A user's
+ * value that happens to look like a reference is wrapped, so any JSON can be expressed.
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** JSON, `{ "$from": [...] }` for a reference, `{ "$literal": value }` for a value that is taken as it stands. */
+/**
+ * JSON, with `{ "$from": [...] }` for a reference and `{ "$literal": value }` for a value that is taken as it
+ * is.
+ */
 export type Template = Json;
 
-/** No value at all, which JSON cannot represent: the input of a task that takes none. It comes from nowhere. */
+/**
+ * No value at all, which JSON cannot represent: the input of a task that takes none. It is a reference
+ * without a source.
+ */
 export const NOTHING: Template = Object.freeze({ $from: Object.freeze([]) });
 
-/** Where a value comes from: an output of a step, or the run's input, and the way into it. */
+/** Where a value comes from: an output of a step, the run's input, or an item, and the path into it. */
 export type Source =
   | { readonly step: string; readonly path: readonly Key[] }
   /** How each item of a step over a list ended. */
   | { readonly outcomes: string; readonly path: readonly Key[] }
-  /** The item itself, inside a step over a list: its value, its place. */
+  /** The item itself, inside a step over a list: its value or its index. */
   | { readonly item: "value" | "index"; readonly path: readonly Key[] }
   | { readonly input: true; readonly path: readonly Key[] };
 
@@ -42,7 +48,7 @@ export function literal(value: Json): Template {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, literal(each)]));
 }
 
-/** Whether a value would be read as something else than it is. */
+/** True if a value would be mistaken for a reference or a literal. */
 export function looksTaken(value: object): boolean {
   return Object.hasOwn(value, FROM) || Object.hasOwn(value, LITERAL);
 }
@@ -57,7 +63,7 @@ export function sourceOf(template: Template): Source | undefined {
   return kind === "outcomes" ? { outcomes: String(step), path } : { step: String(step), path };
 }
 
-/** Every reference in it. */
+/** Every reference in the template. */
 export function sourcesIn(template: Template): Source[] {
   const source = sourceOf(template);
   if (source) return [source];
@@ -66,7 +72,7 @@ export function sourcesIn(template: Template): Source[] {
   return Object.values(template).flatMap(sourcesIn);
 }
 
-/** The steps it refers to. */
+/** The steps that the template refers to. */
 export function stepsNamedIn(template: Template): string[] {
   return sourcesIn(template).flatMap((source) => {
     if ("step" in source) return [source.step];
@@ -74,25 +80,26 @@ export function stepsNamedIn(template: Template): string[] {
   });
 }
 
-/** What references stand for. */
+/** The values that references stand for. */
 export interface Values {
   readonly input: Json;
-  /** Null for a step that has no output: skipped, failed, or not begun. */
+  /** Null for a step without an output: skipped, failed, or not begun. */
   output(step: string): Json;
-  /** Of a step over a list: how each item ended. */
+  /** For a step over a list: how each item ended. */
   outcomes?(step: string): Json;
-  /** Inside a step over a list. */
+  /** Only inside a step over a list. */
   readonly item?: { readonly value: Json; readonly index: number };
 }
 
-/** The template with its holes filled; null where there is nothing. */
+/** Fills the holes of a template. A missing value becomes null. */
 export function render(template: Template, values: Values): Json {
   return fill(template, values) ?? null;
 }
 
 /**
- * The same, and undefined where there is nothing. As JSON itself has it, a field without a value is left out and a
- * list keeps its length with null: a way that leads nowhere is an optional field that was not given.
+ * Like `render`, but returns undefined for a missing value. As in JSON, a field without a value is left out,
+ * and a list keeps its length with null. A path that leads nowhere counts as an optional field that was not
+ * given.
  */
 export function fill(template: Template, values: Values): Json | undefined {
   if (Array.isArray(template)) return template.map((each) => render(each, values));
@@ -118,7 +125,7 @@ function filled(fields: { readonly [key: string]: Template }, values: Values): J
   return Object.fromEntries(entries);
 }
 
-/** Only what a value has of its own: "constructor" and the like lead nowhere. */
+/** Follows own properties only: "constructor" and the like lead nowhere. */
 function follow(value: Json, path: readonly Key[]): Json | undefined {
   let at: Json | undefined = value;
   for (const key of path) {

@@ -1,6 +1,7 @@
 /**
- * How a step's condition is written: `when(x)`, `equal(a, b)`, `less`, `greater`, `not`, `all`, `any`. What they make is
- * turned into the stored Condition where it is used, because only a workflow knows which references are its own.
+ * How a step's condition is written: `when(x)`, `equal(a, b)`, `less`, `greater`, `not`, `all`, `any`. Each
+ * becomes a stored Condition only where it is used, because only a workflow knows which references are its
+ * own.
  */
 import { SluiceError } from "../error.ts";
 import type { Condition } from "./condition.ts";
@@ -11,7 +12,7 @@ import type { Wired } from "./wired.ts";
 
 const READ = Symbol.for("sluice.condition");
 
-/** Turns what a user wrote into a template. */
+/** Turns a user's value into a template. */
 type Reading = (value: unknown) => Template;
 
 export interface StepCondition {
@@ -20,7 +21,7 @@ export interface StepCondition {
 
 type Missing = null | undefined;
 
-/** It is there and not false, 0, "" or an empty list. */
+/** Holds if the value exists and is not false, 0, "" or an empty list. */
 export function when(value: StandsFor<unknown>): StepCondition {
   return condition((reading) => ({ is: "true", value: reading(value) }));
 }
@@ -29,7 +30,7 @@ export function equal<T>(left: StandsFor<T>, right: NoInfer<Wired<T>> | null): S
   return condition((reading) => ({ is: "equal", left: reading(left), right: reading(right) }));
 }
 
-/** Numbers by size, texts by their letters; of anything else nothing is less. */
+/** Compares numbers by size and texts by their letters. For all other values it does not hold. */
 export function less(left: StandsFor<number | Missing>, right: Wired<number | Missing>): StepCondition;
 export function less(left: StandsFor<string | Missing>, right: Wired<string | Missing>): StepCondition;
 export function less(left: unknown, right: unknown): StepCondition {

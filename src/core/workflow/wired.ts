@@ -1,6 +1,6 @@
 /**
- * Values in which references stand for some of the parts, at any depth: what a step is given, and what a workflow
- * returns. Everything else in them must be JSON, because that is how it is stored and handed over.
+ * Values in which references stand for some of the parts, at any depth: a step's input, and a workflow's
+ * result. Everything else in them must be JSON, because they are stored and passed on as JSON.
  */
 import { SluiceError } from "../error.ts";
 import { isHandle } from "./handle.ts";
@@ -11,9 +11,9 @@ import { literal, looksTaken, NOTHING, reference } from "./template.ts";
 
 type Primitive = null | undefined | boolean | number | string | bigint | symbol;
 
-/** A T, or something that will be one. */
+/** A T, or a reference that will become one. */
 export type Wired<T> = 0 extends 1 & T
-  ? // biome-ignore lint/suspicious/noExplicitAny: where anything fits, so does this.
+  ? // biome-ignore lint/suspicious/noExplicitAny: if anything fits, so does a reference.
     any
   : StandsFor<T> | WiredParts<T>;
 
@@ -23,7 +23,7 @@ type WiredParts<T> = T extends Primitive
     ? { readonly [Part in keyof T]: Wired<T[Part]> }
     : T;
 
-/** What a value with references comes to once they are there. */
+/** The type of a value with references once they are resolved. */
 export type Unwired<Value> = 0 extends 1 & Value
   ? Value
   : Value extends StandsFor<infer T>
@@ -34,7 +34,7 @@ export type Unwired<Value> = 0 extends 1 & Value
         ? { -readonly [Part in keyof Value]: Unwired<Value[Part]> }
         : Value;
 
-/** A value as it is after it was stored: what says how it is written as JSON becomes that, a Date a text. */
+/** The type of a value after it was stored as JSON. `toJSON` is applied, so a Date becomes a text. */
 export type AsJson<T> = 0 extends 1 & T
   ? T
   : T extends { toJSON(): infer Written }
@@ -47,18 +47,21 @@ export type AsJson<T> = 0 extends 1 & T
           ? { [Part in keyof T]: AsJson<T[Part]> }
           : T;
 
-/** Where a value stands: in which build, how to call it, and what it is part of. */
+/** The place of a value: its build, its name, and the objects that contain it. */
 interface Place {
   readonly build: object;
   readonly name: string;
   readonly within?: readonly object[];
   /** The step over a list whose item may be used here. */
   readonly item?: ItemScope;
-  /** It will be taken as it stands, so no reference can be in it. */
+  /** The value will be taken as it is, so it cannot contain a reference. */
   readonly literal?: boolean;
 }
 
-/** The value as a template; refused where it is no JSON, or refers to another workflow or another step's item. */
+/**
+ * Turns the value into a template. Refuses a value that is not JSON, or that refers to another workflow or to
+ * another step's item.
+ */
 export function wire(value: unknown, place: Place): Template {
   const referred = referredBy(value);
   if (referred) return reference(own(referred, place).source);
@@ -108,7 +111,10 @@ function own(referred: Referred, place: Place): Referred {
   return referred;
 }
 
-/** Made by `{}`, whichever realm it is from: above its prototype there is nothing. Symbols would be lost in JSON. */
+/**
+ * True for an object made by `{}`, in any realm: nothing is above its prototype. Symbols would be lost in
+ * JSON.
+ */
 function isPlain(value: object): boolean {
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const above = Object.getPrototypeOf(value);

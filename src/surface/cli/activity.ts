@@ -1,4 +1,6 @@
-/** What a worker does, as one short line each: time, task, id, what happened, how long it took. */
+/**
+ * Prints the activity of a worker, one short line each: time, task, ID, what happened, and how long it took.
+ */
 import type { App } from "../../core/app/app.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
@@ -21,7 +23,9 @@ interface Run {
   error?: string;
 }
 
-/** The same error once in so long: a store that is away would fill the screen. */
+/**
+ * The same error is shown at most once in this time. Otherwise an unreachable store would fill the screen.
+ */
 const QUIET_MS = 5_000;
 
 export class Activity {
@@ -29,23 +33,26 @@ export class Activity {
   readonly #nameWidth: number;
   readonly #runs = new Map<string, Run>();
   #lastError = { text: "", at: Number.NEGATIVE_INFINITY };
-  /** Lines about tasks that wait for the banner; undefined once it is out. Warnings never wait. */
+  /** Lines about tasks that wait for the banner. Undefined once it is printed. Warnings never wait. */
   #held: string[] | undefined = [];
 
-  /** `options` name the store in the commands that it says. */
+  /** `options` name the store in the commands that are printed. */
   constructor(tasks: App["tasks"], options: GlobalOptions = {}) {
     this.#options = options;
     this.#nameWidth = Math.max(...[...tasks.keys()].map((name) => name.length), 4);
   }
 
-  /** The banner is out, or will never be: tells what has happened so far, and from now on everything at once. */
+  /**
+   * Called once the banner is printed, or never will be. Prints the held lines; from now on every line is
+   * printed at once.
+   */
   begin(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     if (held.length > 0) process.stdout.write(held.join(""));
   }
 
-  /** Stands before an executor, because only there the error and the logs of a task pass by. */
+  /** Wraps the executor, because only there the errors and logs of a task can be seen. */
   around(executor: Executor): Executor {
     return {
       run: (job) => this.#run(executor, job),
@@ -95,7 +102,8 @@ export class Activity {
   readonly watchProcesses = (event: ProcessEvent): void => {
     if (event.kind !== "died") return;
     const { death, hasSuccessor } = event;
-    // A first one that never became ready has failed the start, which says so itself; who was told to leave ends with 0.
+    // A first process that never became ready fails the start, which reports it. A process that was told to
+    // leave exits with 0.
     if (!hasSuccessor && (death.readyMs === undefined || death.exitCode === 0)) return;
     const ended = asSentence(`Process ${death.pid} ${sayEnd(death)}`);
     this.#warn(`${ended}${hasSuccessor ? " A new process replaces it." : ""}`);
@@ -116,7 +124,7 @@ export class Activity {
     else this.#line(id, run, to, colours.dim);
   }
 
-  /** All that ran; none of it is ours any more. */
+  /** Lists all running tasks. This worker no longer holds any of them. */
   #aborted(): string {
     const ids = [...this.#runs.keys()];
     this.#runs.clear();
@@ -132,7 +140,7 @@ export class Activity {
     const now = performance.now();
     if (text === this.#lastError.text && now - this.#lastError.at < QUIET_MS) return;
     this.#lastError = { text, at: now };
-    // An error of our own says what is wrong; only a connection that was lost is a store that cannot be reached.
+    // Our own errors say what is wrong. Only a lost connection means that the store cannot be reached.
     const { code } = error as { code?: unknown };
     if (code === "STORE_UNREACHABLE") this.#warn(`${asSentence(text)} Trying again.`);
     else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
@@ -149,7 +157,7 @@ export class Activity {
   }
 }
 
-/** What a driver says may end without a full stop. */
+/** A driver's message may lack a full stop. */
 const asSentence = (text: string): string => (text.endsWith(".") ? text : `${text}.`);
 
 function sayEnd(death: Death): string {

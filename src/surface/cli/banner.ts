@@ -1,4 +1,4 @@
-/** What `dev` and `worker` say when they start: where the state is, which limits hold, and what to try next. */
+/** The banner of `dev` and `worker`: where the state is, which limits apply, and what to try next. */
 import type { Deployed } from "../../api/deploy.ts";
 import type { LimitView } from "../../api/limits.ts";
 import type { App } from "../../core/app/app.ts";
@@ -17,7 +17,7 @@ import { quoted } from "./shell.ts";
 import { fields } from "./table.ts";
 import { colours, padTo, safe, widthOf } from "./text.ts";
 
-/** Said once at the start of a worker whose limits a later deploy of its app has replaced. */
+/** Printed once when a worker starts whose limits were replaced by a later deploy of its app. */
 export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
   return `The limits of a later deploy of app "${app}" apply (${ago(at, now)}), not those of ${sayPath(file)}. To put these back in force: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
 }
@@ -91,7 +91,7 @@ export function banner(start: Start): string {
   return mode === "dev" ? `${head}\n${tryNext(start)}\n` : head;
 }
 
-/** Everything that bounds this worker, in one line for logs; first the fields that scripts may look for. */
+/** All limits of this worker, in one line for logs. The fields that scripts may look for come first. */
 function concurrencyLine({ app, limits, options, slots }: Start): string {
   const { prefetch, claimLeaseMs, session } = app;
   const { processes = 1, concurrency = slots, maxClaimPerWorker = 0, maxClaimBatch, queues } = options;
@@ -111,7 +111,7 @@ function concurrencyLine({ app, limits, options, slots }: Start): string {
   return `Concurrency config: ${said.join(", ")}`;
 }
 
-/** What holds, and beside it what this file says, where that is something else and nobody has changed it by hand. */
+/** The limit in force, and the limit of this file if that differs and no operator or SQL changed it. */
 function sayInForce(
   limits: readonly LimitView[],
   key: string,
@@ -124,7 +124,7 @@ function sayInForce(
   return `${sayLimit(view.limit)}${isOther ? `, not ${sayLimit(declared)}` : ""}`;
 }
 
-/** What a run has for itself comes and goes with it. */
+/** A run's own gates come and go with it, so they are left out. */
 const isChanged = ({ key, source, paused }: LimitView): boolean =>
   kindOf(key) !== "run" && (source === "operator" || source === "sql" || paused);
 
@@ -136,7 +136,7 @@ function sayChange(view: LimitView): string {
 
 function tryNext({ file, app, options }: Start): string {
   const all = [...app.workflows.values()];
-  // One that can be submitted as it is; another needs its input.
+  // Prefers a workflow that can be submitted without an input.
   const shown = all.find(({ input }) => input === undefined) ?? all[0];
   const workflow = shown?.input === undefined ? shown?.id : `${shown.id} '{…}'`;
   const commands: readonly (readonly [command: string, what: string])[] = [

@@ -1,4 +1,4 @@
-/** `sluice check app.ts`: what an app file comes to, or everything that is wrong with it. */
+/** `sluice check app.ts` shows an app with its defaults filled in, or all of its problems. */
 import type { Command } from "commander";
 import type { App } from "../../core/app/app.ts";
 import { tagLimitKey } from "../../core/app/tags.ts";
@@ -70,7 +70,7 @@ function summary(file: string, app: App): string {
   ].join("\n");
 }
 
-/** The levels above the queues, as the worker says them when it starts. */
+/** The limits above the queues, in the words of a starting worker. */
 function concurrency({ clusterCap, prefetch, claimLeaseMs }: App): string {
   const mode = prefetch > 0 ? "soft cap" : "hard cap";
   return `Concurrency: cluster cap ${clusterCap ?? "∞"}, prefetch ${prefetch} (${mode}), claim lease ${formatDuration(claimLeaseMs)}`;

@@ -7,6 +7,6 @@ export const withId = (command: Command): Command =>
 export const withRun = (command: Command): Command =>
   command.argument("<run>", "the run's ID, or any unambiguous prefix");
 
-/** Changes are put down to somebody. */
+/** Every change is recorded with the name of the person who made it. */
 export const withBy = (command: Command, does: string): Command =>
   command.option("--by <name>", `who ${does} (default: $USER)`);

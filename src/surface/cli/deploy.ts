@@ -1,4 +1,6 @@
-/** `sluice deploy app.ts`: makes the limits, ranks and triggers of an app the ones in force, without starting a worker. */
+/**
+ * `sluice deploy app.ts` puts the limits, ranks and triggers of an app in force, without starting a worker.
+ */
 import type { Command } from "commander";
 import type { LimitView } from "../../api/limits.ts";
 import { connect } from "../../api/sluice.ts";
@@ -42,13 +44,13 @@ interface Change {
   readonly key: string;
   readonly from: Limit;
   readonly to: Limit;
-  /** Other apps that this deploy holds to a stricter limit than their own. */
+  /** Other apps whose own limit is less strict than the one that this deploy sets. */
   readonly tightens: readonly string[];
-  /** It was this app's own limit, and the app declares it no longer. */
+  /** True if this was the app's own limit, and the app no longer declares it. */
   readonly leftOut: boolean;
 }
 
-/** What the deploy has changed at a gate that was there before. */
+/** The change that the deploy made to a gate that existed before. */
 function changeOf(view: LimitView, was: LimitView | undefined, app: string): Change[] {
   if (!was || was.limit === view.limit) return [];
   const own = view.said.find((each) => each.app === app)?.limit ?? null;

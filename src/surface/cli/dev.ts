@@ -1,4 +1,7 @@
-/** `sluice dev app.ts`: store and worker in one command, to try things out; begins anew when a file changes. */
+/**
+ * `sluice dev app.ts` runs a store and a worker in one command, to try things out. It restarts when a file
+ * changes.
+ */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { parseDuration } from "../../core/time.ts";

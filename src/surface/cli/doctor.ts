@@ -1,4 +1,4 @@
-/** `sluice doctor`: every check in one line, and below it what was found and what would cure it. */
+/** `sluice doctor` prints every check in one line, and below it the findings and their cures. */
 import type { Command } from "commander";
 import type { Check, Finding, Verdict } from "../../api/doctor/check.ts";
 import type { Diagnosis } from "../../api/doctor/doctor.ts";
@@ -40,7 +40,7 @@ function story({ checks, verdict }: Diagnosis, options: GlobalOptions): string {
   return `${lines.join("\n")}\n\n${STYLES[verdict](summary(checks, options))}\n`;
 }
 
-/** What a lonely finding says stands in the line of its check already. */
+/** The line of a check already says what a single finding says. */
 function line({ check, verdict, says, findings: [only, another] }: Check, width: number): string {
   const ids = only && !another ? listed(only) : "";
   return `${STYLES[verdict](padTo(verdict, 4))}  ${padTo(check, width)}  ${safe(`${says}${ids}`)}`;
@@ -57,7 +57,7 @@ function below({ findings }: Check, options: GlobalOptions): string[] {
 const commandOf = ({ remedy }: Finding, options: GlobalOptions): string[] =>
   remedy ? [sayRemedy(remedy, options)] : [];
 
-/** For scripts: a remedy as data and as a command. */
+/** For scripts: each remedy as data and as a command. */
 function withCommand(check: Check, options: GlobalOptions): Check {
   const findings = check.findings.map((finding) => {
     const [command] = commandOf(finding, options);

@@ -3,7 +3,7 @@ import type { TaskView } from "../../api/task-view.ts";
 import { isoTime } from "../../core/time.ts";
 import { ago, count } from "./say.ts";
 
-/** Undefined while it has not ended. */
+/** Undefined if the task has not ended. */
 export function endingOf(task: TaskView, now: number): string | undefined {
   const time = ago(task.at, now);
   switch (task.state) {

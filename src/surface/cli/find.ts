@@ -1,4 +1,4 @@
-/** The id of a task or of a run from as much of it as tells it apart. */
+/** Finds the ID of a task or a run from any unambiguous prefix. */
 import type { Sluice } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -34,7 +34,7 @@ async function find(
   const found = await Promise.all(ids.map((id) => known(sluice, id)));
   const fitting = found.filter(({ kind }) => wanted.includes(kind));
   const [first, second] = fitting;
-  // A list that was cut may go on with others that fit.
+  // A truncated list may hide more IDs that fit.
   const isAll = ids.length < MOST_LISTED;
   if (first && !second && isAll) return first;
   if (first || !isAll) throw ambiguous(given, wanted, first ? fitting : found);
@@ -75,5 +75,5 @@ function ambiguous(given: string, wanted: readonly Kind[], found: readonly Found
   );
 }
 
-/** The store names no more than this. */
+/** The store returns at most this many IDs. */
 const MOST_LISTED = 10;

@@ -1,4 +1,4 @@
-/** An input as it is given on the command line: JSON as it stands, `@file` with it, or `-` for what comes in on stdin. */
+/** Reads an input from the command line: JSON itself, `@file` for a file, or `-` for stdin. */
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { UsageError } from "./usage-error.ts";

@@ -1,4 +1,7 @@
-/** How a step over a list stands: how many of its items are done, in flight, waiting, failed, and how long the rest may take. */
+/**
+ * The progress of a step over a list: how many of its items are done, in flight, waiting and failed, and how
+ * long the rest may take.
+ */
 import type { RunView, StepView } from "../../api/run-view.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -9,13 +12,13 @@ import { widthOf } from "./text.ts";
 
 export interface ItemStanding {
   readonly total: number;
-  /** Ended by themselves, whichever way; those that a rerun took over are among them. */
+  /** Items that ended by themselves, in any way, including those that a rerun took over. */
   readonly done: number;
   readonly inFlight: number;
   readonly waiting: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Undefined while nothing can be said: none is done, none is left, or the run is paused. */
+  /** Undefined if there is no estimate: no item is done, none is left, or the run is paused or over. */
   readonly leftMs: number | undefined;
 }
 
@@ -25,7 +28,7 @@ export function standingOf(step: StepView, run: RunView, now: number): ItemStand
   return ofOutcomes(step.result) ?? ofCounts(step.items, run, now);
 }
 
-/** Once the step has ended, what it came to tells more than where its tasks are. */
+/** Once the step has ended, its outcomes say more than the states of its tasks. */
 function ofOutcomes(outcomes: unknown): ItemStanding | undefined {
   if (!Array.isArray(outcomes)) return undefined;
   const states = (outcomes as readonly ItemOutcome[]).map(({ state }) => state);
@@ -45,7 +48,7 @@ function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: numb
   return { total, done, inFlight: running, waiting, failed, cancelled, leftMs };
 }
 
-/** As long as those before them took, by the pace since the first of them began. */
+/** Assumes the pace since the first item began. */
 function timeLeft(
   { since, succeeded, failed, cancelled }: NonNullable<StepView["items"]>,
   left: number,
@@ -58,7 +61,7 @@ function timeLeft(
 
 export const itemBar = ({ done, total }: ItemStanding): string => bar(total === 0 ? 1 : done / total);
 
-/** In words where there is room for them, else with the signs that stand before steps. */
+/** Uses words if there is room for them, else the signs that stand before steps. */
 export function sayStanding(standing: ItemStanding, room = Number.POSITIVE_INFINITY): string {
   const words = inWords(standing);
   return widthOf(words) <= room ? words : inSigns(standing);
@@ -94,14 +97,14 @@ function inSigns(standing: ItemStanding): string {
 
 const AN_HOUR = 3_600_000;
 
-/** An estimate needs no milliseconds, and one of hours no seconds. */
+/** An estimate needs no milliseconds, and an estimate of hours no seconds. */
 export function sayLeft({ leftMs }: ItemStanding): string | undefined {
   if (leftMs === undefined) return undefined;
   const unit = leftMs < AN_HOUR ? 1_000 : 60_000;
   return `about ${sayDuration(Math.ceil(leftMs / unit) * unit)}`;
 }
 
-/** What a step over a list came to, for whoever did not follow it. */
+/** The outcome of a step over a list, for readers who did not follow it. */
 export function sayItemsEnd({ result }: StepView, standing: ItemStanding): string {
   const { total, failed, cancelled } = standing;
   if (failed + cancelled === 0) return count(total, "item");

@@ -60,7 +60,7 @@ function listLimits(options: Options): Promise<void> {
   });
 }
 
-/** Each once, with all that it holds. */
+/** Each stopping unit once, with all gates that it holds. */
 function stillHeld(views: readonly LimitView[], now: number): string {
   const all = new Map(
     views.flatMap(({ stopping }) => stopping).map((each) => [`${each.unit} ${each.since}`, each]),
@@ -73,7 +73,7 @@ function stillHeld(views: readonly LimitView[], now: number): string {
     .join("");
 }
 
-/** Who says the value in force and since when; behind it what the others say. */
+/** Who set the value in force, and when. In parentheses, what other apps declare. */
 function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, now: number): string {
   const apps = said.filter((each) => each.limit !== null);
   const others = apps.filter((each) => source !== "app" || perValue || each.limit !== limit);
@@ -84,7 +84,7 @@ function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, n
     const first = apps.find((each) => each.limit === limit);
     return `${first ? `${sayName(first)} ${ago(Math.max(first.at, setAt ?? 0), now)}` : "app"}${rest}`;
   }
-  // Plain SQL leaves neither name nor date.
+  // Plain SQL leaves neither a name nor a date.
   const who = setBy === null ? "" : ` ${setBy}${setAt === null ? "" : ` ${ago(setAt, now)}`}`;
   return `${source}${who}${rest}`;
 }
@@ -105,7 +105,7 @@ function setLimit(key: string, limit: number, options: Options): Promise<void> {
   });
 }
 
-/** A limit that an operator sets for one value stands in the place of the one for each. */
+/** A limit that an operator sets for one value replaces the limit per value. */
 const replaces = (key: string, family: LimitView, options: Options): string =>
   `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). To undo: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
 
@@ -152,7 +152,7 @@ async function tell(
   });
 }
 
-/** What a new limit means for what runs and waits. */
+/** What a new limit means for running and waiting work. */
 export function consequence({
   held,
   limit,

@@ -1,9 +1,9 @@
-/** An app file, and what `sluice dev` may find in it beside the app. */
+/** Loads an app file, and the `onDev` function that `sluice dev` may find in it. */
 import type { Sluice } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
 import { loadAppFile } from "../../executor/process/app-file.ts";
 
-/** Called by `sluice dev` once the worker runs; `signal` is aborted when it stops. */
+/** `sluice dev` calls it once the worker runs. `signal` is aborted when the worker stops. */
 export type OnDev = (sluice: Sluice, context: { readonly signal: AbortSignal }) => unknown;
 
 interface LoadedApp {

@@ -1,4 +1,4 @@
-/** `sluice migrate`: the embedded store does it by itself; others only when told. */
+/** `sluice migrate`. The embedded store migrates by itself; other stores only on this command. */
 import type { Command } from "commander";
 import { openStore } from "../../api/open-store.ts";
 import { SluiceError } from "../../core/error.ts";

@@ -1,14 +1,15 @@
-/** Whether the npm that started us is still there. */
+/** Detects that the npm that started this process is gone. */
 import { every } from "../../env/timers.ts";
 
 const LOOK_MS = 500;
 
-/** As early as can be: who is gone by now is not waited for. */
+/** Read as early as possible. A parent that is already gone cannot be detected. */
 const parent = process.ppid;
 
 /**
- * Calls back when npm runs this very command (`npx sluice …`, or a script that names it) and is gone. npm hands SIGTERM to
- * its shell, which dies of it without a word to us, so whoever stops npm would leave us running alone.
+ * Calls back when npm runs this very command (`npx sluice …`, or a script that names it) and is gone. npm
+ * passes SIGTERM to its shell, which dies without telling us. Without this, stopping npm would leave this
+ * process running.
  */
 export function whenNpmIsGone(gone: () => void): void {
   if (!isRunByNpm(process.env)) return;
@@ -19,7 +20,10 @@ export function whenNpmIsGone(gone: () => void): void {
   });
 }
 
-/** Not where a program that npm runs starts us, and not where a script puts us in the background: both may leave before us. */
+/**
+ * False if a program that npm runs starts us, or if a script puts us in the background: both may exit before
+ * us.
+ */
 export function isRunByNpm({ npm_lifecycle_script: script = "" }: NodeJS.ProcessEnv): boolean {
   return /\bsluice\b/.test(script) && !/(?<!&)&(?!&)/.test(script);
 }

@@ -1,4 +1,7 @@
-/** Arguments that are numbers, times or lists, refused as wrong usage before anything is opened. */
+/**
+ * Arguments that are numbers, times or lists. Invalid ones are refused as wrong usage before anything is
+ * opened.
+ */
 import { InvalidArgumentError } from "commander";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,7 +23,7 @@ export function zeroOrMore(text: string): number {
   return value;
 }
 
-/** What may be written for a limit: a number, or what the numbers 0 and -1 mean. */
+/** A limit may be a number, or a word for -1. */
 export function limitNumber(text: string): number {
   if (text === "unlimited" || text === "∞") return -1;
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -36,7 +39,7 @@ function list(text: string): string[] {
     .filter((part) => part !== "");
 }
 
-/** One name at least: an option that is there and says nothing is a slip, like a variable that is not set. */
+/** Requires at least one name. An empty option is a mistake, such as an unset variable. */
 export function names(text: string): string[] {
   const all = list(text);
   if (all.length === 0)
@@ -51,7 +54,7 @@ export function timeOf(option: string, text: string): Date {
   return time;
 }
 
-/** For an option that may be given several times: "env=prod", or "env" alone has no value and is refused. */
+/** For an option that may be given several times, like "env=prod". A key without a value is refused. */
 export function tag(
   text: string,
   others: Readonly<Record<string, string>> = {},

@@ -1,7 +1,7 @@
-/** Everything that goes to stdout goes through here: text for people, or data for scripts. */
+/** Writes to stdout: text for people, or data for scripts. */
 import type { GlobalOptions } from "./settings.ts";
 
-/** Prints `data` with --json, else what `text` says. */
+/** Prints `data` with --json, else the result of `text`. */
 export function print(options: GlobalOptions, data: unknown, text: () => string): void {
   process.stdout.write(options.json ? `${JSON.stringify(data, null, 2)}\n` : withNewline(text()));
 }

@@ -64,7 +64,7 @@ const row = (pool: PoolView): TableRow => [
   sayLease(pool),
 ];
 
-/** Where every value has a gate of its own, this is the limit of each. */
+/** True for the gate that holds the limit of each value. */
 const isFamily = ({ name }: PoolView): boolean => parseKey(poolKey(name)).value === ANY;
 
 function limitCell(pool: PoolView): Cell {
@@ -117,7 +117,7 @@ function holdersOf({ holders }: PoolInfo, now: number): string {
   );
 }
 
-/** It is renewed in time as long as its worker lives. */
+/** A lease is renewed in time as long as its worker lives. */
 function expiry({ leaseLeftMs }: GateHolder): Cell {
   if (leaseLeftMs === null) return { text: "with its worker" };
   return leaseLeftMs > 0 ? { text: ago(leaseLeftMs, 0) } : { text: "expired", style: colours.red };

@@ -1,10 +1,10 @@
-/** All commands under one roof: global options, help, and what counts as wrong usage. */
+/** All commands in one program: global options, help, and what counts as wrong usage. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 
 type Add = (program: Command) => void;
 
-/** Loaded by name: a command waits for its own code only. */
+/** Loaded by name, so that a command loads only its own code. */
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   dev: async () => (await import("./dev.ts")).addDev,
   worker: async () => (await import("./worker.ts")).addWorker,
@@ -28,7 +28,7 @@ const AFTER_HELP = `
 Exit codes: 0 success, 1 failure (the reason is on stderr), 2 wrong usage.
 Environment: SLUICE_STORE works like --store; SLUICE_DEBUG=1 shows stack traces; NO_COLOR=1 turns colours off.`;
 
-/** The program as far as these arguments need it: all of it where they name no command. */
+/** Builds only the commands that the arguments name, or all of them if they name none. */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("sluice")
     .description(
@@ -45,7 +45,7 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** As far from here in dist as in src. */
+/** The relative path is the same in dist and in src. */
 function versionOf(): string {
   const about = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
   return (JSON.parse(about) as { version: string }).version;

@@ -1,4 +1,4 @@
-/** What a task says of its progress, as a bar where it says how much there is, else as it stands. */
+/** A task's progress, as a bar if it says how much there is in total, else as it was reported. */
 import { cutTo } from "./text.ts";
 
 const WIDTH = 10;
@@ -14,7 +14,7 @@ export function sayProgress(progress: unknown): string {
   return cutTo(typeof progress === "string" ? progress : JSON.stringify(progress), 60);
 }
 
-/** 0.4, or `{ done: 4, of: 10 }` under whatever name the first number has. */
+/** 0.4, or `{ done: 4, of: 10 }`. The name of the first number does not matter. */
 function toldBy(progress: unknown): { readonly part: number; readonly says: string } | undefined {
   if (typeof progress === "number" && progress >= 0 && progress <= 1)
     return { part: progress, says: `${Math.round(progress * 100)}%` };

@@ -66,7 +66,7 @@ function listQueue(options: Page): Promise<void> {
   });
 }
 
-/** What of the line is not shown, in words, and how to see it. */
+/** Says which part of the line is not shown, and how to see it. */
 function rest({ runs, total, after }: QueuePage, options: Page): string[] {
   const last = after + runs.length;
   if (after === 0 && last === total) return [];
@@ -98,7 +98,7 @@ function why(given: string, options: GlobalOptions): Promise<void> {
   });
 }
 
-/** Also what `sluice why` says of a run that is queued. */
+/** Also used by `sluice why` for a queued run. */
 export function whyQueued(run: QueuedRun, now: number, options: GlobalOptions): string {
   const reasons = reasonLines(run.reasons, now, options);
   const head = `${colours.bold(safe(run.workflow))} ${run.id} ${standing(run, now)}`;
@@ -117,7 +117,7 @@ function setPriority(given: string, priority: number, options: By): Promise<void
   return withStore(options, async (sluice) => {
     const id = await findRun(sluice, given, options);
     const { from } = await sluice.queue.priority(id, priority, whoever(options.by));
-    // It may be let in between the change and the look.
+    // The run may be admitted between the change and this look.
     const [queued, { total }] = await Promise.all([
       sluice.queue.why(id).catch(() => undefined),
       sluice.queue.page({ limit: 1 }),

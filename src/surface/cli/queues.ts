@@ -48,7 +48,7 @@ function listQueues(options: Options): Promise<void> {
   });
 }
 
-/** Where apps disagree, the first rank holds, and all of them are told. */
+/** If apps disagree, the lowest rank applies, and all ranks are shown. */
 function sayRank({ rank, ranks }: QueueView): string {
   if (ranks.every((each) => each.rank === rank)) return String(rank);
   return `${rank} (${ranks.map((each) => `${sayName(each)}: ${each.rank}`).join(", ")})`;
@@ -68,7 +68,7 @@ const viewOf = async (sluice: Sluice, name: string): Promise<QueueView | undefin
 
 function change(verb: "pause" | "resume", name: string, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
-    // What waited while it was paused may be gone a moment after.
+    // Read before resuming, because tasks that waited during the pause may be gone a moment later.
     const before = verb === "resume" ? await viewOf(sluice, name) : undefined;
     await sluice.queues[verb](name, whoever(options.by));
     const view = await viewOf(sluice, name);

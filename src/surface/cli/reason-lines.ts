@@ -1,4 +1,4 @@
-/** Reasons one below the other, each with the commands that would change it. */
+/** Lists reasons, each with the commands that would change it. */
 import { describe } from "../../core/gate/describe.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { remedies } from "../../core/gate/remedy.ts";

@@ -5,7 +5,7 @@ import { REMEDIES } from "../../core/remedy.ts";
 import { createProgram } from "./program.ts";
 import { sayError, sayRemedy } from "./remedy.ts";
 
-/** One of each action. */
+/** One remedy for each action. */
 const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   setLimit: { action: "setLimit", gate: "pool:gpu", limit: 3 },
   makeGate: { action: "makeGate", gate: "pool:gpu", limit: 3 },

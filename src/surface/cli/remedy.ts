@@ -1,4 +1,4 @@
-/** How the command line says a remedy: as a command that works when it is pasted into the shell that ran this one. */
+/** Writes a remedy as a command that can be pasted into the shell that ran this one. */
 import type { Sentence } from "../../api/explain.ts";
 import type { SluiceError } from "../../core/error.ts";
 import type { Remedy } from "../../core/remedy.ts";
@@ -57,9 +57,9 @@ function wordsOf(remedy: Remedy): string {
   }
 }
 
-/** What an error says, with its remedies as commands. Anything that is not an error of ours says what it is. */
+/** The sentence of an error, with its remedies as commands. For an error that is not ours, its message. */
 export function sayError(error: unknown, options: GlobalOptions): string {
-  // Not instanceof: the app may have loaded another copy of the package than ours.
+  // Not instanceof: the app may have loaded another copy of this package.
   const { code, message, sentence, remedies } = error as Partial<SluiceError>;
   if (sentence !== undefined && remedies !== undefined)
     return withRemedies(sentence, remedies, (remedy) => sayRemedy(remedy, options));

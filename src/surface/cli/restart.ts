@@ -1,6 +1,6 @@
 /**
- * Runs the same command in a process of its own, and again whenever a file beside the app changes. The process in
- * between holds nothing: it starts, stops, and passes on signals.
+ * Runs the same command in a child process, and restarts it whenever a file in the app's folder changes. The
+ * parent process holds nothing: it starts, stops, and passes on signals.
  */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -17,7 +17,7 @@ const MARK = "SLUICE_RESTARTABLE";
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
 
-/** Whether this is the process that is restarted, not the one that restarts. */
+/** True in the child process, which is restarted; false in the parent. */
 export const isRestartable = (): boolean => process.env[MARK] !== undefined;
 
 export async function restartOnChange(file: string): Promise<never> {
@@ -46,7 +46,8 @@ export async function restartOnChange(file: string): Promise<never> {
     const first = await Promise.race([changed.then(() => "changed"), ended]);
     if (isOver) return process.exit((await ended) as number);
     if (typeof first === "number") {
-      // An app that never ran is refused, as everywhere; one that did may be mended.
+      // If the app never ran, this process exits with its code, as everywhere. If it did run, the file may be
+      // fixed.
       if (first === 0 || !hasServed) return process.exit(first);
       process.stdout.write(colours.dim("Waiting for a file to change.\n"));
       await Promise.race([changed, told]);
@@ -61,7 +62,7 @@ export async function restartOnChange(file: string): Promise<never> {
 function run(): ChildProcess {
   const [program = "", ...args] = process.argv.slice(1);
   return spawn(process.execPath, [...process.execArgv, program, ...args], {
-    // The channel says that we are gone, should we end without a word.
+    // The channel tells the child if this process ends without a word.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: { ...process.env, [MARK]: "1" },
   });
@@ -81,7 +82,7 @@ async function stopped(child: ChildProcess, ended: Promise<number | string>): Pr
   cancel();
 }
 
-/** The file that changed, once it has come to rest. */
+/** Resolves with the file that changed, once changes have settled. */
 function nextChange(folder: string): Promise<string> {
   return new Promise((tell) => {
     let cancel = (): void => {};

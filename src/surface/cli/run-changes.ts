@@ -1,4 +1,7 @@
-/** Whether something has happened to a run since it was looked at. A feed that breaks off is replaced by a look now and then. */
+/**
+ * Tells whether a run has changed since the last look. If the feed breaks off, the run is looked at from time
+ * to time instead.
+ */
 import type { Sluice } from "../../api/sluice.ts";
 import { sleep } from "../../env/timers.ts";
 
@@ -19,7 +22,7 @@ export class RunChanges {
     }
   }
 
-  /** After a pause: at once where something has changed, else with the next change, or when it has been quiet for so long. */
+  /** Waits for a pause, then until something has changed, or until it has been quiet for this long. */
   async next(pauseMs: number, quietMs: number): Promise<void> {
     await sleep(pauseMs);
     if (!this.#hasChanged) {

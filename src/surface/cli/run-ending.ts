@@ -1,4 +1,4 @@
-/** How runs and steps have come to their end, and how long it took. */
+/** How runs and steps ended, and how long they took. */
 import type { RunView, StepView } from "../../api/run-view.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { StoredError } from "../../executor/executor.ts";
@@ -10,7 +10,7 @@ import { colours } from "./text.ts";
 export const isOver = (state: RunState): boolean =>
   state === "succeeded" || state === "failed" || state === "cancelled";
 
-/** A sentence; undefined while it has not ended. Without `now` for whoever saw it end. */
+/** A sentence, or undefined if the run has not ended. Leave out `now` if the reader saw the run end. */
 export function runEnding(run: RunView, now?: number): string | undefined {
   if (!isOver(run.state) || run.finishedAt === null) return undefined;
   const time = now === undefined ? "" : ` ${ago(run.finishedAt, now)}`;
@@ -24,7 +24,7 @@ export function runEnding(run: RunView, now?: number): string | undefined {
   return `was cancelled${time}${took}${by === undefined ? "" : `, ${by}`}.`;
 }
 
-/** "by root", where somebody is known. */
+/** "by root", if it is known who cancelled it. */
 export function cancelledBy(run: RunView): string | undefined {
   const by = (run.error as { readonly by?: unknown } | undefined)?.by;
   return typeof by === "string" ? `by ${by}` : undefined;
@@ -35,12 +35,14 @@ export function runStateCell({ state, paused }: RunView): Cell {
   return paused && !isOver(state) ? { text: `${state}, paused`, style: colours.yellow } : cell;
 }
 
-/** From its start; undefined while it has none. */
+/** The time since its start, or undefined if it has not started. */
 export function ranFor({ startedAt, finishedAt }: RunView, now: number): string | undefined {
   return startedAt === null ? undefined : sayDuration((finishedAt ?? now) - startedAt);
 }
 
-/** Its last attempt, from the claim on; a step over a list from the claim of its first item on. */
+/**
+ * The duration of its last attempt, from its claim. For a step over a list, from the claim of its first item.
+ */
 export function stepRanFor(
   { state, claimedAt, finishedAt, items }: StepView,
   now: number,
@@ -53,7 +55,7 @@ export function stepRanFor(
 export function sayError(error: StoredError | undefined): string {
   if (!error) return "no error was stored";
   const { name = "Error", code, message } = error;
-  // What Sluice itself says of a run or a step needs no name before it.
+  // Sluice's own errors about a run or a step need no name in front.
   return code ? message : `${name}: ${message ?? JSON.stringify(error)}`;
 }
 

@@ -1,4 +1,4 @@
-/** What happened to a run, or to items of one of its lists, as a table. */
+/** The history of a run, or of items of one of its lists, as a table. */
 import type { RunEvent } from "../../api/run-events.ts";
 import { isoTime } from "../../core/time.ts";
 import type { StoredError } from "../../executor/executor.ts";

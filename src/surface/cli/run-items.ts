@@ -1,4 +1,4 @@
-/** `sluice runs items RUN STEP`: the items of a step over a list, by pages. */
+/** `sluice runs items RUN STEP` lists the items of a step over a list, page by page. */
 import type { Command } from "commander";
 import type { ItemView } from "../../api/item-view.ts";
 import type { StepView } from "../../api/run-view.ts";
@@ -59,7 +59,7 @@ async function printEvents(sluice: Sluice, run: string, step: string, options: O
 const page = (sluice: Sluice, run: string, step: string, { after, limit }: Options): Promise<ItemView[]> =>
   sluice.runs.items(run, step, { after: after ?? -1, limit });
 
-/** Few in many: so many are looked through at a time. */
+/** The number of items per read when looking for failed ones, which may be rare. */
 const A_PAGE = 1_000;
 const FAILED: ReadonlySet<ItemView["state"]> = new Set(["failed", "expired", "quarantined"]);
 
@@ -94,7 +94,7 @@ function withoutItems(run: string, { name, unit, state }: StepView, options: Opt
     : `step "${name}" ${state === "skipped" ? "was skipped" : "did not start"}, so it has no items. ${see}`;
 }
 
-/** The whole of it is in the data for scripts. */
+/** The data for scripts contains the full text. */
 const MOST_INPUT = 30;
 const MOST_RESULT = 200;
 
@@ -124,7 +124,7 @@ function resultCell({ state, result, error }: ItemView): Cell {
   return { text: cutTo(sayError(error), MOST_RESULT), style: colours.red };
 }
 
-/** Who or what ended it. */
+/** Who or what cancelled it. */
 function sayCancelled(by: unknown): string {
   if (by === "onFailure") return "because another item failed";
   return by === "run" ? "with its run" : typeof by === "string" ? `by ${by}` : "";

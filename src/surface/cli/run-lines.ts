@@ -1,4 +1,4 @@
-/** A run that is watched where nothing can be drawn, in a pipe or a log: one line for each thing that changed. */
+/** Shows a watched run where nothing can be drawn, in a pipe or a log: one line for each change. */
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { sayProgress } from "./progress.ts";
@@ -7,15 +7,15 @@ import type { Seen } from "./run-seen.ts";
 import { count } from "./say.ts";
 import { padTo, safe, widthOf } from "./text.ts";
 
-/** What a step says of its progress may change all the time, and a log is read later. */
+/** The progress of a step is shown at most once in this time, because it may change constantly. */
 const QUIET_MS = 5_000;
 
 export class RunLines {
   #before: Seen | undefined;
-  /** When something was said last of each step's progress. */
+  /** When the progress of each step was last shown. */
   readonly #told = new Map<string, number>();
 
-  /** What there is to say, now that it looks like this; the first time, everything. */
+  /** The lines about what has changed since the last call. The first call returns everything. */
   tell(seen: Seen): string[] {
     const lines = changes(this.#before, seen, (step) => this.#mayTell(step, seen.now));
     this.#before = seen;
@@ -42,7 +42,7 @@ function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): string
   });
   const what = ofRun(before, seen);
   const own = what === undefined ? [] : [line(run.workflow, what)];
-  // A run's end comes after the last of its steps, everything else of it before them.
+  // The end of a run comes after the lines of its steps. All its other lines come before them.
   return run.finishedAt === null ? [...own, ...steps] : [...steps, ...own];
 }
 
@@ -71,7 +71,7 @@ function ofStep(was: StepView | undefined, step: StepView, telling: Telling): st
   return isAList ? ofItems(was, step, telling) : ofOne(was, step, telling);
 }
 
-/** A step over a list: when it begins, once in a while how it stands, and what it came to. */
+/** For a step over a list: its start, its progress from time to time, and its outcome. */
 function ofItems(was: StepView | undefined, step: StepView, { seen, mayTell }: Telling): string | undefined {
   const standing = standingOf(step, seen.run, seen.now);
   if (!standing) return undefined;

@@ -1,11 +1,11 @@
-/** A run as it is looked at while it is watched: its steps, and why those that wait do. */
+/** A snapshot of a watched run: its steps, and why the waiting ones wait. */
 import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { unknownRun } from "../../api/unknown.ts";
 import { describe } from "../../core/gate/describe.ts";
 
-/** Why something waits; the gist leaves out for how long, which changes all the time and is no news. */
+/** Why something waits. The gist leaves out durations, which change constantly and are not news. */
 export interface Why {
   readonly text: string;
   readonly gist: string;
@@ -14,13 +14,13 @@ export interface Why {
 export interface Seen {
   readonly run: RunWithSteps;
   readonly now: number;
-  /** By step: why it waits. */
+  /** Why each waiting step waits, by step. */
   readonly whys: ReadonlyMap<string, Why>;
   /** Why the run itself is queued. */
   readonly why: string | undefined;
 }
 
-/** More than these are not asked for: each is a look at a whole line. */
+/** At most this many steps are explained, because each explanation reads a whole line. */
 const MOST_ASKED = 10;
 
 export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
@@ -42,10 +42,12 @@ async function whyStep(sluice: Sluice, run: string, step: StepView): Promise<Why
   return { text: said(sentences), gist: gist.join("; ") };
 }
 
-/** Behind those that had to wait for another attempt. */
+/** Items that wait for another attempt may come before the next one, so several are read. */
 const A_PAGE = 50;
 
-/** The item of a list that comes next: items begin in their order, so it stands about as far in as items have begun. */
+/**
+ * The next item of a list. Items begin in order, so its index is about the number of items that have begun.
+ */
 export async function nextItem(sluice: Sluice, run: string, step: StepView): Promise<ItemView | undefined> {
   if (!step.items) return undefined;
   const { running, succeeded, failed } = step.items;
@@ -56,7 +58,7 @@ export async function nextItem(sluice: Sluice, run: string, step: StepView): Pro
   return page.find(({ state }) => state === "waiting");
 }
 
-/** It may be let in between two looks, and then nothing keeps it. */
+/** The run may be admitted between two looks. Then it has no reasons. */
 async function whyQueued(sluice: Sluice, id: string): Promise<string> {
   const queued = await sluice.queue.why(id).catch(() => undefined);
   return said(queued?.sentences ?? []);

@@ -1,4 +1,6 @@
-/** `sluice runs show RUN`: everything that is stored about one run, its steps, and what each waited for. */
+/**
+ * `sluice runs show RUN` shows everything that is stored about one run, its steps, and what each waited for.
+ */
 import type { Command } from "commander";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
@@ -99,7 +101,7 @@ function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
   );
 }
 
-/** Steps over a list: how far each has come. */
+/** The progress of each step over a list. */
 function itemsOf(run: RunWithSteps, now: number): string[] {
   const fans = run.steps.flatMap((step) => {
     const standing = standingOf(step, run, now);
@@ -118,7 +120,9 @@ function itemsOf(run: RunWithSteps, now: number): string[] {
   return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "time left"], rows)];
 }
 
-/** For each gate, longest first; without any, how long it stood in line until somebody took it. */
+/**
+ * The wait at each gate, longest first. Without any, the time the step stood in line until it was claimed.
+ */
 function waited(step: StepView, perGate: StepWaits[string], now: number): string {
   if (perGate.length > 0)
     return perGate.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ");
@@ -126,7 +130,7 @@ function waited(step: StepView, perGate: StepWaits[string], now: number): string
   return stood.length === 0 ? "-" : sayDuration(stood.reduce((sum, ms) => sum + ms));
 }
 
-/** The whole of it is in the data for scripts. */
+/** The data for scripts contains the full text. */
 const MOST_SHOWN = 200;
 
 function outcome(step: StepView, run: RunWithSteps, now: number): Cell {

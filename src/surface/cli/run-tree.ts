@@ -1,6 +1,7 @@
 /**
- * A run as a tree of its steps. A step stands below the one step that several need, and beside the step that it alone
- * follows; where branches meet again, the tree is back where they parted. So a chain of any length stays at the margin.
+ * Draws a run as a tree of its steps. A step stands below the step it needs if several steps need that one,
+ * and beside it if no other step does. Where branches meet again, the tree returns to the level at which they
+ * parted. So a chain of any length stays at the margin.
  */
 import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -29,7 +30,7 @@ const LOOKS: Readonly<Record<StepViewState, readonly [sign: string, style: Style
 
 interface Node {
   readonly step: StepView;
-  /** The lines that lead to it. */
+  /** The branch lines that lead to it. */
   readonly branch: string;
 }
 
@@ -66,7 +67,7 @@ function noteOf(step: StepView, seen: Seen, room: number): string {
   return itemsNote(step, seen, room) ?? plainNote(step, seen);
 }
 
-/** Of a step over a list that has begun. */
+/** For a step over a list that has begun. */
 function itemsNote(step: StepView, { run, now }: Seen, room: number): string | undefined {
   const standing = standingOf(step, run, now);
   if (!standing || step.state === "waiting") return undefined;
@@ -120,7 +121,7 @@ function inTree(steps: readonly StepView[]): Node[] {
   return walk(null, "");
 }
 
-/** Steps are written after those they need, so each finds the place of its needs. */
+/** Steps are written after the steps they need, so the parents of their needs are already known. */
 function parentsOf(steps: readonly StepView[]): Map<string, string | null> {
   const followers = new Map<string, number>();
   for (const { needs } of steps)
@@ -136,7 +137,7 @@ function parentsOf(steps: readonly StepView[]): Map<string, string | null> {
     else if (another === undefined)
       parents.set(name, (followers.get(only) ?? 0) > 1 ? only : (parents.get(only) ?? null));
     else {
-      // Where branches meet again: beside the step at which they parted.
+      // Branches meet again here. The step stands beside the one at which they parted.
       const [first = [], ...others] = needs.map(ancestors);
       const parted = first.filter((each, depth) => others.every((path) => path[depth] === each)).at(-1);
       parents.set(name, parted === undefined ? null : (parents.get(parted) ?? null));
@@ -147,7 +148,7 @@ function parentsOf(steps: readonly StepView[]): Map<string, string | null> {
 
 const CALM = new Set<StepViewState>(["succeeded", "skipped", "pending", "cancelled"]);
 
-/** What a screen has no room for are the steps that are done or not begun. */
+/** If the screen is too small, steps that are done or have not begun are hidden first. */
 function fitting(nodes: readonly Node[], rows: number): readonly Node[] {
   if (nodes.length <= rows) return nodes;
   const lively = nodes.filter(({ step }) => !CALM.has(step.state)).slice(0, Math.max(1, rows));

@@ -1,6 +1,6 @@
 /**
- * Watches a run until it has ended: a tree that is drawn over itself on a terminal, lines elsewhere, and for scripts the
- * run as it is in the end. Whoever stops watching stops nothing else.
+ * Watches a run until it has ended. A terminal shows a tree that is redrawn in place, other outputs get
+ * lines, and scripts get the final run. To stop watching does not stop the run.
  */
 import type { Sluice } from "../../api/sluice.ts";
 import { print } from "./output.ts";
@@ -15,14 +15,16 @@ import type { GlobalOptions } from "./settings.ts";
 import { toPaste } from "./settings.ts";
 import { colours, safe } from "./text.ts";
 
-/** Looks that follow changes come no closer together than this. */
+/** The shortest time between looks that follow changes. */
 const PACE_MS = 50;
-/** What a run waits for may change without a change of the run. */
+/**
+ * The reasons for a wait may change without a change of the run, so it is looked at this often in any case.
+ */
 const IDLE_MS = 1_000;
-/** Of the time, so much is spent looking at most: to count a hundred thousand items takes a while. */
+/** The largest share of time spent on looks: counting a hundred thousand items takes a while. */
 const LOOKING = 1 / 5;
 
-/** Ends with 0 if it succeeded, else with 1. */
+/** Sets the exit code: 0 if the run succeeded, else 1. */
 export async function watchRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
   const show = options.json ? () => {} : process.stdout.isTTY ? drawn() : written();
   const leave = (): void => {
@@ -59,7 +61,7 @@ const UP = (lines: number): string => (lines > 0 ? `\u001b[${lines}A` : "");
 const TO_LINE_END = "\u001b[K";
 const TO_SCREEN_END = "\u001b[J";
 
-/** Each frame is written in one piece over the one before, so that nothing flickers. */
+/** Each frame is written in one piece over the previous one, so that nothing flickers. */
 function drawn(): (seen: Seen) => void {
   let height = 0;
   return (seen) => {

@@ -1,4 +1,6 @@
-/** `sluice why RUN`: what keeps a run in line, or which of its steps run and which wait for what. */
+/**
+ * `sluice why RUN` shows what keeps a run in line, or which of its steps run and what the others wait for.
+ */
 import type { Explanation } from "../../api/explain.ts";
 import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
@@ -21,17 +23,17 @@ import { colours, safe, safeLines } from "./text.ts";
 
 interface Asked {
   readonly step: StepView;
-  /** Of a step that waits; of one over a list, of the item that comes next. */
+  /** For a waiting step. For a step over a list, the explanation of its next item. */
   readonly explanation: Explanation | undefined;
-  /** The item that comes next. */
+  /** The next item. */
   readonly item: ItemView | undefined;
-  /** Steps that must end before it stands in line. */
+  /** Steps that must end before this one is put in line. */
   readonly needs: readonly string[];
 }
 
 interface Seen {
   readonly run: RunWithSteps;
-  /** What keeps the run itself from going on. */
+  /** The reasons why the run itself does not continue. */
   readonly reasons: readonly Reason[];
   readonly steps: readonly Asked[];
 }
@@ -124,7 +126,7 @@ function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOpt
   return ofOne(asked, run, now, options);
 }
 
-/** What keeps the next item keeps all that come after it. */
+/** The reasons of the next item also hold for all items after it. */
 function ofItems(
   { step, item, explanation }: Asked,
   standing: ItemStanding,
@@ -166,7 +168,7 @@ function ofOne(
   }
 }
 
-/** Those that have ended need not be waited for. */
+/** The needed steps that have not ended. */
 function openNeeds({ needs }: StepView, { steps }: RunWithSteps): string[] {
   return needs.filter((need) => steps.find(({ name }) => name === need)?.finishedAt === null);
 }

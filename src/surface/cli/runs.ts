@@ -88,7 +88,7 @@ function listRuns({ state, workflow, tag, before, limit, ...options }: Filter): 
   });
 }
 
-/** When it came into the state that it is in. */
+/** When the run entered its current state. */
 const since = ({ finishedAt, startedAt, dequeuedAt, queuedAt }: RunView): number =>
   finishedAt ?? startedAt ?? dequeuedAt ?? queuedAt;
 

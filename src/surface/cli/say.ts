@@ -1,4 +1,4 @@
-/** The few words that several listings share. */
+/** Words that several listings share. */
 import type { LimitView } from "../../api/limits.ts";
 import type { StepViewState } from "../../api/run-view.ts";
 import type { Limit } from "../../core/gate/gate.ts";
@@ -11,11 +11,15 @@ import { colours } from "./text.ts";
 
 export function sayLimit(limit: Limit): string {
   if (limit === null) return "unset";
-  // Only plain SQL can write a number that cannot be said exactly, and nobody holds so many slots.
+  // Only plain SQL can write a number this large. It cannot be shown exactly, and no gate ever holds so many
+  // slots.
   return limit === UNLIMITED || limit > Number.MAX_SAFE_INTEGER ? "∞" : String(limit);
 }
 
-/** `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `1/1 1 stopping`, `-/unset`, `0/-5 invalid`; `5 each` where every value has a gate of its own. */
+/**
+ * `2/5`, `3/∞`, `7/5 draining`, `0/0 paused`, `1/1 1 stopping`, `-/unset`, `0/-5 invalid`. For a limit per
+ * value: `5 each`.
+ */
 export function sayUse(
   view: Pick<LimitView, "key" | "held" | "limit" | "paused" | "draining"> &
     Partial<Pick<LimitView, "stopping">>,
@@ -51,7 +55,7 @@ export function stateCell(state: TaskState | RunState | StepViewState): Cell {
   return { text: state, style: STATE_STYLES[state] };
 }
 
-/** `env=prod, tenant=acme`; a dash where there are none. */
+/** `env=prod, tenant=acme`, or a dash if there are no tags. */
 export function sayTags(tags: Readonly<Record<string, string>>): string {
   const said = Object.entries(tags).map(([key, value]) => `${key}=${value}`);
   return said.join(", ") || "-";
@@ -69,7 +73,7 @@ export function count(many: number, noun: string): string {
   return many === 1 ? `1 ${noun}` : `${many} ${noun}s`;
 }
 
-/** The time of whoever sits before the screen. */
+/** The local time of the reader. */
 export function localTime(): string {
   return colours.dim(new Date().toTimeString().slice(0, 8));
 }

@@ -1,4 +1,7 @@
-/** `sluice schedules list|pause|resume|trigger`: whatever starts runs by itself, also sensors and automations. */
+/**
+ * `sluice schedules list|pause|resume|trigger`: everything that starts runs automatically, including sensors
+ * and automations.
+ */
 import type { Command } from "commander";
 import type { TriggerView } from "../../api/schedules.ts";
 import { connect } from "../../api/sluice.ts";

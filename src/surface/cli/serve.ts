@@ -1,4 +1,6 @@
-/** What `dev` and `worker` share: open the store, work until told to stop, and be gone within the grace period. */
+/**
+ * Shared by `dev` and `worker`: opens the store, works until told to stop, and exits within the grace period.
+ */
 import { unreachableIfLost } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
@@ -16,7 +18,7 @@ import { storeUrl } from "./settings.ts";
 import { RESTART_GRACE_MS, whenToldToStop } from "./signals.ts";
 import { whenAnswered } from "./when-answered.ts";
 
-/** Said to whoever restarts us: from now on, an end is worth waiting for a change. */
+/** Sent to the parent that restarts us. From then on, it waits for a file change if we exit. */
 export const SERVING = "serving";
 
 interface Serving {
@@ -39,17 +41,18 @@ export async function serve(serving: Serving): Promise<void> {
     await sluice.close({ graceMs: grace });
     await executor.stop?.();
   };
-  // Before anything is claimed: whoever is told to stop while it starts gives back what it has by then.
+  // Registered before anything is claimed: a worker that is told to stop during its start gives back what it
+  // has claimed by then.
   whenToldToStop(async (isRestart) => {
     stopping.abort();
-    // Whoever has saved a file does not want to wait long; what runs is given back.
+    // After a file was saved, the user should not wait long. Running tasks are given back.
     const grace = isRestart ? Math.min(graceMs, RESTART_GRACE_MS) : graceMs;
     endAfter(grace);
     await leave(grace);
-    // Whatever the app has left open must not keep us.
+    // Anything that the app left open must not keep the process alive.
     endWith(0);
   });
-  // There is nothing left to serve, and whoever starts us again may find the right file.
+  // Nothing is left to serve. A new start may find the right file.
   const gone = (error: unknown): void => {
     if (stopping.signal.aborted) return;
     stopping.abort();
@@ -62,7 +65,7 @@ export async function serve(serving: Serving): Promise<void> {
     await work(sluice, serving, { stopping: stopping.signal, gone });
   } catch (error) {
     serving.activity.begin();
-    // What fails while it stops is the stopping's own doing.
+    // An error during the stop is caused by the stop itself.
     if (stopping.signal.aborted) return;
     await leave(graceMs).catch(() => {});
     throw unreachableIfLost(storeUrl(options), error);
@@ -77,7 +80,7 @@ async function work(
   const { queues, grace, stopGrace, maxClaimBatch, maxClaimPerWorker } = options;
   const worker = await sluice.worker({
     file,
-    // Who develops goes back and forth, and wants what the file says now.
+    // In development, limits change back and forth, and the file's current ones should apply.
     deploy: mode === "dev",
     slots,
     grace,
@@ -108,14 +111,15 @@ async function work(
   try {
     await onDev?.(sluice, { signal: stopping });
   } catch (error) {
-    // The worker goes on: what is in line already still deserves to run. On the way out it may well be cut off.
+    // The worker continues, because tasks that are already in line should still run. During a stop, onDev may
+    // well be cut off, so its error is not reported.
     if (!stopping.aborted) reportError(error);
   }
 }
 
 /**
- * A store that does not answer cannot be told anything; what we leave behind there is recovered by others. We leave a
- * moment early: whoever started us counts until we are gone.
+ * A store that does not answer cannot take a report, so other workers recover what we leave behind. We exit a
+ * moment before the grace period ends, because our parent counts the time until we are gone.
  */
 function endAfter(graceMs: number): void {
   const moment = Math.min(1_000, graceMs / 20);

@@ -1,4 +1,7 @@
-/** Where the state is: flag before environment before default; and how to say so in a command to paste. */
+/**
+ * Where the state is: a flag wins over the environment, which wins over the default. Also writes commands to
+ * paste.
+ */
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
@@ -21,25 +24,28 @@ export function storeUrl({ store, storagePath }: GlobalOptions): string {
   return process.env.SLUICE_STORE || DEFAULT_STORE;
 }
 
-/** The path behind a `file:` URL; undefined for all others. */
+/** The path of a `file:` URL. Undefined for all others. */
 export function fileOf(url: string): string | undefined {
   if (!url.startsWith("file:")) return undefined;
   return resolve(url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
 }
 
-/** Where the state is, as people read it: without a password, and as a path where it is one. */
+/** The store as shown to people: without a password, and as a path if it is a file. */
 export function sayStore(url: string): string {
   const file = fileOf(url);
   return file === undefined ? masked(url) : sayPath(file);
 }
 
-/** As seen from here, where that is shorter to read. */
+/** The path relative to the working directory, if it is below it. Otherwise the absolute path. */
 export function sayPath(path: string): string {
   const near = relative(process.cwd(), path);
   return near.startsWith("..") ? resolve(path) : near;
 }
 
-/** A command, given without its first word, as it works when pasted into the shell that ran this one. */
+/**
+ * Completes a command, given without its first word, so that it can be pasted into the shell that ran this
+ * one.
+ */
 export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
   const named = store
     ? ` --store ${quoted(masked(store))}`
@@ -51,20 +57,23 @@ export function toPaste({ store, storagePath }: GlobalOptions, command: string):
 
 const SOURCE = /\.[cm]?[jt]s$/;
 
-/** The app's file for a command to paste: the one that was given, or one that lies here. */
+/** The app's file for a command to paste: the file that was given, or one in the working directory. */
 export function appFile(): string {
   const given = process.argv.slice(2).find((word) => SOURCE.test(word) && existsSync(word));
   const near = ["app.ts", "app.mts", "app.js", "app.mjs"].find((name) => existsSync(name));
   return quoted(given ?? near ?? "app.ts");
 }
 
-/** `sluice` is on the path only when it was found there: not under npm, and not when the file was run by name. */
+/**
+ * `sluice` counts as being on the path only if it was run from there: not under npm, and not if the file was
+ * run by name.
+ */
 function invocation(): string {
   const byName = basename(process.argv[1] ?? "") === "sluice";
   return byName && process.env.npm_command === undefined ? "sluice" : "npx sluice";
 }
 
-/** Who a change is put down to. */
+/** The name that is recorded with a change. */
 export function whoever(by: string | undefined): string {
   return by || process.env.USER || nameOfUser() || "cli";
 }

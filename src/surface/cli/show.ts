@@ -1,4 +1,4 @@
-/** `sluice tasks show ID`: everything that is stored about one task. */
+/** `sluice tasks show ID` shows everything that is stored about one task. */
 import type { Command } from "commander";
 import { readable } from "../../api/readable.ts";
 import type { StoppingView } from "../../api/stopping.ts";

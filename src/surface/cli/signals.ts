@@ -1,18 +1,18 @@
-/** Ctrl-C and SIGTERM: the first asks to stop, the second does not ask. */
+/** Ctrl-C and SIGTERM: the first one asks to stop, the second one ends the process at once. */
 import { stayAlive } from "../../env/timers.ts";
 import { endWith, reportError } from "./failure.ts";
 import { whenNpmIsGone } from "./npm.ts";
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** One press of Ctrl-C can arrive twice: from the terminal, and handed on by npm. */
+/** One press of Ctrl-C can arrive twice: from the terminal, and passed on by npm. */
 const SAME_PRESS_MS = 200;
 
-/** Said by whoever restarts us, and how long that may take then. */
+/** Sent by the parent that restarts us, and how long the stop may then take. */
 export const RESTART = "restart";
 export const RESTART_GRACE_MS = 2_000;
 
-/** Stays until it is told to stop: the timers of an idle worker keep no process alive. */
+/** Keeps the process alive until it is told to stop, because the timers of an idle worker do not. */
 export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): void {
   let toldAt: number | undefined;
   const letGo = stayAlive();
@@ -28,7 +28,7 @@ export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): voi
   process.on("message", (message) => {
     if (message === RESTART) told("SIGTERM", true);
   });
-  // Whoever restarts us is gone: so are we. It looks after npm itself.
+  // If the parent that restarts us is gone, we stop too. The parent watches npm itself.
   process.on("disconnect", () => told("SIGTERM"));
   if (!process.channel) whenNpmIsGone(() => told("SIGTERM"));
 }

@@ -1,6 +1,6 @@
 /**
- * `sluice step app.ts`: runs one step, the one its environment names, and tells how it ended in the last line of its
- * output. This is what runs in the pods of the Kubernetes executor; it knows no store.
+ * `sluice step app.ts` runs the one step that its environment names, and reports how it ended in the last
+ * line of its output. It runs in the pods of the Kubernetes executor, and has no access to a store.
  */
 import type { Command } from "commander";
 import { SluiceError } from "../../core/error.ts";
@@ -13,7 +13,7 @@ import { storedError } from "../../executor/stored-error.ts";
 import { endWith } from "./failure.ts";
 import { loadApp } from "./load-app.ts";
 
-/** What a log can hold in one line without being cut somewhere on the way. */
+/** The longest line that a log can hold without being cut somewhere on the way. */
 const MOST_RESULT_CHARS = 1024 * 1024;
 
 export function addStep(program: Command): void {
@@ -31,9 +31,9 @@ async function step(file: string): Promise<void> {
     say(sayEnded(fence, { ok: false, error: storedError(error), retryable: true })),
   );
   const ending = await run(file, message);
-  // What still runs here ends with this process, and the pod with it.
+  // Code that still runs here ends with this process, and so does the pod.
   say(sayEnded(fence, ending.ok ? ending : ended(ending)));
-  // Code that left a timer or a connection open must not keep the pod.
+  // Code that left a timer or a connection open must not keep the pod alive.
   endWith(ending.ok ? 0 : 1);
 }
 
@@ -60,7 +60,9 @@ function jobOf({ id, task, input, attempt, fence, timeoutMs }: StepMessage): Job
   };
 }
 
-/** Kubernetes says SIGTERM and waits for the pod's grace period; code that is deaf to its signal is killed then. */
+/**
+ * Kubernetes sends SIGTERM and waits for the pod's grace period. Code that ignores its signal is killed then.
+ */
 function toldToStop(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const)
@@ -78,7 +80,7 @@ function bounded(ending: Ending): Ending {
 
 const ended = ({ stopping: _, ...failed }: Failed): Failed => failed;
 
-/** On a line of its own, even if the code has left one open. */
+/** Starts a new line, even if the code has left one open. */
 function say(line: string): void {
   process.stdout.write(`\n${line}\n`);
 }

@@ -1,11 +1,11 @@
-/** A file before it is opened as a store: SQLite itself would only say that it cannot open it. */
+/** Checks a file before it is opened as a store, because SQLite would only say that it cannot open it. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SluiceError } from "../../core/error.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { appFile, nameOfUser, sayPath, toPaste } from "./settings.ts";
 
-/** Looking never creates a store, so there must be one. */
+/** Looking never creates a store, so the file must exist. */
 export function mustBeThere(file: string, options: GlobalOptions): void {
   if (!existsSync(file))
     throw new SluiceError(
@@ -15,7 +15,7 @@ export function mustBeThere(file: string, options: GlobalOptions): void {
   mustBeUsable(file);
 }
 
-/** What is there must be a file that we may read and write, in a folder where SQLite can keep its log beside it. */
+/** An existing path must be a file that we may read and write, in a folder where SQLite can keep its log. */
 export function mustBeUsable(file: string): void {
   if (!existsSync(file)) return;
   if (!statSync(file).isFile()) throw unreachable(`${sayPath(file)} is not a file.`);

@@ -1,4 +1,4 @@
-/** `sluice submit APP WORKFLOW`: puts a run in line, or with --direct past it. */
+/** `sluice submit APP WORKFLOW` puts a run in line, or past the line with --direct. */
 import type { Command } from "commander";
 import type { SubmitOptions } from "../../api/new-run.ts";
 import { connect } from "../../api/sluice.ts";

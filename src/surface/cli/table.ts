@@ -19,7 +19,7 @@ export function table(titles: readonly string[], rows: readonly TableRow[]): str
   return cells.map((row) => `${lineOf(row, widths)}\n`).join("");
 }
 
-/** Names and what they are, one per line. */
+/** Names with their values, one per line. */
 export function fields(
   pairs: readonly (readonly [name: string, value: string | Cell] | undefined)[],
 ): string {
@@ -44,7 +44,7 @@ function lineOf(row: readonly Cell[], widths: readonly number[]): string {
   return line.join(GAP).trimEnd();
 }
 
-/** On a terminal the last column gives way, so that a row stays one line. */
+/** On a terminal the last column is cut, so that a row stays on one line. */
 function fitted(text: string, before: number): string {
   const columns = process.stdout.isTTY ? process.stdout.columns : 0;
   return columns > 0 ? cutTo(text, Math.max(10, columns - before)) : text;

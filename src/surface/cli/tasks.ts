@@ -88,7 +88,7 @@ function listTasks({ state, queue, name, before, limit, ...options }: Filter): P
   });
 }
 
-/** What one would ask next about a task in this state. */
+/** The detail that matters most in this state. */
 function note(task: TaskView): string {
   if (task.state === "failed") return errorOf(task);
   if (task.progress !== undefined) return `progress ${JSON.stringify(task.progress)}`;

@@ -1,2 +1,2 @@
-/** Something the person at the keyboard wrote wrongly. */
+/** A mistake in the command line. */
 export class UsageError extends Error {}

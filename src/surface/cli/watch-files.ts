@@ -1,11 +1,11 @@
-/** Tells of source files that change in a folder and those below it, without what is installed, built or hidden. */
+/** Watches source files in a folder and below it, except in folders that are installed, built or hidden. */
 import type { Dirent } from "node:fs";
 import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
 const PASSED_OVER = new Set(["node_modules", "dist", "build", "coverage"]);
-/** More is no app folder but somebody's home. */
+/** A folder with more than this is not an app's folder but probably a home directory. */
 const MOST_FOLDERS = 500;
 
 export function watchFiles(folder: string, changed: (path: string) => void): () => void {
@@ -13,7 +13,7 @@ export function watchFiles(folder: string, changed: (path: string) => void): () 
     const watcher = watch(each, (_, name) => {
       if (name !== null && SOURCE.test(name)) changed(join(each, name));
     });
-    // A folder that goes away is no reason to end.
+    // A folder that disappears is no reason to exit.
     return watcher.on("error", () => watcher.close());
   });
   return () => {

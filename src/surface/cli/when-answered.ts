@@ -1,4 +1,7 @@
-/** A worker that runs already does not end because the store is away for a moment: what it wants to say can wait. */
+/**
+ * Retries while the store is away. A worker that is already running should not exit because of that: its
+ * output can wait.
+ */
 import { sleep } from "../../env/timers.ts";
 import { isAway } from "../../store/away.ts";
 
@@ -15,6 +18,6 @@ export async function whenAnswered<T>(ask: () => Promise<T>, stopping: AbortSign
   }
 }
 
-/** As a driver says it, or as the store does. */
+/** The store is away, as reported by a driver or by the store itself. */
 const isGone = (error: unknown): boolean =>
   isAway(error) || (error as { code?: unknown } | null)?.code === "STORE_UNREACHABLE";

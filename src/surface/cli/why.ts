@@ -1,4 +1,7 @@
-/** `sluice why ID`: where a task or a run is, every reason it waits for, and the command that would change each. */
+/**
+ * `sluice why ID` shows where a task or a run is, every reason it waits, and the command that would change
+ * each reason.
+ */
 import type { Command } from "commander";
 import type { Explanation, Wait } from "../../api/explain.ts";
 import type { Sluice } from "../../api/sluice.ts";
@@ -34,7 +37,7 @@ interface Seen {
   readonly task: TaskView;
   readonly now: number;
   readonly worker: string | undefined;
-  /** Code of it that should have ended. */
+  /** Its code that should have ended but still runs. */
   readonly stopping: readonly StoppingView[];
 }
 
@@ -65,7 +68,7 @@ async function look(sluice: Sluice, id: string): Promise<Seen> {
 
 const sentence = (text: string): string => `  ${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** A step is run again with its run, so that what follows from it follows. */
+/** A step is rerun with its run, so that the steps that depend on it run too. */
 function again({ id, step }: TaskView, options: GlobalOptions): string {
   const [what, command] = step
     ? ["Run it again", `runs rerun ${appFile()} ${step.run}`]
@@ -88,7 +91,7 @@ function story(seen: Seen, options: GlobalOptions): string {
   ].join("\n");
 }
 
-/** From the task as the explanation saw it: a second look may be of another moment. */
+/** Uses the task as the explanation saw it, because a second look may show another moment. */
 function standing({ explanation, task, now, worker }: Seen): string {
   const queue = `queue "${safe(task.queue)}"`;
   const holder = `worker ${safe(worker ?? task.session ?? "unknown")}`;
@@ -126,7 +129,9 @@ function deadline({ task, now }: Seen): string[] {
       ];
 }
 
-/** Two gates in the way at once were both waited for, so the times may add up to more than the wait. */
+/**
+ * If two gates block at once, the wait counts for both, so the times may add up to more than the total wait.
+ */
 function waits(intervals: readonly Wait[]): string[] {
   const perGate = new Map<string, number>();
   for (const { gates, forMs } of intervals)

@@ -1,4 +1,4 @@
-/** The store of a command, open for as long as it is used. */
+/** Opens the store of a command for as long as the command uses it. */
 import { openStore } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
@@ -6,7 +6,7 @@ import type { GlobalOptions } from "./settings.ts";
 import { fileOf, storeUrl } from "./settings.ts";
 import { mustBeThere } from "./store-file.ts";
 
-/** Opens the store to look at it or change it. Unlike `dev`, looking never creates one. */
+/** Opens the store to look at it or change it. Unlike `dev`, this never creates a store. */
 export async function withStore<T>(options: GlobalOptions, use: (sluice: Sluice) => Promise<T>): Promise<T> {
   const url = storeUrl(options);
   const file = fileOf(url);

@@ -1,4 +1,4 @@
-/** `sluice worker app.ts`: serves a store that is there already, with the app's code in child processes. */
+/** `sluice worker app.ts` serves an existing store, with the app's code in child processes. */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { parseDuration } from "../../core/time.ts";
