@@ -125,8 +125,8 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
     // SQL.
     `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}${clustered}`,
-    // Lanes. state: 0 idle, 1 open, 2 parked. head_* is a lower bound of the first place. stamp guards every
-    // move.
+    // Lanes. state: 0 idle, 1 open, 2 parked, 3 set aside. head_* is a lower bound of the first place. stamp
+    // guards every move.
     `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${short} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}${clustered}`,
     `CREATE INDEX sluice_lane_view ON sluice_lane (queue, state, head_precedence, head_at, head_id)`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, head_precedence, head_at, head_id)`,
