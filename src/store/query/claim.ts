@@ -65,7 +65,7 @@ function claimAtOnce(request: Claim): Sql<Claimed> {
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>[] {
   const { ids, session } = request;
   return [
-    // Without the lock, MySQL would read here without one, and a cancel could slip in between.
+    // MySQL would read these rows without a lock unless told otherwise, and a cancel could slip in between.
     sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id${forUpdate}`,
     dialect === "mysql"
       ? sql`DELETE w FROM sluice_waiting w JOIN sluice_running r ON r.id = w.id WHERE w.id ${oneOf(ids)}`
