@@ -74,7 +74,7 @@ export function isWorthAnother(error: unknown, attempt: number): boolean {
   return (isLostRace(error) || isConnectionLoss(error)) && attempt < ATTEMPTS;
 }
 
-/** For work that may be done twice. One lost answer is no reason to give up; twelve in a row are. */
+/** For work that may be done twice. One lost answer is no reason to give up, but many in a row are. */
 export async function repeated<T>(once: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -68,7 +68,7 @@ export function decoded<T>(rows: readonly Row[], decode: Decoder<T>): T[] {
   }
 }
 
-/** The row of an answer that always has exactly one. */
+/** The row of an answer that always has one. */
 export function only<T>(rows: readonly T[]): T {
   const [first] = rows;
   if (first === undefined) throw new DataError(new Error("an answer has no row where there is always one."));

@@ -121,7 +121,7 @@ export const endWaiting = (id: string, end: End, ending: EndWriting): Sql[] =>
 
 /**
  * Ends the claim of a run, if it still has the epoch that was seen. Its units have ended before. The run
- * keeps its slots as long as they do.
+ * keeps its slots as long as they keep theirs.
  */
 export const endRun = (run: { id: string; epoch: number }, end: End, ending: EndWriting): Sql[] =>
   endFrom(

@@ -54,10 +54,7 @@ const selectSettings: Sql = by({
 
 const NONE = "SELECT 1 AS name, 1 AS engine WHERE 1 = 0";
 
-/**
- * Our tables in an engine other than InnoDB, which keeps none of our promises. Other databases have no
- * engines.
- */
+/** Our tables that are not in InnoDB: other engines keep none of our promises. Only MySQL has engines. */
 const selectForeignEngines: Sql = by({
   postgres: NONE,
   sqlite: NONE,
