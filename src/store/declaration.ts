@@ -40,8 +40,7 @@ export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declarat
 }
 
 /**
- * What the declaration says about each gate, by key. A queue always has an entry for its gate, with or
- * without a limit.
+ * The declaration for each gate, by key. A queue always has an entry for its gate, with or without a limit.
  */
 export function sayingsOf({ queues, gates }: Declaration): ReadonlyMap<string, Saying> {
   const sayings = new Map<string, Saying>();

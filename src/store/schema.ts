@@ -205,8 +205,8 @@ function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: 
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
     `CREATE INDEX sluice_stopping_session ON sluice_stopping (session)`,
-    // What each app declares for a gate. The strictest row becomes sluice_gate.declared. A capacity of NULL
-    // declares no limit. The rank is a queue's. The app '' stands for declarations made before apps had
+    // The declarations of each app for a gate. The strictest row becomes sluice_gate.declared. A capacity of
+    // NULL declares no limit. The rank is a queue's. The app '' stands for declarations made before apps had
     // names.
     `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, queue_rank BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
     // Every declaration an app has ever made, by content. A replaced declaration does not come back by

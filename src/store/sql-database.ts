@@ -2,7 +2,7 @@ import type { Hear, Hint } from "../core/hint.ts";
 import type { Database, Flow } from "./flow.ts";
 import type { Dialect } from "./sql.ts";
 
-/** What a database adds to flows: its schema, hints, and the caller's own transaction. */
+/** A database that runs flows, with its schema, hints, and the caller's own transaction. */
 export interface SqlDatabase extends Database {
   readonly dialect: Dialect;
   /** Its URL or path. It is shown without the password. */

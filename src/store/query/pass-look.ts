@@ -57,7 +57,7 @@ type Answered<F> = F extends Flow<infer T> ? T : never;
 /** The answers of the first flight. */
 export type PassSeen = Answered<ReturnType<typeof firstFlight>>;
 
-/** What the decision sees, and the lapsed claims of stopping code that the pass has locked. */
+/** The view of the decision, and the lapsed claims of stopping code that the pass has locked. */
 export interface Looked {
   readonly view: View;
   readonly lapsed: readonly LapsedInHand[];

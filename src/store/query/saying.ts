@@ -1,4 +1,4 @@
-/** What apps declare for gates: the rows of sluice_declared. */
+/** The declarations of apps for gates: the rows of sluice_declared. */
 import { lineFrom } from "../../core/gate/gate.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text } from "../row.ts";
