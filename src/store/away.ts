@@ -1,4 +1,7 @@
-/** Errors of drivers as errors of ours: a store that is away is told with its address, whatever the driver calls it. */
+/**
+ * Turns driver errors into our own. An unreachable store is reported with its address, whatever the driver
+ * calls the error.
+ */
 import { SluiceError } from "../core/error.ts";
 import { asDataError } from "./data-error.ts";
 import { codeOf, messageOf, toldBy } from "./driver-error.ts";
@@ -6,7 +9,7 @@ import type { Flow } from "./flow.ts";
 import { isConnectionLoss } from "./retry.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 
-/** Beside lost connections, those that never came to be. */
+/** Connections that were never established, in addition to lost ones. */
 const NO_CONNECTION = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -16,11 +19,11 @@ const NO_CONNECTION = new Set([
   "53300",
   "ER_CON_COUNT_ERROR",
   "ER_TOO_MANY_USER_CONNECTIONS",
-  // SQLite: somebody else did not let go of the file
+  // SQLite: another process still holds the lock on the file
   "SQLITE_BUSY",
 ]);
 
-/** Both drivers have errors of their own without a code for it. */
+/** Both drivers report a missing connection with errors of their own that have no code. */
 const WITHOUT_CODE =
   /timeout exceeded when trying to connect|connection terminated|connection is in closed state/i;
 
@@ -30,14 +33,14 @@ export function isAway(error: unknown): boolean {
 
 export function unreachable(where: string, error: unknown): SluiceError {
   const { cause, code } = toldBy(error);
-  // What a driver says of a lost connection is often less than why it was lost.
+  // A driver often says less about a lost connection than its cause does.
   const why = (code === "CONNECTION_LOST" && messageOf(cause)) || messageOf(error) || String(code ?? error);
   return new SluiceError("STORE_UNREACHABLE", `The store ${masked(where)} could not be reached: ${why}`, {
     cause: error,
   });
 }
 
-/** As a server says it that has let us in. Who is not let in has not reached it. */
+/** Whether a server answered after it had let us in. A refused login or an unknown database is no answer. */
 export function isAnswer(error: unknown): boolean {
   const { code, sqlState } = toldBy(error);
   const state = typeof sqlState === "string" ? sqlState : String(code ?? "");
@@ -52,15 +55,15 @@ export function refused(where: string, error: unknown): SluiceError {
   });
 }
 
-/** A URL as it may be shown: without its password, even one that somebody forgot to escape. */
+/** A URL that may be shown. It has no password, even if the password was not escaped. */
 export function masked(url: string): string {
   const password = URL.canParse(url) ? /(:\/\/[^:/?#@]*):[^/?#]*@/ : /(:\/\/[^:@]*):.*@/;
   return url.replace(password, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***");
 }
 
 /**
- * The same database, whose errors say what they are about: a store that is away, or data that it cannot process. Whether a
- * caller's own transaction has lost its connection is the caller's own business.
+ * The same database with plain errors: an unreachable store, or data that the store cannot process. A
+ * connection lost inside the caller's own transaction is the caller's business.
  */
 export function inPlainWords(db: SqlDatabase): SqlDatabase {
   const told = <T>(answer: Promise<T>): Promise<T> =>

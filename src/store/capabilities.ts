@@ -1,4 +1,4 @@
-/** What a store says of itself, as data: the ports that it implements, and what it can do beyond their words. */
+/** The capabilities of a store as data: which ports it implements, and what else it can do. */
 import type { AsidePort } from "./ports/asides.ts";
 import type { DeclarationPort } from "./ports/declarations.ts";
 import type { FeedPort } from "./ports/feed.ts";
@@ -38,21 +38,24 @@ export type PortName = keyof Ports;
 
 export interface Capabilities {
   readonly ports: readonly PortName[];
-  /** What it has acknowledged survives the end of every process. */
+  /** Acknowledged writes survive the end of every process. */
   readonly durable: boolean;
   /** Several processes can have it open, and each sees what the others write. */
   readonly shared: boolean;
-  /** It makes passes side by side: while one waits for the store, another can be under way. */
+  /** Passes can overlap: while one waits for the store, another can run. */
   readonly passesAtOnce: boolean;
-  /** `enqueue` and `submit` can take part in a transaction of the caller's. */
+  /** `enqueue` and `submit` can take part in the caller's transaction. */
   readonly callerTransaction: boolean;
-  /** A lane can be parked on a gate: it is out of sight until that gate has room. Without it, a parked lane stays in sight. */
+  /**
+   * A lane can be parked on a gate: it is hidden until that gate has room. Without this, a parked lane stays
+   * in sight.
+   */
   readonly parking: boolean;
 }
 
-/** What every store has, whichever ports it implements. */
+/** The members of every store, whichever ports it implements. */
 export interface AnyStore {
-  /** A name for its sort: "memory", "postgres", … Ask `capabilities` for what it can do. */
+  /** The kind of store: "memory", "postgres", … Ask `capabilities` for what it can do. */
   readonly kind: string;
   readonly capabilities: Capabilities;
   close(): Promise<void>;
@@ -119,7 +122,7 @@ const isPort = (name: string): name is PortName => name in VERBS;
 
 export const ALL_PORTS: readonly PortName[] = Object.keys(VERBS).filter(isPort);
 
-/** Whether a store says that it has these ports, and has all of their verbs. */
+/** Whether a store names these ports and has all of their verbs. */
 export function offers<P extends PortName>(store: AnyStore, ports: readonly P[]): store is StoreWith<P> {
   return ports.every(
     (port) => store.capabilities.ports.includes(port) && missingVerbs(store, port).length === 0,

@@ -1,6 +1,6 @@
 /**
- * What a store does when many were to be moved at once and one of them cannot be: it looks for that one, gets it out of
- * the way, and the others go on. Each step is a transaction of its own.
+ * Handles batches in which one member cannot be moved. The store finds that member and gets it out of the
+ * way, and the others go on. Each step is a transaction of its own.
  */
 import { culprits } from "./culprits.ts";
 import { isDataError, sayCause } from "./data-error.ts";
@@ -15,7 +15,7 @@ import { expireOnly, promoteOnly, putOff, selectDue } from "./query/tend.ts";
 import type { Dialect } from "./sql.ts";
 import type { Advanced, AsideRow, RunPort } from "./store.ts";
 
-/** Everything that a flow writes, undone. */
+/** Rolls back everything that a flow has written. */
 class Undone extends Error {}
 
 export async function probe<T>(db: Database, flow: () => Flow<T>): Promise<void> {
@@ -26,14 +26,14 @@ export async function probe<T>(db: Database, flow: () => Flow<T>): Promise<void>
   }
 }
 
-/** The last flight does not take the commit along, and at the end there is none. */
+/** The last flight does not carry the commit, and the flow ends without one. */
 function* undoing<T>(flow: Flow<T>): Flow<never> {
   let step = flow.next();
   while (!step.done) step = flow.next(yield { statements: step.value.statements });
   throw new Undone("A probe is undone.");
 }
 
-/** Lane by lane where it cannot be all at once. */
+/** Takes arrivals in lane by lane when they cannot be taken in all at once. */
 export async function takeInCarefully(db: Database): Promise<AsideRow[]> {
   const lanes = await db.read(() => arrivedLanes());
   const bad = await culprits(lanes, (part) => db.transact(() => takeInOnly(part.map(({ id }) => id))));
@@ -47,7 +47,10 @@ async function putAside(db: Database, lane: LaneSpec, error: unknown): Promise<A
   return { ...lane, error: sayCause(error), at: 0, units: 0 };
 }
 
-/** What is due is promoted in parts; the lane of what cannot be is set aside, and a deadline that cannot be kept is put off. */
+/**
+ * Promotes due units in parts. The lane of a unit that cannot be promoted is set aside, and a deadline that
+ * cannot be enforced is put off.
+ */
 export async function tendCarefully(db: Database, dialect: Dialect): Promise<void> {
   const { due, over } = await db.read(() => selectDue());
   const stuck = await culprits(due, (part) => db.transact(() => promoteOnly(part.map(({ unit }) => unit))));
@@ -56,7 +59,7 @@ export async function tendCarefully(db: Database, dialect: Dialect): Promise<voi
   for (const { one } of late) await db.transact(() => putOff(one));
 }
 
-/** Run by run: one that cannot be moved on has failed, and says why. */
+/** Advances run by run. A run that cannot be advanced fails and says why. */
 export async function advanceCarefully(
   db: Database,
   decide: Parameters<RunPort["advance"]>[0],
@@ -79,7 +82,7 @@ async function giveUp(db: Database, run: string, error: unknown, dialect: Dialec
   await db
     .transact(() => failRun(run, body, dialect))
     .catch((failure: unknown) => {
-      // Not even that: it stays as it is, in nobody's way.
+      // The run cannot even be failed. It stays as it is and blocks nobody.
       if (!isDataError(failure)) throw failure;
     });
 }

@@ -1,6 +1,6 @@
 /**
- * A store that refuses what no store should have to keep: every name, key, id, value and number is held to the one rule
- * of core before it gets any further. Whoever speaks to a store speaks through this, so a text that one database cannot
+ * A store that refuses input that no store should have to keep. Every name, key, id, value and number is
+ * checked against the rules of core first. All callers go through this, so a text that one database cannot
  * keep, or would compare in its own way, reaches none of them.
  */
 
@@ -32,7 +32,7 @@ const idAndBy = (given: string, who: string): void => {
   by(who);
 };
 
-/** What each verb is given. Verbs that take nothing from outside are not listed. */
+/** The check for each verb's arguments. Verbs without outside input are not listed. */
 const RULES: { readonly [V in Verb]?: Rule<V> } = {
   enqueue: (tasks) => tasks.forEach(checkUnit),
   submit: (runs) => runs.forEach(checkRun),
@@ -82,7 +82,7 @@ const RULES: { readonly [V in Verb]?: Rule<V> } = {
 
 const CHECKED = Symbol("checked");
 
-/** The same store behind its rules. One that is behind them already stays as it is. */
+/** The same store behind its rules. A store that is already checked is returned as it is. */
 export function checked<S extends Store>(store: S): S {
   if (CHECKED in store) return store;
   const verbs = new Map<PropertyKey, unknown>();

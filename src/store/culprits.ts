@@ -1,4 +1,7 @@
-/** Finds those among many that cannot be processed, by trying ever smaller parts: a few tries for one in hundreds. */
+/**
+ * Finds the members of a list that cannot be processed by trying smaller and smaller parts. One in hundreds
+ * takes a few tries.
+ */
 import type { DataError } from "./data-error.ts";
 import { isDataError } from "./data-error.ts";
 
@@ -7,7 +10,10 @@ export interface Culprit<T> {
   readonly error: DataError;
 }
 
-/** `attempt` fails for a part with a data error exactly where one of the part would. What fails otherwise ends the search. */
+/**
+ * `attempt` must fail with a data error for exactly those parts that contain a culprit. Any other error ends
+ * the search.
+ */
 export async function culprits<T>(
   all: readonly T[],
   attempt: (part: readonly T[]) => Promise<unknown>,

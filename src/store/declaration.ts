@@ -1,14 +1,14 @@
-/** What an app declares, as content: two declarations of the same are one deploy. */
+/** An app's declaration as content. Two declarations with the same content are one deploy. */
 import { createHash } from "node:crypto";
 import type { Limit } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
 import type { AppTasks, Declaration, Replaced, Saying } from "./store.ts";
 
-/** Whoever does not say whose it is. */
+/** The app of a declaration that names none. */
 export const UNNAMED_APP = "default";
 
-/** Whose limits are not known: declared before apps had names. */
+/** The app of limits that were declared before apps had names. */
 export const NOBODY = "";
 
 interface Content {
@@ -16,7 +16,10 @@ interface Content {
   readonly body: string;
 }
 
-/** The same text for the same content, in whatever order it was written. How a trigger is born says nothing later. */
+/**
+ * The same content gives the same text, in whatever order it was written. A trigger's initial state is left
+ * out: it means nothing later.
+ */
 export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declaration): Content {
   const content = {
     gates: byKey(gates, ({ key }) => key).map(({ key, limit, line, leaseMs }) => ({
@@ -36,7 +39,9 @@ export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declarat
   return { hash, body: JSON.stringify({ ...content, tasks: [...tasks].sort() }) };
 }
 
-/** What it says of each gate, by key. A queue is spoken of at its gate, with or without a limit. */
+/**
+ * The declaration for each gate, by key. A queue always has an entry for its gate, with or without a limit.
+ */
 export function sayingsOf({ queues, gates }: Declaration): ReadonlyMap<string, Saying> {
   const sayings = new Map<string, Saying>();
   for (const { name, rank } of queues)
@@ -53,7 +58,9 @@ interface Deploy {
   readonly body: string;
 }
 
-/** What an earlier declaration of an app names, and none that is in force: since which deploy that is so. */
+/**
+ * Gates that an earlier declaration of an app names and no declaration in force does, and since which deploy.
+ */
 export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
   const inForce = new Set<string>();
   const named = deploys.filter(({ app }) => app !== NOBODY);
@@ -74,7 +81,7 @@ export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
   );
 }
 
-/** Which tasks each app runs, by its declaration in force. */
+/** The tasks that each app runs, from its declaration in force. */
 export function tasksOfApps(deploys: readonly Omit<Deploy, "at">[]): AppTasks[] {
   const inForce = new Map<string, Omit<Deploy, "at">>();
   for (const deploy of deploys)

@@ -1,6 +1,6 @@
-/** Errors as drivers throw them: each driver tells some of this, none tells all. */
+/** Errors as drivers throw them. Each driver sets some of these fields, and none sets all. */
 interface DriverError {
-  /** PostgreSQL: its SQLSTATE. MySQL, sockets and files: a name. */
+  /** PostgreSQL: the SQLSTATE. MySQL, sockets and files: a name. */
   readonly code?: unknown;
   /** MySQL. */
   readonly sqlState?: unknown;
@@ -10,7 +10,7 @@ interface DriverError {
   readonly cause?: unknown;
 }
 
-/** What an error tells; of something that is no object, nothing. */
+/** The fields of an error. A value that is not an object has none. */
 export const toldBy = (error: unknown): DriverError =>
   typeof error === "object" && error !== null ? error : {};
 
@@ -18,7 +18,7 @@ export const codeOf = (error: unknown): string => String(toldBy(error).code ?? "
 
 export const messageOf = (error: unknown): string => String(toldBy(error).message ?? "");
 
-/** SQLite's primary result code; undefined where it is not an error of SQLite. */
+/** SQLite's primary result code, or undefined if the error is not from SQLite. */
 export function sqliteResult(error: unknown): number | undefined {
   const { errcode } = toldBy(error);
   return typeof errcode === "number" ? errcode & 0xff : undefined;

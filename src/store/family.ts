@@ -1,8 +1,8 @@
 /**
- * Gates of one value ("pool:tenant=acme") live in a family ("pool:tenant=*"). Every limit that matches holds: what apps
- * declare for the value is one more limit beside the family's, and the stricter one binds. Only an operator, or plain
- * SQL, who sets the limit of one value replaces the family's there. The family's lease holds until the gate has its own,
- * the family's line is the gate's line, and a paused family pauses all of them.
+ * A gate of one value ("pool:tenant=acme") belongs to a family ("pool:tenant=*"). Every matching limit
+ * applies: an app's limit for the value is added to the family's, and the stricter one binds. Only an
+ * operator or plain SQL can replace the family's limit for one value. The family's lease applies until the
+ * gate has its own, the family's line is the gate's line, and pausing the family pauses all of its gates.
  */
 import { isOwn, stricter } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
@@ -14,7 +14,7 @@ export interface Inherited {
   readonly leaseMs: number | null;
 }
 
-/** What a gate's own row says. */
+/** The gate's own row. */
 export interface Own extends Inherited {
   readonly declared: Limit;
   readonly setBy: string | null;
@@ -31,7 +31,7 @@ export function inherit(own: Own, family: Own | undefined): Inherited {
   };
 }
 
-/** Whether the limit that binds is the one of each value, not the gate's own. */
+/** Whether the family's limit per value binds, and not the gate's own. */
 export function bindsPerValue(own: Own, family: Own | undefined): boolean {
   return family !== undefined && family.limit !== null && inherit(own, family).limit !== own.limit;
 }

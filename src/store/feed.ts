@@ -1,4 +1,7 @@
-/** What every store has to know of the feed: who wants what, and what is told of a run as a whole. */
+/**
+ * The rules of the feed that all stores share: which listener wants which change, and which changes a run
+ * reports as a whole.
+ */
 import type { ChangeKind } from "../core/change.ts";
 import { TOPIC, topicOf } from "../core/change.ts";
 import type { Interest, NewChange } from "./ports/feed.ts";
@@ -18,14 +21,14 @@ export function wants(interest: Interest, change: Omit<NewChange, "at">): boolea
   );
 }
 
-/** Whether everything that one wants, the other wants, too. */
+/** Whether `wide` wants everything that `narrow` wants. */
 export const covers = (wide: Interest, narrow: Interest): boolean =>
   (narrow.topics & ~wide.topics) === 0 &&
   (wide.run === null || wide.run === narrow.run) &&
   (wide.task === null || wide.task === narrow.task) &&
   (wide.queue === null || wide.queue === narrow.queue);
 
-/** What is told of a run beside its units: that it has started, and steps that have no unit of their own. */
+/** A change of a run that none of its units reports: its start, or a step that has no unit of its own. */
 export interface RunChange {
   readonly run: string;
   readonly kind: ChangeKind;
@@ -40,7 +43,9 @@ const LIST_ENDS: Readonly<Record<Exclude<StepState, "open">, ChangeKind>> = {
   cancelled: "StepCancelled",
 };
 
-/** A step with a unit is told by its unit. A list has many, so the step is told as a whole. */
+/**
+ * A step with one unit is reported by its unit. A list has many units, so its step is reported as a whole.
+ */
 export function changesOfRun(
   { run, start, steps }: RunMove,
   seen: Pick<RunSeen, "steps"> | undefined,

@@ -8,7 +8,7 @@ import { raw } from "./sql.ts";
 const CLOCKS = { wall: 0, lease: 0 };
 const ids = (statement: string) => raw(statement).as(idOf);
 
-/** Runs a flow on a database that answers each statement with these rows; what it sent is kept. */
+/** Runs a flow on a database that answers each statement with these rows. Returns what the flow sent. */
 function played<T>(
   flow: Flow<T>,
   answers: Readonly<Record<string, Row[]>>,

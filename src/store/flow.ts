@@ -1,8 +1,10 @@
 /**
- * A verb of the store as a generator: it yields flights of statements and gets their rows back. What runs it
- * differs by database (pipelined, one packet, or synchronous under the write lock), the verb itself does not.
+ * A verb of the store as a generator. It yields flights of statements and gets their rows back. How a flow
+ * runs depends on the database (pipelined, in one packet, or synchronously under the write lock); the verb
+ * does not.
  *
- * A statement that answers carries its decoder, so what comes back is typed and has a name. Nobody counts statements.
+ * A statement that answers carries its decoder, so its rows are typed and have a name. Nobody counts
+ * statements.
  */
 import type { Row } from "./row.ts";
 import { decoded } from "./row.ts";
@@ -10,35 +12,37 @@ import type { Sql } from "./sql.ts";
 
 export interface Flight {
   readonly statements: readonly Sql<unknown>[];
-  /** The last flight of a transaction takes the commit along. */
+  /** The last flight of a transaction carries the commit. */
   readonly last?: boolean;
 }
 
 export type Flow<T> = Generator<Flight, T, Row[][]>;
 
-/** One statement, several in their order, or none where it is not needed. */
+/** One statement, several in order, or `false` for none. */
 type Cargo<T = unknown> = Sql<T> | readonly Cargo<T>[] | false;
 
 type RowOf<C> = C extends Sql<infer T> ? T : C extends readonly (infer E)[] ? RowOf<E> : never;
 
 type Manifest = Readonly<Record<string, Cargo>>;
 
-/** The rows of all statements under a name, one after the other. What was not sent has none. */
+/**
+ * The rows of all statements under a name, one after the other. A statement that was not sent has no rows.
+ */
 type Answers<M extends Manifest> = { readonly [Name in keyof M]: RowOf<M[Name]>[] };
 
-/** Sends statements together, in the order in which they are written; their rows come back by name. */
+/** Sends statements together, in the order in which they are written. Returns their rows by name. */
 export const flight = <M extends Manifest>(manifest: M): Flow<Answers<M>> => named(manifest, false);
 
-/** The same, and the transaction is committed with it. */
+/** Like `flight`, and commits the transaction. */
 export const lastFlight = <M extends Manifest>(manifest: M): Flow<Answers<M>> => named(manifest, true);
 
-/** The same where one name would be enough: the rows alone. */
+/** Like `flight` with a single name: returns the rows alone. */
 export function* send<C extends Cargo>(cargo: C): Flow<RowOf<C>[]> {
   const { rows } = yield* flight({ rows: cargo });
   return rows;
 }
 
-/** Sends what only writes, and commits. */
+/** Sends statements that only write, and commits. */
 export function* commit(cargo: Cargo): Flow<void> {
   yield* lastFlight({ cargo });
 }
@@ -53,7 +57,7 @@ function* named<M extends Manifest>(manifest: M, last: boolean): Flow<Answers<M>
     next += statements.length;
     return [name, rowsOf(statements, own)];
   });
-  // The names and their types are those of the manifest: each row has been through the decoder of its statement.
+  // The cast is safe: the names are the manifest's, and each row has been through its statement's decoder.
   return Object.fromEntries(rows) as Answers<M>;
 }
 
@@ -69,13 +73,16 @@ function rowsOf(statements: readonly Sql<unknown>[], answers: readonly Row[][]):
   return found.length === 1 ? (found[0] ?? []) : found.flat();
 }
 
-/** What a database can do with flows. */
+/** The ways in which a database runs flows. */
 export interface Database {
-  /** One transaction; tried again as a whole when the database says that it lost a race. */
+  /** Runs one transaction. A transaction that lost a race is repeated as a whole. */
   transact<T>(flow: () => Flow<T>): Promise<T>;
-  /** The same for a small write on which running work depends: done even where there is no room for others. */
+  /**
+   * Like `transact`, for a small write on which running work depends. It gets through even if there is no
+   * room for others.
+   */
   vital?<T>(flow: () => Flow<T>): Promise<T>;
-  /** A consistent look at one instant. */
+  /** A consistent view of one instant. */
   read<T>(flow: () => Flow<T>): Promise<T>;
   close(): Promise<void>;
 }

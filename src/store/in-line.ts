@@ -1,11 +1,11 @@
 /**
- * When a unit stood in line. Its place does not tell: a unit that was given back keeps its place, and so does an item that is
- * tried again, although both were at work or put off in the meantime. Their history tells.
+ * Computes when a unit stood in line. Its place does not say: a returned unit or a retried item keeps its
+ * place, although it was running or delayed in the meantime. Its history does.
  */
 
 import type { EventKind } from "../core/event.ts";
 
-/** One time in line. `until` is null while it stands there. */
+/** One stay in line. `until` is null while the unit is still in line. */
 export interface Stay {
   readonly from: number;
   readonly until: number | null;
@@ -32,14 +32,14 @@ const AWAY: ReadonlySet<EventKind> = new Set([
 
 export const MOVES: readonly EventKind[] = [...BACK, ...AWAY];
 
-/** Every time in line, in order. `moves` is the history of a unit that was enqueued at that time. */
+/** Every stay in line, in order. `moves` is the history of a unit enqueued at `enqueuedAt`. */
 export function staysOf(enqueuedAt: number, moves: readonly Move[]): Stay[] {
   const stays: Stay[] = [];
   let from: number | null = enqueuedAt;
   for (const { kind, at, data } of moves) {
     if (BACK.has(kind)) from = at + delayIn(data);
     else if (AWAY.has(kind)) {
-      // What ends before its delay is over never stood in line.
+      // A unit that ends before its delay is over never stood in line.
       if (from !== null && at >= from) stays.push({ from, until: at });
       from = null;
     }
@@ -47,13 +47,13 @@ export function staysOf(enqueuedAt: number, moves: readonly Move[]): Stay[] {
   return from === null ? stays : [...stays, { from, until: null }];
 }
 
-/** Since when a unit stands in line that has this place and this history. */
+/** Since when a unit with this place and history has been in line. */
 export function inLineSince(place: number, moves: readonly Move[]): number {
   const back = moves.findLast(({ kind }) => BACK.has(kind));
   return back ? Math.max(place, back.at + delayIn(back.data)) : place;
 }
 
-/** What somebody damaged tells of no delay. */
+/** Damaged data counts as no delay. */
 function delayIn(data: string | null): number {
   try {
     const delay: unknown = JSON.parse(data ?? "{}")?.delayMs;

@@ -1,4 +1,4 @@
-/** For those who write a store of their own: every port with its types, and what stores have in common. */
+/** For authors of stores: every port with its types, and the rules that all stores share. */
 export type { ChangeKind, Topic } from "../core/change.ts";
 export { ALL_TOPICS, TOPIC, topicOf } from "../core/change.ts";
 export type { EventKind } from "../core/event.ts";

@@ -1,4 +1,7 @@
-/** A lane: all units of one task with the same asks. Its id is made of its content, so that an enqueue need not look. */
+/**
+ * A lane: all units of one task with the same asks. Its id is a hash of its content, so an enqueue need not
+ * look it up.
+ */
 import { createHash } from "node:crypto";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
@@ -36,10 +39,10 @@ const asksTooLong = (task: string, text: string): SluiceError =>
 
 const parsed = new Map<string, readonly Ask[]>();
 
-/** One damaged row must not stop all others: its units wait, by themselves, for a gate that nobody can open. */
+/** One damaged row must not stop all others. Its units wait by themselves for a gate that nobody can open. */
 const UNREADABLE: readonly Ask[] = [{ gate: unreadableKey, slots: 1 }];
 
-/** Asks are read on every pass and never change: parsed once per distinct text. */
+/** Asks are read on every pass and never change, so each distinct text is parsed once. */
 export function asksOf(text: string): readonly Ask[] {
   const known = parsed.get(text);
   if (known) return known;
@@ -51,10 +54,10 @@ export function asksOf(text: string): readonly Ask[] {
   return asks;
 }
 
-/** Whether they could not be read. */
+/** Whether the asks cannot be read. */
 export const isUnreadable = (text: string): boolean => asksOf(text) === UNREADABLE;
 
-/** Whether it is what `laneOf` writes; what somebody else wrote may be anything. */
+/** Whether the text has the form that `laneOf` writes. Text from other sources may be anything. */
 export function isAsks(text: string): boolean {
   try {
     const list: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Which parked lanes a pass is shown. Only those of gates with room, and of them no more than could start: whoever waits at a
- * full gate costs nothing, however many they are.
+ * Chooses the parked lanes that a pass sees: only those of gates with room, and no more than could start.
+ * Waiting at a full gate costs nothing, however many lanes wait.
  */
 import { room, UNLIMITED } from "../core/gate/gate.ts";
 import { asksOf } from "./lane.ts";
@@ -16,16 +16,16 @@ export interface ParkedList {
 }
 
 export interface ParkedLists {
-  /** Those for whom there is room, and one more to know whether there are. */
+  /** Lanes that fit, and one more to tell whether the list was cut. */
   readonly fitting: readonly ParkedList[];
-  /** The first of all who could ever go, where a line may keep slots for them. */
+  /** The first lanes that could ever start, for gates whose line may keep slots for them. */
   readonly fronts: readonly ParkedList[];
 }
 
-/** Of one gate and queue in one pass; the rest follows in the next. */
+/** The most lanes of one gate and queue in one pass. The next pass sees the rest. */
 const MOST_AT_ONCE = 16;
 const FRONT = 2;
-/** Lists of one pass: a union in SQLite has at most 500 parts. */
+/** The most lists in one pass. A union in SQLite has at most 500 parts. */
 const MOST_LISTS = 200;
 const ANY_NUMBER = 2 ** 31 - 1;
 
@@ -52,7 +52,10 @@ export function parkedLists(
   return { fitting, fronts };
 }
 
-/** From the answers to these lists: who is shown beside the lanes that are named, and where each list was cut. */
+/**
+ * From the answers to these lists: the lanes shown in addition to the named ones, and where each list was
+ * cut.
+ */
 export function parkedView(
   { fitting }: ParkedLists,
   found: { readonly fitting: readonly LaneRow[]; readonly fronts: readonly LaneRow[] },

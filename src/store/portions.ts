@@ -1,22 +1,25 @@
 /**
- * Long lists are written by several statements. One alone could be larger than what a database takes at a time (MySQL's
- * packet, PostgreSQL's and SQLite's longest value), and then nothing of the list would be written, however small each of
- * its rows is. All of them stay in one transaction.
+ * Long lists are written by several statements in one transaction. A single statement could exceed what a
+ * database accepts (MySQL's packet, the longest value of PostgreSQL and SQLite), and then nothing of the list
+ * would be written, however small its rows are.
  */
 import type { Value } from "./sql.ts";
 
-/** In code units, which have three bytes of UTF-8 at most: a statement stays below a packet of 1 MB, the smallest default. */
+/**
+ * In code units, each at most three bytes of UTF-8. A statement stays below 1 MB, the smallest default
+ * packet.
+ */
 const A_PORTION = 256 * 1024;
 
-/** What stands around a row and around each value of it. */
+/** The overhead of a row and of each of its values. */
 const AROUND_ROW = 32;
 const AROUND_VALUE = 8;
 
 type Portable = string | Readonly<Record<string, Value | undefined>>;
 
 /**
- * One statement for each portion, in the order of the list; none where it is empty. What is larger goes alone. `times`: how
- * often the statement says its list.
+ * One statement per portion, in the order of the list; none for an empty list. A larger item goes alone.
+ * `times` says how often the statement repeats its list.
  */
 export function inPortions<P extends Portable, T>(
   list: readonly P[],

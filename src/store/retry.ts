@@ -1,19 +1,19 @@
 /**
- * Which errors mean "you lost a race, do it all again", which mean "nobody knows whether it was committed", and
- * how long to wait in between. Judged by code, never by message.
+ * Says which errors mean "you lost a race, do it all again", which mean "the commit may or may not have
+ * happened", and how long to wait in between. Judged by code, never by message.
  */
 import { SluiceError } from "../core/error.ts";
 import { codeOf } from "./driver-error.ts";
 
 const AGAIN = new Set([
-  // PostgreSQL: serialization failure, deadlock, lock not available, idle in transaction too long
+  // PostgreSQL: serialization failure, deadlock, lock not available
   "40001",
   "40P01",
   "55P03",
-  // a row that somebody else has just inserted
+  // another transaction has just inserted the same row
   "23505",
   "ER_DUP_ENTRY",
-  // MySQL and MariaDB: deadlock, lock wait timeout (which undoes only the statement), snapshot changed
+  // MySQL and MariaDB: deadlock, lock wait timeout (rolls back only the statement), snapshot changed
   "ER_LOCK_DEADLOCK",
   "ER_LOCK_WAIT_TIMEOUT",
   "ER_CHECKREAD",
@@ -24,9 +24,9 @@ const CONNECTION = new Set([
   "57P01",
   "57P02",
   "57P03",
-  // PostgreSQL: idle for too long
+  // PostgreSQL: idle session timeout
   "57P05",
-  // PostgreSQL: too many connections, for now
+  // PostgreSQL: too many connections at the moment
   "53300",
   "08000",
   "08003",
@@ -47,7 +47,7 @@ export const isLostRace = (error: unknown): boolean => AGAIN.has(codeOf(error));
 
 export const isConnectionLoss = (error: unknown): boolean => CONNECTION.has(codeOf(error));
 
-/** Thrown when a connection died while its commit was on the way: the work may be done or not. */
+/** Thrown when a connection died during its commit. The work may or may not be done. */
 export class AmbiguousCommit extends SluiceError {
   constructor(cause: unknown) {
     super(
@@ -61,17 +61,20 @@ export class AmbiguousCommit extends SluiceError {
 export const isAmbiguous = (error: unknown): boolean => error instanceof AmbiguousCommit;
 
 const ATTEMPTS = 12;
-/** A row that somebody else has just inserted is seen at the next try; one that is always there is no race. */
+/**
+ * A row that another transaction has just inserted is visible at the next try. A permanent duplicate is not a
+ * race.
+ */
 const DUPLICATE_ATTEMPTS = 3;
 const DUPLICATE = new Set(["23505", "ER_DUP_ENTRY"]);
 
-/** Whether the whole transaction is worth another try. */
+/** Whether to try the whole transaction again. */
 export function isWorthAnother(error: unknown, attempt: number): boolean {
   if (DUPLICATE.has(codeOf(error))) return attempt < DUPLICATE_ATTEMPTS;
   return (isLostRace(error) || isConnectionLoss(error)) && attempt < ATTEMPTS;
 }
 
-/** What may be done twice: a lost answer is no reason to give up, but one that is lost again and again is. */
+/** For work that may be done twice. One lost answer is no reason to give up, but many in a row are. */
 export async function repeated<T>(once: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

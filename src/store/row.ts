@@ -1,8 +1,9 @@
 /**
- * Rows as a database answers them, and how they are read. A decoder is a plain function from a row to what it means. It
- * passes each column to a reader below, and a reader fails for a value of the wrong type. Nothing is counted or named on the
- * way, so a decoder is as fast as the object it builds: only after a failure is the row read again, to learn which column
- * it was. A decoder of many rows writes its fields out: a spread costs more than all the readers.
+ * Rows as a database returns them, and how they are read. A decoder is a plain function from a row to its
+ * meaning. It passes each column to a reader below, and a reader throws if the type is wrong. Nothing is
+ * counted or named on the way, so a decoder is as fast as the object it builds. Only after a failure is the
+ * row read again, to find the column. A decoder of many rows writes its fields out: a spread costs more than
+ * all the readers.
  */
 import { DataError } from "./data-error.ts";
 
@@ -10,7 +11,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type Decoder<T> = (row: Row) => T;
 
-/** A value that a reader cannot take. The reader does not know its column. */
+/** A value of the wrong type. The reader does not know its column. */
 class Mismatch extends Error {
   readonly found: unknown;
 
@@ -25,7 +26,10 @@ export function text(value: unknown): string {
   throw new Mismatch("a text", value);
 }
 
-/** Sums and casts come as decimal text from PostgreSQL and MySQL, and as its bytes where a variable of MySQL is involved. */
+/**
+ * PostgreSQL and MySQL return sums and casts as decimal text. MySQL returns its bytes if a variable is
+ * involved.
+ */
 export function int(value: unknown): number {
   if (typeof value === "number") return value;
   const digits = typeof value === "string" || Buffer.isBuffer(value) ? String(value) : "";
@@ -34,7 +38,7 @@ export function int(value: unknown): number {
   throw new Mismatch("a number", value);
 }
 
-/** No database of ours has booleans in its tables: 1 is true. */
+/** Our tables have no booleans: 1 is true. */
 export const flag = (value: unknown): boolean => int(value) === 1;
 
 export const textOrNull = (value: unknown): string | null => (value === null ? null : text(value));
@@ -42,18 +46,20 @@ export const textOrNull = (value: unknown): string | null => (value === null ? n
 export const intOrNull = (value: unknown): number | null => (value === null ? null : int(value));
 
 /**
- * A word of a small vocabulary, such as a state. The cast is deliberate: a word that somebody else has written by plain SQL
- * is shown as it stands, because one damaged row must not hide all the others.
+ * A word of a small vocabulary, such as a state. The cast is deliberate: an unknown word that was written by
+ * plain SQL is shown as it is, because one damaged row must not hide all the others.
  */
 export const word = <W extends string>(value: unknown): W => text(value) as W;
 
 export const wordOrNull = <W extends string>(value: unknown): W | null =>
   value === null ? null : word<W>(value);
 
-/** Of a row of which only the id is wanted. */
+/** For rows of which only the id is wanted. */
 export const idOf = ({ id }: Row): string => text(id);
 
-/** The rows of one answer. A column that is missing or of the wrong type is a data error that names it. */
+/**
+ * Decodes the rows of one answer. A missing column, or one of the wrong type, is a data error that names it.
+ */
 export function decoded<T>(rows: readonly Row[], decode: Decoder<T>): T[] {
   try {
     return rows.map((row) => decode(row));
@@ -69,7 +75,7 @@ export function only<T>(rows: readonly T[]): T {
   return first;
 }
 
-/** Reads row by row once more, and notes which column was read last when it fails. */
+/** Decodes row by row again and notes the column that was read last before the failure. */
 function blamed(rows: readonly Row[], decode: Decoder<unknown>, error: Mismatch): DataError {
   let column = "";
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** The words of runs, steps and their news in one place. */
+/** All types of runs, steps and their news in one place. */
 export * from "./ports/advancing.ts";
 export type { GateHolder } from "./ports/holdings.ts";
 export type { LineView } from "./ports/lines.ts";

@@ -1,7 +1,7 @@
 /**
- * The tables, once, with the few words in which the dialects differ. No partial indexes and no arrays: the shapes
- * were chosen so that MySQL can have them too. What waits and what runs are separate narrow tables, the body of a
- * task stands beside them, and what is finished leaves them.
+ * The tables, defined once, with the few words in which the dialects differ. No table depends on partial
+ * indexes or arrays, so MySQL can have them too. Waiting and running units are in separate narrow tables, the
+ * body of a task is in another one, and finished units leave them.
  */
 import { SluiceError } from "../core/error.ts";
 import type { Dialect } from "./sql.ts";
@@ -9,27 +9,27 @@ import type { Dialect } from "./sql.ts";
 interface Words {
   readonly name: string;
   readonly text: string;
-  /** Texts of bounded length: MySQL sorts and joins them in memory. */
+  /** Texts of bounded length. MySQL sorts and joins them in memory. */
   readonly short: string;
   readonly identity: string;
-  /** The number of a claim, and what identifies its row beside it. */
+  /** The column of a claim's epoch, and the key constraint of its unit id. */
   readonly epoch: string;
   readonly claimKey: string;
   readonly hot: string;
   readonly cold: string;
-  /** Rows stored in the order of their key. */
+  /** Stores rows in the order of their key. */
   readonly clustered: string;
-  /** Only rows of runs, where an index can leave out the others. */
+  /** Limits an index to rows of runs, if the dialect can. */
   readonly ofRuns: string;
-  /** Whose index it is, where that must be said. */
+  /** The table of an index, if the dialect must name it. */
   readonly ofLanes: string;
   /** The gate of the queue `q`. */
   readonly queueGate: string;
 }
 
 /**
- * Texts are the same if their bytes are, spaces at their end included; "utf8mb4_bin" overlooks those. MySQL reads the
- * first of these comments, MariaDB the second. The connection says the same of its own texts.
+ * Texts are equal if their bytes are, including trailing spaces, which "utf8mb4_bin" ignores. MySQL reads the
+ * first of these comments, MariaDB the second. The connection uses the same collation for its own texts.
  */
 export const BY_BYTES = "/*!80000 COLLATE utf8mb4_0900_bin *//*M!100200 COLLATE utf8mb4_nopad_bin */";
 
@@ -39,10 +39,10 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     text: "text",
     short: "text",
     identity: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-    // No index on the epoch: a claim is always looked for together with its unit.
+    // There is no index on the epoch: a claim is always looked up together with its unit.
     epoch: "bigint GENERATED ALWAYS AS IDENTITY",
     claimKey: "PRIMARY KEY",
-    // Rows live for milliseconds: vacuum early, and leave room on the page.
+    // Rows live for milliseconds, so vacuum early and leave room on the page.
     hot: " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)",
     cold: "",
     clustered: "",
@@ -82,7 +82,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
 
 export const SCHEMA_VERSION = 4;
 
-/** Refuses a store whose schema is not the one this code was written for, and says what to do. */
+/** Refuses a store whose schema version this code does not support, and says what to do. */
 export function checkVersion(version: number): void {
   if (version < SCHEMA_VERSION)
     throw new SluiceError(
@@ -97,7 +97,7 @@ export function checkVersion(version: number): void {
     );
 }
 
-/** The statements of each migration; its position is its number. */
+/** The statements of each migration. A migration's position in the list, from 1, is its number. */
 export function migrations(dialect: Dialect): readonly (readonly string[])[] {
   const third = trust(WORDS[dialect]);
   return [
@@ -108,7 +108,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
   ];
 }
 
-/** What a migration done by hand must say at its end, so that it is not done again. */
+/** The last statement of a migration done by hand. It keeps the migration from being done again. */
 export function recordVersion(version: number): string {
   return `INSERT INTO sluice_schema (version, applied_at) VALUES (${version}, 0)`;
 }
@@ -121,14 +121,16 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
   const place = `precedence BIGINT NOT NULL, at BIGINT NOT NULL`;
   const life = `attempt BIGINT NOT NULL, losses BIGINT NOT NULL, good_until BIGINT, n BIGINT NOT NULL`;
   return [
-    // Limits. capacity is the one in force: -1 unlimited, 0 paused, NULL not set. Changing it by SQL is allowed.
+    // Limits. capacity is the one in force: -1 unlimited, 0 admits nobody, NULL not set. It may be changed by
+    // SQL.
     `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}${clustered}`,
-    // Lanes. state: 0 idle, 1 open, 2 parked. head_* is a lower bound of the first place. stamp guards every move.
+    // Lanes. state: 0 idle, 1 open, 2 parked, 3 set aside. head_* is a lower bound of the first place. stamp
+    // guards every move.
     `CREATE TABLE sluice_lane (id ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, state SMALLINT NOT NULL, parked ${name}, head_precedence BIGINT NOT NULL, head_at BIGINT NOT NULL, head_id ${name} NOT NULL, lowered SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, mark_unit ${name}, mark_passed BIGINT NOT NULL DEFAULT 0, mark_since BIGINT NOT NULL DEFAULT 0, blocked ${short} NOT NULL, n BIGINT NOT NULL DEFAULT 0)${hot}${clustered}`,
     `CREATE INDEX sluice_lane_view ON sluice_lane (queue, state, head_precedence, head_at, head_id)`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, head_precedence, head_at, head_id)`,
-    // What was enqueued since the last pass looked: tells it which lanes to open. One row per call and lane.
+    // Arrivals since the last pass. They tell it which lanes to open. One row per call and lane.
     `CREATE TABLE sluice_arrival (seq ${identity}, lane ${name} NOT NULL, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, ${place}, unit ${name} NOT NULL)${hot}`,
     `CREATE TABLE sluice_task (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, queue ${name} NOT NULL, lane ${name} NOT NULL, asks ${short} NOT NULL, priority BIGINT NOT NULL, input ${text} NOT NULL, options ${text} NOT NULL, idem_key ${name}, good_until BIGINT, created_at BIGINT NOT NULL)${cold}`,
     `CREATE UNIQUE INDEX sluice_task_key ON sluice_task (name, idem_key)`,
@@ -138,19 +140,20 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
     `CREATE INDEX sluice_later_due ON sluice_later (at)`,
     `CREATE TABLE sluice_deadline (id ${name} NOT NULL PRIMARY KEY, at BIGINT NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_deadline_due ON sluice_deadline (at)`,
-    // One row per claim. Its number is the epoch: it grows with every claim and is never used again.
+    // One row per claim. Its number is the epoch. It grows with every claim and is never reused.
     `CREATE TABLE sluice_running (epoch ${epoch}, id ${name} NOT NULL ${claimKey}, lane ${name} NOT NULL, session ${name} NOT NULL, held SMALLINT NOT NULL, until_at BIGINT, claimed_at BIGINT NOT NULL, claimed_n BIGINT NOT NULL, started_at BIGINT, progress ${text}, ${place}, ${life})${hot}`,
     `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, session ${name}, claimed_at BIGINT, claimed_n BIGINT, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
-    // What cannot be read off a task, its claim or its outcome: retries, losses, logs, limits, what lanes waited for.
+    // Events that a task, its claim or its outcome cannot tell: retries, losses, logs, limits, what lanes
+    // waited for.
     `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}${clustered}`,
-    // How often somebody said that there may be work: what MySQL has instead of NOTIFY.
+    // Counts the hints that there may be work. MySQL uses it instead of NOTIFY.
     `CREATE TABLE sluice_hint (id INT NOT NULL PRIMARY KEY, n BIGINT NOT NULL)${cold}`,
     `INSERT INTO sluice_hint (id, n) VALUES (1, 0)`,
     `CREATE TABLE sluice_session (id ${name} NOT NULL PRIMARY KEY, name ${name} NOT NULL, slots BIGINT NOT NULL, serves ${text} NOT NULL, expires_at BIGINT NOT NULL, started_at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }
 
-/** Runs, their steps, what is new of them, and what starts them. */
+/** Runs, their steps, their news, and the triggers that start them. */
 function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Words): string[] {
   return [
     `ALTER TABLE sluice_task ADD COLUMN run ${name}`,
@@ -158,80 +161,90 @@ function runs({ name, text, short, identity, hot, cold, clustered, ofRuns }: Wor
     `ALTER TABLE sluice_task ADD COLUMN item BIGINT`,
     `CREATE INDEX sluice_task_run ON sluice_task (run, step, item)${ofRuns}`,
     `CREATE INDEX sluice_later_lane ON sluice_later (lane)`,
-    // The shortest lease of its pools: until_at is then set anew by each renewal, for as long as it is held.
+    // The shortest lease of the pools it holds. Each renewal sets until_at again for as long as the claim
+    // lives.
     `ALTER TABLE sluice_running ADD COLUMN lease_ms BIGINT`,
-    // lease_ms is in force, lease_declared the app's.
+    // lease_ms is the lease in force, lease_declared the one that the app declares.
     `ALTER TABLE sluice_gate ADD COLUMN lease_declared BIGINT`,
     `UPDATE sluice_gate SET lease_declared = lease_ms`,
-    // A run's body, place, claim and end stand in the tables of every unit; here is what only runs have.
+    // A run's body, place, claim and end are in the tables of all units. This table has what only runs have.
     `CREATE TABLE sluice_run (id ${name} NOT NULL PRIMARY KEY, workflow ${name} NOT NULL, graph ${name} NOT NULL, tags ${short} NOT NULL, source ${name} NOT NULL, rerun_of ${name}, paused SMALLINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE INDEX sluice_run_workflow ON sluice_run (workflow, id)`,
     `CREATE TABLE sluice_graph (hash ${name} NOT NULL PRIMARY KEY, body ${text} NOT NULL)${cold}${clustered}`,
     // Steps that are no longer pending.
-    // Of a step over a list: the lane of its items, how many it has, and how many of them were put in line.
+    // For a step over a list: the lane of its items, how many it has, and how many of them were put in line.
     `CREATE TABLE sluice_step (run ${name} NOT NULL, name ${name} NOT NULL, state ${name} NOT NULL, unit ${name}, body ${text}, lane ${name}, total BIGINT, created BIGINT, PRIMARY KEY (run, name))${cold}${clustered}`,
-    // Runs to look at: written with whatever makes it necessary, and read by whoever comes first. failed: a step of which
-    // an item did not succeed.
+    // Runs to look at. A row is written with each change that calls for a look, and the first reader takes
+    // it. failed: a step with an item that did not succeed.
     `CREATE TABLE sluice_news (seq ${identity}, run ${name} NOT NULL, failed ${name})${hot}`,
     `CREATE TABLE sluice_timer (id ${name} NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (id, kind))${hot}${clustered}`,
     `CREATE INDEX sluice_timer_due ON sluice_timer (at)`,
-    // The last success of each workflow: what automations look at.
+    // The last success of each workflow. Automations look at it.
     `CREATE TABLE sluice_success (workflow ${name} NOT NULL PRIMARY KEY, run ${name} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
-    // Schedules, sensors and automations. stamp guards every change: who comes second changes nothing.
+    // Schedules, sensors and automations. stamp guards every change: the second writer changes nothing.
     `CREATE TABLE sluice_trigger (name ${name} NOT NULL PRIMARY KEY, kind ${name} NOT NULL, workflow ${name} NOT NULL, spec ${text} NOT NULL, state ${text} NOT NULL, next_at BIGINT, paused SMALLINT NOT NULL DEFAULT 0, stamp BIGINT NOT NULL DEFAULT 0, busy_until BIGINT)${cold}${clustered}`,
-    // The session of runs in progress. It never ends: a run does not die with the process that let it in.
+    // The session of runs in progress. It never ends: a run does not die with the process that admitted it.
     `INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) VALUES ('@runs', '@runs', 1000000000, '{"queues":["@runs"],"tasks":["*"]}', 9000000000000000, 0)`,
   ];
 }
 
-/** Slots that follow the code, limits that belong to the app that declares them, lanes that no pass can process. */
+/**
+ * Slots that follow the code, limits that belong to the app that declares them, and lanes that no pass can
+ * process.
+ */
 function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: Words): string[] {
   return [
-    // How many slots a parked lane asks of its gate. Lanes parked by earlier versions are looked at anew.
+    // How many slots a parked lane asks of its gate. Lanes parked by earlier versions are opened again.
     `ALTER TABLE sluice_lane ADD COLUMN parked_slots BIGINT NOT NULL DEFAULT 1`,
     `UPDATE sluice_lane SET state = 1, parked = NULL, stamp = stamp + 1 WHERE state = 2`,
     `DROP INDEX sluice_lane_parked${ofLanes}`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, queue, head_precedence, head_at, head_id)`,
-    // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They hold what they held.
+    // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They hold what they
+    // held.
     // run: the run that the unit is a step of.
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
     `CREATE INDEX sluice_stopping_session ON sluice_stopping (session)`,
-    // What each app says of a gate; the strictest of them is sluice_gate.declared. A capacity of NULL says nothing of it.
-    // The rank is a queue's. The app '' stands for what was declared before apps had names.
+    // The declarations of each app for a gate. The strictest row becomes sluice_gate.declared. A capacity of
+    // NULL declares no limit. The rank is a queue's. The app '' stands for declarations made before apps had
+    // names.
     `CREATE TABLE sluice_declared (gate ${name} NOT NULL, app ${name} NOT NULL, capacity BIGINT, line ${name} NOT NULL, lease_ms BIGINT, queue_rank BIGINT, at BIGINT NOT NULL, PRIMARY KEY (gate, app))${cold}${clustered}`,
-    // Every declaration an app has ever made, by its content: one that a later one has replaced does not come back by itself.
-    // The highest n of an app is the one in force. The row of the app '' is what declarations lock, one after the other.
+    // Every declaration an app has ever made, by content. A replaced declaration does not come back by
+    // itself. The highest n of an app is the one in force. Declarations lock the row of the app '', one after
+    // the other.
     `CREATE TABLE sluice_deploy (app ${name} NOT NULL, hash ${name} NOT NULL, n BIGINT NOT NULL, at BIGINT NOT NULL, body ${text} NOT NULL, PRIMARY KEY (app, hash))${cold}${clustered}`,
     `INSERT INTO sluice_deploy (app, hash, n, at, body) VALUES ('', '', 0, 0, '')`,
-    // Limits of which nobody knows the app stay in force until an app that names the gate is deployed.
+    // Limits of an unknown app stay in force until an app that names the gate is deployed.
     `INSERT INTO sluice_declared (gate, app, capacity, line, lease_ms, queue_rank, at) SELECT name, '', declared, line, lease_declared, NULL, 0 FROM sluice_gate WHERE declared IS NOT NULL AND declared <> -1 AND name NOT LIKE 'run:%' AND name NOT LIKE 'queue:%' AND name NOT LIKE 'mutex:%' AND NOT (name = 'runs' AND declared = 10)`,
     `INSERT INTO sluice_declared (gate, app, capacity, line, lease_ms, queue_rank, at) SELECT g.name, '', CASE WHEN g.declared = -1 THEN NULL ELSE g.declared END, g.line, g.lease_declared, CASE WHEN q.queue_rank = 100 THEN NULL ELSE q.queue_rank END, 0 FROM sluice_gate g JOIN sluice_queue q ON g.name = ${queueGate} WHERE COALESCE(g.declared, -1) <> -1 OR q.queue_rank <> 100`,
-    // Whose trigger it is: only that app changes it and looks at it. NULL where no app declares it any more.
+    // The app that owns the trigger. Only that app changes it and evaluates it. NULL if no app declares it
+    // any more.
     `ALTER TABLE sluice_trigger ADD COLUMN app ${name}`,
-    // Lanes that a pass could not process, and why. Nobody looks at them until somebody puts them back.
+    // Lanes that a pass could not process, and why. No pass looks at them until somebody puts them back.
     `CREATE TABLE sluice_aside (lane ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, error ${text} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }
 
-/** The feed: who listens, what was recorded, and what was published of it. */
+/** The feed: its listeners, the recorded changes, and the published ones. */
 function feed({ name, text, identity, hot, cold, clustered }: Words): string[] {
   const change = `kind ${name} NOT NULL, subject ${name} NOT NULL, n BIGINT, run ${name}, step ${name}, item BIGINT, task ${name}, queue ${name}, at BIGINT NOT NULL, data ${text}`;
   return [
-    // One row per interest. NULL leaves nothing out. since_pos: where it begins; NULL while it is being opened.
+    // One row per interest. NULL in run, task or queue means any. since_pos is where it begins, NULL while it
+    // is being opened.
     `CREATE TABLE sluice_listener (id ${name} NOT NULL PRIMARY KEY, topics BIGINT NOT NULL, run ${name}, task ${name}, queue ${name}, since_pos BIGINT, keep_ms BIGINT NOT NULL, until_at BIGINT NOT NULL)${hot}${clustered}`,
-    // Recorded in the transaction that moves something; gone when it is published.
+    // Recorded in the transaction that makes the change, and deleted when it is published.
     `CREATE TABLE sluice_change_new (seq ${identity}, ${change})${hot}`,
     `CREATE TABLE sluice_change (pos BIGINT NOT NULL PRIMARY KEY, ${change}, told_at BIGINT NOT NULL)${cold}${clustered}`,
-    // Row 1: the last position given, and the last one swept; whoever publishes holds it. Row 2 is the door where it is a row.
+    // Row 1: the last position given and the last one swept. A publisher locks it. Row 2 is the door on
+    // databases where the door is a row.
     `CREATE TABLE sluice_feed (id INT NOT NULL PRIMARY KEY, last_pos BIGINT NOT NULL, swept_pos BIGINT NOT NULL)${hot}`,
     `INSERT INTO sluice_feed (id, last_pos, swept_pos) VALUES (1, 0, 0), (2, 0, 0)`,
-    // The end of this session was told: its lease had run out.
+    // 1 if the loss of this session has been reported: its lease had run out.
     `ALTER TABLE sluice_session ADD COLUMN lost SMALLINT NOT NULL DEFAULT 0`,
   ];
 }
 
-/** Tables that an earlier version made overlook spaces at the end of a text. */
+/** Tables of earlier versions ignore trailing spaces of a text. */
 const comparedByBytes = (): string[] =>
   EARLIER.map((table) => `ALTER TABLE sluice_${table} CONVERT TO CHARACTER SET utf8mb4 ${BY_BYTES}`);
 

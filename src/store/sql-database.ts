@@ -2,19 +2,19 @@ import type { Hear, Hint } from "../core/hint.ts";
 import type { Database, Flow } from "./flow.ts";
 import type { Dialect } from "./sql.ts";
 
-/** What a database adds to flows: its schema, wake-ups, and a caller's own transaction. */
+/** A database that runs flows, with its schema, hints, and the caller's own transaction. */
 export interface SqlDatabase extends Database {
   readonly dialect: Dialect;
-  /** Its URL or path; shown without a password. */
+  /** Its URL or path. It is shown without the password. */
   readonly where: string;
   migrate(): Promise<void>;
   verify(): Promise<void>;
   listen(hear: Hear): Promise<() => Promise<void>>;
   hint(hint: Hint): void;
-  /** Runs a flow inside a transaction of the caller's. */
+  /** Runs a flow inside the caller's transaction. */
   within?<T>(transaction: unknown, flow: () => Flow<T>): Promise<T>;
-  /** What it stands on and SQL cannot tell. */
+  /** Facts about its environment that SQL cannot tell. */
   ground?(): Record<string, string>;
-  /** Housekeeping after so many claims; must never fail the caller. */
+  /** Housekeeping after this many claims. It must never make the caller fail. */
   upkeep?(claims: number): void;
 }

@@ -1,4 +1,4 @@
-/** The feed over any SQL database. Its own transactions do not go through its door: they move no unit. */
+/** The feed over any SQL database. Its own transactions do not go through the door: they move no unit. */
 import type { Database } from "./flow.ts";
 import * as feed from "./query/feed.ts";
 import { repeated } from "./retry.ts";
@@ -11,7 +11,10 @@ export class SqlFeed implements FeedPort {
     this.#db = db;
   }
 
-  /** Three steps, each committed by itself: they are there, nobody is left who did not see them, and this is where they begin. */
+  /**
+   * Three steps, each with its own commit: add the listeners, wait for transactions that may not have seen
+   * them, and set where the listeners begin.
+   */
   async follow(listeners: readonly Listener[]): Promise<number> {
     await this.#db.transact(() => feed.open(listeners));
     await this.#db.transact(() => feed.waitForThoseInside());
@@ -24,7 +27,7 @@ export class SqlFeed implements FeedPort {
     return this.#db.transact(() => feed.resume(listener, from));
   }
 
-  /** Publishes first what has been recorded since, where there is something. */
+  /** Publishes pending changes before it reads, if there are any. */
   async changes(look: FeedLook): Promise<Page> {
     const { unpublished, ...page } = await this.#db.read(() => feed.look(look));
     if (!unpublished || page.more) return page;
@@ -33,7 +36,7 @@ export class SqlFeed implements FeedPort {
     return { ...next, more: next.more || isMore };
   }
 
-  /** A lost answer is harmless: what was published is not there a second time. */
+  /** Publishing is safe to repeat after a lost answer: a published change is no longer pending. */
   #publish(): Promise<boolean> {
     return repeated(() => this.#db.transact(() => feed.publish()));
   }

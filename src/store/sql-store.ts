@@ -1,4 +1,4 @@
-/** The store over any SQL database: each verb is a flow, the database runs it. */
+/** The store over any SQL database. Each verb is a flow, and the database runs it. */
 
 import { SluiceError } from "../core/error.ts";
 import type { EventKind } from "../core/event.ts";
@@ -52,7 +52,7 @@ export class SqlStore extends SqlFeed implements S.Store {
       ports: ALL_PORTS,
       durable: true,
       shared: true,
-      // A database in this process has no "while".
+      // An in-process database blocks, so passes cannot overlap.
       passesAtOnce: db.dialect !== "sqlite",
       callerTransaction: db.within !== undefined,
       parking: true,
@@ -71,7 +71,7 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.read(() => read.clock());
   }
 
-  /** To declare twice is to declare once, so a lost answer needs no looking. */
+  /** Declaring is idempotent, so it is repeated after a lost answer. */
   declare(declaration: S.Declaration, occasion: S.Occasion = "deploy"): Promise<S.Declared> {
     return repeated(() => this.#db.transact(() => declare(declaration, occasion)));
   }
@@ -101,7 +101,7 @@ export class SqlStore extends SqlFeed implements S.Store {
         return await this.#db.transact(() => verb(unsure));
       } catch (error) {
         unsure ||= isAmbiguous(error);
-        // A commit may have happened, then or since: the ids are ours, so a look tells.
+        // A commit may have happened, now or in an earlier try. The ids are ours, so a read tells.
         const found = unsure ? await this.#db.read(() => enqueued(units)) : undefined;
         if (found) return found;
         if (!isAmbiguous(error)) throw error;
@@ -202,7 +202,7 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.read(() => trigger.activeRuns(of));
   }
 
-  /** The id is ours: where the answer was lost, it is there, or it is opened again. */
+  /** The id is ours: after a lost answer, the session is either there or opened again. */
   openSession(opened: S.NewSession): Promise<void> {
     let isUnsure = false;
     return repeated(async () => {
@@ -304,7 +304,8 @@ export class SqlStore extends SqlFeed implements S.Store {
 
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
-    // As they are where work is moved, which a server can set apart from reading; a file's write lock is not taken for it.
+    // The settings of a writing connection, because a server can have others for reads. A file's write lock
+    // is not taken for this.
     const { passesAtOnce } = this.capabilities;
     const inForce = await (passesAtOnce ? this.#db.transact(settings) : this.#db.read(settings));
     return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };

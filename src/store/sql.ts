@@ -1,6 +1,7 @@
 /**
- * SQL as a template that is written once and rendered for each dialect. Plain values become parameters; the few
- * things on which the dialects differ are named fragments (`oneOf`, `rows`, `now`, …). Nothing here knows a table.
+ * SQL as a template that is written once and rendered for each dialect. Plain values become parameters. The
+ * few things in which the dialects differ are named fragments (`oneOf`, `rows`, `now`, …). Nothing here knows
+ * a table.
  */
 import type { Decoder } from "./row.ts";
 
@@ -30,17 +31,17 @@ class Writer {
   }
 }
 
-/** What "now" is: SQL of the database's own clock, or values handed in where the process is the database. */
+/** The two clocks: SQL for the database's own clock, or values if the database runs in this process. */
 export interface Clocks {
   readonly wall: string | number;
   readonly lease: string | number;
 }
 
-/** A statement, or a part of one. `T` is what its rows mean; without a decoder it answers nothing. */
+/** A statement, or a part of one. `T` is the type of its decoded rows. Without a decoder it has no answer. */
 export class Sql<T = never> {
   readonly write: (writer: Writer) => void;
   readonly decode: Decoder<T> | undefined;
-  /** A read that takes no lock, marked as such where it is written: it may travel with its neighbours. */
+  /** A read that takes no lock, marked as such by its author. It may be sent together with its neighbours. */
   readonly isPlainRead: boolean;
 
   constructor(write: (writer: Writer) => void, decode?: Decoder<T>, isPlainRead = false) {
@@ -49,7 +50,7 @@ export class Sql<T = never> {
     this.isPlainRead = isPlainRead;
   }
 
-  /** The same statement, with what its rows mean. */
+  /** The same statement with a decoder for its rows. */
   as<R>(decode: Decoder<R>): Sql<R> {
     return new Sql(this.write, decode, this.isPlainRead);
   }
@@ -76,13 +77,13 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly unknown[])
 /** Marks a read that takes no lock. */
 export const read = <T>(statement: Sql<T>): Sql<T> => new Sql(statement.write, statement.decode, true);
 
-/** Text as it stands: table and column names written by us, never data. */
+/** Verbatim text: table and column names that we write, never data. */
 export const raw = (text: string): Sql =>
   new Sql((writer) => {
     writer.text += text;
   });
 
-/** Another text per dialect. */
+/** A different text per dialect. */
 export const by = (variants: Readonly<Record<Dialect, Sql | string>>): Sql =>
   new Sql((writer) => {
     const chosen = variants[writer.dialect];
@@ -91,9 +92,10 @@ export const by = (variants: Readonly<Record<Dialect, Sql | string>>): Sql =>
   });
 
 /**
- * Always true of a key, and an index condition to PostgreSQL: a table that must be read whole is then read by its key.
- * It forgets the dead rows that the pages keep, and the planner, which may use nothing but indexes, has one to use; where it
- * has none, its price for that (1e10 before version 18) drowns every other choice in the plan, and starts a compiler.
+ * Always true of a key, and an index condition to PostgreSQL: a table that must be read whole is then read by
+ * its key. An index scan forgets the dead rows that the pages keep. The planner may use nothing but indexes,
+ * and this gives it one. Without one, its penalty (1e10 before version 18) outweighs every other choice in
+ * the plan and starts the JIT compiler.
  */
 export const throughKey = (key: string): Sql =>
   by({ postgres: `${key} >= ''`, sqlite: "1 = 1", mysql: "1 = 1" });
@@ -105,12 +107,12 @@ const instant = (pick: keyof Clocks): Sql =>
     else writer.text += clock;
   });
 
-/** Wall time in milliseconds: enqueue times, run-at, deadlines. */
+/** Wall time in milliseconds, for enqueue times, run-at and deadlines. */
 export const now = instant("wall");
-/** The clock of leases: cannot be set back; only ever compared with itself. */
+/** The clock of leases. It cannot be set back, and is only compared with itself. */
 export const leaseNow = instant("lease");
 
-/** A list as PostgreSQL reads arrays: what JSON needs no backslash for, both write the same. */
+/** A list as a PostgreSQL array. It equals the JSON text unless that contains a backslash. */
 function arrayText(list: readonly (Value | undefined)[]): string {
   const json = JSON.stringify(list);
   return json.includes("\\") ? escapedArray(list) : `{${json.slice(1, -1)}}`;
@@ -127,11 +129,13 @@ function escapedArray(list: readonly (Value | undefined)[]): string {
   return `{${items.join(",")}}`;
 }
 
-/** `column ${oneOf(list)}`: an equality with any of a list, as one parameter where that is possible. */
+/**
+ * `column ${oneOf(list)}`: equals any member of the list. The list is one parameter on PostgreSQL and SQLite.
+ */
 export const oneOf = (list: readonly (string | number)[]): Sql =>
   new Sql((writer) => {
     if (writer.dialect === "postgres" && list.length === 0) {
-      // Of no type of its own, so it fits any column.
+      // Has no type of its own, so it fits any column.
       writer.text += "= ANY('{}')";
     } else if (writer.dialect === "postgres") {
       writer.text += "= ANY(";
@@ -170,7 +174,9 @@ export type ColumnType = "text" | "int" | "bool";
 
 const PG_TYPE: Readonly<Record<ColumnType, string>> = { text: "text[]", int: "bigint[]", bool: "boolean[]" };
 
-/** `FROM ${rows("f", { id: "text" }, list)}`: a list of records as a table. An empty list is an empty table. */
+/**
+ * `FROM ${rows("f", { id: "text" }, list)}`: a list of records as a table. An empty list is an empty table.
+ */
 export function rows<C extends Record<string, ColumnType>>(
   alias: string,
   columns: C,
@@ -216,8 +222,8 @@ function writeUnion(
 }
 
 /**
- * A small query once for each record, put together: lateral where there is such a thing, else a union. `of(name)`
- * stands for the record's column inside the query. An empty list gives no rows.
+ * Runs a small query once per record and joins the results: a lateral join on PostgreSQL, a union elsewhere.
+ * `of(name)` stands for the record's column inside the query. An empty list gives no rows.
  */
 export function each<C extends Record<string, ColumnType>>(
   columns: C,
@@ -242,7 +248,7 @@ export function each<C extends Record<string, ColumnType>>(
   });
 }
 
-/** Row locks; the write lock of a SQLite transaction is lock enough. */
+/** Row locks. SQLite needs none: a transaction has its write lock. */
 export const forUpdate = by({ postgres: " FOR UPDATE", mysql: " FOR UPDATE", sqlite: "" });
 export const forUpdateSkipLocked = by({
   postgres: " FOR UPDATE SKIP LOCKED",
@@ -250,5 +256,5 @@ export const forUpdateSkipLocked = by({
   sqlite: "",
 });
 export const forShare = by({ postgres: " FOR SHARE", mysql: " LOCK IN SHARE MODE", sqlite: "" });
-/** Gates are only ever updated, so readers of foreign keys need not wait. */
+/** Keys of gates never change, so foreign-key checks need not wait for this lock. */
 export const forNoKeyUpdate = by({ postgres: " FOR NO KEY UPDATE", mysql: " FOR UPDATE", sqlite: "" });

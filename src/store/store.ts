@@ -1,6 +1,7 @@
 /**
- * The contract of a whole store: all ports together, in domain verbs. A store remembers; it never decides: what may start
- * is answered by the function handed to `pass`. Each port has a file in `ports/`, with its verbs and its types.
+ * The contract of a whole store: all ports together, in domain verbs. A store remembers and never decides:
+ * the function passed to `pass` says what may start. Each port has a file in `ports/` with its verbs and
+ * types.
  */
 import type { AnyStore } from "./capabilities.ts";
 import type { AsidePort } from "./ports/asides.ts";

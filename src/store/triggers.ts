@@ -1,10 +1,10 @@
-/** The words of triggers in one place, and whose a trigger is. */
+/** All types of triggers in one place, and the rule for their ownership. */
 import { SluiceError } from "../core/error.ts";
 
 export type { NewTrigger } from "./ports/declarations.ts";
 export type * from "./ports/triggers.ts";
 
-/** The name of a trigger belongs to the app that declared it first. */
+/** A trigger's name belongs to the app that declared it first. */
 export function triggerTaken(name: string, owner: string, app: string): SluiceError {
   return new SluiceError(
     "TRIGGER_TAKEN",

@@ -1,7 +1,7 @@
 import { asksOf } from "./lane.ts";
 import type { Holding, Usage } from "./store.ts";
 
-/** A claim that the pass has in hand, and takes away. */
+/** A claim that the pass has locked and takes away. */
 export interface InHand {
   readonly lane: string;
   readonly session: string;
@@ -9,9 +9,9 @@ export interface InHand {
 }
 
 /**
- * A claim that seems lost counts nowhere only for the pass that has it in hand and takes it away. One that it cannot
- * take, because its holder is just writing it or because they are too many, may come back to life with a renewal that
- * is on its way; so it counts until somebody has taken it away.
+ * A claim that seems lost stops counting only for the pass that has locked it and takes it away. If the pass
+ * cannot take it, because its holder is writing it or there are too many, a renewal on its way may revive it.
+ * So it counts until some pass has taken it away.
  */
 export function unlessInHand(usage: readonly Usage[], inHand: readonly InHand[]): Usage[] {
   const keyOf = ({ lane, session, held }: InHand): string => `${lane} ${session} ${held}`;
@@ -25,7 +25,7 @@ export function unlessInHand(usage: readonly Usage[], inHand: readonly InHand[])
   });
 }
 
-/** Slots held per gate: the units of each lane times what the lane asks of the gate. Lost holders count nowhere. */
+/** Slots held per gate: the units of each lane times its ask at the gate. Lost holders count nowhere. */
 export function heldPerGate(usage: readonly Holding[]): Map<string, number> {
   const held = new Map<string, number>();
   for (const row of usage) {
@@ -35,7 +35,7 @@ export function heldPerGate(usage: readonly Holding[]): Map<string, number> {
   return held;
 }
 
-/** When the newest of a gate's grants was made. */
+/** When the newest grant of each gate was made. */
 export function newestPerGate(
   grants: readonly { readonly asks: string; readonly at: number }[],
 ): Map<string, number> {

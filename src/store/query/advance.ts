@@ -1,11 +1,11 @@
 /**
- * Moving runs on: read some news, lock its runs in one order, look at their steps in a later statement, decide, write.
- * Only whoever has a run's lock writes its steps, so a step is put in line once, whoever ends at the same moment and
- * however often it is told.
+ * Advances runs: read some news, lock its runs in one order, look at their steps in a later statement,
+ * decide, write. Only the holder of a run's lock writes its steps, so a step is put in line once, however
+ * many units end at the same moment and however often that is reported.
  *
- * Locks: news, runs by id, then what is written. Nothing here waits for a gate while it holds a unit, except a new run's
- * own gates, which nobody else knows yet, and those of a run that is over, when its units are gone and their code has
- * stopped.
+ * Locks: news, runs by id, then the rows that are written. Nothing here waits for a gate while it holds a
+ * unit. The exceptions are a new run's own gates, which nobody else knows yet, and the gates of a run that is
+ * over, whose units are gone and whose code has stopped.
  */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
@@ -24,7 +24,7 @@ import { selectListening } from "./tell.ts";
 
 type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
 
-/** `which`: news of these runs alone. */
+/** With `which`, reads only the news of these runs. */
 export function* advance(decide: Decide, dialect: Dialect, which?: readonly string[]): Flow<Advanced> {
   const { news, listening } = yield* flight({ news: selectNews(which), listening: selectListening() });
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
@@ -35,13 +35,14 @@ export function* advance(decide: Decide, dialect: Dialect, which?: readonly stri
   const wanted = runs.length > 0 ? yield* decided(decide, runs) : [];
   const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
-  // The last look at a run clears away what only it needed.
+  // The last look at a run removes what only that run needed.
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
-  // Those whose last unit has stopped since their end. The others have let go of their slots with their end.
+  // Runs whose last unit has stopped after their end. Other runs released their slots when they ended.
   const stopped = over.flatMap(({ id, epoch }) => (epoch === null ? [] : [{ id, epoch }]));
   yield* commit([
     stopped.length > 0 && releaseClaims(stopped.map(({ epoch }) => epoch)),
-    // Before anything is written: a pass that has arrivals in hand may want what is written here.
+    // The sweep comes before any other write: a pass that holds arrivals may want the rows that are written
+    // here.
     sweep(over.map(({ id }) => id)),
     moves.map((move) => writesOf(move, byRun.get(move.run), { dialect, quiet: listening.length === 0 })),
     deleteNews(news.map(({ seq }) => seq)),
@@ -69,12 +70,12 @@ interface Gathered {
   readonly items: Map<string, ItemSeen[]>;
 }
 
-/** What was asked for and is not there is known to be missing then. */
+/** A unit or step that was asked for and not found is recorded as missing. */
 function* look({ units, bodies, items }: Reading, into: Gathered): Flow<void> {
   const found = yield* flight({
     units: selectResults(units),
     bodies: bodies.map(selectBody),
-    // A list that is asked for twice is read once, or its items would be there twice.
+    // A list that is asked for twice is read once. Otherwise its items would appear twice.
     items: [...new Map(items.map((key) => [keyOfStep(key), key])).values()].map(selectItems),
   });
   for (const unit of units) into.units.set(unit, null);

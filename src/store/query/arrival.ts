@@ -1,6 +1,6 @@
 /**
- * Arrivals: enqueue only inserts, so that a caller's open transaction blocks nobody. It leaves a row per lane
- * here; the next pass takes them in, which is where lanes, queues and gates come into being.
+ * Arrivals. An enqueue only inserts, so a caller's open transaction blocks nobody. It leaves one row per lane
+ * here. The next pass takes the rows in and creates lanes, queues and gates.
  */
 import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
@@ -12,18 +12,18 @@ import type { Sql } from "../sql.ts";
 import { by, forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
 
 /**
- * Announces the lanes of these waiting units. Places are copied from the waiting rows, never taken from the clock a
- * second time: a lane's head must not be later than its first unit.
+ * Announces the lanes of these waiting units. Places are copied from the waiting rows and never read from the
+ * clock again: a lane's head must not be later than its first unit.
  */
 export const insertArrivalsOf = (ids: readonly string[]): Sql =>
   insertArrivals(sql`sluice_waiting w JOIN sluice_task t ON t.id = w.id WHERE w.id ${oneOf(ids)}`);
 
-/** The same, for waiting units `w` and their bodies `t` that are at hand already. */
+/** Like `insertArrivalsOf`, for waiting units `w` and their bodies `t` in a given FROM clause. */
 export const insertArrivals = (from: Sql): Sql =>
   sql`INSERT INTO sluice_arrival (lane, queue, task, asks, precedence, at, unit)
     SELECT t.lane, t.queue, t.name, t.asks, w.precedence, w.at, w.id FROM ${from}`;
 
-/** A lane that has units to take in, and the place of one of them. The fields are the columns. */
+/** A lane with units to take in, and the place of one of them. The fields are named like the columns. */
 export interface Announced {
   readonly lane: string;
   readonly queue: string;
@@ -51,7 +51,7 @@ export const arrivalRow = (row: Row): Arrival => ({
 
 export interface Arrived {
   readonly arrival: Arrival;
-  /** Its lane was set aside. */
+  /** Its lane is set aside. */
   readonly aside: boolean;
 }
 
@@ -66,14 +66,14 @@ export const selectArrivals = (): Sql<Arrived> =>
 export const deleteArrivals = (seqs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_arrival WHERE seq ${oneOf(seqs)}`;
 
-/** One row per lane, with the best of its places. */
+/** One row per lane, with the best place among its arrivals. */
 export function bestPerLane(arrivals: readonly Announced[]): Announced[] {
   const best = new Map<string, Announced>();
   for (const row of arrivals) {
     const known = best.get(row.lane);
     if (!known || isBefore(row, known)) best.set(row.lane, row);
   }
-  // Sorted, so that two passes never wait for each other's lanes.
+  // The order keeps two passes from waiting for each other's lanes.
   return [...best.values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
 }
 
@@ -83,8 +83,8 @@ function isBefore(a: Announced, b: Announced): boolean {
 }
 
 /**
- * Gates and queues first, then lanes: the same order everywhere. Only what is missing is inserted: the upsert of a
- * known gate would lock it, and MySQL cannot turn a shared lock into that without a deadlock.
+ * Gates and queues come first, then lanes, in the same order everywhere. Only missing rows are inserted: the
+ * upsert of a known gate would lock it, and MySQL cannot upgrade a shared lock to that without a deadlock.
  */
 export function takeIn(lanes: readonly Announced[]): Sql[] {
   const keys = new Set<string>();
@@ -110,12 +110,12 @@ const ignoreKnown = (column: string): Sql =>
     mysql: `ON DUPLICATE KEY UPDATE ${column} = ${column}`,
   });
 
-/** SQLite reads `SELECT … FROM … ON` as a join; a true condition ends the select before ON CONFLICT. */
+/** SQLite reads `SELECT … FROM … ON` as a join. A true condition ends the select before ON CONFLICT. */
 const endOfSelect = by({ postgres: "", sqlite: " WHERE true ", mysql: "" });
 
 export function insertGates(keys: readonly string[]): Sql {
   const born = keys.map((name) => {
-    // A gate of one value has no limit of its own: its family's holds until somebody sets one.
+    // A gate of one value has no limit of its own. Its family's applies until somebody sets one.
     const { limit, line } = undeclared(name);
     return { name, capacity: limit, line };
   });
@@ -132,7 +132,9 @@ export function insertQueues(names: readonly string[]): Sql {
   return sql`INSERT INTO sluice_queue (name, queue_rank) SELECT q.name, 100 FROM ${list} WHERE NOT EXISTS (SELECT 1 FROM sluice_queue k WHERE k.name = q.name) ${ignoreKnown("sluice_queue.name")}`;
 }
 
-/** Opens a lane that was idle, lowers its head where the newcomer stands before it; a parked one stays parked. */
+/**
+ * Opens an idle lane, and lowers a lane's head if the new unit comes before it. A parked lane stays parked.
+ */
 function upsertLanes(lanes: readonly Announced[]): Sql {
   const list = rows(
     "a",
@@ -147,7 +149,7 @@ const lower = (fresh: (column: string) => string, old: string): string => {
   const isLower = `(${fresh("head_precedence")} < ${old}head_precedence OR (${fresh("head_precedence")} = ${old}head_precedence AND (${fresh("head_at")} < ${old}head_at OR (${fresh("head_at")} = ${old}head_at AND ${fresh("head_id")} < ${old}head_id))))`;
   const pick = (column: string): string =>
     `CASE WHEN ${old}state = 0 OR ${isLower} THEN ${fresh(column)} ELSE ${old}${column} END`;
-  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  // An idle lane starts over with the asks of its first unit, because its row may have been damaged.
   const asks = `asks = CASE WHEN ${old}state = 0 THEN ${fresh("asks")} ELSE ${old}asks END`;
   return `${asks}, head_precedence = ${pick("head_precedence")}, head_at = ${pick("head_at")}, head_id = ${pick("head_id")}, state = CASE WHEN ${old}state = 0 THEN 1 ELSE ${old}state END, stamp = ${old}stamp + 1`;
 };
@@ -155,7 +157,8 @@ const lower = (fresh: (column: string) => string, old: string): string => {
 const LOWER = by({
   postgres: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
   sqlite: raw(`ON CONFLICT (id) DO UPDATE SET ${lower((c) => `excluded.${c}`, "sluice_lane.")}`),
-  // MySQL assigns from left to right and sees what it has just assigned: the comparison is kept in a column first.
+  // MySQL assigns from left to right and sees its own assignments, so a column keeps the result of the
+  // comparison first.
   mysql: raw(
     `ON DUPLICATE KEY UPDATE asks = IF(sluice_lane.state = 0, VALUES(asks), sluice_lane.asks), lowered = (sluice_lane.state = 0 OR VALUES(head_precedence) < sluice_lane.head_precedence OR (VALUES(head_precedence) = sluice_lane.head_precedence AND (VALUES(head_at) < sluice_lane.head_at OR (VALUES(head_at) = sluice_lane.head_at AND VALUES(head_id) < sluice_lane.head_id)))), ` +
       `head_precedence = IF(sluice_lane.lowered, VALUES(head_precedence), sluice_lane.head_precedence), head_at = IF(sluice_lane.lowered, VALUES(head_at), sluice_lane.head_at), head_id = IF(sluice_lane.lowered, VALUES(head_id), sluice_lane.head_id), ` +

@@ -1,6 +1,6 @@
 /**
- * Lanes set aside: a pass could not process them, and whoever looks for work passes them by until somebody puts them
- * back. Their units keep their places; what is enqueued for them meanwhile waits with them.
+ * Lanes set aside: a pass could not process them, and no pass looks at them until somebody puts them back.
+ * Their units keep their places. Units enqueued for them in the meantime wait with them.
  */
 import type { Flow } from "../flow.ts";
 import { commit, send } from "../flow.ts";
@@ -14,12 +14,14 @@ import { arrivalRow, bestPerLane, deleteArrivals, insertArrivals, takeIn } from 
 import { insertEvents, selectLastEvent } from "./event.ts";
 import { tellOthers } from "./tell-others.ts";
 
-/** The number of this state of a lane. */
+/** The number of the state "aside". */
 const ASIDE = sql`3`;
 
 const SPEC = { lane: "text", queue: "text", task: "text", asks: "text", error: "text" } as const;
 
-/** Its row is there from now on, so that its units are counted and found, and nobody else makes it anew. */
+/**
+ * Makes sure that the lane has a row, so that its units are counted and found, and no pass creates it again.
+ */
 export function* setAside({ id, queue, task, asks }: LaneSpec, error: string): Flow<void> {
   const known = yield* send(sql`SELECT id FROM sluice_lane WHERE id = ${id}${forUpdate}`.as(idOf));
   const list = rows("a", SPEC, [{ lane: id, queue, task, asks, error }]);
@@ -66,7 +68,10 @@ export const selectAsideAmong = (lanes: readonly string[]): Sql<AsideRow> =>
 
 export const asides = (): Flow<AsideRow[]> => send(selectAside());
 
-/** By the lane itself, or by one of its units. It arrives anew, and the next pass looks at it like at any other. */
+/**
+ * `given` is the lane or one of its units. The lane arrives again, and the next pass looks at it like at any
+ * other.
+ */
 export function* restore(given: string, who: string): Flow<AsideRow | undefined> {
   const [aside] = yield* send(
     sql`SELECT ${ROW}, ${WAITING} AS units FROM sluice_aside a
@@ -86,7 +91,7 @@ export function* restore(given: string, who: string): Flow<AsideRow | undefined>
   return aside;
 }
 
-/** An idle lane is opened by the first that arrives in it. */
+/** The first arrival opens an idle lane. */
 const comeBack = (lane: string): Sql[] => [
   sql`DELETE FROM sluice_aside WHERE lane = ${lane}`,
   sql`UPDATE sluice_lane SET state = 0, parked = NULL, stamp = stamp + 1 WHERE id = ${lane} AND state = ${ASIDE}`,
@@ -95,7 +100,7 @@ const comeBack = (lane: string): Sql[] => [
   ),
 ];
 
-/** When the last unit of such a lane is gone, what was wrong with it is gone, too. */
+/** When the last unit of such a lane is gone, the lane is no longer set aside. */
 export const forgetEmptied = (unit: string): Sql[] => {
   const lane = sql`(SELECT t.lane FROM sluice_task t WHERE t.id = ${unit})`;
   const isEmpty = sql`NOT EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = ${lane}) AND NOT EXISTS (SELECT 1 FROM sluice_later d WHERE d.lane = ${lane})`;
@@ -105,14 +110,14 @@ export const forgetEmptied = (unit: string): Sql[] => {
   ];
 };
 
-/** Lanes that have units to take in. */
+/** Lanes with units to take in. */
 export const arrivedLanes = (): Flow<LaneSpec[]> =>
   send(
     sql`SELECT DISTINCT r.lane, r.queue, r.task, r.asks FROM (SELECT lane, queue, task, asks FROM sluice_arrival ORDER BY seq LIMIT 2000) AS r
       WHERE NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane)`.as(laneSpec),
   );
 
-/** Takes in what has arrived for these lanes, and nothing else. */
+/** Takes in the arrivals of these lanes only. */
 export function* takeInOnly(lanes: readonly string[]): Flow<void> {
   const arrived = yield* send(
     sql`SELECT seq, lane, queue, task, asks, precedence, at, unit FROM sluice_arrival WHERE lane ${oneOf(lanes)} ORDER BY seq LIMIT 2000${forUpdateSkipLocked}`.as(

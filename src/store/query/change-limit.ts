@@ -1,4 +1,4 @@
-/** A limit that an operator sets, takes back, pauses or resumes. */
+/** An operator sets, resets, pauses or resumes a limit. */
 import type { Said } from "../../core/gate/declared.ts";
 import { strictest } from "../../core/gate/declared.ts";
 import type { Limit } from "../../core/gate/gate.ts";
@@ -18,7 +18,7 @@ import { ownGate } from "./gate-row.ts";
 import { sayingRow } from "./saying.ts";
 import { tellGates } from "./tell-others.ts";
 
-/** The gate's own lock is taken, so a pass sees the old limit or the new one, never both. */
+/** This takes the gate's own lock, so a pass sees either the old limit or the new one. */
 export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Limit } | undefined> {
   const family = familyOf(change.key);
   const { found, told, said, above } = yield* flight({
@@ -26,7 +26,7 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
       sql`SELECT capacity, declared, paused, line, lease_ms, set_by, n FROM sluice_gate WHERE name = ${change.key}${forUpdate}`.as(
         (row) => ({ own: ownGate(row), n: int(row.n) }),
       ),
-    // A row that was deleted by plain SQL begins anew; what is on record of it goes on.
+    // A gate that was deleted by plain SQL is created again, and its history goes on.
     told: selectLastEvent(change.key),
     said: sql`SELECT app, capacity, line, lease_ms, queue_rank, at FROM sluice_declared WHERE gate = ${change.key}`.as(
       sayingRow,
@@ -85,7 +85,7 @@ function update(change: LimitChange, limit: Limit, n: number): Sql {
 const leaseOf = (change: LimitChange): number | undefined =>
   change.to === "value" ? change.leaseMs : undefined;
 
-/** With what the apps declare for it beside the value that is set. */
+/** Creates the gate with the value that is set, and with what the apps declare for it. */
 const insertGate = (change: LimitChange, limit: Limit, declared: Said, n: number): Sql =>
   sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.lease_declared, g.set_by, ${now}, g.n FROM ${rows(
     "g",

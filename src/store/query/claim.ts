@@ -1,4 +1,7 @@
-/** Waiting units become claims. The delete of the waiting row decides: who finds it gone has lost the race. */
+/**
+ * Turns waiting units into claims. The delete of the waiting row decides: a pass that finds the row gone has
+ * lost the race.
+ */
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text } from "../row.ts";
 import type { Dialect, Sql } from "../sql.ts";
@@ -9,9 +12,9 @@ interface Claim {
   readonly ids: readonly string[];
   readonly session: string;
   readonly held: boolean;
-  /** How long it may wait to be started. */
+  /** How long the claim may wait to be started. */
   readonly leaseMs: number;
-  /** A lease of its own, to be renewed for as long as it is held. */
+  /** The claim's own lease. It must be renewed for as long as the claim is held. */
   readonly ownLeaseMs: number | null;
 }
 
@@ -35,10 +38,10 @@ const claimedRow = (row: Row): Claimed => ({
   leaseMs: intOrNull(row.lease_ms),
 });
 
-/** Sorted here: MySQL would sort whole inputs on disk. */
+/** Claims are sorted here, because MySQL would sort whole inputs on disk. */
 export const byEpoch = (a: HeldRow, b: HeldRow): number => a.epoch - b.epoch;
 
-/** An attempt is counted here, at the claim, so that a task that kills its worker cannot do so for ever. */
+/** The attempt is counted here, at the claim, so that a task that kills its worker cannot do so forever. */
 const source = ({ session, held, leaseMs, ownLeaseMs }: Claim): Sql =>
   sql`w.id, w.lane, ${asText(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${asInt(Math.min(leaseMs, ownLeaseMs ?? leaseMs))}, ${ownLeaseMs === null ? raw("NULL") : asInt(ownLeaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
@@ -47,7 +50,7 @@ const asText = (value: string): Sql =>
 const asInt = (value: number): Sql =>
   by({ postgres: sql`${value}::bigint`, sqlite: sql`${value}`, mysql: sql`${value}` });
 
-/** The statements of a claim; the last one answers with what was claimed. */
+/** The statements of a claim. The last one returns the claimed units. */
 export function claim(request: Claim, dialect: Dialect): Sql<Claimed>[] {
   return dialect === "postgres" ? [claimAtOnce(request)] : claimInSteps(request, dialect);
 }
@@ -62,7 +65,7 @@ function claimAtOnce(request: Claim): Sql<Claimed> {
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>[] {
   const { ids, session } = request;
   return [
-    // MySQL reads without locks here unless told otherwise: a cancel could slip in between.
+    // MySQL would read these rows without a lock unless told otherwise, and a cancel could slip in between.
     sql`INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM sluice_waiting w WHERE w.id ${oneOf(ids)} ORDER BY w.precedence, w.at, w.id${forUpdate}`,
     dialect === "mysql"
       ? sql`DELETE w FROM sluice_waiting w JOIN sluice_running r ON r.id = w.id WHERE w.id ${oneOf(ids)}`
@@ -78,7 +81,10 @@ export interface HeldRow {
   readonly epoch: number;
 }
 
-/** Exactly these claims. An epoch alone would do; PostgreSQL finds a claim by its unit and keeps no index of epochs. */
+/**
+ * Matches exactly these claims. The epoch alone would be enough, but PostgreSQL finds a claim by its unit and
+ * has no index on epochs.
+ */
 export const among = (claims: readonly HeldRow[]): Sql => {
   const epochs = sql`epoch ${oneOf(claims.map(({ epoch }) => epoch))}`;
   return by({
@@ -88,14 +94,16 @@ export const among = (claims: readonly HeldRow[]): Sql => {
   });
 };
 
-/** From now on the session's lease counts, and a claim's own where it has one. */
+/** From the start on, the session's lease counts, and also the claim's own lease if it has one. */
 const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
 
-/** Claims whose code runs. One that has lapsed stays lost. */
+/** Marks claims whose code runs as started. A lapsed claim stays lost. */
 export const markStarted = (claims: readonly HeldRow[]): Sql =>
   sql`UPDATE sluice_running SET ${began} WHERE ${among(claims)} AND held = 1 AND started_at IS NULL AND until_at > ${leaseNow}`;
 
-/** Prefetched claims take their slots: only where they are still ours and their claim lease has not run out. */
+/**
+ * Prefetched claims take their slots, but only if they are still ours and their claim lease has not run out.
+ */
 export function startPrefetched(claims: readonly HeldRow[]): Sql<string>[] {
   return [
     sql`UPDATE sluice_running SET held = 1, ${began}, n = n + 1 WHERE ${among(claims)} AND held = 0 AND until_at > ${leaseNow}`,

@@ -1,6 +1,6 @@
 /**
- * Rows that contradict each other: one read per contradiction, each of them empty in a store that only its own verbs
- * have written to. Every verb is one transaction, so this holds at every instant that a snapshot can show.
+ * Finds rows that contradict each other, with one read per contradiction. All of them are empty in a store
+ * that only its own verbs have written to. Every verb is one transaction, so this is true of every snapshot.
  */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import type { Row } from "../row.ts";
@@ -19,7 +19,7 @@ export const sampleOf = (found: readonly string[]): Sample => ({
   more: found.length > SHOWN,
 });
 
-/** An id that says where it was found. */
+/** An id with the table where it was found. */
 const placed = (row: Row): string => `${text(row.place)} ${text(row.id)}`;
 const parkedOn = (row: Row): string => `${text(row.id)} on ${textOrNull(row.parked) ?? "no gate"}`;
 
@@ -28,7 +28,7 @@ const isIn = (table: string, row: string): string =>
 
 const nowhere = sql`SELECT t.id FROM sluice_task t WHERE ${raw(PLACES.map((place) => `NOT ${isIn(place, "t")}`).join(" AND "))} ORDER BY t.id ${FIRST}`;
 
-/** From the places with few rows to those with many. */
+/** From the tables with few rows to those with many. */
 const twice = raw(
   PLACES.slice(0, -1)
     .map((place, index) => {
@@ -51,13 +51,14 @@ const claimedTwice = sql`SELECT r.id FROM sluice_running r WHERE r.id IN (SELECT
 const uncounted = sql`SELECT r.id FROM (SELECT id, lane FROM sluice_running UNION ALL SELECT id, lane FROM sluice_stopping) AS r
   WHERE NOT EXISTS (SELECT 1 FROM sluice_lane l WHERE l.id = r.lane)`;
 
-/** The end of the last unit leaves news with which the run lets go. */
+/** The end of its last unit leaves news, and with that news the run releases its slots. */
 const unreleased = sql`SELECT r.id FROM sluice_stopping r WHERE r.session = ${RUNS}
   AND NOT EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = r.id) AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = r.id)`;
 
-/** The last epoch that was handed out. */
+/** The last epoch that was issued. */
 const LAST_EPOCH = by({
-  // The view, not the sequence itself: whoever may insert need not be allowed to read that.
+  // This reads the view and not the sequence itself: a role that may insert need not have the right to read a
+  // sequence.
   postgres:
     "SELECT MAX(last_value) FROM pg_sequences WHERE format('%I.%I', schemaname, sequencename)::regclass = to_regclass('sluice_running_epoch_seq')",
   sqlite: "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'sluice_running'",
@@ -68,7 +69,10 @@ const LAST_EPOCH = by({
 const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION ALL SELECT id, epoch FROM sluice_stopping UNION ALL SELECT id, epoch FROM sluice_outcome) AS u
   WHERE u.epoch > (${LAST_EPOCH})`;
 
-/** What an arrival announces will lower the head; an idle lane has none, and at one set aside nobody looks. The first unit tells for all behind it. */
+/**
+ * A pending arrival will lower the head. An idle lane has no head, and nobody looks at a lane that is set
+ * aside. The first unit stands for all behind it.
+ */
 const lateHeads = sql`SELECT l.id FROM sluice_lane l JOIN sluice_waiting w
     ON w.id = (SELECT f.id FROM sluice_waiting f WHERE f.lane = l.id ORDER BY f.precedence, f.at, f.id LIMIT 1)
   WHERE l.state IN (1, 2) AND (w.precedence, w.at, w.id) < (l.head_precedence, l.head_at, l.head_id)
@@ -83,7 +87,7 @@ const parkedNowhere = sql`SELECT l.id, l.parked FROM sluice_lane l
 const malformedGates = sql`SELECT name AS id FROM sluice_gate
   WHERE capacity < ${UNLIMITED} OR declared < ${UNLIMITED} OR paused NOT IN (0, 1) OR NOT (line ${oneOf(LINES)})`;
 
-/** Those that only reading the rows can tell. */
+/** Contradictions that only show when the rows are read. */
 export type ReadFromRows = "malformedTasks" | "misnamedGates" | "missingGates";
 
 export const selectContradictions = {

@@ -1,7 +1,8 @@
 /**
- * What an app declares: its limits, the ranks of its queues, what starts its runs. Declarations come one after the other,
- * by the lock of one row; then the gates are locked in their order, as everywhere. An app writes only its own rows in
- * sluice_declared; what all of them come to is decided by core and written to the gates.
+ * Writes an app's declaration: its limits, the ranks of its queues, and its triggers. The lock of one row
+ * puts declarations one after the other. Then the gates are locked in order, as everywhere. An app writes
+ * only its own rows in sluice_declared; core combines the rows of all apps, and the result is written to the
+ * gates.
  */
 import type { InForce } from "../../core/gate/declared.ts";
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
@@ -23,7 +24,7 @@ import { insertSayings, selectSayingsOf } from "./saying.ts";
 import { tellGates } from "./tell-others.ts";
 import { declareTriggers } from "./triggers.ts";
 
-/** Held by one declaration at a time, and by whoever takes a gate out of the store. */
+/** Held by one declaration at a time, and by a verb that deletes a gate. */
 export const lockDeclarations = sql`SELECT n FROM sluice_deploy WHERE app = ${NOBODY} AND hash = ''${forUpdate}`;
 
 export function* declare(declaration: Declaration, occasion: Occasion): Flow<Declared> {
@@ -56,7 +57,7 @@ export function* replaced(): Flow<Replaced[]> {
   return replacedIn(yield* send(selectDeploys()));
 }
 
-/** Every declaration that an app with a name has ever made. */
+/** Every declaration ever made by an app with a name. */
 export const selectDeploys = (): Sql<Omit<Deploy, "hash">> =>
   sql`SELECT app, n, at, body FROM sluice_deploy WHERE app > ${NOBODY} ORDER BY app, n`.as((row) => ({
     app: text(row.app),
@@ -93,7 +94,7 @@ function* declareGates(
   const since = new Map(said.filter((each) => each.app === app).map((each) => [each.gate, each]));
   const after = locked.map((gate) => ({
     before: gate,
-    // A gate that is born with a declaration has had its limit from the beginning.
+    // A gate created by this declaration has had its limit from the beginning.
     gate: gateAfter(gate, all(gate.name), old.has(gate.name) ? time : null),
   }));
   yield* send([
@@ -106,7 +107,7 @@ function* declareGates(
   ]);
 }
 
-/** Only where another limit is in force now. */
+/** Reports a change only if the limit in force has changed. */
 function declaredChange(app: string, from: number | null, { name, capacity }: GateAfter) {
   const data = JSON.stringify({ app, from, to: capacity });
   return from === capacity ? [] : [{ subject: name, kind: "LimitDeclared" as const, n: null, data }];
@@ -114,7 +115,7 @@ function declaredChange(app: string, from: number | null, { name, capacity }: Ga
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);
 
-/** An app that says the same as before has said so since then. */
+/** If an app says the same as before, the earlier date stays. */
 function sinceWhen(before: SayingRow | undefined, { limit, leaseMs, rank }: Saying): number | undefined {
   const isSame = limit === before?.limit && leaseMs === before.leaseMs && rank === before.rank;
   return isSame ? before.at : undefined;
@@ -145,7 +146,7 @@ interface GateAfter {
   readonly set_at: number | null;
 }
 
-/** `at` is when it changes. */
+/** `at` is the time of the change. */
 function gateAfter(known: GateBefore, said: readonly Saying[], at: number | null): GateAfter {
   const { name } = known;
   const all = strictest(said, undeclared(name));
@@ -171,7 +172,7 @@ const GATE = {
   set_at: "int",
 } as const;
 
-/** The rows are there and ours: the insert only ever updates. */
+/** The rows exist and are locked, so the insert only updates. */
 const writeGates = (gates: readonly GateAfter[]): Sql =>
   sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared, set_at)
     SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.lease_declared, g.set_at FROM ${rows("g", GATE, gates)} ${overwrite("name", ["capacity", "declared", "line", "lease_ms", "lease_declared", "set_at"])}`;
@@ -194,7 +195,7 @@ interface Deploy {
 const upsertDeploy = ({ app, hash, n, at, body }: Deploy): Sql =>
   sql`INSERT INTO sluice_deploy (app, hash, n, at, body) SELECT d.app, d.hash, d.n, d.at, d.body FROM ${rows("d", { app: "text", hash: "text", n: "int", at: "int", body: "text" }, [{ app, hash, n, at, body }])} ${overwrite("app, hash", ["n", "at", "body"])}`;
 
-/** SQLite reads `SELECT … FROM … ON` as a join; a true condition ends the select before ON CONFLICT. */
+/** SQLite reads `SELECT … FROM … ON` as a join. A true condition ends the select before ON CONFLICT. */
 function overwrite(key: string, columns: readonly string[]): Sql {
   const all = (fresh: (column: string) => string): string =>
     columns.map((column) => `${column} = ${fresh(column)}`).join(", ");

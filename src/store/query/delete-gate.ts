@@ -1,7 +1,7 @@
 /**
- * Takes a gate out of the store that nobody declares, asks for or holds. No declaration and no change of its limit comes
- * between, by their locks. Of a unit that is just coming in, its arrival tells until the pass that takes it in has
- * committed, and its lane from then on; so arrivals are looked at first. Whoever comes later finds no gate, and makes it anew.
+ * Deletes a gate that nobody declares, asks for or holds. The locks keep out declarations and changes of its
+ * limit. A unit that is just being taken in shows in its arrival until that pass commits, and in its lane
+ * from then on, so arrivals are read first. A later unit finds no gate and creates it again.
  */
 import { kindOf } from "../../core/gate/key.ts";
 import { inByteOrder } from "../../core/text.ts";
@@ -18,13 +18,13 @@ import { lockDeclarations } from "./declare.ts";
 const asksIn = ({ asks }: Row): string => text(asks);
 
 const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
-/** Of lanes that have units anywhere. It walks over all lanes, not over what waits in them. */
+/** The asks of lanes that have units in any place. It walks over the lanes, not over their units. */
 const selectAsksInUse = raw(
   `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
     .map((table) => `EXISTS (SELECT 1 FROM sluice_${table} u WHERE u.lane = l.id)`)
     .join(" OR ")}`,
 ).as(asksIn);
-/** What is delayed may be of a lane that no pass has seen yet. */
+/** A delayed unit may belong to a lane that no pass has seen yet. */
 const selectAsksOfLater = raw(
   "SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id",
 ).as(asksIn);

@@ -1,10 +1,11 @@
 /**
- * The door of the feed. Whoever moves something goes through it, together with everybody else, and stays inside until
- * the commit. Whoever begins to listen waits until all who are inside have left. So nobody who did not see the listener
- * commits after it has begun.
+ * The door of the feed. Every transaction that moves something goes through it, in shared mode, and stays
+ * inside until its commit. A new listener waits until all transactions inside have left. So no transaction
+ * that did not see the listener commits after the listener has begun.
  *
- * It is the first lock of a transaction: a lock taken before it could be wanted by somebody inside, who is waited for.
- * A caller's own transaction takes no lock of ours, and does not go through it.
+ * The door is the first lock of a transaction. If a lock were taken before it, a transaction inside, which
+ * the listener waits for, could want that lock. A caller's own transaction takes no lock of ours and does not
+ * go through the door.
  */
 import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -13,29 +14,34 @@ import { by } from "../sql.ts";
 import type { SqlDatabase } from "../sql-database.ts";
 import { mayHaveTold } from "./tell.ts";
 
-/** Ours among the advisory locks of a database, and of a schema in it. */
+/** Our number among the advisory locks of the database, and the schema's own. */
 const KEY = "7305402, 'sluice_feed'::regclass::oid::int";
 
-/** What it says of listeners may be as old as the wait for the lock: enough for a hint, and for nothing else. */
+/**
+ * Its answer about listeners may be as stale as the wait for the lock. That is enough for a hint, and for
+ * nothing else.
+ */
 const enter: Sql = by({
-  // Nothing is cheaper there. Whether something was recorded, the statements that record it say.
+  // This is the cheapest way there. The recording statements themselves say whether they recorded anything.
   postgres: `SELECT pg_advisory_xact_lock_shared(${KEY}) AS heard`,
   mysql:
     "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE",
-  // There is one writer at a time.
+  // SQLite has one writer at a time, so it needs no lock.
   sqlite: "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard",
 });
 
 const isSomebody = ({ heard }: Row): boolean => heard !== null;
 
-/** Answers when everybody who was inside has left. Held by nobody for longer than a moment. */
+/** Returns when every transaction that was inside has left. The lock is held only for a moment. */
 export const waitOutside: Sql = by({
   postgres: `SELECT 1 AS one FROM pg_advisory_xact_lock(${KEY})`,
   mysql: "SELECT id FROM sluice_feed WHERE id = 2 FOR UPDATE",
   sqlite: "SELECT 1 AS one",
 });
 
-/** The same flow, inside the door. `told` is called when it has recorded something that may be heard. */
+/**
+ * The same flow inside the door. Calls `told` when the flow has recorded something that a listener may want.
+ */
 function* inside<T>(flow: Flow<T>, dialect: Dialect, told: () => void): Flow<T> {
   let step = flow.next();
   let isHeard: boolean | undefined;
@@ -51,7 +57,10 @@ function* inside<T>(flow: Flow<T>, dialect: Dialect, told: () => void): Flow<T> 
   return step.value;
 }
 
-/** The same database, whose transactions go through the door. After one that has recorded something, others are told. */
+/**
+ * The same database with all transactions going through the door. A transaction that has recorded something
+ * is followed by a hint.
+ */
 export function throughDoor(db: SqlDatabase): SqlDatabase {
   const transact = async <T>(run: (flow: () => Flow<T>) => Promise<T>, flow: () => Flow<T>): Promise<T> => {
     let isTold = false;

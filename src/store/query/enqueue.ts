@@ -1,4 +1,6 @@
-/** Enqueue: inserts only, so it waits for nobody and nobody waits for it (but for a twin with the same key). */
+/**
+ * Enqueue only inserts, so it waits for nobody and nobody waits for it, except for a twin with the same key.
+ */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
 import { inPortions } from "../portions.ts";
@@ -29,8 +31,8 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
 const tell = (tasks: readonly NewTask[]): Sql[] => tellEnqueued(idsOf(tasks));
 
 /**
- * A second try after an answer was lost. The first may still arrive, even while this one waits for its rows: what has
- * a place already is not put in line once more.
+ * A second try after a lost answer. The first try may still arrive, even while this one waits for its rows.
+ * So tasks that already have a place are not put in line again.
  */
 export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   const keyed = tasks.filter(({ key }) => key !== null);
@@ -46,7 +48,7 @@ export function* enqueueAgain(tasks: readonly NewTask[]): Flow<Enqueued[]> {
   return answersTo(tasks, inserted, known);
 }
 
-/** Wherever a task can be, once it was put in line. */
+/** All places where a task can be once it was put in line. */
 export const selectPlaced = (tasks: readonly NewTask[]): Sql<string>[] =>
   inPortions(idsOf(tasks), selectAmong, 4);
 
@@ -60,7 +62,7 @@ function selectAmong(ids: readonly string[]): Sql<string> {
 
 const idsOf = (tasks: readonly NewTask[]): string[] => tasks.map(({ id }) => id);
 
-/** After an answer was lost: all were put in line together, or none. */
+/** After a lost answer: either all tasks were put in line, or none. */
 export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
   const { mine, known } = yield* flight({
     mine: selectIds(tasks),
@@ -69,10 +71,10 @@ export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefine
   return mine.length === 0 ? undefined : answersTo(tasks, new Set(mine), known);
 }
 
-/** A task under its idempotency key. */
+/** A task with its idempotency key. */
 type Keyed = Pick<NewTask, "id" | "name" | "key">;
 
-/** What was not inserted has a twin that was there before. */
+/** A task that was not inserted has a twin that was there before. */
 export function answersTo(
   tasks: readonly NewTask[],
   inserted: ReadonlySet<string>,
@@ -99,7 +101,7 @@ export const selectKeys = (tasks: readonly NewTask[]): Sql<Keyed>[] =>
 
 const goodUntil = sql`CASE WHEN t.good_for IS NULL THEN t.good_until ELSE ${now} + t.good_for END`;
 
-/** A body, and the run and step it belongs to. */
+/** A body with its run and step. */
 interface Body extends NewTask {
   readonly run?: string;
   readonly step?: string;
@@ -120,7 +122,7 @@ const BODY = {
   good_for: "int",
 } as const;
 
-/** Most tasks belong to no run, and need not say so. */
+/** Most tasks belong to no run, and then these columns are left out. */
 export function insertTasks(tasks: readonly Body[]): Sql[] {
   const isOfRun = tasks.some(({ run }) => run !== undefined);
   return inPortions(tasks.map(bodyOf), (bodies) => insertBodies(bodies, isOfRun));
@@ -202,7 +204,7 @@ const insertLater = (places: readonly Place[]): Sql =>
 const insertDeadlines = (ids: readonly string[]): Sql =>
   sql`INSERT INTO sluice_deadline (id, at) SELECT t.id, t.good_until FROM sluice_task t WHERE t.id ${oneOf(ids)} AND t.good_until IS NOT NULL`;
 
-/** The unit that stands first in each lane among these. */
+/** The first unit of each lane among these tasks. */
 function firstOfEachLane(tasks: readonly NewTask[]): string[] {
   const best = new Map<string, NewTask>();
   for (const task of tasks) {

@@ -1,7 +1,7 @@
 /**
- * The history of a subject (a task, a lane, a gate): one event per transition, numbered without gaps. What a task's
- * own rows tell is not written a second time: that it was enqueued stands in its body, its last claim and its end in
- * its claim and its outcome. Everything else is a row here.
+ * The history of a subject (a task, a lane, a gate): one event per transition, numbered without gaps. Facts
+ * in a task's own rows are not written again: its body has the enqueue, and its claim and outcome have the
+ * last claim and the end. Everything else is a row here.
  */
 
 import type { EventKind } from "../../core/event.ts";
@@ -14,7 +14,7 @@ import type { Sql } from "../sql.ts";
 import { by, now, raw, rows, sql } from "../sql.ts";
 import type { EventRow, FinalState } from "../store.ts";
 
-/** Not an interface: its fields are read by the names of columns. */
+/** A type and not an interface, because its fields are read by column name. */
 export type NewEvent = {
   readonly subject: string;
   readonly n: number;
@@ -31,7 +31,7 @@ export const insertEvents = (events: readonly NewEvent[]): Sql[] =>
 
 const EVENT = { subject: "text", n: "int", kind: "text", data: "text" } as const;
 
-/** JSON text built from columns: only for values that need no escaping, such as numbers and our own ids. */
+/** Builds JSON text from columns. Only for values that need no escaping, such as numbers and our own ids. */
 function concat(...terms: readonly string[]): Sql {
   const joined = raw(terms.join(" || "));
   return by({ postgres: joined, sqlite: joined, mysql: raw(`CONCAT(${terms.join(", ")})`) });
@@ -49,7 +49,7 @@ export const claimedData = (row: string): Sql =>
     `'"}'`,
   );
 
-/** What an outcome tells is written down before the outcome goes. */
+/** Writes an outcome's facts as events before the outcome is deleted. */
 export function archiveOutcome(id: string): Sql[] {
   return [
     sql`INSERT INTO sluice_event (subject, n, kind, at, data) SELECT r.id, r.claimed_n, 'TaskClaimed', r.claimed_at, ${claimedData("r")} FROM sluice_outcome r WHERE r.id = ${id} AND r.claimed_n IS NOT NULL`,
@@ -65,7 +65,7 @@ const FINAL = {
   quarantined: "TaskQuarantined",
 } as const;
 
-/** The kind of the event that an outcome stands for. */
+/** The kind of the event that an outcome implies. */
 export const kindOfOutcome = (row: string): Sql =>
   raw(
     `CASE ${row}.state ${Object.entries(FINAL)
@@ -75,11 +75,11 @@ export const kindOfOutcome = (row: string): Sql =>
 
 export const kindOfEnd = (state: FinalState): string => FINAL[state];
 
-/** How far the history of a subject goes; 0 where there is none. One row. */
+/** The number of a subject's last event, or 0. Always one row. */
 export const selectLastEvent = (subject: string): Sql<number> =>
   sql`SELECT COALESCE(max(n), 0) AS n FROM sluice_event WHERE subject = ${subject}`.as(({ n }) => int(n));
 
-/** The whole history, from its rows and from what the task's own rows tell. */
+/** The whole history: the written events, and those implied by the task's own rows. */
 export function* history(subject: string): Flow<EventRow[]> {
   const { written, enqueued, claimed, ended } = yield* flight({
     written:
@@ -113,7 +113,7 @@ const eventRow = (row: Row): EventRow => ({
   data: textOrNull(row.data),
 });
 
-/** A body has the priority of today; where it has changed, its first change tells the one before. */
+/** A body has the current priority. If it was changed, the first change has the original one. */
 function firstPriority(written: readonly EventRow[]): number | undefined {
   const first = written.find(({ kind }) => kind === "TaskReprioritized");
   if (!first?.data) return undefined;
@@ -149,7 +149,7 @@ const claimedEvent = (row: Row): EventRow => ({
   data: `{"attempt":${int(row.attempt)},"epoch":${int(row.epoch)},"session":"${text(row.session)}"}`,
 });
 
-/** An outcome tells its end, and its last claim where it had one. */
+/** An outcome implies its end, and also its last claim if it had one. */
 function endedEvents(row: Row): EventRow[] {
   const state = text(row.state);
   const end: EventRow = {

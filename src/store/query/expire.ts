@@ -1,4 +1,7 @@
-/** Units that end without having run to their end: expired, cancelled with their run, or given up while they waited. */
+/**
+ * Ends units that did not run to completion: expired, cancelled with their run, or given up while they
+ * waited.
+ */
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
@@ -12,13 +15,13 @@ const OUTCOME = raw(
 
 interface Place {
   readonly table: "sluice_waiting" | "sluice_later" | "sluice_running";
-  /** Which of its rows. */
+  /** The condition on its rows. */
   readonly which: Sql;
-  /** Which of those claims hold on to their slots until their code has ended; all that have them unless said. */
+  /** The claims that keep their slots until their code has ended. By default, all that hold slots. */
   readonly stopping?: Sql;
 }
 
-/** How ends are written. `quiet`: nobody listens, so nothing is told. */
+/** How ends are written. `quiet`: nobody listens, so no change is recorded. */
 export interface EndWriting {
   readonly dialect: Dialect;
   readonly quiet: boolean;
@@ -34,7 +37,7 @@ const UNCLAIMED = "NULL, NULL, NULL";
 const CLAIMED = "u.session, u.claimed_at, u.claimed_n";
 const EXPIRED: End = { state: "expired", body: null };
 
-/** The delete decides: a unit that has moved on meanwhile is neither deleted nor ended. */
+/** The delete decides: a unit that has moved on in the meantime is neither deleted nor ended. */
 function endFrom(
   { table, which, stopping = sql`u.held = 1` }: Place,
   { state, body }: End,
@@ -50,7 +53,7 @@ function endFrom(
     const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
     return [quiet ? moved : tellsBeside(moved)];
   }
-  // Those that the first statement has found: another may have come since.
+  // Only the units that the first statement has ended. Others may have arrived since.
   const ended = sql`sluice_running u JOIN sluice_outcome o ON o.id = u.id WHERE ${which} AND ${stopping}`;
   const alsoEnded = sql`${raw(table)} u JOIN sluice_outcome o ON o.id = u.id JOIN sluice_task t ON t.id = u.id WHERE ${which}`;
   return [
@@ -70,7 +73,10 @@ export const expireWaiting = (ids: readonly string[], ending: EndWriting): Sql[]
   insertNewsOf(ids),
 ];
 
-/** Wherever they are: in line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
+/**
+ * Expires units wherever they are: in line, delayed or prefetched. A unit that holds its slots has started
+ * and goes on.
+ */
 export const expireAnywhere = (ids: readonly string[], ending: EndWriting): Sql[] => {
   const which = sql`u.id ${oneOf(ids)}`;
   return [
@@ -81,7 +87,7 @@ export const expireAnywhere = (ids: readonly string[], ending: EndWriting): Sql[
   ];
 };
 
-/** A unit that somebody is moving at this moment is found where it comes from or where it goes to. */
+/** The order finds a unit that is being moved at this moment, either at its old place or at its new one. */
 const EVERYWHERE = [
   "sluice_waiting",
   "sluice_later",
@@ -90,13 +96,13 @@ const EVERYWHERE = [
   "sluice_later",
 ] as const;
 
-/** Everything of these runs that is still somewhere. */
+/** Ends all remaining units of these runs. */
 export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] => {
   const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`;
   return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, ending));
 };
 
-/** Items of a step that are not to start any more; with `inFlight`, those at work end too. */
+/** Ends items of a step that must not start any more. With `inFlight`, running items end too. */
 export const endItems = (
   { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
   ending: EndWriting,
@@ -110,11 +116,13 @@ export const endItems = (
   ];
 };
 
-/** A unit that waits, and waits no more. */
 export const endWaiting = (id: string, end: End, ending: EndWriting): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, ending);
 
-/** The claim of a run, with the epoch it was seen with. Its units have ended before: it holds on to its slots as they do. */
+/**
+ * Ends the claim of a run, if it still has the epoch that was seen. Its units have ended before. The run
+ * keeps its slots as long as they keep theirs.
+ */
 export const endRun = (run: { id: string; epoch: number }, end: End, ending: EndWriting): Sql[] =>
   endFrom(
     {

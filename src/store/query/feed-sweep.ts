@@ -1,10 +1,10 @@
-/** What the feed lets go of: listeners that were not renewed, and changes that nobody can ask for any more. */
+/** Sweeps the feed: listeners that were not renewed, and changes that nobody can ask for any more. */
 import { idOf, int, intOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { now, oneOf, raw, sql, throughKey } from "../sql.ts";
 import { LEAST_KEEP_MS } from "../store.ts";
 
-/** So much is swept at once. */
+/** The most rows swept at once. */
 const SWEPT = raw("2000");
 
 const LONGEST_KEEP = sql`(SELECT COALESCE(max(x.keep_ms), ${raw(String(LEAST_KEEP_MS))}) FROM sluice_listener x WHERE ${throughKey("x.id")})`;
@@ -15,11 +15,12 @@ export const selectOld = {
     sql`SELECT id FROM sluice_listener WHERE ${throughKey("id")} AND until_at < ${now} ORDER BY id LIMIT 100`.as(
       idOf,
     ),
-  // As old as the longest keep of those who listen; where nobody does, as soon as a late reader could have had them.
+  // Older than the longest keep time of all listeners. Without listeners, the least keep time applies, so
+  // that a late reader can still get them.
   lastOld:
     sql`SELECT max(c.pos) AS pos FROM (SELECT o.pos, o.told_at FROM sluice_change o ORDER BY o.pos LIMIT ${SWEPT}) AS c
     WHERE c.told_at < ${now} - ${LONGEST_KEEP}`.as(({ pos }) => intOrNull(pos)),
-  // Recorded for listeners that are gone.
+  // Changes recorded for listeners that are gone.
   orphans:
     sql`SELECT c.seq FROM sluice_change_new c WHERE (SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1) IS NULL ORDER BY c.seq LIMIT ${SWEPT}`.as(
       ({ seq }) => int(seq),
@@ -33,7 +34,7 @@ interface Old {
   readonly orphans: readonly number[];
 }
 
-/** Nothing where nothing is old. A listener that was renewed meanwhile stays. */
+/** No statements if nothing is old. A listener that was renewed in the meantime stays. */
 export function sweep({ oldListeners, lastOld, orphans }: Old, except: readonly string[] = []): Sql[] {
   const gone = oldListeners.filter((id) => !except.includes(id));
   const [upTo = null] = lastOld;

@@ -1,8 +1,9 @@
 /**
- * Publishing and reading. Numbers given when a change is recorded are not in the order of commits, so they are given
- * again: under the lock of one row, whoever reads takes what is committed and gives it the next positions. What was
- * recorded is read in a later statement than the lock, or it would be as it was before the wait; and it is deleted row by
- * row, never by range, because an open transaction may have written a lower number that it commits later.
+ * Publishes and reads changes. The numbers given at recording are not in commit order, so changes are
+ * numbered again: under the lock of one row, a reader takes the committed changes and gives them the next
+ * positions. They are read in a later statement than the lock, because the lock's own statement would see the
+ * state before the wait. They are deleted row by row and never by range, because an open transaction may hold
+ * a lower number that it commits later.
  */
 import { covers, keepFor } from "../feed.ts";
 import type { Flow } from "../flow.ts";
@@ -16,7 +17,7 @@ import { waitOutside } from "./door.ts";
 import { selectOld, sweep } from "./feed-sweep.ts";
 
 const RECORDED = raw("kind, subject, n, run, step, item, task, queue, at, data");
-/** So many are published at once. */
+/** The most changes published in one transaction. */
 const BATCH = 1_000;
 
 interface Head {
@@ -46,7 +47,7 @@ export function* publish(): Flow<boolean> {
   return found.length === BATCH;
 }
 
-/** Whatever is committed at this instant, and whether something waits to be published. */
+/** All changes published at this instant, and whether recorded ones wait to be published. */
 export function* look({ after, limit, listeners }: FeedLook): Flow<Page & { readonly unpublished: boolean }> {
   const { waiting, changes, alive, head } = yield* flight({
     waiting: read(selectNew(1)),
@@ -91,7 +92,7 @@ const LISTENER = {
   since_pos: "int",
 } as const;
 
-/** From its commit on, whoever comes through the door sees them. */
+/** After this commit, every transaction that goes through the door sees the listeners. */
 export function* open(listeners: readonly Listener[]): Flow<void> {
   yield* commit(insertListeners(listeners, null));
 }
@@ -118,7 +119,7 @@ export function* waitForThoseInside(): Flow<void> {
   yield* commit(waitOutside);
 }
 
-/** Where they begin. What is published later was not committed before. */
+/** Sets where the listeners begin. Changes published later were not committed before. */
 export function* begin(listeners: readonly string[]): Flow<number> {
   const { last } = only(yield* send(lockHead));
   yield* commit(sql`UPDATE sluice_listener SET since_pos = ${last} WHERE id ${oneOf(listeners)}`);
@@ -138,7 +139,7 @@ const knownRow = (row: Row): Known => ({
   since: intOrNull(row.since_pos),
 });
 
-/** The other listener is held while it is looked at, so it cannot be forgotten before this one is there. */
+/** The other listener is locked while it is read, so it cannot be swept before the new one exists. */
 export function* resume(listener: Listener, from: FeedCursor): Flow<boolean> {
   const { found, head } = yield* flight({
     found:

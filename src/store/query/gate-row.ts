@@ -1,4 +1,4 @@
-/** What a gate's own row says, before its family is looked at. */
+/** A gate's own row, before its family is considered. */
 import { lineFrom } from "../../core/gate/gate.ts";
 import type { Own } from "../family.ts";
 import type { Row } from "../row.ts";

@@ -1,6 +1,7 @@
 /**
- * What people and time do to runs: cancel, fail, pause, another place in line. Each takes the run's lock first, so it is
- * never half-way between two looks of `advance`; the claim of a queued run is a race, and who deletes the row wins it.
+ * Verbs that people and timers use on runs: cancel, fail, pause, and change the place in line. Those that act
+ * on a run take its lock first, so they never fall between two looks of `advance`. The claim of a queued run
+ * is a race: whoever deletes the row wins.
  */
 import { pausedChange } from "../feed.ts";
 import type { Flow } from "../flow.ts";
@@ -38,13 +39,13 @@ const selectClaim = (id: string): Sql<RunClaim> =>
 const selectWaiting = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(idOf);
 
-/** Locks a run. False when there is none. */
+/** Locks a run. Returns false if there is none. */
 function* holdRun(id: string): Flow<boolean> {
   const known = yield* send(lockRun(id));
   return known.length > 0;
 }
 
-/** What is done by hand is rare: whether somebody listens is left to the statements. */
+/** These verbs are rare, so the statements themselves check whether anybody listens. */
 const ending = (dialect: Dialect): EndWriting => ({ dialect, quiet: false });
 
 export function* cancelRun(
@@ -81,7 +82,7 @@ export function* cancelRun(
   return undefined;
 }
 
-/** A run that expired or was given up by recovery has failed. */
+/** A run that expired or was given up by recovery counts as failed. */
 const runStateOf = (final: string): RunState =>
   final === "succeeded" || final === "cancelled" ? final : "failed";
 
@@ -94,7 +95,7 @@ export function* failRun(id: string, error: string, dialect: Dialect): Flow<bool
   return true;
 }
 
-/** Every step asks one of the run's own gates: these are what is paused. */
+/** Pauses the run's own gates: every step asks for one of them. */
 export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
   const { running, gates } = yield* flight({
@@ -141,7 +142,7 @@ function switched(gates: readonly RunGate[], paused: boolean, who: string): Sql[
   ];
 }
 
-/** Its lane is told, because its head may be another one now. */
+/** The unit's lane gets an arrival, because its head may have changed. */
 export function* reprioritize(id: string, priority: number, who: string): Flow<{ from: number } | undefined> {
   const inLine = (row: Row) => ({ priority: 0 - int(row.precedence), n: int(row.n) });
   const { waiting, later } = yield* flight({
@@ -191,7 +192,7 @@ export function* timers(): Flow<{ due: Timer[]; nextAt: number | null; now: numb
 
 const timerRow = (row: Row): Timer => ({ id: text(row.id), kind: word(row.kind), at: int(row.at) });
 
-/** Only the timer that was seen: another process may have set it anew. */
+/** Changes only the timer that was seen. Another process may have set it again. */
 export function* resetTimer({ id, kind, at }: Timer, afterMs: number | null): Flow<void> {
   const seen = sql`id = ${id} AND kind = ${kind} AND at = ${at}`;
   yield* commit(

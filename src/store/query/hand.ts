@@ -1,4 +1,4 @@
-/** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
+/** Verbs that people use: cancel a task, put a finished one back in line, change a limit. */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -21,7 +21,7 @@ export { changeLimit } from "./change-limit.ts";
 
 type Place = "waiting" | "later" | "running";
 
-/** A unit that has not ended, where it is, and its claim if it has one. */
+/** A unit that has not ended, with its place and its claim, if any. */
 interface Unit {
   readonly id: string;
   readonly place: Place;
@@ -62,7 +62,7 @@ const claimRow = (row: Row): Claim => ({
   held: flag(row.held),
 });
 
-/** Where the unit may be, in this order; what is found is locked. */
+/** The places of a unit, in this order. A row that is found is locked. */
 const selectUnit = (id: string): Sql<Unit>[] => [
   sql`SELECT ${ROW} FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(unitIn("waiting")),
   sql`SELECT ${ROW} FROM sluice_later WHERE id = ${id}${forUpdate}`.as(unitIn("later")),
@@ -72,7 +72,7 @@ const selectUnit = (id: string): Sql<Unit>[] => [
 ];
 
 /**
- * Takes the unit from wherever it is. A unit can move between two looks, so we look again; each look locks what it
+ * Ends the unit wherever it is. A unit can move between two looks, so we look again. Each look locks what it
  * finds, and exactly one of cancel, claim and finish deletes the row.
  */
 export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: TaskState } | undefined> {
@@ -112,7 +112,7 @@ function endByHand(unit: Unit, who: string): Sql[] {
   ];
 }
 
-/** A run by the places that every unit has. */
+/** The state of a run in terms of the places of a unit. */
 const OF_RUN = {
   queued: "waiting",
   notStarted: "claimed",
@@ -150,7 +150,10 @@ function cancelled({ id, attempt, losses, n, claim }: Unit, who: string): Sql {
     SELECT o.id, 'cancelled', o.epoch, o.attempt, o.losses, o.body, o.session, o.claimed_at, o.claimed_n, ${now}, o.n FROM ${rows("o", OUTCOME, [outcome])}`;
 }
 
-/** A second life: attempts and losses begin anew, the history goes on. Steps and runs have another way: a rerun. */
+/**
+ * Starts a second life: attempts and losses start from zero, and the history goes on. Steps and runs are
+ * rerun instead.
+ */
 export function* retry(id: string, who: string): Flow<{ was: TaskState } | undefined> {
   const { outcome, task } = yield* flight({
     outcome: sql`SELECT state, n FROM sluice_outcome WHERE id = ${id}${forUpdate}`.as((row) => ({
@@ -172,7 +175,7 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
   yield* commit([
     archiveOutcome(id),
     sql`DELETE FROM sluice_outcome WHERE id = ${id}`,
-    // Its deadline was the first life's.
+    // The deadline belonged to the first life.
     sql`DELETE FROM sluice_deadline WHERE id = ${id}`,
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
       SELECT id, lane, -priority, ${now}, 0, 0, NULL, ${n} FROM sluice_task WHERE id = ${id}`,

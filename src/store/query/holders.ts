@@ -1,4 +1,4 @@
-/** Who holds slots of a gate: claims of code that is meant to run, and of code that is stopping. */
+/** The holders of a gate's slots: claims whose code runs or is stopping. */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
@@ -18,7 +18,7 @@ export function* holders(gate: string): Flow<GateHolder[]> {
   return found.flat();
 }
 
-/** The claim of this row, if it asks the gate. */
+/** The claim of this row, if it asks for the gate. */
 function holdersIn(row: Row, gate: string): GateHolder[] {
   const ask = asksOf(text(row.asks)).find((each) => each.gate === gate);
   if (!ask) return [];

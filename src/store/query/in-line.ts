@@ -1,4 +1,7 @@
-/** When units stood in line, for those whose own rows do not tell it: they have been in line more than once. */
+/**
+ * Finds out when units stood in line if their own rows do not say, because they have been in line more than
+ * once.
+ */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import type { Move, Stay } from "../in-line.ts";
@@ -8,16 +11,19 @@ import { int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, raw, sql } from "../sql.ts";
 
-/** The number of the event that the rows of a unit tell first, its enqueue aside: 2 where they tell everything. */
+/**
+ * The number of the first event that a unit's rows imply, apart from its enqueue. It is 2 if they imply
+ * everything.
+ */
 const FIRST_TOLD = "COALESCE(r.claimed_n, o.claimed_n, o.n, w.n + 1, d.n + 1)";
 
-/** The column that `firstTold` reads, of a unit with its places. */
+/** The column for `firstTold`, of a unit joined with its places. */
 export const selectFirstTold = raw(`${FIRST_TOLD} AS first_told`);
 
-/** A unit that is nowhere has no number. */
+/** A unit that is in no place has no number. */
 export const firstTold = ({ first_told: first }: Row): number => intOrNull(first) ?? 0;
 
-/** What the rows of a unit tell, and from which event on. */
+/** A unit's row, and the first event that its rows imply. */
 export interface ToldRow<T> {
   readonly unit: string;
   readonly first: number;
@@ -28,7 +34,7 @@ type Moves = ReadonlyMap<string, readonly Move[]>;
 
 const NONE: readonly Move[] = [];
 
-/** Completes rows with the moves of their units from before what the rows tell. Most units have none. */
+/** Completes rows with the earlier moves of their units. Most units have none. */
 export function* withMoves<T, R>(
   found: readonly ToldRow<T>[],
   complete: (row: T, moves: readonly Move[]) => R,
@@ -62,7 +68,7 @@ const moveRow = (row: Row): Move => ({
   data: textOrNull(row.data),
 });
 
-/** Where a unit is, and the times that its own rows tell. */
+/** A unit's place and the times in its own rows. */
 interface Times {
   readonly place: string | null;
   readonly enqueuedAt: number;
@@ -70,7 +76,7 @@ interface Times {
   readonly finishedAt: number | null;
 }
 
-/** Every time in line of a unit that is there, or was. */
+/** Every stay in line of a unit, past and present. */
 export function stays({ place, enqueuedAt, claimedAt, finishedAt }: Times, moves: readonly Move[]): Stay[] {
   const away = claimedAt ?? finishedAt;
   const last: Move[] = away === null ? [] : [{ kind: "TaskClaimed", at: away, data: null }];
@@ -78,7 +84,7 @@ export function stays({ place, enqueuedAt, claimedAt, finishedAt }: Times, moves
   return place === "later" ? all.filter(({ until }) => until !== null) : all;
 }
 
-/** A claim that the rows of a unit with its places do not tell any more: the first or the last of those. */
+/** The first or last claim that a unit's rows no longer imply. */
 export const earlierClaim = (unit: string, which: "first" | "last"): Sql =>
   raw(
     `CASE WHEN ${FIRST_TOLD} > 2 THEN (SELECT e.at FROM sluice_event e WHERE e.subject = ${unit} AND e.kind = 'TaskClaimed' ORDER BY e.n${which === "last" ? " DESC" : ""} LIMIT 1) END`,

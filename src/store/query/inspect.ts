@@ -1,4 +1,4 @@
-/** Everything a doctor looks at, in one snapshot and without a lock. Nothing is judged here. */
+/** Everything the doctor looks at, in one snapshot and without locks. Nothing is judged here. */
 import { isKey } from "../../core/gate/check-key.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import type { Flow } from "../flow.ts";
@@ -25,7 +25,7 @@ import { selectStopping } from "./stopping.ts";
 const CLAIMS = raw("sluice_running r LEFT JOIN sluice_session s ON s.id = r.session");
 const COUNTED: readonly CountedTable[] = ["task", "waiting", "later", "running", "outcome", "event"];
 
-/** A prefetched claim takes its slots when it starts, all others when they are made. */
+/** A prefetched claim takes its slots when it starts. All others take them when they are made. */
 const selectNewestGrants =
   sql`SELECT r.lane, l.asks, MAX(COALESCE(e.at, r.claimed_at)) AS at FROM ${CLAIMS} JOIN sluice_lane l ON l.id = r.lane
   LEFT JOIN sluice_event e ON e.subject = r.id AND e.n > r.claimed_n AND e.kind = 'TaskStarted'
@@ -52,7 +52,7 @@ const selectLost =
   sql`SELECT r.id, r.epoch, t.queue, t.name, ${leaseNow} - s.expires_at AS ended_for, ${leaseNow} - r.until_at AS lapsed_for
   FROM ${CLAIMS} JOIN sluice_task t ON t.id = r.id WHERE ${LOST} ORDER BY r.epoch LIMIT 200`.as(lostRow);
 
-/** What no pass has taken in yet is in line all the same. */
+/** Units that no pass has taken in yet are in line, too. */
 const selectWaiting =
   sql`SELECT l.queue, l.task, SUM(u.units) AS units FROM (SELECT lane, count(*) AS units FROM sluice_waiting GROUP BY lane) AS u
   JOIN (SELECT id, queue, task FROM sluice_lane UNION SELECT lane, queue, task FROM sluice_arrival) AS l ON l.id = u.lane

@@ -1,11 +1,11 @@
-/** The row of a lane: its columns and its states, written once, and how they are read. */
+/** The row of a lane: its columns and states, written once, and its decoder. */
 import type { Row } from "../row.ts";
 import { int, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { raw } from "../sql.ts";
 import type { LaneRow, LaneState } from "../store.ts";
 
-/** A state is written as its place in this list. */
+/** A state is stored as its index in this list. */
 const STATES: readonly LaneState[] = ["idle", "open", "parked", "aside"];
 
 export const laneStateNumber = (state: LaneState): number => STATES.indexOf(state);
@@ -39,7 +39,7 @@ export const laneRow = (row: Row): LaneRow => ({
   task: text(row.task),
   asks: text(row.asks),
   rank: int(row.queue_rank),
-  // No pass looks for a lane in a state that is not in the list: it is as good as set aside.
+  // No pass looks for a lane with an unknown state, so the lane is effectively set aside.
   state: STATES[int(row.state)] ?? "aside",
   parked: textOrNull(row.parked),
   head: { priority: 0 - int(row.head_precedence), at: int(row.head_at), id: text(row.head_id) },

@@ -1,4 +1,4 @@
-/** Moves of lanes, each dropped when somebody changed the lane since it was read. Units are not touched. */
+/** Moves lanes. A move is dropped if the lane has changed since it was read. Units are not touched. */
 
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
@@ -20,7 +20,9 @@ const COLUMNS = {
   to_head: "text",
 } as const;
 
-/** Before lanes are moved and opened: all of them in one order, so that two passes never hold each other up. */
+/**
+ * Locks all lanes in one order before they are moved and opened, so that two passes never block each other.
+ */
 export const lockLanes = (ids: readonly string[]): Sql =>
   sql`SELECT id FROM sluice_lane WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`;
 
@@ -37,12 +39,12 @@ export function moveLanes(moves: readonly LaneMove[]): Sql[] {
   ];
 }
 
-/** n grows only when what the lane waits for has changed: each such change is one event. */
+/** n grows only if what the lane waits for has changed. Each such change is one event. */
 const ASSIGN = sql`n = l.n + CASE WHEN l.blocked = m.to_blocked THEN 0 ELSE 1 END,
   state = m.to_state, parked = m.to_parked, parked_slots = m.to_slots, mark_unit = m.to_unit, mark_passed = m.to_passed, mark_since = m.to_since, blocked = m.to_blocked,
   head_precedence = COALESCE(m.to_precedence, l.head_precedence), head_at = COALESCE(m.to_at, l.head_at), head_id = COALESCE(m.to_head, l.head_id), stamp = l.stamp + 1`;
 
-/** What a lane waited for and since when: a unit's own history is the part that falls into its wait. */
+/** Records what a lane waited for and since when. A unit's own history is the part within its wait. */
 function recordWaits(moves: readonly LaneMove[]): Sql {
   const list = rows(
     "m",

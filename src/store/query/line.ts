@@ -1,4 +1,7 @@
-/** A page of one line, and all that is needed to say of each unit in it whether it may start. Nothing here is locked. */
+/**
+ * A page of one line, with everything needed to say of each unit whether it may start. Nothing here is
+ * locked.
+ */
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { int, only } from "../row.ts";
@@ -11,7 +14,7 @@ import { gateInfos, selectGates } from "./gates.ts";
 import { headRow, selectNow, selectSessions, selectUsage, UNIT, unnamed } from "./look.ts";
 import { countOfQueue, knownIn, lanesFrom, selectFirst, selectLanesNamed, selectOfQueue } from "./near.ts";
 
-/** So long a line is read from its front on; of a longer one, the first units of each lane. */
+/** Up to this place, a line is read from its front. Beyond it, only the first units of each lane are read. */
 const FRONT = 5_000;
 
 export function* line(queue: string, limit: number, offset = 0): Flow<LineView> {
@@ -68,7 +71,10 @@ interface Around {
   readonly ahead: LineView["ahead"];
 }
 
-/** The lanes of these units, and where they are not all of the line's front, the best of the queue; who is ahead of them. */
+/**
+ * The lanes of these units, and the number of units ahead of them. If the units do not begin at the front of
+ * the line, also the best lanes of the queue.
+ */
 function* aheadOf(
   queue: string,
   first: HeadRow | undefined,

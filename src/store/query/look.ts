@@ -1,6 +1,6 @@
 /**
- * What a pass reads, always in statements later than the one that took the locks: a statement that waited for a
- * lock still sees the rows as they were before (READ COMMITTED takes its snapshot when a statement begins).
+ * The reads of a pass. They always come in later statements than the locks: a statement that waited for a
+ * lock still sees the rows from before the wait (READ COMMITTED takes its snapshot when a statement begins).
  */
 
 import { inByteOrder } from "../../core/text.ts";
@@ -28,7 +28,7 @@ import type { NamedGate } from "./gate-row.ts";
 import { ownGate } from "./gate-row.ts";
 import { laneColumns, laneRow } from "./lane-row.ts";
 
-/** The store's time: one row. */
+/** The store's time. Always one row. */
 export const selectNow = (): Sql<number> => sql`SELECT ${now} AS now`.as(({ now }) => int(now));
 
 interface GateLocks {
@@ -37,8 +37,8 @@ interface GateLocks {
 }
 
 /**
- * All gates of a pass in one order of names, whichever way each of them is locked: what one pass shares another may
- * want alone, because limits change, and two passes must never hold what the other wants next.
+ * All gates of a pass in one order of names, whatever the mode of each lock. Limits change, so one pass may
+ * share a gate that another wants exclusively, and two passes must never hold what the other wants next.
  */
 export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "shared">): GateLocks[] {
   const alone = new Set(exclusive);
@@ -52,12 +52,12 @@ export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "sh
   return runs;
 }
 
-/** A gate that a pass has locked, alone or with others. */
+/** A gate that a pass has locked. `locked` is true for an exclusive lock. */
 export interface LockedGate extends NamedGate {
   readonly locked: boolean;
 }
 
-/** Neighbours in that order. */
+/** Locks gates that are neighbours in that order. */
 export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
   const locked = mode === "exclusive";
   return sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${locked ? forNoKeyUpdate : forShare}`.as(
@@ -65,21 +65,26 @@ export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
   );
 };
 
-/** A claim counts nowhere once its session has ended or its claim lease ran out before it was started. */
+/**
+ * A claim counts nowhere once its session has ended, or its own lease or the time to start it has run out.
+ */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
 
 const COUNTING = "SELECT lane, session, held, until_at FROM sluice_running";
-/** The unit of such a claim has moved on, but its code has not ended, and slots follow the code. */
+/** The unit of such a claim has moved on, but its code still runs, and slots follow the code. */
 const STOPPING = "SELECT lane, session, 1 AS held, until_at FROM sluice_stopping";
 
-/** By the index, which forgets the dead; the pages of PostgreSQL's table keep them, or their room, until a vacuum. */
+/**
+ * PostgreSQL reads the claims by index, which forgets dead rows. The pages of its table keep them, or their
+ * space, until a vacuum.
+ */
 const CLAIMS = by({
   postgres: `(SELECT * FROM (${COUNTING} ORDER BY id) AS c UNION ALL SELECT * FROM (${STOPPING} ORDER BY epoch) AS d)`,
   sqlite: `(${COUNTING} UNION ALL ${STOPPING})`,
   mysql: `(${COUNTING} UNION ALL ${STOPPING})`,
 });
 
-/** The one query of usage: everything else is arithmetic on its rows. */
+/** The only query of usage. Everything else is arithmetic on its rows. */
 export const selectUsage = (): Sql<Usage> =>
   sql`SELECT u.lane, u.session, u.held, u.lost, u.units, l.asks FROM (
       SELECT r.lane, r.session, r.held, CASE WHEN ${LOST} THEN 1 ELSE 0 END AS lost, count(*) AS units
@@ -102,7 +107,7 @@ const BY_HEAD = raw("l.head_precedence, l.head_at, l.head_id");
 export const selectLanes = (ids: readonly string[]): Sql<LaneRow> =>
   sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.id ${oneOf(ids)}`.as(laneRow);
 
-/** A queue of which lanes are parked there, for each of these gates; null where none are. */
+/** For each of these gates, one queue that has lanes parked there, or null. */
 export const selectParkedQueues = (
   gates: readonly string[],
 ): Sql<{ readonly gate: string; readonly queue: string | null }> =>
@@ -112,7 +117,7 @@ export const selectParkedQueues = (
     gates.map((gate) => ({ gate })),
   )}`.as(({ gate, queue }) => ({ gate: text(gate), queue: textOrNull(queue) }));
 
-/** The best lanes of a queue that are parked on a gate, and ask it for no more than so much. */
+/** The best lanes of a queue that are parked on a gate and ask it for at most `most` slots. */
 export const selectParked = (lists: readonly ParkedList[], without: readonly string[]): Sql<LaneRow> =>
   each(
     { gate: "text", queue: "text", most: "int", take: "int" },
@@ -121,7 +126,7 @@ export const selectParked = (lists: readonly ParkedList[], without: readonly str
       AND l.parked_slots <= ${of("most")} AND l.id ${noneOf(without)} ORDER BY ${BY_HEAD} LIMIT ${of("take")}`,
   ).as(laneRow);
 
-/** Open lanes that the scope does not name, the best of each queue first. */
+/** Open lanes that the scope does not name, best first within each queue. */
 export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" | "perQueue">): Sql<LaneRow> =>
   each(
     { queue: "text" },
@@ -133,7 +138,7 @@ export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" |
 
 interface Looking {
   readonly skipLocked: boolean;
-  /** There may be units that their lane does not know of yet. */
+  /** There may be units that their lane does not know yet. */
   readonly arriving: boolean;
 }
 
@@ -143,7 +148,7 @@ export const selectHeads = (lanes: Scope["lanes"], looking: Looking): Sql<HeadRo
   return by({ postgres: fromHead(wanted, looking), sqlite: front, mysql: front }).as(headRow);
 };
 
-/** Also of lanes that no pass has taken in yet. */
+/** Includes lanes that no pass has taken in yet. */
 export const selectFromFront = (lanes: Scope["lanes"]): Sql<HeadRow> =>
   fromFront(
     lanes.map(({ id, want }) => ({ lane: id, want })),
@@ -172,9 +177,9 @@ const firstOf = (want: Sql, { skipLocked }: Looking): Sql =>
   sql`ORDER BY w.precedence, w.at, w.id LIMIT ${want}${skipLocked ? lockingUnits : raw("")}`;
 
 /**
- * Rows that were claimed long ago may still lie, dead, at the front of PostgreSQL's index: begin at the lane's head, or
- * at the first of those who have just arrived where that is earlier. The head is read first and its line is looked up
- * from there; in a plain join the planner may turn that round, and walk over all the dead.
+ * Rows that were claimed long ago may still lie dead at the front of PostgreSQL's index. So begin at the
+ * lane's head, or at its first arrival if that is earlier. The head is read first, and the line is looked up
+ * from there. With a plain join, the planner may reverse that and walk over all the dead rows.
  */
 function fromHead(wanted: readonly { lane: string; want: number }[], looking: Looking): Sql {
   const arrived = sql` LEFT JOIN (SELECT lane, min(precedence) AS precedence, min(at) AS at FROM sluice_arrival WHERE seq > 0 GROUP BY lane) AS a ON a.lane = i.lane`;
@@ -190,7 +195,7 @@ function fromHead(wanted: readonly { lane: string; want: number }[], looking: Lo
 
 const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
 
-/** The first of each lane among the claims of a session that have not started and still may. */
+/** The first prefetched claims of a session per lane that have not started and still may. */
 export const selectPrefetched = (session: string, perLane: number): Sql<PrefetchedRow> =>
   sql`SELECT p.epoch, p.id, p.lane, p.precedence, p.at, p.good_until FROM (
       SELECT epoch, id, lane, precedence, at, good_until,
@@ -215,7 +220,7 @@ export const selectSessions = (): Sql<NamedSession> =>
     (row) => ({ ...sessionRow(row), name: text(row.name), expiresAt: int(row.expires_at) }),
   );
 
-/** A session as a decision sees it. */
+/** A session as the decision sees it. */
 export const unnamed = ({ id, slots, serves }: NamedSession): SessionRow => ({ id, slots, serves });
 
 export const sessionRow = (row: Row): SessionRow => ({
@@ -224,7 +229,7 @@ export const sessionRow = (row: Row): SessionRow => ({
   serves: text(row.serves),
 });
 
-/** The store's time, and who is alive by it, in one answer that is never empty. */
+/** The store's time and the sessions that are alive. Never empty. */
 export const selectClockAndSessions = (): Sql<{
   readonly now: number;
   readonly session: SessionRow | null;

@@ -1,4 +1,4 @@
-/** Claims whose holder is gone: found without a lock, then held while they are decided on. */
+/** Claims whose holder is gone. They are found without a lock, and locked while they are decided on. */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -11,7 +11,7 @@ import type { HeldRow } from "./claim.ts";
 import { among } from "./claim.ts";
 import { LOST } from "./look.ts";
 
-/** What a change of tells that its holder is alive. */
+/** Columns whose change shows that the holder is alive. */
 interface Signs {
   readonly startedAt: number | null;
   readonly untilAt: number | null;
@@ -37,7 +37,10 @@ export interface LostInHand extends InHand {
   readonly claim: LostRow;
 }
 
-/** Its holder may still be alive and just reporting: what is gone, started or renewed by the time we hold it is not lost. */
+/**
+ * The holder may still be alive and reporting. A claim that is gone, started or renewed by the time we hold
+ * the lock is not lost.
+ */
 export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> {
   if (candidates.length === 0) return [];
   const byEpoch = new Map(candidates.map((candidate) => [candidate.epoch, candidate]));
@@ -46,7 +49,7 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
     const seen = byEpoch.get(epoch);
     const isAsSeen = seen?.startedAt === startedAt && seen?.untilAt === untilAt;
     if (!seen || !isAsSeen) return [];
-    // A claim with its slots may have begun even if nobody has said so yet.
+    // A claim that holds its slots may have started even if nobody has reported it yet.
     const started = startedAt !== null || held;
     return [{ lane: rest.lane, session, held, claim: { epoch, started, options: seen.options, ...rest } }];
   });
@@ -54,7 +57,7 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
 
 interface HeldClaim extends Omit<LostRow, "started" | "options">, InHand, Signs {}
 
-/** One that somebody has in hand is being taken care of. */
+/** Skips claims that another transaction has locked and takes care of. */
 const lockClaims = (claims: readonly HeldRow[]): Sql<HeldClaim> =>
   sql`SELECT epoch, id, lane, session, held, started_at, until_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`.as(
     heldClaim,

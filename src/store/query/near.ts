@@ -1,6 +1,6 @@
 /**
- * Who stands ahead of a place in line, at any length of the line: lanes are chosen and units are counted by the
- * database, and of each lane only its first units are read. What no pass has taken in yet stands in line all the same.
+ * Finds the units ahead of a place, at any length of the line. The database chooses lanes and counts units,
+ * and only the first units of each lane are read. Units that no pass has taken in yet are in line, too.
  */
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
@@ -12,7 +12,7 @@ import type { HeadRow, LaneRow } from "../store.ts";
 import { LANE_COLUMNS, laneColumns, laneRow } from "./lane-row.ts";
 import { selectFromFront, selectHeads } from "./look.ts";
 
-/** A place in line, as the tables write it. */
+/** A place in line, in terms of the columns. */
 interface Spot {
   readonly rank: number;
   readonly precedence: number;
@@ -20,11 +20,11 @@ interface Spot {
   readonly id: string;
 }
 
-/** A lane that was only announced has the stamp -1. */
+/** A lane that has only arrivals has the stamp -1. */
 const LANES = raw(`(SELECT ${LANE_COLUMNS.join(", ")}
     FROM sluice_lane WHERE state <> 0 UNION ALL
   SELECT lane, MIN(queue), MIN(task), MIN(asks), 1, NULL, MIN(precedence), MIN(at), MIN(unit), -1, NULL, 0, 0, '[]' FROM sluice_arrival GROUP BY lane)`);
-/** Each lane once, with no more than what tells who asks what. */
+/** Each lane once, with just enough columns to tell its queue and asks. */
 const EVERY = raw(
   "(SELECT id, queue, asks FROM sluice_lane UNION SELECT lane, queue, asks FROM sluice_arrival)",
 );
@@ -41,7 +41,7 @@ const UNIT = [raw("w.precedence"), raw("w.at"), raw("w.id")] as const;
 const behindRank = (columns: typeof HEAD | typeof UNIT, spot: Spot): Sql =>
   sql`(${RANK} < ${spot.rank} OR (${RANK} = ${spot.rank} AND ${isBefore(columns, spot)}))`;
 
-/** Asks are kept as the JSON text of pairs, so a gate stands in it in one way only. */
+/** Asks are stored as the JSON text of pairs, so a gate can appear in it in only one form. */
 const asksFor = (gate: string): Sql => {
   const part = `[${JSON.stringify(gate)},`;
   return by({
@@ -54,7 +54,7 @@ const asksFor = (gate: string): Sql => {
 const any = (gates: readonly string[]): Sql =>
   gates.map(asksFor).reduce((left, right) => sql`${left} OR ${right}`);
 
-/** The best lanes that begin before this place and ask one of these gates. */
+/** The best lanes that begin before this place and ask for one of these gates. */
 const selectSharing = (gates: readonly string[], spot: Spot): Sql<LaneRow> =>
   sql`${SELECT}
     WHERE (${any(gates)}) AND ${behindRank(HEAD, spot)}
@@ -62,7 +62,10 @@ const selectSharing = (gates: readonly string[], spot: Spot): Sql<LaneRow> =>
     laneRow,
   );
 
-/** Gates of one kind of work are asked by few lanes, and those must not be hidden by all who ask what everybody asks. */
+/**
+ * Special gates are asked for by few lanes. They get a query of their own, so that the many lanes that ask
+ * for the common gates do not hide them.
+ */
 export function selectNear(gates: readonly string[], spot: Spot): Sql<LaneRow>[] {
   const special = gates.filter((gate) => !isWholeLine(gate));
   return [gates, special].filter((list) => list.length > 0).map((list) => selectSharing(list, spot));
@@ -78,7 +81,7 @@ export const selectOfQueue = (queue: string): Sql<LaneRow> =>
 export const selectLanesNamed = (ids: readonly string[]): Sql<LaneRow> =>
   sql`${SELECT} WHERE e.id ${oneOf(ids)}`.as(laneRow);
 
-/** Each lane once: what a pass has written of it goes before what only announces it. */
+/** Each lane once. The row that a pass has written takes precedence over the arrivals. */
 export function lanesFrom(found: readonly LaneRow[]): LaneRow[] {
   const lanes = new Map<string, LaneRow>();
   for (const lane of found) {
@@ -110,14 +113,14 @@ function chunks<T>(list: readonly T[]): T[][] {
   return Array.from({ length: parts }, (_, part) => list.slice(part * AT_ONCE, (part + 1) * AT_ONCE));
 }
 
-/** Which of them a pass has taken in. */
+/** The lanes that a pass has taken in. */
 export const knownIn = (found: readonly LaneRow[]): ReadonlySet<string> =>
   new Set(found.filter((lane) => !isAnnounced(lane)).map(({ id }) => id));
 
-/** No pass has taken it in: its row is made of its arrivals. */
+/** Whether no pass has taken the lane in yet, and its row is made of its arrivals. */
 export const isAnnounced = ({ stamp }: LaneRow): boolean => stamp < 0;
 
-/** How many units of a lane stand ahead of a place. */
+/** How many units of a lane are ahead of a place. */
 interface Ahead {
   readonly lane: string;
   readonly units: number;
@@ -135,7 +138,7 @@ export const countPerLane = (lanes: readonly LaneRow[], spot: Spot): Sql<Ahead> 
   );
 };
 
-/** Units ahead of a place: in its queue, and at each of these gates, one column for each. One row. */
+/** Units ahead of a place: in its queue, and at each of these gates, one column per gate. Always one row. */
 export const countAhead = (
   queue: string,
   gates: readonly string[],

@@ -1,4 +1,7 @@
-/** News: rows that say which runs to look at. Written together with whatever makes a look necessary, so none is lost. */
+/**
+ * News: rows that say which runs to look at. They are written together with the change that calls for a look,
+ * so none is lost.
+ */
 import { asksOf } from "../lane.ts";
 import { int, text, textOrNull } from "../row.ts";
 import type { News } from "../runs.ts";
@@ -6,7 +9,7 @@ import type { Sql } from "../sql.ts";
 import { forUpdateSkipLocked, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Moves, Scope, View } from "../store.ts";
 
-/** Each once, in one order. */
+/** Writes each piece of news once, in one order. */
 export const insertNews = (news: readonly News[]): Sql => {
   const distinct = new Map(news.map((each) => [JSON.stringify([each.run, each.failed]), each]));
   const sorted = [...distinct]
@@ -15,7 +18,7 @@ export const insertNews = (news: readonly News[]): Sql => {
   return sql`INSERT INTO sluice_news (run, failed) SELECT r.run, r.failed FROM ${rows("r", { run: "text", failed: "text" }, sorted)}`;
 };
 
-/** What can be told only when it is known what the pass claims. */
+/** Splits news into that which is written at once and that which depends on what the pass claims. */
 export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed: News[] } {
   return {
     atOnce: news.filter(({ lane }) => lane === undefined),
@@ -24,8 +27,9 @@ export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed:
 }
 
 /**
- * By lane, a unit of it that this pass claims; only lanes of which nobody else can claim meanwhile, because the pass has
- * one of their gates for itself. Such a claim is not seen before the pass commits, so its end comes later, and tells.
+ * Maps a lane to one of its units that this pass claims. It includes only lanes of which nobody else can
+ * claim in the meantime, because the pass holds one of their gates exclusively. Such a claim is invisible
+ * until the pass commits, so it ends later, and its end brings the news.
  */
 export function followers(scope: Scope, view: View, { claim }: Moves): ReadonlyMap<string, string> {
   const alone = new Set(scope.exclusive);
@@ -38,7 +42,7 @@ export function followers(scope: Scope, view: View, { claim }: Moves): ReadonlyM
   );
 }
 
-/** After the claims: one that was cancelled under our hands follows nobody. */
+/** Must come after the claims: a follower that was cancelled in the meantime does not count. */
 export const insertNewsUnless = (news: readonly News[], following: ReadonlyMap<string, string>): Sql => {
   const next = new Map(
     news.map(({ run, lane = "" }) => [`${run} ${lane}`, { run, next: following.get(lane) ?? "" }]),
@@ -51,7 +55,7 @@ export const insertNewsUnless = (news: readonly News[], following: ReadonlyMap<s
 export const insertNewsOfRuns = (runs: readonly string[]): Sql =>
   insertNews(runs.map((run) => ({ run, failed: null })));
 
-/** Units that did not succeed, and of which it is not known here whether they belong to a run. */
+/** For units that did not succeed and may or may not belong to a run. */
 export const insertNewsOf = (units: readonly string[]): Sql =>
   sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, t.step FROM sluice_task t WHERE t.id ${oneOf(units)} AND t.run IS NOT NULL`;
 
@@ -60,11 +64,11 @@ const BATCH = raw("200");
 export interface NewsRow {
   readonly seq: number;
   readonly run: string;
-  /** A step of which an item did not succeed. */
+  /** A step with an item that did not succeed. */
   readonly failed: string | null;
 }
 
-/** What another process has in hand is its to read. */
+/** Skips news that another process has locked: that process reads it. */
 export const selectNews = (only?: readonly string[]): Sql<NewsRow> =>
   sql`SELECT seq, run, failed FROM sluice_news${only ? sql` WHERE run ${oneOf(only)}` : raw("")} ORDER BY seq LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
     (row) => ({ seq: int(row.seq), run: text(row.run), failed: textOrNull(row.failed) }),

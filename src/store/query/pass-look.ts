@@ -1,6 +1,6 @@
 /**
- * The first flight of a pass, and what it shows. What finished is completed, the gates are locked, and everything a decision
- * looks at is read in statements behind the locks.
+ * The first flight of a pass, and what it shows. Finished claims are completed, the gates are locked, and
+ * everything the decision looks at is read in statements after the locks.
  */
 import { familyIn } from "../../core/gate/key.ts";
 import { inherit } from "../family.ts";
@@ -30,11 +30,11 @@ export const firstFlight = (scope: Scope, dialect: Dialect) => {
   const stopped = scope.finished.filter(isStopped);
   const laneIds = scope.lanes.map(({ id }) => id);
   const line = look.selectHeads(scope.lanes, { skipLocked: scope.sideBySide, arriving: scope.intake });
-  // A long line is better off as rows than gathered into a text.
+  // A long line is cheaper as rows than gathered into one text.
   const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.sideBySide;
   return flight({
     settled: settle(scope.finished.filter(isEnding).map(exitOf), dialect),
-    // After what has ended: of one claim, both may be said in one breath.
+    // This comes after `settled`, because a pass may report both for the same claim.
     released: stopped.length > 0 && release(stopped),
     begun: scope.started.length > 0 && markStarted(scope.started),
     gates: look.inLockOrder(scope).map(look.lockGates),
@@ -54,10 +54,10 @@ export const isEnding = (finished: Finished): finished is Exclude<Finished, Stop
 
 type Answered<F> = F extends Flow<infer T> ? T : never;
 
-/** What the first flight answers. */
+/** The answers of the first flight. */
 export type PassSeen = Answered<ReturnType<typeof firstFlight>>;
 
-/** What a decision sees, and the claims of code that should have ended which the pass has in hand. */
+/** The view of the decision, and the lapsed claims of stopping code that the pass has locked. */
 export interface Looked {
   readonly view: View;
   readonly lapsed: readonly LapsedInHand[];
@@ -91,7 +91,10 @@ interface Further {
   readonly fronts: readonly LaneRow[];
 }
 
-/** Only where there is something to see: claims of lost holders, and lanes parked where there is room now. */
+/**
+ * Reads more only if there is something to see: claims of lost holders, and lanes parked on gates that now
+ * have room.
+ */
 function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readonly string[]): Flow<Further> {
   const someLost = usage.some((row) => row.lost);
   const { lost, lapsed, fitting, fronts } = yield* flight({

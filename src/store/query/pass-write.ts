@@ -1,4 +1,4 @@
-/** The second flight of a pass: what was decided, and what has arrived, in the order of locks. */
+/** The second flight of a pass: writes the decisions and takes in the arrivals, in lock order. */
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type { Claimed, Moves, News, Scope } from "../store.ts";
@@ -16,14 +16,14 @@ import { exitOf, exitOfLost, settle } from "./settle.ts";
 import { release } from "./stopping.ts";
 import { tellClaimed, tellEnded, tellMoved, tellStarted } from "./tell.ts";
 
-/** What a pass has to write. */
+/** Everything that a pass has to write. */
 interface Decided extends Looked {
   readonly scope: Scope;
   readonly seen: PassSeen;
   readonly moves: Moves;
-  /** Reports that were taken. */
+  /** Units whose reports were accepted. */
   readonly accepted: ReadonlySet<string>;
-  /** Lanes that have units to take in. */
+  /** Lanes with units to take in. */
   readonly opened: readonly Announced[];
 }
 
@@ -41,7 +41,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     released: lapsed.length > 0 && release(lapsed),
     takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ arrival }) => arrival.seq)),
     expired: moves.expire.length > 0 && expireWaiting(moves.expire, ending),
-    // Before anything is claimed: what was to be claimed of them is gone.
+    // This comes before the claims, so that none of the ended items is claimed.
     ended: news.flatMap((each) => endOfItems(each, ending)),
     claimed: claims(decided, dialect),
     news: tellNews(news, decided),
@@ -49,20 +49,20 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     started: moves.start.length > 0 && startPrefetched(moves.start),
     tellStarted: !quiet && moves.start.length > 0 && tellStarted(moves.start),
     locked: touched.length > 1 && lockLanes(touched),
-    // First what was decided, then what has arrived: an arrival changes the stamp that a move was decided on.
+    // Decisions come before arrivals: an arrival changes the stamp on which a move was decided.
     moved: moves.lanes.length > 0 && moveLanes(moves.lanes),
     opened: opened.length > 0 && takeIn(opened),
   });
 };
 
-/** Reports of the first flight that were still current there. */
+/** Reports of the first flight whose epoch was still current. */
 function settledExits({ scope, seen }: Decided): Exit[] {
   const current = new Set(seen.settled);
   const exits = scope.finished.filter(isEnding).map(exitOf);
   return exits.filter(({ epoch }) => current.has(epoch));
 }
 
-/** What became of claims that were settled in this pass, before anything is claimed again. */
+/** Reports what became of claims that were settled in this pass, before anything is claimed again. */
 function tellExits(exits: readonly Exit[]): Sql[] {
   const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
   const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
@@ -71,7 +71,7 @@ function tellExits(exits: readonly Exit[]): Sql[] {
 
 const idsOf = (units: readonly { readonly id: string }[]): string[] => units.map(({ id }) => id);
 
-/** What arrives in a lane that was set aside waits there with the others. */
+/** Arrivals for a lane that is set aside do not open it. Their units wait there with the others. */
 export const openedBy = (arrivals: readonly Arrived[]): Announced[] =>
   bestPerLane(arrivals.flatMap(({ arrival, aside }) => (aside ? [] : [arrival])));
 
@@ -111,7 +111,7 @@ const claims = ({ scope, moves }: Decided, dialect: Dialect): Sql<Claimed>[] =>
     claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect),
   );
 
-/** Claims of one kind are made by one statement; hardly ever are there more than two kinds. */
+/** Claims of the same kind are made by one statement. There are hardly ever more than two kinds. */
 function alike({ claim: claims }: Moves): Alike[] {
   const groups = new Map<string, Alike>();
   for (const { id, held, leaseMs = null } of claims) {

@@ -1,10 +1,10 @@
 /**
- * The pass: complete what finished, lock, look, decide, write; two flights and one commit.
+ * The pass: complete finished claims, lock, look, decide, write. It takes two flights and one commit.
  *
- * What finished is completed before the gates are locked: that can only lower usage, and it need not keep others
- * waiting. It cannot deadlock with recovery, which passes over claims that somebody has in hand. From then on the
- * order of locks is the same everywhere: gates by name, lost claims, waiting units, lanes by id.
- * Nothing is awaited between the first lock and the commit but the database's own answers.
+ * Finished claims are completed before the gates are locked: that can only lower usage, and it need not keep
+ * others waiting. It cannot deadlock with recovery, which skips claims that another transaction has locked.
+ * From then on the order of locks is the same everywhere: gates by name, lost claims, waiting units, lanes by
+ * id. Between the first lock and the commit, a pass waits only for the database's own answers.
  */
 import type { Flow } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";

@@ -1,4 +1,4 @@
-/** Queues, and what waits in them: counted, not read. */
+/** Queues, and how many units wait in them. Units are counted, not read. */
 import { queueKey } from "../../core/gate/key.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
@@ -12,7 +12,7 @@ import type { QueueRow } from "../store.ts";
 const UNRANKED = 100;
 
 interface Count {
-  /** Units of a lane, or of a whole queue. */
+  /** A lane, or a queue. */
   readonly of: string;
   readonly units: number;
 }
@@ -37,7 +37,7 @@ export function* queues(): Flow<QueueRow[]> {
       sql`SELECT t.queue, count(*) AS units FROM sluice_later u JOIN sluice_task t ON t.id = u.id GROUP BY t.queue`.as(
         (row) => ({ of: text(row.queue), units: int(row.units) }),
       ),
-    // What no pass has taken in yet is in line all the same.
+    // Units that no pass has taken in yet are in line, too.
     lanes: sql`SELECT id AS lane, queue FROM sluice_lane UNION SELECT lane, queue FROM sluice_arrival`.as(
       (row) => [text(row.lane), text(row.queue)] as const,
     ),
@@ -60,7 +60,7 @@ export function* queues(): Flow<QueueRow[]> {
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
-/** How many units wait, by what they have in common. */
+/** The number of waiting units with the same queue and task. */
 interface Waiting {
   readonly queue: string;
   readonly task: string;

@@ -1,4 +1,7 @@
-/** What people ask about runs: one with its steps, lists, whether there is something to do. Nothing here is locked. */
+/**
+ * Queries about runs: one run with its steps, lists, whether there is something to do. Nothing here is
+ * locked.
+ */
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { inLineSince } from "../in-line.ts";
@@ -65,7 +68,10 @@ export function* items(
   return yield* itemRows(yield* send(selectItems(run, step, after, whole(limit))));
 }
 
-/** The last claim is found among all items of the list; so it is asked when a timer rings, not at each item. */
+/**
+ * The last claim is searched among all items of the list, so this runs when a timer rings and not for each
+ * item.
+ */
 export function* standstill(lane: string): Flow<Standstill | undefined> {
   const { steps, waiting } = yield* flight({
     steps: sql`SELECT s.run, s.name, s.state FROM sluice_step s WHERE s.lane = ${lane}`.as((row) => ({
@@ -102,7 +108,7 @@ export function runs({ state, workflow, tag, before, ids, limit }: RunFilter): F
   return send(selectRuns(sql`WHERE ${all} ORDER BY u.id DESC LIMIT ${whole(limit)}`));
 }
 
-/** Tags are kept as the JSON text of strings, so a key and its value stand in it in one way only. */
+/** Tags are stored as the JSON text of strings, so a key with its value can appear in it in only one form. */
 function hasTag(tag: string): Sql {
   const equals = tag.indexOf("=");
   const key = JSON.stringify(equals < 0 ? tag : tag.slice(0, equals));

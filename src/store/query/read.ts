@@ -1,4 +1,4 @@
-/** What people ask: one task, lists, who is alive, history. Nothing here is locked. */
+/** Queries: one task, lists, live sessions, history. Nothing here is locked. */
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { idOf, only } from "../row.ts";

@@ -1,11 +1,11 @@
-/** What a run leaves behind when it ends, and what is swept when nothing of it is at work any more. */
+/** Writes the end of a run, and sweeps its rows when none of its code runs any more. */
 import type { RunMove } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, sql } from "../sql.ts";
 import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
 
-/** Its end, whichever way it comes. */
+/** Ends a run, for whatever reason. */
 export function finished(
   run: { readonly id: string; readonly epoch: number },
   { state, body }: NonNullable<RunMove["finish"]>,
@@ -24,7 +24,7 @@ const deleteTimersOf = (run: string): Sql => {
   const lists = sql`SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL`;
   const ofAll = sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (${steps}) OR id IN (${lists})`;
   return by({
-    // An "or" would keep PostgreSQL from the index.
+    // An "or" would keep PostgreSQL from using the index.
     postgres: sql`DELETE FROM sluice_timer WHERE id IN (SELECT ${run} UNION ALL ${steps} UNION ALL ${lists})`,
     sqlite: ofAll,
     mysql: ofAll,
@@ -41,8 +41,8 @@ const recordSuccess = (run: string): Sql =>
   )}`;
 
 /**
- * Gates first and lanes then, as everywhere. A run's lanes are its own: each asks one of the run's gates. What its steps
- * announced goes before, or the next pass would bring both back.
+ * Gates come first and then lanes, as everywhere. A run's lanes are its own: each asks for one of the run's
+ * gates. The arrivals of its steps are deleted before both, or the next pass would create them again.
  */
 export function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [

@@ -1,4 +1,4 @@
-/** What is written when a run is moved on: its start, its gates and steps, units put in line, its end. */
+/** Writes the move of a run: its start, its gates and steps, units put in line, its end. */
 import { inByteOrder } from "../../core/text.ts";
 import { changesOfRun } from "../feed.ts";
 import { inPortions } from "../portions.ts";
@@ -13,7 +13,7 @@ import { insertSteps } from "./submit.ts";
 import { tellEnqueued } from "./tell.ts";
 import { tellRuns } from "./tell-others.ts";
 
-/** `seen`: the run as it was before. */
+/** `seen` is the run before the move. */
 export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting): Sql[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
@@ -32,7 +32,7 @@ export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWr
   ];
 }
 
-/** That a run has started comes before its first steps. */
+/** The start of a run is reported before its first steps. */
 function tellMove(move: RunMove, seen: RunSeen | undefined): Sql[] {
   return [...tellRuns(changesOfRun(move, seen)), ...tellEnqueued(move.enqueue.map(({ id }) => id))];
 }
@@ -45,7 +45,7 @@ function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<Run
   ];
 }
 
-/** A run's own gates are paused as it is. */
+/** A run's own gates are paused if the run is. */
 function insertGates(run: string, gates: RunMove["gates"]): Sql {
   const born = [...gates].sort((a, b) => inByteOrder(a.key, b.key));
   return sql`INSERT INTO sluice_gate (name, capacity, declared, line, paused) SELECT g.name, g.capacity, g.capacity, 'skip', u.paused FROM ${rows(

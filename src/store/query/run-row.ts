@@ -1,4 +1,4 @@
-/** The row of a run: what is selected of it and of its place, and how it is read. */
+/** The row of a run: its columns, its place, and its decoder. */
 import type { Row } from "../row.ts";
 import { flag, int, intOrNull, text, textOrNull, word } from "../row.ts";
 import type { RunRow } from "../runs.ts";
@@ -11,7 +11,7 @@ const SELECT =
    COALESCE(w.at, d.at, c.at, t.created_at) AS queued_at, COALESCE(c.claimed_at, o.claimed_at) AS dequeued_at,
    COALESCE(c.started_at, (SELECT MIN(x.created_at) FROM sluice_task x WHERE x.run = u.id)) AS started_at, o.finished_at, o.body FROM sluice_run u JOIN sluice_task t ON t.id = u.id ${joinPlaces("u.id", "c")}`);
 
-/** Runs `u`, and what follows FROM. */
+/** Runs `u`. `rest` follows the FROM clause. */
 export const selectRuns = (rest: Sql): Sql<RunRow> => sql`${SELECT} ${rest}`.as(runRow);
 
 const runRow = (row: Row): RunRow => ({

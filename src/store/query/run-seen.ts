@@ -1,4 +1,4 @@
-/** Runs as a decision about them sees them: read under their locks, in a statement behind the one that took them. */
+/** Runs as the decision sees them: read under their locks, in a statement after the one that took them. */
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
@@ -15,20 +15,20 @@ import { isStillStopping } from "./stopping.ts";
 const lockRuns = (ids: readonly string[]): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`.as(idOf);
 
-/** Recovery takes a claim away without the run's lock; it passes over those that somebody has in hand. */
+/** Recovery takes a claim away without the run's lock. It skips claims that are locked. */
 const lockClaimsOf = (ids: readonly string[]): Sql<string> =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`.as(
     idOf,
   );
 
-/** Their rows, and their claims. */
+/** Locks the rows of the runs and their claims. */
 export function* lockAll(ids: readonly string[]): Flow<void> {
   yield* send([lockRuns(ids), lockClaimsOf(ids)]);
 }
 
 interface RunInProgress {
   readonly id: string;
-  /** Without what other rows tell. */
+  /** Without the fields that come from other rows. */
   readonly run: Omit<RunSeen, "steps" | "failed">;
   readonly lane: LaneSpec;
 }
@@ -63,9 +63,9 @@ const laneSpec = (row: Row): LaneSpec => ({
 });
 
 /**
- * Items are somewhere while one of their lane is in line, delayed or at work. Their outcomes are not looked at here. The line
- * is looked at from its end: at its front, those claimed long ago may still lie, dead, in PostgreSQL's index. Nothing is asked
- * by EXISTS, for which PostgreSQL may read the whole table once and remember it.
+ * Items are left while one of their lane is in line, delayed or running. Their outcomes are not read here.
+ * The line is read from its end: at its front, rows claimed long ago may still lie dead in PostgreSQL's
+ * index. EXISTS is avoided, because PostgreSQL may answer it by reading the whole table once into a hash.
  */
 const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
    WHEN (SELECT r.id FROM sluice_running r WHERE ${throughKey("r.id")} AND r.lane = s.lane LIMIT 1) IS NOT NULL THEN 1
@@ -94,14 +94,14 @@ const stepSeen = (row: Row): StepSeen => ({
         },
 });
 
-/** A run that is over and of which nothing is stopping. `epoch`: of the claim that it still holds. */
+/** A run that is over and has no stopping units. `epoch` is that of the claim that it still holds. */
 interface RunOver {
   readonly id: string;
   readonly epoch: number | null;
   readonly lane: LaneSpec;
 }
 
-/** Under the run's lock, so whoever stops later leaves news that is read later. */
+/** Read under the run's lock, so a unit that stops later leaves news that is read later. */
 const selectOver = (ids: readonly string[]): Sql<RunOver> =>
   sql`SELECT o.id, c.epoch, t.lane, t.queue, t.name, t.asks FROM sluice_outcome o JOIN sluice_task t ON t.id = o.id
     LEFT JOIN sluice_stopping c ON c.id = o.id AND c.session = ${RUNS} WHERE o.id ${oneOf(ids)} AND NOT ${isStillStopping("o.id")} ORDER BY o.id`.as(
@@ -111,7 +111,7 @@ const selectOver = (ids: readonly string[]): Sql<RunOver> =>
 interface RunsSeen {
   readonly runs: readonly RunSeen[];
   readonly over: readonly RunOver[];
-  /** Of all of them, by run. */
+  /** The lanes of all these runs, by run. */
   readonly lanes: ReadonlyMap<string, LaneSpec>;
 }
 
@@ -132,7 +132,7 @@ export function* seeRuns(ids: readonly string[], news: readonly NewsRow[]): Flow
   };
 }
 
-/** Steps of which items did not succeed, as far as the news says. */
+/** Steps with items that did not succeed, according to the news. */
 function failedOf(id: string, news: readonly NewsRow[]): string[] {
   const failed = news.flatMap(({ run, failed }) => (run === id && failed !== null ? [failed] : []));
   return [...new Set(failed)].sort();

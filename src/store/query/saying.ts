@@ -1,4 +1,4 @@
-/** What apps say of gates: the rows of sluice_declared. */
+/** The declarations of apps for gates: the rows of sluice_declared. */
 import { lineFrom } from "../../core/gate/gate.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text } from "../row.ts";
@@ -6,7 +6,7 @@ import type { Sql } from "../sql.ts";
 import { oneOf, raw, rows, sql } from "../sql.ts";
 import type { AppSaying, Saying } from "../store.ts";
 
-/** An app's word on a gate, as its row has it. */
+/** One app's declaration for a gate, as stored. */
 export interface SayingRow extends Saying {
   readonly app: string;
   readonly at: number;

@@ -1,4 +1,4 @@
-/** Sessions: one row per incarnation of a process, renewed by its owner, judged by the store's own clock. */
+/** Sessions: one row per life of a process, renewed by its owner and judged by the store's own clock. */
 import type { EventKind } from "../../core/event.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
@@ -26,7 +26,7 @@ export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): 
   ]);
 }
 
-/** A session that has ended stays ended: others may hold its claims by now. */
+/** A session that has ended stays ended: other workers may hold its units by now. */
 export function* renewSession(id: string, leaseMs: number): Flow<boolean> {
   const alive = yield* send(
     sql`SELECT id FROM sluice_session WHERE id = ${id} AND expires_at > ${leaseNow}${forUpdate}`.as(idOf),
@@ -66,7 +66,7 @@ const workerChange = (kind: "WorkerStopped" | "WorkerLost", { id, name }: Worker
   data: JSON.stringify({ name }),
 });
 
-/** Sessions whose lease has run out, while nobody has told of it yet. */
+/** Sessions whose lease has run out and whose loss has not been reported yet. */
 export const selectLostSessions = (): Sql<Worker> =>
   sql`SELECT id, name FROM sluice_session WHERE ${throughKey("id")} AND lost = 0 AND expires_at <= ${leaseNow} ORDER BY id LIMIT 100${forUpdateSkipLocked}`.as(
     workerRow,
@@ -82,7 +82,10 @@ export function* claimsOf(session: string): Flow<Claimed[]> {
   return found.sort(byEpoch);
 }
 
-/** One that has run out is lost, even if nobody has taken it away yet. Each renewal is part of the history. */
+/**
+ * A claim whose lease has run out is lost, even if no pass has taken it away yet. Each renewal is part of the
+ * history.
+ */
 export function* renewClaims(session: string): Flow<number[]> {
   const { held, kept } = yield* flight({
     held: sql`SELECT epoch, id, n FROM sluice_running WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY id${forUpdate}`.as(
@@ -111,7 +114,7 @@ export function* stale(claims: readonly HeldRow[]): Flow<string[]> {
   return claims.filter(({ epoch }) => !alive.has(epoch)).map(({ id }) => id);
 }
 
-/** A claim, and how far the history of its unit goes. */
+/** A claim, and the number of its unit's last event. */
 interface Numbered extends HeldRow {
   readonly n: number;
 }
@@ -130,7 +133,7 @@ export function* progress(entries: readonly (HeldRow & { value: string })[]): Fl
   );
 }
 
-/** Lines of a task's own log join its history, while its claim is current. */
+/** Lines of a task's own log join its history while its claim is current. */
 export function* note(entries: readonly (HeldRow & { kind: EventKind; data: string })[]): Flow<void> {
   const found = yield* send(sql`${selectEpochs(entries)} ORDER BY id${forUpdate}`.as(numbered));
   const next = new Map(found.map(({ epoch, n }) => [epoch, n]));

@@ -1,6 +1,6 @@
 /**
- * What a database says about itself, as it is in force inside a transaction that writes: only what durability, locks, speed
- * and our own SQL depend on.
+ * The settings of a database as they are in force inside a writing transaction. Only those that matter to
+ * durability, locks, speed and our own SQL.
  */
 import type { Flow } from "../flow.ts";
 import { lastFlight } from "../flow.ts";
@@ -32,7 +32,7 @@ const MYSQL = [
   "sync_binlog",
   "idle_transaction_timeout",
   "innodb_lock_wait_timeout",
-  // MariaDB before 11.1, and everybody else.
+  // The first name is for MariaDB before 11.1, the second for all others.
   "tx_isolation",
   "transaction_isolation",
   "sql_mode",
@@ -54,7 +54,7 @@ const selectSettings: Sql = by({
 
 const NONE = "SELECT 1 AS name, 1 AS engine WHERE 1 = 0";
 
-/** Tables of ours in an engine that keeps no promise; no such thing elsewhere. */
+/** Our tables that are not in InnoDB: other engines keep none of our promises. Only MySQL has engines. */
 const selectForeignEngines: Sql = by({
   postgres: NONE,
   sqlite: NONE,
@@ -70,13 +70,13 @@ export function* settings(): Flow<Record<string, string>> {
   return { ...Object.fromEntries(found), ...(engines.length > 0 ? { engines: engines.join(", ") } : {}) };
 }
 
-/** MySQL has names of its own for the columns, and a value may be of any type. */
+/** MySQL names the columns in its own way, and a value may be of any type. */
 const pair = (row: Row): [string, string] => [
   text(row.name ?? row.Variable_name),
   String(row.value ?? row.Value ?? ""),
 ];
 
-/** MySQL 8 remembers for a day how far numbers were counted; MariaDB passes over the part in the comment. */
+/** MySQL 8 caches the auto-increment counters for a day. MariaDB skips the part in the comment. */
 export const lookAfresh: Sql = by({
   postgres: "SELECT 1 AS one",
   sqlite: "SELECT 1 AS one",

@@ -1,7 +1,7 @@
 /**
- * Where a claim goes when it ends: to an outcome, to later (a retry that waits), or back in line. Used for what
- * holders report and for what recovery decides, so that there is one way out of `running`. A claim that is gone, or
- * has another epoch by now, matches nothing: the report is stale and changes nothing.
+ * Moves a claim that ends: to an outcome, to later (a delayed retry), or back in line. Reports of holders and
+ * decisions of recovery both use it, so there is one way out of `running`. A claim that is gone or has
+ * another epoch by now matches nothing: the report is stale and changes nothing.
  */
 
 import type { EventKind } from "../../core/event.ts";
@@ -16,7 +16,7 @@ import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
 import { keepStopping } from "./stopping.ts";
 
-/** A claim's way out. Not an interface: its fields are read by the names of columns. */
+/** A claim's way out. A type and not an interface, because its fields are read by column name. */
 export type Exit = {
   readonly id: string;
   readonly epoch: number;
@@ -24,14 +24,14 @@ export type Exit = {
   readonly state: string;
   readonly kind: EventKind;
   readonly body: string | null;
-  /** What the history says beside the kind. */
+  /** The data of the event in the history. */
   readonly data: string | null;
   readonly delay: number;
-  /** 1 gives the attempt back: it never began. */
+  /** 1 gives the attempt back, because it never started. */
   readonly unburnt: number;
   /** 1 counts a lost lease. */
   readonly loss: number;
-  /** Its code still runs, and holds what it held. */
+  /** Whether its code still runs and holds what it held. */
   readonly stopping: boolean;
 };
 
@@ -47,7 +47,7 @@ export const exitOf = (finished: Exclude<Finished, Stopped>): Exit =>
 
 function exitOfEnded({ id, epoch, to, body, delayMs, stopping }: Ended): Exit {
   const way = to === "retry" && delayMs === 0 ? "again" : FINISHED[to].to;
-  // A result is kept once, in the outcome; an error is part of the history of every attempt.
+  // A result is stored once, in the outcome. An error is part of the history of every attempt.
   const data =
     to === "succeeded" ? null : to === "retry" ? `{"delayMs":${delayMs},"error":${body ?? "null"}}` : body;
   return {
@@ -89,7 +89,7 @@ export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
   };
 }
 
-/** What a way out needs to know of its reports, beside the claim. */
+/** The columns that each way out needs from its reports. */
 const NEEDS = {
   outcome: { epoch: "int", state: "text", body: "text", loss: "int" },
   later: { epoch: "int", kind: "text", data: "text", delay: "int", unburnt: "int", loss: "int" },
@@ -97,7 +97,7 @@ const NEEDS = {
   back: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
 } as const satisfies Record<Exit["to"], Partial<Record<keyof Exit, ColumnType>>>;
 
-/** Statements per way out; they answer with the epochs that were still current. */
+/** The statements of each way out. They return the epochs that were still current. */
 export function settle(exits: readonly Exit[], dialect: Dialect): Sql<number>[] {
   const statements: Sql<number>[] = [];
   for (const way of ["outcome", "later", "again", "back"] as const) {
@@ -122,15 +122,15 @@ const TABLES = {
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
 } as const;
 
-/** Where the columns of a claim and of its report are found. */
+/** Where to find the columns of a claim and of its report. */
 interface Names {
   readonly r: string;
   f(column: "state" | "kind" | "body" | "data" | "delay" | "unburnt" | "loss"): string;
 }
 
 /**
- * A unit that never ran keeps its place; one that is tried again goes behind those who came in the meantime, but an item of
- * a list keeps its place among the others.
+ * A unit that never ran keeps its place. A retried unit goes behind those that came in the meantime, but an
+ * item of a list keeps its place among the others.
  */
 function values(way: Exit["to"], { r, f }: Names): Sql {
   const losses = `${r}.losses + ${f("loss")}`;
@@ -144,7 +144,9 @@ function values(way: Exit["to"], { r, f }: Names): Sql {
   return sql`${raw(`${r}.id, ${r}.lane, ${r}.precedence`)}, ${at}, ${raw(`${r}.attempt - ${f("unburnt")}, ${losses}, ${r}.good_until, ${r}.n + 1${because}`)}`;
 }
 
-/** An outcome tells its own end and its last claim; what goes back in line leaves both in the history. */
+/**
+ * An outcome implies its end and its last claim. A unit that goes back in line leaves both in the history.
+ */
 function inserts(way: Exit["to"], names: Names, from: Sql): readonly [Sql, ...Sql[]] {
   const { r, f } = names;
   const moved = sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way, names)} FROM ${from}`;
@@ -160,8 +162,9 @@ function inserts(way: Exit["to"], names: Names, from: Sql): readonly [Sql, ...Sq
 const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back";
 
 /**
- * One statement on PostgreSQL. The reports travel as one JSON object by unit, in which the delete looks up its own:
- * a join would be planned for the table as it was when it was empty, and compare every claim with every report.
+ * One statement on PostgreSQL. The reports travel as one JSON object keyed by unit, and the delete looks up
+ * its own. A join would be planned for the table as it was when it was empty, and would compare every claim
+ * with every report.
  */
 function atOnce(way: Exit["to"], group: readonly Exit[]): Sql<number> {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];

@@ -1,4 +1,4 @@
-/** The rows of a run's steps and of their items, and how they are counted. */
+/** The rows of a run's steps and items, and how items are counted. */
 import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
@@ -11,7 +11,7 @@ import { joinPlaces, stateFrom } from "./place.ts";
 
 const PLACE = raw(stateFrom("NULL"));
 
-/** As its own rows tell it, without its history. */
+/** A step from its own rows, without its history. */
 type ToldStep = ToldRow<Omit<StepRow, "inLine">>;
 type ToldItem = ToldRow<Omit<ItemRow, "inLine">>;
 
@@ -22,14 +22,14 @@ export const selectSteps = (run: string): Sql<ToldStep> =>
     (row) => ({ unit: textOrNull(row.unit) ?? "", first: firstTold(row), row: stepRow(row) }),
   );
 
-/** A step that has no unit, or not yet, never stood in line. */
+/** A step without a unit never stood in line. */
 export const stepRows = (found: readonly ToldStep[]): Flow<StepRow[]> =>
   withMoves(found, (step, moves) => {
     const { enqueuedAt } = step;
     return { ...step, inLine: enqueuedAt === null ? [] : stays({ ...step, enqueuedAt }, moves) };
   });
 
-/** Its items are counted by themselves. */
+/** Items are counted separately. */
 const stepRow = (row: Row): ToldStep["row"] => ({
   name: text(row.name),
   state: word(row.state),
@@ -49,7 +49,7 @@ const stepRow = (row: Row): ToldStep["row"] => ({
   result: textOrNull(row.result),
 });
 
-/** The items of a step that are in one place. */
+/** The items of a step that are in the same place. */
 export interface Counted {
   readonly step: string;
   readonly place: string | null;
@@ -109,7 +109,7 @@ export const itemRows = (found: readonly ToldItem[]): Flow<ItemRow[]> =>
 const itemRow = (row: Row): ToldItem["row"] => ({
   item: int(row.item),
   unit: text(row.id),
-  // Of an item that is nowhere, the doctor tells.
+  // The doctor reports an item that is in no place.
   place: word(row.place === null ? "unknown" : row.place),
   attempt: int(row.attempt),
   input: text(row.input),

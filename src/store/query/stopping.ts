@@ -1,10 +1,12 @@
 /**
- * Slots follow the code, not the record. A unit that is cancelled or over its time has moved on, but as long as its code
- * runs, its claim stands here and holds what it held: at every gate, and as a used slot of its worker.
+ * Slots follow the code, not the record. A unit that was cancelled or timed out has moved on, but as long as
+ * its code runs, its claim stays here and holds what it held: at every gate, and as a used slot of its
+ * worker.
  *
- * It goes when its holder says that the code has ended, or when a pass finds its lease lapsed. Either leaves news of the
- * run that it is a step of, always and in the same transaction: whether the run is over, and this was its last unit, is
- * asked under the lock of the run, so of two units that stop at the same moment one is the last.
+ * The claim goes when its holder reports that the code has ended, or when a pass finds its lease lapsed.
+ * Either leaves news of the unit's run, always and in the same transaction. Whether the run is over and this
+ * was its last unit is decided under the run's lock, so of two units that stop at the same moment, one is the
+ * last.
  */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
@@ -20,8 +22,9 @@ import { LOST } from "./look.ts";
 const COLUMNS = "epoch, id, lane, session, run, until_at, lease_ms, claimed_at, since, because";
 
 /**
- * Claims `r` of `from`, on their way out of `running`. Those without their slots hold nothing. One that had not begun when
- * it was taken away may begin yet, so its claim lease counts no more; one that had lapsed stays lost.
+ * Keeps claims `r` of `from` on their way out of `running`. Claims without slots hold nothing. A claim that
+ * had not started when it was taken away may still start, so its claim lease no longer counts. A lapsed claim
+ * stays lost.
  */
 export const keepStopping = (from: Sql, r: string, because: string): Sql => {
   const until = sql`CASE WHEN ${raw(r)}.until_at <= ${leaseNow} THEN ${raw(r)}.until_at WHEN ${raw(r)}.lease_ms IS NULL THEN NULL ELSE ${leaseNow} + ${raw(r)}.lease_ms END`;
@@ -33,19 +36,22 @@ export const keepStopping = (from: Sql, r: string, because: string): Sql => {
 export const isStillStopping = (run: string): Sql =>
   sql`EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = ${raw(run)})`;
 
-/** Their code has ended. The news does not depend on what is found here: a claim may come here at this very moment. */
+/**
+ * Their code has ended. The news does not depend on the rows found here: a claim may be moved here at this
+ * very moment.
+ */
 export const release = (claims: readonly HeldRow[]): Sql[] => [
   sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, NULL FROM sluice_task t WHERE t.id ${oneOf(claims.map(({ id }) => id))} AND t.run IS NOT NULL`,
   releaseClaims(claims.map(({ epoch }) => epoch)),
 ];
 
-/** Without news: of runs themselves, under their lock. */
+/** For the claims of runs themselves, under their lock. Writes no news. */
 export const releaseClaims = (epochs: readonly number[]): Sql =>
   sql`DELETE FROM sluice_stopping WHERE epoch ${oneOf(epochs)}`;
 
 const LAPSED = 200;
 
-/** A claim of code that should have ended, and whose lease has lapsed. */
+/** A claim of stopping code whose lease has lapsed. */
 interface Lapsed {
   readonly epoch: number;
   readonly untilAt: number | null;
@@ -62,7 +68,10 @@ export interface LapsedInHand extends Lapsed, InHand {
   readonly id: string;
 }
 
-/** Holds them while they are taken away. One that somebody has in hand counts on; so does one that was renewed meanwhile. */
+/**
+ * Locks lapsed claims while they are taken away. A claim that is locked by another transaction, or was
+ * renewed in the meantime, still counts.
+ */
 export function* holdLapsed(candidates: readonly Lapsed[]): Flow<LapsedInHand[]> {
   if (candidates.length === 0) return [];
   const seen = new Map(candidates.map(({ epoch, untilAt }) => [epoch, untilAt]));
@@ -82,7 +91,7 @@ const lapsedInHand = (row: Row): LapsedInHand => ({
   held: flag(row.held),
 });
 
-/** Those of a session that have a lease of their own and still have it. */
+/** A session's stopping claims that have a lease of their own which has not run out. */
 export const lockLeasedStopping = (session: string): Sql<number> =>
   sql`SELECT epoch FROM sluice_stopping WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY epoch${forUpdate}`.as(
     ({ epoch }) => int(epoch),
@@ -115,14 +124,14 @@ const stoppingRow = (row: Row): StoppingRow => ({
 
 const stoppingOf = ({ since, because }: Row): Stopping => ({ since: int(since), because: word(because) });
 
-/** Says nothing of a claim whose code is meant to run. */
+/** Empty for a claim whose code is meant to run. */
 export const toldStopping = (row: Row): { readonly stopping?: Stopping } =>
   row.since === null ? {} : { stopping: stoppingOf(row) };
 
 const HELD = "epoch, id, lane, session";
 const LEASED = "until_at, lease_ms, claimed_at";
 
-/** Whoever holds slots: the claims of code that is meant to run, and of code that is not. */
+/** All holders of slots: claims of code that is meant to run, and of code that is stopping. */
 export const HOLDING = raw(
   `(SELECT ${HELD}, held, ${LEASED}, CAST(NULL AS DECIMAL) AS since, CAST(NULL AS CHAR) AS because FROM sluice_running
     UNION ALL SELECT ${HELD}, 1, ${LEASED}, since, because FROM sluice_stopping)`,

@@ -1,6 +1,7 @@
 /**
- * Submit: a run's body and place like any other unit's, and what only runs have. Inserts only, so it waits for nobody. A
- * direct run has a claim instead of a place: it is in progress at once, and counts at the gates it went past.
+ * Submit writes a run's body and place like any other unit's, and the rows that only runs have. It only
+ * inserts, so it waits for nobody. A direct run has a claim instead of a place: it is in progress at once,
+ * and counts at the gates that it bypassed.
  */
 
 import { createHash } from "node:crypto";
@@ -18,21 +19,24 @@ import { answersTo, insertTasks, putInLine, selectIds, selectKeys, selectPlaced 
 import { insertNewsOfRuns } from "./news.ts";
 import { tellClaimed, tellEnqueued } from "./tell.ts";
 
-/** `isAgain`: an answer was lost, and the first try may still arrive; what has a place already gets no second one. */
+/**
+ * With `isAgain`, an answer was lost and the first try may still arrive. A run that already has a place does
+ * not get a second one.
+ */
 export function submit(runs: readonly NewRun[], isAgain = false): Flow<Enqueued[]> {
   return insert(runs, isAgain, insertGraphs(runs));
 }
 
 /**
- * Graphs are shared by runs, so whoever stores a new one holds up everybody with the same until the commit. Before a
- * caller's transaction of any length, they are stored in one of our own. If the caller rolls back, a graph without runs
- * stays behind, which is what the next run of that workflow will use.
+ * Runs share graphs, so a transaction that stores a new graph blocks all others with the same graph until it
+ * commits. A caller's transaction may be long, so graphs are stored in one of our own before it. If the
+ * caller rolls back, a graph without runs remains, and the next run of that workflow uses it.
  */
 export function* storeGraphs(runs: readonly NewRun[]): Flow<void> {
   yield* commit(insertGraphs(runs));
 }
 
-/** The same where the graphs are stored already. */
+/** Like `submit`, after the graphs have been stored. */
 export function submitRuns(runs: readonly NewRun[]): Flow<Enqueued[]> {
   return insert(runs, false, []);
 }
@@ -72,7 +76,7 @@ function place(runs: readonly NewRun[]): Sql[] {
   ];
 }
 
-/** Its lane must be there from the first moment: a claim without one would count nowhere. */
+/** The lane must exist from the first moment: a claim without a lane would count nowhere. */
 function goAhead(runs: readonly NewRun[]): Sql[] {
   const lanes = runs.map(({ id, priority, lane }) => ({
     lane: lane.id,
@@ -86,7 +90,7 @@ function goAhead(runs: readonly NewRun[]): Sql[] {
   return [...takeIn(bestPerLane(lanes)), insertClaims(runs), insertNewsOfRuns(runs.map(({ id }) => id))];
 }
 
-/** A graph is stored once, however many runs it has. */
+/** A graph is stored once, however many runs use it. */
 const graphHash = (graph: string): string =>
   createHash("sha256").update(graph).digest("base64url").slice(0, 22);
 
@@ -143,7 +147,7 @@ interface StepOfRun extends StepMove {
   readonly run: string;
 }
 
-/** What is not said of its items stays as it is. */
+/** Fields of the items that are not given keep their values. */
 const upsert = (fresh: (column: string) => string): string =>
   `state = ${fresh("state")}, unit = ${fresh("unit")}, body = ${fresh("body")}, ${["lane", "total", "created"]
     .map((column) => `${column} = COALESCE(${fresh(column)}, sluice_step.${column})`)

@@ -1,4 +1,4 @@
-/** The row of a task: what is selected of it and of its place, and how it is read. */
+/** The row of a task: its columns, its place, and its decoder. */
 import type { Flow } from "../flow.ts";
 import type { Move } from "../in-line.ts";
 import { inLineSince } from "../in-line.ts";
@@ -17,16 +17,16 @@ const SELECT = sql`SELECT t.id, t.name, t.queue, t.lane, t.asks, t.priority, t.i
    COALESCE(o.attempt, r.attempt, w.attempt, d.attempt) AS attempt, COALESCE(o.losses, r.losses, w.losses, d.losses) AS losses,
    COALESCE(o.finished_at, r.claimed_at, w.at, d.at) AS at, COALESCE(r.session, o.session) AS session, COALESCE(r.epoch, o.epoch) AS epoch, t.good_until, r.held, r.progress, o.body, ${selectFirstTold} FROM sluice_task t ${raw(joinPlaces("t.id"))}`;
 
-/** Tasks `t`, and what follows FROM. */
+/** Tasks `t`. `rest` follows the FROM clause. */
 export const selectTasks = (rest: Sql): Sql<ToldTask> =>
   sql`${SELECT} ${rest}`.as((row) => ({ unit: text(row.id), first: firstTold(row), row: taskRow(row) }));
 
 export const selectTask = (id: string): Sql<ToldTask> => selectTasks(sql`WHERE t.id = ${id}`);
 
-/** Its own rows tell its place in line, and only its history since when it stands there. */
+/** A task's own rows have its place in line. Only its history says since when it has been there. */
 type ToldTask = ToldRow<TaskRow>;
 
-/** The rows of tasks, with their history as far as it is needed: only what is in line can have come back. */
+/** The rows of tasks, with history only where it is needed: only a waiting task can have come back. */
 export const taskRows = (found: readonly ToldTask[]): Flow<TaskRow[]> =>
   withMoves(
     found.map((told) => (told.row.state === "waiting" ? told : { ...told, first: 0 })),
@@ -36,7 +36,7 @@ export const taskRows = (found: readonly ToldTask[]): Flow<TaskRow[]> =>
 const withSince = (task: TaskRow, moves: readonly Move[]): TaskRow =>
   moves.length === 0 ? task : { ...task, since: inLineSince(task.at, moves) };
 
-/** A task that is nowhere has no attempt and no time. The doctor tells of it. */
+/** A task that is in no place has no attempt and no time. The doctor reports it. */
 const taskRow = (row: Row): TaskRow => ({
   id: text(row.id),
   name: text(row.name),

@@ -1,4 +1,6 @@
-/** Telling of what is more than one unit, or none: runs and their steps as a whole, gates, workers, lanes, triggers. */
+/**
+ * Records changes that do not belong to one unit: runs and steps as a whole, gates, workers, lanes, triggers.
+ */
 import type { RunChange } from "../feed.ts";
 import { placeOfGate } from "../feed.ts";
 import { inPortions } from "../portions.ts";
@@ -9,7 +11,7 @@ import { byTopic, INTO, inOrder, numbered, tells, wanted } from "./tell.ts";
 
 const RUN = { run: "text", kind: "text", step: "text", data: "text", i: "int" } as const;
 
-/** Of runs and their steps as a whole. They have the name and the queue of their run. */
+/** Records changes of runs and of their steps as a whole. They get the name and the queue of their run. */
 export const tellRuns = (changes: readonly RunChange[]): Sql[] =>
   inPortions(numbered(changes.map(({ run, kind, step, data }) => ({ run, kind, step, data }))), (some) =>
     tells(
@@ -36,7 +38,7 @@ type OtherChange = Pick<NewChange, "kind" | "subject" | "data"> &
 
 const PLACE = { run: "c.run", subject: "c.subject", task: "''", queue: "c.queue" } as const;
 
-/** Of what is no unit: gates, workers, lanes, triggers. */
+/** Records changes of gates, workers, lanes and triggers. */
 export const tellOthers = (changes: readonly OtherChange[]): Sql[] =>
   byTopic(changes).flatMap(([topic, some]) =>
     inPortions(numbered(some.map(otherRow)), (list) =>

@@ -1,7 +1,8 @@
 /**
- * Telling: what a transaction records for the feed, as part of itself. Each statement records only what a listener
- * wants, and does nothing at all where there is none, so it can be sent without asking first. It must come after the
- * statement that moves the unit: a change then has a higher number than every earlier change of the same unit.
+ * Records changes for the feed, as part of the transaction that makes them. Each statement records only what
+ * a listener wants, and does nothing if there is no listener, so it can be sent without asking first. It must
+ * come after the statement that moves the unit: then a change has a higher number than every earlier change
+ * of the same unit.
  */
 import type { ChangeKind, Topic } from "../../core/change.ts";
 import { TOPIC, topicOf } from "../../core/change.ts";
@@ -21,13 +22,16 @@ export const INTO = raw(
 
 const telling = new WeakMap<Sql<unknown>, "alone" | "beside">();
 
-/** Whether a statement may have recorded something. Where it does nothing else, PostgreSQL answers what it has recorded. */
+/**
+ * Whether a statement may have recorded something. If it does nothing else, PostgreSQL returns the rows that
+ * it has recorded.
+ */
 export function mayHaveTold(statement: Sql<unknown>, answer: readonly Row[], dialect: Dialect): boolean {
   const how = telling.get(statement);
   return how === "beside" || (how === "alone" && (dialect !== "postgres" || answer.length > 0));
 }
 
-/** Marks a statement that records beside something else. */
+/** Marks a statement that records in addition to something else. */
 export function tellsBeside(statement: Sql): Sql {
   telling.set(statement, "beside");
   return statement;
@@ -41,10 +45,10 @@ export function tells(statement: Sql): Sql {
 
 const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`;
 
-/** One row when there is a listener, and none where nobody listens. */
+/** One row if there is a listener, otherwise none. */
 export const selectListening = (): Sql<number> => read(FIRST.as(({ topics }) => int(topics)));
 
-/** The first half is asked once per statement, the second for each row. */
+/** The first half is evaluated once per statement, the second for each row. */
 export const wanted = (
   topic: Topic,
   c: Readonly<Record<"run" | "subject" | "task" | "queue", string>>,
@@ -63,7 +67,7 @@ interface Told {
   readonly topic: Topic;
 }
 
-/** Of units whose bodies are `t`; `from` ends with a condition. */
+/** For units whose bodies are `t`. `from` must end with a condition. */
 const ofUnits = ({ kind, n, at, data, topic }: Told, from: Sql): Sql =>
   sql`${INTO} SELECT ${kind}, t.id, ${n}, t.run, t.step, t.item, t.name, t.queue, ${at}, ${data} FROM ${from} AND ${wanted(topic, OF_TASK)}`;
 
@@ -85,7 +89,7 @@ const ENQUEUED: Told = {
 export const tellEnqueued = (ids: readonly string[]): Sql[] =>
   inPortions(ids, (some) => tells(ofUnits(ENQUEUED, sql`sluice_task t WHERE t.id ${oneOf(some)}`)));
 
-/** Claims that were made a moment ago in the same transaction. */
+/** Records claims made earlier in this transaction. */
 export const tellClaimed = (ids: readonly string[], session: string): Sql =>
   tells(
     ofUnits(
@@ -100,7 +104,7 @@ export const tellClaimed = (ids: readonly string[], session: string): Sql =>
     ),
   );
 
-/** Units that this transaction has ended. */
+/** Records units that this transaction has ended. */
 export const tellEnded = (ids: readonly string[]): Sql =>
   tells(
     ofUnits(
@@ -115,7 +119,7 @@ export const tellEnded = (ids: readonly string[]): Sql =>
     ),
   );
 
-/** Units that this transaction ends while it takes them from `u`: what is told beside the outcome. */
+/** Records units that this transaction ends while it deletes them from `u`. */
 export const tellEnding = (state: FinalState, body: Sql, from: Sql): Sql =>
   ofUnits(
     {
@@ -132,7 +136,10 @@ const PLACE_N = raw(
   `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject))`,
 );
 
-/** Claims that have taken their slots in this transaction. One that could not has moved on, and is not told. */
+/**
+ * Records claims that took their slots in this transaction. A claim that could not has moved on and is not
+ * recorded.
+ */
 export const tellStarted = (claims: readonly HeldRow[]): Sql =>
   tells(
     ofUnits(
@@ -142,7 +149,7 @@ export const tellStarted = (claims: readonly HeldRow[]): Sql =>
     ),
   );
 
-/** The last event of units that this transaction has put back in line. */
+/** Records the last event of units that this transaction has put back in line. */
 export const tellMoved = (ids: readonly string[]): Sql =>
   tells(
     ofUnits(
@@ -158,7 +165,7 @@ export const numbered = <T>(list: readonly T[]): (T & { readonly i: number })[] 
   list.map((one, i) => ({ ...one, i }));
 export const inOrder = (list: string): Sql => raw(` ORDER BY ${list}.i`);
 
-/** Events of units, as they were written. */
+/** Records events of units as they were written. */
 export const tellEvents = (events: readonly NewEvent[]): Sql[] =>
   byTopic(events).flatMap(([topic, some]) =>
     inPortions(numbered(some), (list) =>

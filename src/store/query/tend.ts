@@ -1,4 +1,4 @@
-/** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
+/** Work that time brings: delayed units come due, deadlines pass, ended sessions are deleted. */
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -45,8 +45,8 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
 }
 
 /**
- * Gates that lanes are parked on. From one to the next through the index: a gate costs the same, however many are parked
- * there. MariaDB finds that way by itself.
+ * Gates with parked lanes. The query steps through the index from one gate to the next, so a gate costs the
+ * same however many lanes are parked there. MariaDB finds that plan by itself.
  */
 const selectParkedOn = (after: string): Sql<string> => {
   const steps = sql`SELECT parked FROM (WITH RECURSIVE g (parked, n) AS (
@@ -66,7 +66,7 @@ interface Due {
   readonly lane: LaneSpec;
 }
 
-/** What is due, with its lane, and whose deadline has passed. */
+/** Due units with their lanes, and units whose deadline has passed. */
 export const selectDue = (): Flow<{ readonly due: readonly Due[]; readonly over: readonly string[] }> =>
   flight({
     due: sql`SELECT d.id, d.lane, t.queue, t.name, t.asks FROM sluice_later d JOIN sluice_task t ON t.id = d.id
@@ -90,12 +90,15 @@ export function* expireOnly(ids: readonly string[], dialect: Dialect): Flow<void
   yield* commit([expireAnywhere(ids, { dialect, quiet: false }), moveDeadlines(ids)]);
 }
 
-/** Nobody can end it in time; it is tried again later, and keeps nobody up meanwhile. */
+/** This deadline cannot be enforced now. It is tried again in an hour and blocks nobody in the meantime. */
 export function* putOff(id: string): Flow<void> {
   yield* commit(sql`UPDATE sluice_deadline SET at = ${now} + 3600000 WHERE id = ${id}`);
 }
 
-/** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */
+/**
+ * A delayed unit is in line since it came due, not since it was enqueued. An item of a list goes back to its
+ * place.
+ */
 function promote(ids: readonly string[]): Sql[] {
   return [
     sql`INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)
@@ -106,13 +109,15 @@ function promote(ids: readonly string[]): Sql[] {
   ];
 }
 
-/** What runs has met its deadline, but may come back in line: it is looked at again later. */
+/** A running unit has met its deadline but may come back in line, so the deadline is checked again later. */
 const moveDeadlines = (ids: readonly string[]): Sql[] => [
   sql`DELETE FROM sluice_deadline WHERE id ${oneOf(ids)} AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = sluice_deadline.id)`,
   sql`UPDATE sluice_deadline SET at = ${now} + 60000 WHERE id ${oneOf(ids)}`,
 ];
 
-/** Long after their end, and only when recovery has nothing left to find through them. */
+/**
+ * Sessions are deleted long after their end, and only when recovery has no claims left to find through them.
+ */
 const deleteEndedSessions = (): Sql =>
   sql`DELETE FROM sluice_session WHERE ${throughKey("id")} AND expires_at < ${leaseNow} - 3600000
     AND NOT EXISTS (SELECT 1 FROM sluice_running r WHERE ${throughKey("r.id")} AND r.session = sluice_session.id)

@@ -1,6 +1,6 @@
 /**
- * Triggers: every change moves the stamp on, under the row's own lock. Who was at it then can write nothing any more, so
- * it is not busy either.
+ * Triggers. Every change increments the stamp, under the row's own lock. A process that was evaluating the
+ * trigger can then write nothing any more, so the trigger is not busy either.
  */
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
@@ -22,7 +22,7 @@ import { tellOthers } from "./tell-others.ts";
 
 const DECLARED = { name: "text", kind: "text", workflow: "text", spec: "text", paused: "int" } as const;
 
-/** An app's own; one that belongs to another app is refused, and with it the whole declaration. */
+/** Declares an app's own triggers. A trigger of another app makes the whole declaration fail. */
 export function* declareTriggers(app: string, triggers: readonly NewTrigger[]): Flow<void> {
   const names = triggers.map(({ name }) => name).sort();
   const known = yield* send(
@@ -52,7 +52,7 @@ export function* declareTriggers(app: string, triggers: readonly NewTrigger[]): 
   ]);
 }
 
-/** What it was is asked first: MySQL assigns from left to right and sees what it has assigned. */
+/** The old values are compared first: MySQL assigns from left to right and sees its own assignments. */
 function takeOver(fresh: (column: string) => string): Sql {
   const same = raw(
     `sluice_trigger.spec = ${fresh("spec")} AND sluice_trigger.workflow = ${fresh("workflow")}`,
@@ -138,7 +138,9 @@ export function* takeTrigger(name: string, stamp: number, busyMs: number): Flow<
 
 const stampOf = ({ stamp }: Row): number => int(stamp);
 
-/** The row stays locked until the runs are in: who comes second waits, and then finds another stamp. */
+/**
+ * The row stays locked until the runs are submitted. A second process waits, and then finds another stamp.
+ */
 export function* fire({ name, stamp, state, nextAt, submit: runs }: Firing): Flow<Enqueued[] | undefined> {
   const found = yield* send(
     sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`.as(stampOf),
@@ -157,7 +159,7 @@ export const lastSuccesses = (workflows: readonly string[]): Flow<Success[]> =>
     ),
   );
 
-/** Begins at what waits and runs, never at the runs of the past. */
+/** Starts from waiting and running units, never from the runs of the past. */
 export function* activeRuns(of: RunsOf): Flow<Active> {
   const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
   const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
@@ -169,7 +171,7 @@ export function* activeRuns(of: RunsOf): Flow<Active> {
     ],
     inProgress: [
       sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`.as(idOf),
-      // Over, but its code is not.
+      // The run is over, but its code still runs.
       sql`SELECT u.id FROM sluice_stopping u WHERE ${isOne} LIMIT 1`.as(idOf),
     ],
   });

@@ -1,4 +1,4 @@
-/** Everything that one wait depends on, seen at one instant: what `explain` hands to the same `admit`. */
+/** Everything that one wait depends on, at one instant. `explain` hands it to the same `admit`. */
 import { tasksOfApps } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
@@ -70,11 +70,11 @@ type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before
 
 const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0 };
 
-/** Who competes with it: the lanes that stand ahead of it at one of its gates, with their first units. */
+/** The competition: lanes ahead of the task at one of its gates, with their first units. */
 function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<Standing> {
   const spot = { rank, precedence: 0 - task.priority, at: task.at, id: task.id };
   const near = yield* send([selectOwn(task.lane), ...selectNear(keys, spot)]);
-  // Of a lane that begins behind it, only those who have just arrived may stand ahead: its own row was not among them.
+  // If a lane's head is behind this place, only its arrivals were found above. Its own row is read here.
   const announced = near.filter(isAnnounced).map(({ id }) => id);
   const taken = yield* send(announced.length > 0 && selectLanesNamed(announced));
   const found = [...near, ...taken];
