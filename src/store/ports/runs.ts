@@ -2,8 +2,10 @@
  * Runs: what a store remembers about them. A run is a unit like a task: it waits in the line of the queue
  * `@runs`, asks the gates `runs` and `tag:…`, and its claim holds them. So its place is its state:
  *
- * waiting, later → queued · running, not started → notStarted · running, started → started · outcome → the
- * rest
+ * - waiting or later: queued
+ * - running, but not started: notStarted
+ * - running and started: started
+ * - outcome: the rest
  *
  * Its claim belongs to a session of its own that never ends (`RUNS`), because a run ends with its last step
  * and not with the process that admitted it. A claim that is not started within its lease, the start timeout,
