@@ -1,11 +1,11 @@
-// What was heard, judged by the rows.
+// Compares the changes that were heard with the rows.
 
 import { expect } from "vitest";
 import type { Change, Store } from "../../src/store/store.ts";
 import { bySubject } from "./heard.ts";
 import { GATES } from "./writing.ts";
 
-/** Every event of every unit, and of the gates, exactly once and in order; and nothing else of them. */
+/** Every event of every unit and gate was heard exactly once and in order, and nothing else about them. */
 export async function judge(store: Store, ids: readonly string[], heard: readonly Change[]): Promise<void> {
   const subjects = bySubject(heard.filter(({ n }) => n !== null));
   expect(ids.length).toBeGreaterThan(100);
@@ -21,7 +21,7 @@ export async function judge(store: Store, ids: readonly string[], heard: readonl
   expect(wrong.slice(0, 3)).toEqual([]);
   const others = [...subjects.keys()].filter((subject) => !subject.includes(":"));
   expect(others).toEqual([]);
-  // All that can happen has happened.
+  // Every kind of change has occurred.
   const kinds = new Set(heard.map(({ kind }) => kind));
   for (const kind of KINDS) expect([...kinds]).toContain(kind);
 }

@@ -1,4 +1,4 @@
-// What a writer of the model test does, one step after the other. Imports no test runner: child processes use it.
+// The steps of a writer of the model test. Imports no test runner, because child processes use it too.
 
 import type { Finished, Report } from "../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
@@ -18,7 +18,7 @@ const OPTIONS = '{"retry":{"attempts":9,"backoff":"fixed","delayMs":0,"maxDelayM
 
 export const GATES = ["pool:feed", "queue:feed"] as const;
 
-/** Short, so that what a killed process held is found lost soon. */
+/** Short, so that the claims of a killed process are found lost soon. */
 const LEASE_MS = 3_000;
 
 const CALM: Report = {
@@ -95,7 +95,7 @@ export class Writing {
     };
   }
 
-  /** Reports what it holds, each in some way, and takes more. A session that was lost begins anew. */
+  /** Reports each claim it holds in some way, and takes more. A lost session is opened again. */
   async #exchange(): Promise<void> {
     if (!(await this.#store.renewSession(`session ${this.#name}`, LEASE_MS))) {
       this.#held = [];
@@ -149,7 +149,7 @@ export class Writing {
     this.#own.push(run.id);
   }
 
-  /** A run starts with one step, and ends when it is looked at again. */
+  /** A run starts with one step, and ends when it is next looked at. */
   async #advance(): Promise<void> {
     await this.#store.advance((runs) => ({
       moves: runs.map(({ id, epoch, started }) => {
