@@ -1,5 +1,6 @@
-// A lane parks on a full gate at the very moment in which the gate is freed outside of any pass. The process
-// that frees it looks for parked lanes afterwards. If it looks too early, no process ever looks again.
+// A lane parks on a full gate at the very moment in which the gate is freed, by a report that does not lock
+// it. The process that frees it looks for parked lanes afterwards. If it looks too early, no process ever
+// looks again.
 
 import { expect, test } from "vitest";
 import type { Moves, Scope, Store } from "../../src/store/store.ts";
