@@ -19,7 +19,9 @@ export interface Ended {
    * For a step of a run: the news to leave once the step has ended. A report that comes too late leaves none.
    */
   readonly news?: News | undefined;
-  /** The attempt is over, but its code still runs. It keeps its slots until the code is reported as stopped. */
+  /**
+   * The attempt is over, but its code still runs. It keeps its slots until the code is reported as stopped.
+   */
   readonly stopping?: true;
 }
 
