@@ -1,4 +1,4 @@
-/** Time in the hands of a test: it stands still until somebody moves it. */
+/** A clock under the control of a test. It stands still until the test advances it. */
 import type { SqliteTime } from "../store/sqlite/index.ts";
 
 export class FakeClock {
@@ -8,7 +8,7 @@ export class FakeClock {
     this.#now = now;
   }
 
-  /** Bound, so that it can be handed on as a function. */
+  /** Bound, so that it can be passed on as a function. */
   readonly now = (): number => this.#now;
 
   advance(ms: number): number {
@@ -17,7 +17,7 @@ export class FakeClock {
   }
 }
 
-/** The clocks of an embedded store that follow a fake one. Waiting for a lock still takes its real time. */
+/** The clocks of an embedded store, following a fake one. Waiting for a lock still takes real time. */
 export function sqliteTimeOf(clock: FakeClock): SqliteTime {
   return {
     wall: clock.now,

@@ -1,4 +1,7 @@
-/** A world in the hands of a test: time moves when it is told to, and chance is what the test says. */
+/**
+ * An environment under the control of a test: time moves when the test says so, and chance is what the test
+ * sets.
+ */
 import type { Cancel, Env } from "../env/env.ts";
 import { FakeClock } from "./clock.ts";
 
@@ -9,7 +12,7 @@ interface Timer {
 
 export class FakeEnv implements Env {
   readonly clock: FakeClock;
-  /** What `random` answers. */
+  /** The value that `random` returns. */
   chance = 0.5;
   #timers: Timer[] = [];
   #ids = 0;
@@ -48,12 +51,15 @@ export class FakeEnv implements Env {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** In how many milliseconds what is planned comes due, soonest first. */
+  /** The milliseconds until each planned call is due, soonest first. */
   get planned(): number[] {
     return this.#timers.map(({ at }) => at - this.clock.now()).sort((a, b) => a - b);
   }
 
-  /** Lets time pass. Whatever comes due is called at its own instant, and everything that follows from it happens. */
+  /**
+   * Lets time pass. Each planned call is made at its own instant, and everything that follows from it
+   * happens.
+   */
   async advance(ms: number): Promise<void> {
     const until = this.clock.now() + ms;
     await this.settle();
@@ -65,12 +71,12 @@ export class FakeEnv implements Env {
     this.clock.advance(until - this.clock.now());
   }
 
-  /** Time goes on, but nobody is called: a process that was frozen. */
+  /** Time goes on but nothing is called, as in a frozen process. */
   freeze(ms: number): void {
     this.clock.advance(ms);
   }
 
-  /** What came due while it was frozen is called, in order and at once; nothing else happens in between. */
+  /** Calls what came due while frozen, in order and at once. Nothing else happens in between. */
   thaw(): void {
     const now = this.clock.now();
     for (let next = this.#next(now); next; next = this.#next(now)) this.#call(next);

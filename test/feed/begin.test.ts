@@ -1,4 +1,4 @@
-// How a listener begins, and how changes get their positions, with everybody stopped where it matters.
+// How a listener begins and how changes get their positions, with each process stopped at the critical point.
 
 import { expect, onTestFinished, test } from "vitest";
 import { stoppable } from "../race/barrier.ts";
@@ -37,9 +37,9 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       await unseen;
       await following;
       await later;
-      // It may have come before the listener began, but not unseen.
+      // Its position may be before the listener's start, but it was recorded.
       expect(await told(0)).toEqual(["later"]);
-      // It was committed before: whoever reads now finds it there.
+      // It was committed before the listener began, so a reader finds it now.
       expect((await store.tasksById(["unseen"])).map(({ id }) => id)).toEqual(["unseen"]);
     });
 

@@ -1,4 +1,4 @@
-// Somebody who listens to everything, and what they heard. Imports no test runner: child processes use it, too.
+// A listener to everything, and what it heard. Imports no test runner, because child processes use it too.
 
 import { ALL_TOPICS } from "../../src/core/change.ts";
 import type { Change, Listener, Store } from "../../src/store/store.ts";
@@ -13,7 +13,7 @@ export const everything = (id: string): Listener => ({
   keepMs: MOST_KEEP_MS,
 });
 
-/** All that came after a position. A gap, or a listener that was forgotten, is an error. */
+/** All changes after a position. A gap, or a listener that was forgotten, is an error. */
 export async function heardSince(
   store: Store,
   listener: string,

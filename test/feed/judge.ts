@@ -1,11 +1,11 @@
-// What was heard, judged by the rows.
+// Compares the changes that were heard with the rows.
 
 import { expect } from "vitest";
 import type { Change, Store } from "../../src/store/store.ts";
 import { bySubject } from "./heard.ts";
 import { GATES } from "./writing.ts";
 
-/** Every event of every unit, and of the gates, exactly once and in order; and nothing else of them. */
+/** Every event of every unit and gate was heard exactly once and in order, and nothing else about them. */
 export async function judge(store: Store, ids: readonly string[], heard: readonly Change[]): Promise<void> {
   const subjects = bySubject(heard.filter(({ n }) => n !== null));
   expect(ids.length).toBeGreaterThan(100);

@@ -1,4 +1,4 @@
-// A process that listens, writes down what it hears, and goes on where an earlier one was killed.
+// A process that listens, writes down what it hears, and continues where an earlier process was killed.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { everything } from "./heard.ts";
 
 const [url = "", path = "", name = ""] = process.argv.slice(2);
 
-/** The last whole line. Half a line is what a killed process leaves. */
+/** The last complete line. A killed process may leave half a line. */
 function lastHeard(): { listener: string; position: number } | undefined {
   if (!existsSync(path)) return undefined;
   const text = readFileSync(path, "utf8");

@@ -1,4 +1,5 @@
-// The store in memory: eight write in turn, two listen, and one of these goes on by its cursor after each page.
+// The store in memory: eight writers take turns, two listeners listen, and one of them resumes by its cursor
+// after each page.
 
 import { expect, test } from "vitest";
 import { openMemory } from "../../src/store/memory/index.ts";

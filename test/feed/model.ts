@@ -1,5 +1,6 @@
-// Eight processes write, some of them are killed in the middle, two listen, and one of these dies and goes on by its
-// cursor. What was heard is judged by the rows: the history of every unit, each event once and in its order.
+// Eight processes write and some of them are killed in the middle. Two processes listen, and one of them dies
+// and resumes by its cursor. What was heard is compared with the rows: the history of every unit, each event
+// once and in order.
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
@@ -17,7 +18,7 @@ import { judge, missing } from "./judge.ts";
 
 const WRITERS = 8;
 const ROUNDS = 4;
-/** Between two rounds of deaths. */
+/** The time between two rounds of deaths. */
 const ROUND_MS = 1_000;
 
 interface Message {
@@ -33,7 +34,7 @@ async function start(module: string, ...given: string[]): Promise<ChildProcess> 
   return child;
 }
 
-/** The next word of a process. One that fails says so. */
+/** The next message of a process. A process that fails reports it. */
 function said(child: ChildProcess): Promise<Message> {
   return new Promise((resolve, reject) => {
     child.once("message", (message: Message) =>
@@ -95,7 +96,7 @@ async function metEverything(store: Store, since: number): Promise<void> {
     await sleep(250);
 }
 
-/** What the mortal one wrote down, through all its lives, is what the steady one heard. */
+/** The listener that was killed again and again wrote down the same changes that the steady one heard. */
 async function sameAs(log: string, heard: readonly Change[]): Promise<void> {
   const last = heard.at(-1)?.position as number;
   const lines = (): (Change & { listener: string })[] =>

@@ -1,4 +1,4 @@
-// A process that does everything that moves units, as fast as it can, until it is told to stop or is killed.
+// A process that does everything that moves units, as fast as it can, until it is stopped or killed.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../src/api/open-store.ts";

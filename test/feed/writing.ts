@@ -1,4 +1,4 @@
-// What a writer of the model test does, one step after the other. Imports no test runner: child processes use it.
+// The steps of a writer of the model test. Imports no test runner, because child processes use it too.
 
 import type { Finished, Report } from "../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
@@ -21,7 +21,7 @@ export const GATES = ["pool:feed", "queue:feed"] as const;
 /** In turn instead of by chance, so that a slow machine meets each of them too. */
 const OUTCOMES = ["failed", "returned", "retry", "succeeded", "succeeded"] as const;
 
-/** Short, so that what a killed process held is found lost soon. */
+/** Short, so that the claims of a killed process are found lost soon. */
 const LEASE_MS = 3_000;
 
 const CALM: Report = {
@@ -99,7 +99,7 @@ export class Writing {
     };
   }
 
-  /** Reports what it holds, each in some way, and takes more. A session that was lost begins anew. */
+  /** Reports each claim it holds in some way, and takes more. A lost session is opened again. */
   async #exchange(): Promise<void> {
     if (!(await this.#store.renewSession(`session ${this.#name}`, LEASE_MS))) {
       this.#held = [];
@@ -152,7 +152,7 @@ export class Writing {
     this.#own.push(run.id);
   }
 
-  /** A run starts with one step, and ends when it is looked at again. */
+  /** A run starts with one step, and ends when it is next looked at. */
   async #advance(): Promise<void> {
     await this.#store.advance((runs) => ({
       moves: runs.map(({ id, epoch, started }) => {

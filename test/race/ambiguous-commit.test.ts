@@ -1,5 +1,5 @@
-// The connection dies while a commit is on the way. Whether it was done or not, an enqueue has exactly one effect and
-// says so, and a pass says that it does not know.
+// The connection dies while a commit is on its way. Whether or not the commit was done, an enqueue has
+// exactly one effect and reports it, and a pass reports that it does not know.
 
 import { expect, test } from "vitest";
 import type { Scene } from "./behind-broken-line.ts";
@@ -14,7 +14,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
   describeOn(name, () => {
     test("an enqueue whose commit arrives after everybody believed it lost has exactly one effect", async () => {
       const { line, store, count, isAnyoneWaiting } = await behindBrokenLine(name);
-      // The second try finds the first one's row uncommitted, and has to wait for it.
+      // The second attempt finds the first one's row uncommitted, and has to wait for it.
       line.breakNext({ answer: "late", isTime: isAnyoneWaiting });
       expect(await store.enqueue([newTask("a", { key: "k" })])).toEqual([{ id: "a", created: true }]);
       expect(line.cuts).toBe(1);
@@ -30,7 +30,8 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       "an enqueue whose commit arrives late is not put in line a second time when it is done by then",
       async () => {
         const { line, store, count, aside, isAnyoneWaiting } = await behindBrokenLine(name);
-        // Stands for a worker that is quicker than our second try: with the late commit, the task is done at once.
+        // Stands for a worker that is faster than our second attempt: with the late commit, the task is done
+        // at once.
         await aside(`CREATE FUNCTION do_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           IF NOT EXISTS (SELECT 1 FROM sluice_outcome WHERE id = NEW.id) THEN
             INSERT INTO sluice_outcome (id, state, attempt, losses, finished_at, n) VALUES (NEW.id, 'succeeded', 1, 0, 0, 3);

@@ -1,5 +1,5 @@
-// The connection dies while a trigger fires. Nobody guesses: who looks again sees by the stamp whether it happened, and
-// the run is there once.
+// The connection dies while a trigger fires. Nothing is guessed: the stamp shows at the next look whether it
+// happened, and the run exists once.
 
 import { expect, test } from "vitest";
 import { laneOf } from "../../src/store/lane.ts";
@@ -22,7 +22,7 @@ const newRun = (id: string): NewRun => ({
   steps: [],
 });
 
-/** A schedule that has not fired, and what there is to see of it. */
+/** A schedule that has not fired, and ways to look at it. */
 async function scheduled(name: "PostgreSQL" | "MariaDB") {
   const nightly = { name: NAME, kind: "schedule", workflow: "run", spec: "{}", paused: false } as const;
   const scene: Scene = await behindBrokenLine(name, async (store) => {

@@ -1,4 +1,5 @@
-// A store that goes away while it is open: whoever asks it something is told so in one way, with its address.
+// A store becomes unreachable while it is open. Every call reports this in the same way, with the store's
+// address.
 
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
@@ -36,7 +37,7 @@ const ASKS: Readonly<Record<string, (sluice: Sluice) => Promise<unknown>>> = {
   worker: (sluice) => sluice.worker({ poll: "1h" }),
 };
 
-/** A server between us and the database that can be switched off. */
+/** A proxy between us and the database that can be switched off. */
 async function between(target: string) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

@@ -1,4 +1,5 @@
-// A store whose next transaction stops half-way, inside the database and with all its locks, until the test lets it go on.
+// A store whose next transaction stops half-way, inside the database and with all its locks, until the test
+// lets it continue.
 
 import type { Flow } from "../../src/store/flow.ts";
 import { MysqlDatabase } from "../../src/store/mysql/database.ts";
@@ -10,24 +11,24 @@ import { SqlStore } from "../../src/store/sql-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Place } from "./support.ts";
 
-/** Where it stops: in front of the flight that sends such a statement, or behind it and before the commit. */
+/** Where it stops: before the flight with a matching statement, or after it and before the commit. */
 export type Where = { readonly before: RegExp } | { readonly behind: RegExp };
 
 export interface Stopped {
-  /** Resolves when the transaction has come there. */
+  /** Resolves when the transaction has arrived there. */
   readonly there: Promise<void>;
   goOn(): Promise<void>;
 }
 
 export interface Stoppable {
   readonly store: Store;
-  /** The next transaction that comes there stops, once. */
+  /** The next transaction that arrives there stops, once. */
   stop(where: Where): Promise<Stopped>;
 }
 
 const DATABASES = { PostgreSQL: PostgresDatabase, MariaDB: MysqlDatabase } as const;
 
-/** Waiting there takes as long as the test likes; no timeout of ours cuts it short. */
+/** The wait takes as long as the test likes; none of our timeouts cuts it short. */
 const BARRIERS = {
   PostgreSQL: (n: number) => ({
     wait: ["SET LOCAL lock_timeout = '20s'", `SELECT pg_advisory_xact_lock(${n})`],
@@ -35,7 +36,7 @@ const BARRIERS = {
     open: `SELECT pg_advisory_unlock(${n})`,
   }),
   MariaDB: (n: number) => ({
-    // Names of locks are the whole server's.
+    // Lock names are global to the server.
     wait: [`SELECT GET_LOCK(CONCAT(DATABASE(), ${n}), 20)`, `SELECT RELEASE_LOCK(CONCAT(DATABASE(), ${n}))`],
     close: `SELECT GET_LOCK(CONCAT(DATABASE(), ${n}), 20)`,
     open: `SELECT RELEASE_LOCK(CONCAT(DATABASE(), ${n}))`,

@@ -1,4 +1,5 @@
-// A store behind a line that breaks on demand, and somebody beside it who sees what the database has really done.
+// A store behind a connection that breaks on demand, and an observer beside it that sees what the database
+// has really done.
 
 import { onTestFinished } from "vitest";
 import { openMysql } from "../../src/store/mysql/index.ts";
@@ -9,17 +10,17 @@ import { placeOf, waitingForLocks } from "./support.ts";
 
 export interface Scene {
   readonly line: BrokenLine;
-  /** At the far end of the line. */
+  /** The store at the far end of the connection. */
   readonly store: Store;
-  /** How many rows there are, as somebody sees whose line is whole. */
+  /** How many rows there are, as the observer sees it. */
   count(what: string): Promise<number>;
-  /** Plain SQL by the same. */
+  /** Runs plain SQL on the observer's connection. */
   aside(sql: string): Promise<unknown>;
-  /** Whether somebody waits for a lock. */
+  /** Whether any connection waits for a lock. */
   isAnyoneWaiting(): Promise<boolean>;
 }
 
-/** On a database of its own that the test may `prepare`; all of it ends with the test. */
+/** Uses a database of its own that the test may `prepare`. Everything is closed with the test. */
 export async function behindBrokenLine(
   name: "PostgreSQL" | "MariaDB",
   prepare: (store: Store) => Promise<unknown> = async () => {},

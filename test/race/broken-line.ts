@@ -1,18 +1,21 @@
-// A wire that breaks in the worst moment: while a commit is on its way. Speaks no protocol; it only looks for the word.
+// A connection that breaks at the worst moment: while a commit is on its way. It speaks no protocol and only
+// looks for the word.
 
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 
 export type Cut =
-  /** The commit arrives, its answer does not. Cut once the server has done it. */
+  /** The commit arrives, but its answer does not. The connection is cut once the server has done it. */
   | { readonly answer: "lost"; readonly isDone: () => Promise<boolean> }
-  /** The line is cut first, and the commit arrives all the same, once `isTime`. */
+  /** The connection is cut first, but the commit still arrives, once `isTime`. */
   | { readonly answer: "late"; readonly isTime: () => Promise<boolean> }
   /** The commit itself does not arrive. */
   | { readonly answer: "never asked" };
 
-/** Not the COMMITTED of an isolation level; and once it is prepared, by the name it has then. */
+/**
+ * Does not match the COMMITTED of an isolation level. Once the statement is prepared, it matches its name.
+ */
 const COMMIT = /COMMIT(?!TED)|sluice_commit/;
 
 export class BrokenLine {
@@ -38,7 +41,7 @@ export class BrokenLine {
     return line;
   }
 
-  /** Breaks the next commit that comes along; those after it go through. */
+  /** Breaks the next commit. Later ones go through. */
   breakNext(cut: Cut): void {
     this.#cut = cut;
   }

@@ -1,5 +1,5 @@
-// A caller enqueues inside his own transaction and leaves it open. Nobody else must wait for it, even if he was the
-// first ever to name a gate.
+// A caller enqueues inside its own transaction and leaves it open. No other process may have to wait for it,
+// even if the caller was the first ever to name a gate.
 
 import pg from "pg";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const lane = laneOf("race", "run", [
   { gate: NEW, slots: 1 },
   { gate: "queue:race", slots: 1 },
 ]);
-/** Whoever is blocked stays blocked until the caller commits, so this bound only ends a test that has failed. */
+/** A blocked process stays blocked until the caller commits, so this bound only ends a failed test. */
 const LONG = 10_000;
 
 describeOn("PostgreSQL", () => {
@@ -80,7 +80,7 @@ describeOn("PostgreSQL", () => {
     await caller.connect();
     try {
       const store = await place.open();
-      // The stricter of what callers use: what was stored after their first look must do no harm.
+      // The strictest isolation that callers use: rows stored after their first read must do no harm.
       await caller.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
       await caller.query("SELECT 1 FROM sluice_task");
       expect(await store.submit([newRun("mine")], caller)).toEqual([{ id: "mine", created: true }]);
@@ -141,7 +141,7 @@ describeOn("PostgreSQL", () => {
 
 let sessions = 0;
 
-/** What a newcomer gets who looks as often as a worker would. */
+/** What a new claimer gets that looks as often as a worker would. */
 async function claimed(store: Store): Promise<number> {
   sessions += 1;
   const claimer = await Claimer.open(store, `session-${sessions}`, { ...SEAT, slots: 1 });

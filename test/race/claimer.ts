@@ -1,4 +1,4 @@
-// A worker without the code. Imports no test runner: child processes use it, too.
+// A worker without the code. Imports no test runner, because child processes use it too.
 
 import type { Answer, Report, Seat } from "../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
@@ -23,7 +23,7 @@ const CALM: Report = {
   ownTurn: true,
 };
 
-/** A worker without the code: it claims, and says that it is done when told so. */
+/** A worker without the code: it claims, and reports success when told to. */
 export class Claimer {
   readonly claims: StoreClaims;
   #finished: Report["finished"] = [];
@@ -38,7 +38,7 @@ export class Claimer {
     return claimer;
   }
 
-  /** Takes what it can get; how many it got. */
+  /** Claims what it can get. Returns how many claims it got. */
   async take(): Promise<number> {
     const { claimed } = await this.claims.exchange(CALM);
     this.#finished = [

@@ -1,5 +1,5 @@
-// Fifty claimers at once on a limit of one: exactly one of them gets it, every time. One test file per database, so
-// that they run side by side.
+// Fifty claimers at once on a limit of one: exactly one of them gets it, every time. Each database has its
+// own test file, so that they run side by side.
 
 import { expect, test } from "vitest";
 import type { Place } from "./support.ts";
@@ -30,7 +30,7 @@ export function raceClaimers(name: Place["name"]): void {
           Array.from({ length: ROUNDS }, (_, index) => newTask(`t${String(index).padStart(3, "0")}`)),
         );
         await intake(store);
-        // Everybody has seen the lane and its gates before it counts.
+        // Every claimer has seen the lane and its gates before the race begins.
         for (const claimer of claimers) await claimer.take();
         await limit(store, GATE, 1);
         for (const claimer of claimers) expect((await claimer.finish()).claimed).toEqual([]);

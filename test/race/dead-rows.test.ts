@@ -1,5 +1,5 @@
-// PostgreSQL keeps what was claimed in its indexes until a vacuum comes. A look at a line must not walk over it: that
-// cost would grow with everything the line has seen.
+// PostgreSQL keeps claimed rows in its indexes until a vacuum comes. A look at a line must not walk over
+// them: its cost would grow with everything the line has seen.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SETTINGS } from "../../src/store/postgres/settings.ts";
@@ -12,7 +12,7 @@ import { describeOn, intake, LANE, newTask, placeOf } from "./support.ts";
 
 const GONE = 9_000;
 const LEFT = 1_000;
-/** Pages that a look may touch: a few per index, whatever lies before the head. */
+/** The pages that a look may touch: a few per index, whatever lies before the head. */
 const FEW = 20;
 
 describe.each(["PostgreSQL", "PostgreSQL as installed"] as const)("%s", (server) =>
@@ -31,7 +31,7 @@ describe.each(["PostgreSQL", "PostgreSQL as installed"] as const)("%s", (server)
     });
     afterEach(() => place.close());
 
-    /** As the planner sees it once and for all, and how many pages it then read. */
+    /** Runs the statement with its generic plan, and returns how many pages it read. */
     const looked = async (statement: Sql<unknown>): Promise<{ pages: number; rows: number }> => {
       const clock = "0::bigint";
       const { text, values } = statement.render("postgres", { wall: clock, lease: clock });

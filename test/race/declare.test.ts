@@ -1,6 +1,6 @@
-// Workers of several versions and apps start at the same moment, each with a connection of its own. All of them come to
-// stand before one locked gate, so that what each would write is decided only when it is let go: nobody's word is lost,
-// and the gates are as the declarations in force say.
+// Workers of several versions and apps start at the same moment, each with a connection of its own. All of
+// them stop at one locked gate, so that what each writes is decided only when the gate is released. No
+// declaration is lost, and the gates are as the declarations in force say.
 
 import { expect, test } from "vitest";
 import type { Declaration, Store } from "../../src/store/store.ts";
@@ -69,7 +69,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         const { limit, said } = await wordsAt(first, "pool:a");
         expect(said).toEqual([["shop", limit]]);
         expect(await wordsAt(first, "pool:b")).toEqual({ limit, said });
-        // Whichever came last is the one in force; none of the others comes back by itself.
+        // The last declaration is in force. None of the others comes back by itself.
         const again = await Promise.all(limits.map((each) => first.declare(of("shop", each), "start")));
         expect(again.map(({ inForce }) => inForce)).toEqual(limits.map((each) => each === limit));
         const rows = await observer.query("SELECT n FROM sluice_deploy WHERE app = 'shop' ORDER BY n");

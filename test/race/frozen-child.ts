@@ -1,5 +1,5 @@
-// A claimer that freezes inside its first pass: after it has locked and looked, before it writes. Told to go on, it
-// goes on as if nothing had happened, and says what came of it.
+// A claimer that freezes inside its first pass: after it has locked and looked, before it writes. When it is
+// resumed, it continues as if nothing had happened, and reports the result.
 
 import { writeSync } from "node:fs";
 import { openMysql } from "../../src/store/mysql/index.ts";

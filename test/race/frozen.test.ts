@@ -1,5 +1,5 @@
-// A process that freezes inside a pass holds the locks of its gates. The database takes them away after a second, so
-// nobody waits for longer than two.
+// A process that freezes inside a pass holds the locks of its gates. The database takes them away after a
+// second, so no other process waits longer than two.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ import {
 } from "./support.ts";
 
 const BOUND_MS = 2_000;
-/** For a machine that has something else to do. */
+/** For a busy machine. */
 const MARGIN_MS = 1_500;
 
 class Child {
@@ -97,7 +97,8 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
 
         child.goOn();
         const said = await child.said();
-        // Its pass was undone. It knows that, or it does not know what became of it and looks; either way it has nothing.
+        // Its pass was undone. It knows that, or it does not know the result and looks. Either way it has
+        // nothing.
         expect(said).toMatchObject({ granted: 0, held: [] });
         expect([null, "AMBIGUOUS_COMMIT"]).toContain(said.code);
         expect(await store.queues()).toMatchObject([{ waiting: 2, running: 1 }]);

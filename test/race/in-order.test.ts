@@ -1,5 +1,5 @@
-// Rows that one statement locks are locked in one order, whatever order the table has them in and whatever way the planner
-// goes. Somebody has the one in the middle: what stands before it is locked by then, what stands behind it is not.
+// A statement locks its rows in one order, whatever their order in the table and whatever plan is chosen. The
+// test holds the middle row: the row before it is locked by then, the row after it is not.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
@@ -42,8 +42,9 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       ]);
     });
 
-    // InnoDB locks rows as it finds them and sorts them afterwards, and finds few claims by their epochs. Nobody waits there
-    // for one claim while it holds another: advance has their runs, recovery passes over what others have in hand.
+    // InnoDB locks rows as it finds them and sorts them afterwards, and finds few claims by their epochs. No
+    // transaction waits there for one claim while it holds another: `advance` has locked the runs, and
+    // recovery skips claims that others have locked.
     test.skipIf(name === "MariaDB")("whoever moves runs on locks their claims by id", async () => {
       const { store, holder, observer, aside } = await unlucky(name);
       const runs = ["r1", "r2", "r3"];
@@ -80,7 +81,7 @@ interface Hands {
   readonly aside: Aside;
 }
 
-/** Which of three rows the work has locked while somebody else has the second. */
+/** Which of the other two rows the work has locked while the test holds the second. */
 async function lockedBefore(
   name: Place["name"],
   { holder, observer, aside }: Hands,
@@ -106,7 +107,7 @@ async function lockedBefore(
   return locked;
 }
 
-/** A planner has reasons of its own; these settings only make it choose what it may choose at any time. */
+/** These settings only make the planner choose a plan that it may choose at any time. */
 async function unlucky(name: Place["name"]): Promise<Hands & { store: Store }> {
   const place = await placeOf(name);
   onTestFinished(() => place.close());

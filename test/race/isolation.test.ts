@@ -1,5 +1,5 @@
-// What each transaction sees of the others. A pass and all that moves units see what is committed at each statement; an
-// answer to a question shows one instant. Neither depends on how the server was set up.
+// What each transaction sees of the others. A pass, and everything else that moves units, sees what is
+// committed at each statement. A read shows one instant. Neither depends on the server's settings.
 
 import { expect, onTestFinished, test } from "vitest";
 import { stoppable } from "./barrier.ts";
@@ -17,7 +17,7 @@ import {
   untilWaitingOrOver,
 } from "./support.ts";
 
-/** Whoever is blocked stays blocked until the test goes on, so this bound only ends a test that has failed. */
+/** A blocked process stays blocked until the test continues, so this bound only ends a failed test. */
 const LONG = 2_500;
 
 const STRICTER = {
@@ -25,7 +25,8 @@ const STRICTER = {
     const [row] = await query("SELECT current_database() AS name");
     await query(`ALTER DATABASE ${row?.name} SET default_transaction_isolation = 'repeatable read'`);
   },
-  // A server's default is every database's: it cannot be changed for one test, and our sessions start with it.
+  // The server's default applies to every database: it cannot be changed for one test, and our sessions start
+  // with it.
   MariaDB: async () => {},
 } as const;
 
@@ -75,7 +76,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         ...IDLE,
         claim: [{ id: "b", held: true }],
       }));
-      // It has looked for it in line and among the delayed, and found it at work.
+      // It has looked for the task in line and among the delayed units, and found it running.
       const stopped = await first.stop({ before: /INSERT INTO sluice_outcome/ });
       const cancel = first.store.cancel("b", "test");
       await stopped.there;

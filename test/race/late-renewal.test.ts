@@ -1,6 +1,6 @@
-// A session is renewed at the last moment, and the renewal is committed only after the lease ran out; its holder has its
-// claim in hand just then. A pass in between takes the claim for lost, cannot take it away, and must not give its slot
-// to somebody else: the renewal brings the claim back.
+// A session is renewed at the last moment, and the renewal is committed only after the lease expired, while
+// the holder's own transaction has its claim locked. A pass in between sees the claim as lost and cannot take
+// it away. It must not give the slot to another claimer: the renewal brings the claim back.
 
 import { expect, test } from "vitest";
 import { Claimer, describeOn, GATE, intake, limit, newTask, placeOf, until } from "./support.ts";
@@ -24,12 +24,12 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         const look = await place.beside();
         await look.query(`UPDATE sluice_session SET expires_at = ${NOW[name]} + 400 WHERE id = 'holder'`);
 
-        // The first half of a renewal: alive, and held.
+        // The first half of a renewal: the session is alive, and its row is locked.
         const renewal = await place.beside();
         await renewal.query("BEGIN");
         const alive = `SELECT id FROM sluice_session WHERE id = 'holder' AND expires_at > ${NOW[name]} FOR UPDATE`;
         expect(await renewal.query(alive)).toHaveLength(1);
-        // The first half of the holder's own pass: its claim is marked as begun, so it is in hand.
+        // The first half of the holder's own pass: its claim is marked as begun, so it is locked.
         const pass = await place.beside();
         await pass.query("BEGIN");
         await pass.query("UPDATE sluice_running SET started_at = 1, until_at = NULL WHERE id = 'a'");
@@ -37,7 +37,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         const over = `SELECT id FROM sluice_session WHERE id = 'holder' AND expires_at <= ${NOW[name]}`;
         await until(async () => (await look.query(over)).length === 1);
         const other = await Claimer.open(store, "other");
-        // A newcomer has seen everything after a few looks.
+        // A new claimer has seen everything after a few looks.
         for (let looks = 0; looks < 5; looks += 1) await other.take();
 
         await renewal.query(

@@ -1,4 +1,4 @@
-// A holder that reports late against somebody who recovers its claim: both want the gate and the claim.
+// A holder reports late while another process recovers its claim: both want the gate and the claim.
 
 import { expect, test } from "vitest";
 import type { Claimed } from "../../src/store/store.ts";
@@ -46,7 +46,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
     }, async () => {
       const place = await placeOf(name);
       try {
-        // A store pauses before it tries a lost race again, so whoever counts its pauses counts deadlocks.
+        // A store pauses before it retries a lost race, so counting its pauses counts deadlocks.
         let again = 0;
         const sleep = async (): Promise<void> => {
           again += 1;
@@ -68,13 +68,13 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
             claim,
           }));
           expect(claimed).toHaveLength(UNITS);
-          // The session is over, and its holder does not know: both want to end its claims now.
+          // The session is over, and its holder does not know: both sides want to end its claims now.
           await store.closeSession(session);
           again = 0;
           const back = (claims: readonly Claimed[]) =>
             claims.map(({ id, epoch }) => ({ id, epoch, to: "returned", body: null, delayMs: 0 }) as const);
-          // Reports are completed before the gates are locked, so left alone they always come first: in every other
-          // round they start only when a recovery holds the claims already.
+          // Reports are completed before the gates are locked, so left alone they always come first. In every
+          // other round they start only once a recovery holds the claims.
           const recoveryFirst = round % 2 === 1;
           let holding = (): void => {};
           const held = new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
           });
           const results = await Promise.all(
             stores.map(async (each, place) => {
-              // Everybody is the first to start now and then.
+              // Each store is the first to start in some rounds.
               const index = (place + round) % stores.length;
               if (recoveryFirst && index < 2) await held;
               return each.pass(
@@ -111,7 +111,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
           late += results.reduce((sum, { accepted }) => sum + accepted.size, 0);
           expect(again, `lost races in round ${round}`).toBe(0);
         }
-        // Both sides have won now and then, and every claim ended once.
+        // Both sides have won in some rounds, and every claim ended once.
         expect(late + recovered).toBe(ROUNDS * UNITS);
         expect(Math.min(late, recovered)).toBeGreaterThan(0);
         for (const id of ids) {

@@ -1,4 +1,4 @@
-// A store that may open one connection alone: nothing that it does needs a second one while it holds the first.
+// A store that may open only one connection: nothing it does needs a second one while it holds the first.
 
 import { expect, test } from "vitest";
 import { openMysql } from "../../src/store/mysql/index.ts";

@@ -1,5 +1,5 @@
-// Cancel and finish at the same moment. Each has the claim in hand before it decides, so who comes second learns what the
-// first one wrote, and changes nothing of it.
+// Cancel and finish at the same moment. Each locks the claim before it decides, so the second one learns what
+// the first one wrote, and changes nothing of it.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Claimed, Store } from "../../src/store/store.ts";
@@ -23,7 +23,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
   describeOn(name, () => {
     test("a cancel that comes while the end is being written leaves that outcome as it is", async () => {
       const { first, second, aside, claim } = await aClaim(name);
-      // What has finished is settled in the first flight of a pass; the second has not been sent yet.
+      // Finished claims are settled in the first flight of a pass. The second flight has not been sent yet.
       const stopped = await first.stop({ behind: /INSERT INTO sluice_outcome/ });
       const finish = done(first.store, claim);
       await stopped.there;

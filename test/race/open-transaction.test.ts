@@ -1,5 +1,5 @@
-// What an open transaction has written may have an earlier number than what others have committed since. Whoever clears
-// away what it has read takes exactly that, so the rest is still there when it is committed.
+// A row of an open transaction may have a lower number than rows that others have committed since. A reader
+// deletes exactly the rows it has read, so the others are still there when they are committed.
 
 import { expect, onTestFinished, test } from "vitest";
 import { laneOf } from "../../src/store/lane.ts";
@@ -25,7 +25,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       const enqueued = early.store.enqueue([newTask("first", { lane: lane("first"), name: "first" })]);
       await open.there;
       await store.enqueue([newTask("second", { lane: lane("second"), name: "second" })]);
-      // The pass has read what arrived, and has not cleared it away yet.
+      // The pass has read the arrivals, and has not deleted them yet.
       const clearing = await late.stop({ before: /DELETE FROM sluice_arrival/ });
       const pass = late.store.pass(scopeOf({ intake: true }), () => IDLE);
       await clearing.there;

@@ -1,5 +1,6 @@
-// A lane parks on a full gate in the very moment in which the gate is freed by somebody outside of any pass. The one
-// who frees it looks for parked lanes afterwards; if he looks too early, nobody ever looks again.
+// A lane parks on a full gate at the very moment in which the gate is freed, by a report that does not lock
+// it. The process that frees it looks for parked lanes afterwards. If it looks too early, no process ever
+// looks again.
 
 import { expect, test } from "vitest";
 import type { Moves, Scope, Store } from "../../src/store/store.ts";
@@ -20,9 +21,9 @@ import {
 
 const GATES = [GATE, "queue:race"];
 
-/** As a claimer decides that sees the gate full. */
+/** The pass of a claimer that sees the gate full. */
 const park: Scope = scopeOf({ lanes: [{ id: LANE.id, want: 5 }], exclusive: GATES });
-/** As somebody looks who has just freed something. */
+/** The look of a process that has just freed something. */
 const lookForParked: Scope = scopeOf({ session: "s2", exclusive: GATES, parkedOn: [GATE], queues: ["race"] });
 
 interface Race {
@@ -30,14 +31,15 @@ interface Race {
   readonly parking: Promise<unknown>;
   /** The parked lanes that the look was shown. */
   readonly looked: Promise<readonly string[]>;
-  /** Whether the look had to wait for the one who parks. */
+  /** Whether the look had to wait for the pass that parks. */
   readonly lookWaited: boolean;
   letGo(): Promise<void>;
 }
 
 /**
- * The one who parks is held up between its look and its write, by somebody who holds the lane's row; meanwhile the
- * gate is freed and looked at. `parkingScope` says which locks it takes: all of ours, or none.
+ * The pass that parks is held up between its look and its write, by a connection that holds the lane's row.
+ * Meanwhile the gate is freed and looked at. `parkingScope` says which locks the pass takes: all of ours, or
+ * none.
  */
 async function race(place: Place, parkingScope: Scope): Promise<Race> {
   const store = await place.open();

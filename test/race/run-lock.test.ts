@@ -1,5 +1,5 @@
-// Whoever moves a run on, cancels or pauses it has the run for himself. Two of them meet here: one stops with its decision
-// made and not yet written, the other must wait for it, and then see what it wrote.
+// A transaction that advances, cancels or pauses a run locks it exclusively. Two of them meet here: one stops
+// with its decision made but not yet written. The other must wait for it, and then see what it wrote.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { RunSeen, Store } from "../../src/store/store.ts";
@@ -10,7 +10,7 @@ import { stoppable } from "./barrier.ts";
 import type { Place } from "./support.ts";
 import { describeOn, IDLE, placeOf, scopeOf, untilWaitingOrOver } from "./support.ts";
 
-/** The flight in which `advance` writes what it has decided. */
+/** The flight in which `advance` writes its decision. */
 const WRITING = { before: /DELETE FROM sluice_news/ };
 
 for (const name of ["PostgreSQL", "MariaDB"] as const) {
@@ -73,7 +73,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
     test("a run that recovery puts back in line is not started by who read its news before", async () => {
       const { first, second, aside } = await aRunLetIn(name);
       await aside.query("UPDATE sluice_running SET until_at = 1 WHERE id = 'r'");
-      // Recovery has the claim in hand, and not the run.
+      // Recovery has locked the claim, but not the run.
       const stopped = await first.stop({ before: /INSERT INTO sluice_waiting/ });
       const recovery = first.store.pass(scopeOf({ exclusive: ["runs"] }), ({ lost }) => ({
         ...IDLE,
@@ -94,7 +94,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
   });
 }
 
-/** A run that was let in and has not started: there is news of it. */
+/** A run that was admitted and has not started: there is news of it. */
 async function aRunLetIn(
   name: Place["name"],
 ): Promise<{ first: Stoppable; second: Store; aside: Aside; place: Place }> {

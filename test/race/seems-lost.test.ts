@@ -1,5 +1,5 @@
-// A claim that seems lost at one look may have been saved by the time it is in hand: its holder said in time that it had
-// begun, or renewed its lease, and that was committed in between. It must not be taken away.
+// A claim that seems lost at one look may have been saved by the time it is locked: its holder reported in
+// time that it had begun, or renewed its lease, and that was committed in between. It must not be taken away.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Claimed, Store } from "../../src/store/store.ts";
@@ -14,7 +14,7 @@ const NOW = {
   MariaDB: "CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED)",
 } as const;
 
-/** Long enough for the holder to speak in time, short enough to wait for. */
+/** Long enough for the holder to report in time, short enough to wait for. */
 const LEASE_MS = 1_500;
 
 for (const name of ["PostgreSQL", "MariaDB"] as const) {
@@ -44,7 +44,10 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
   });
 }
 
-/** What a pass takes for lost that looked before its holder's word was there, and took it in hand after. */
+/**
+ * The claims that a pass considers lost if it looked before the holder's report was committed, and locked
+ * them after.
+ */
 async function lostMeanwhile(
   name: keyof typeof NOW,
   pass: Stoppable,
@@ -83,7 +86,7 @@ async function aClaim(
   await limit(store, GATE, 5);
   await store.enqueue([newTask("a")]);
   await intake(store);
-  // Both have spoken with the database before it counts.
+  // Both have connected to the database before the lease begins.
   await Promise.all([holder.store.now(), pass.store.now()]);
   const { claimed } = await store.pass(scopeOf({ exclusive: [GATE] }), () => ({
     ...IDLE,

@@ -1,5 +1,5 @@
-// Three ways in which SQL that looks right spends a limit twice. Each is shown to go wrong on our own tables, so that
-// we know the test would notice, and then our own pass is put into the same place.
+// Three ways in which SQL that looks right spends a limit twice. Each is shown to go wrong on our own tables,
+// so that we know the test would notice. Then our own pass is put in the same situation.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
@@ -19,7 +19,7 @@ import {
   untilWaiting,
 } from "./support.ts";
 
-/** A claim written by hand: a waiting unit becomes a running one, if `condition` lets it. */
+/** A claim written by hand: a waiting unit becomes a running one if `condition` allows it. */
 const claimBySql = (id: string, condition: string): string =>
   `INSERT INTO sluice_running (id, lane, session, held, claimed_at, claimed_n, precedence, at, attempt, losses, n)
    SELECT w.id, w.lane, 'by hand', 1, 0, 2, w.precedence, w.at, 1, 0, 2 FROM sluice_waiting w WHERE w.id = '${id}' AND ${condition}`;
@@ -91,7 +91,7 @@ describeOn("PostgreSQL", () => {
 
   test("F10: a subquery with LIMIT n FOR UPDATE SKIP LOCKED may take more than n; our claim takes those it named", async () => {
     await waiting(12, 9);
-    // A planner has reasons of its own; these settings only make it choose what it may choose at any time.
+    // These settings only make the planner choose a plan that it may choose at any time.
     const name = (await observer.query("SELECT current_database() AS name"))[0]?.name as string;
     const unlucky = [
       "enable_hashjoin",
@@ -136,7 +136,7 @@ describeOn("PostgreSQL", () => {
     await waiting(4, 2);
     await byHand(observer, "t0");
     await byHand(observer, "t1");
-    // Somebody writes down his progress and has not committed yet.
+    // A holder writes its progress and has not committed yet.
     await one.query("BEGIN");
     await one.query("UPDATE sluice_running SET progress = '1' WHERE id = 't0'");
     await two.query("BEGIN");

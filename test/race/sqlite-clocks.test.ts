@@ -1,5 +1,6 @@
-// SQLite has no clock of its own. Leases go by the host's clock that cannot be set, which begins anew with each start of
-// the host; everything else goes by the clock on the wall, which people and time servers set as they like.
+// SQLite has no clock of its own. Leases use the host's monotonic clock, which cannot be set and starts again
+// at each start of the host. Everything else uses the wall clock, which people and time servers set as they
+// like.
 
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import type { SqliteTime } from "../../src/store/sqlite/index.ts";
@@ -45,7 +46,7 @@ async function open(path: string, host: Host): Promise<Store> {
   return store;
 }
 
-/** A session with a lease of a minute that has claimed "a", whose code runs. */
+/** A session with a lease of one minute that has claimed "a", whose code runs. */
 async function working(host: Host): Promise<{ store: Store; path: string }> {
   const path = await freshSqlite();
   const store = await open(path, host);

@@ -1,5 +1,6 @@
-// SQLite: the write lock is the lock of every gate. Whoever decides has it before it looks, and a question is answered from
-// one instant. The other connection here is one of another process's: it is not in our hands when it writes.
+// SQLite: the write lock is the lock of every gate. A transaction that decides takes it before it looks, and
+// a read shows one instant. The other connection here stands for another process: we do not control when it
+// writes.
 
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -81,7 +82,7 @@ test("whoever moves runs on decides once, too, when it has the lock", async () =
 test("a wait is explained as it was at one instant, whatever another process writes while it is read", async () => {
   other.exec(CLAIM);
   other.exec("DELETE FROM sluice_waiting WHERE id = 'a'");
-  // Between the two looks of the answer, which nobody in this process could get between.
+  // This happens between the two flights of the read, where nothing in this process could interfere.
   const { read } = database;
   database.read = <T>(flow: () => Flow<T>) =>
     read.call(database, () =>
@@ -107,7 +108,7 @@ test("a renewal that comes after a pass gets the lock before it, when both have 
   expect(first).toEqual(["renewal", "pass"]);
 });
 
-/** The same flow, in which something happens after its first flight. */
+/** The same flow, with something that happens after its first flight. */
 function* interrupted<T>(flow: Flow<T>, happens: () => void): Flow<T> {
   let step = flow.next();
   for (let flights = 0; !step.done; flights += 1) {

@@ -1,5 +1,5 @@
-// Units of a run stop at the same moment, or in the moment in which their run ends. Each is seen to do so by somebody who
-// cannot see the other yet, and still one look finds that the run holds nothing any more.
+// Units of a run stop at the same moment, or at the moment in which their run ends. Each stop is written by a
+// transaction that cannot see the other yet, and still one look finds that the run holds nothing any more.
 
 import { expect, test } from "vitest";
 import type { Claimed, Store } from "../../src/store/store.ts";
@@ -11,13 +11,13 @@ import { describeOn, IDLE, limit, placeOf, scopeOf, untilWaiting } from "./suppo
 
 const BARRIERS = ["pool:barrier-a", "pool:barrier-b"] as const;
 
-/** What the code of a claim has stopped is written, and then waits at a gate until the barrier falls. */
+/** Writes that the code of a claim has stopped, and then waits at a gate until the barrier is released. */
 function stopAt(store: Store, barrier: string, { id, epoch }: Claimed): Promise<unknown> {
   const finished = [{ id, epoch, to: "stopped" as const }];
   return store.pass(scopeOf({ exclusive: [barrier], finished }), () => IDLE);
 }
 
-/** A transaction that has a gate in hand, until it is let go. */
+/** A transaction that holds the lock of a gate until it is released. */
 async function held(place: Place, gate: string): Promise<() => Promise<unknown>> {
   const aside = await place.beside();
   await aside.query("BEGIN");
@@ -25,7 +25,7 @@ async function held(place: Place, gate: string): Promise<() => Promise<unknown>>
   return () => aside.query("COMMIT");
 }
 
-/** A run with two steps at work, and what it takes to look at it. */
+/** A run with two running steps, and the means to look at it. */
 async function runOn(place: Place) {
   const stores = [await place.open(), await place.open()] as const;
   const bench = new Bench(stores[0], new FakeClock());
@@ -53,7 +53,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
           stopAt(stores[1], BARRIERS[1], claims[1]),
         ] as const;
         await untilWaiting(name, watcher, 2);
-        // Both have said it, and neither sees the other.
+        // Both have written it, and neither sees the other.
         await letGo[0]();
         await stops[0];
         expect([await look(), await heldAt()]).toEqual([[], [1, 1]]);
@@ -76,7 +76,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         const letGo = await held(place, BARRIERS[0]);
         const stop = stopAt(stores[0], BARRIERS[0], one);
         await untilWaiting(name, watcher);
-        // The end of the run cannot see that its last step has stopped, nor can that see the end.
+        // The end of the run cannot see that its last step has stopped, and the step cannot see the end.
         expect(await stores[1].failRun("r", "{}")).toBe(true);
         expect((await stores[1].advance(() => ({ moves: [] }))).freed).toEqual([]);
         expect(await heldAt()).toEqual([1, 1]);
@@ -96,7 +96,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
         await bench.enqueue("a");
         const claim = await bench.claimOne("a", { leaseMs: 60_000 });
         await stores[0].cancel("a", "ann");
-        // In hand for a renewal, while it seems to have lapsed to whoever looks.
+        // The row is locked for a renewal, while to any other transaction its lease seems to have expired.
         await watcher.query(`UPDATE sluice_stopping SET until_at = 1 WHERE epoch = ${claim.epoch}`);
         const renewal = await place.beside();
         await renewal.query("BEGIN");

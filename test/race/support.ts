@@ -1,4 +1,4 @@
-// What the race tests share: places to race at, claimers, and raw connections that do it wrong on purpose.
+// What the race tests share: databases, claimers, and raw connections that do it wrong on purpose.
 
 import { describe } from "vitest";
 import type { LaneSpec } from "../../src/store/lane.ts";
@@ -64,13 +64,13 @@ export function scopeOf(more: Partial<Scope> = {}): Scope {
   };
 }
 
-/** A database that several stores, and raw connections beside them, meet in. */
+/** A database shared by several stores and by raw connections beside them. */
 export interface Place {
   readonly name: "PostgreSQL" | "MariaDB" | "SQLite";
   readonly where: string;
   open(options?: { connections?: number; sleep?: (ms: number) => Promise<void> }): Promise<Store>;
   beside(): Promise<Aside>;
-  /** What else is to be closed with it. */
+  /** Registers something else to close with it. */
   atEnd(close: () => Promise<void>): void;
   close(): Promise<void>;
 }
@@ -94,7 +94,7 @@ const places = {
   SQLite: { fresh: freshSqlite, open: (path: string) => openSqlite(path), beside: besideSqlite },
 } as const;
 
-/** The other PostgreSQL is for what differs by server. */
+/** The other PostgreSQL is for tests of what differs by server. */
 export type Server = keyof typeof places;
 
 export async function placeOf(server: Server): Promise<Place> {
@@ -129,7 +129,7 @@ export function describeOn(name: Server, suite: () => void): void {
   else describe(`on ${name}`, suite);
 }
 
-/** The first pass takes in what was enqueued, and its gates with it. */
+/** The first pass takes in what was enqueued, and creates its gates. */
 export async function intake(store: Store): Promise<void> {
   await store.pass(scopeOf({ intake: true }), () => IDLE);
 }
@@ -138,7 +138,7 @@ export async function limit(store: Store, key: string, to: number): Promise<void
   await store.changeLimit({ key, to: "value", limit: to, by: "test" });
 }
 
-/** Whether it comes to an end while the test waits; says nothing about how. */
+/** Whether the work ends, in success or failure, within this time. */
 export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -155,7 +155,7 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   return ended;
 }
 
-/** Waits until something is so; fails after forty seconds, which even a busy machine does not take. */
+/** Waits until a condition is true. Fails after forty seconds, which even a busy machine does not need. */
 export async function until(isSo: () => Promise<boolean>, everyMs = 5): Promise<void> {
   const deadline = performance.now() + 40_000;
   while (!(await isSo())) {
@@ -177,7 +177,7 @@ export async function untilWaiting(name: Place["name"], aside: Aside, count = 1)
   await until(async () => (await waitingForLocks(name, aside)) >= count, LOOK_EVERY_MS[name]);
 }
 
-/** Until somebody waits for a lock, or has come to an end without. */
+/** Waits until a connection waits for a lock, or the work has ended without waiting. */
 export async function untilWaitingOrOver(
   name: Place["name"],
   aside: Aside,
@@ -191,5 +191,5 @@ export async function untilWaitingOrOver(
   await until(async () => isOver || (await waitingForLocks(name, aside)) > 0, LOOK_EVERY_MS[name]);
 }
 
-/** InnoDB shows the same old picture to whoever asks again within a tenth of a second. */
+/** InnoDB returns the same cached answer if it is asked again within a tenth of a second. */
 const LOOK_EVERY_MS = { PostgreSQL: 5, MariaDB: 150, SQLite: 5 } as const;

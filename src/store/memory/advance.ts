@@ -1,4 +1,4 @@
-/** Advance: reads some news, shows the runs in progress, and writes what has to follow. */
+/** Advance: reads some news, shows the runs in progress to `decide`, and writes what has to follow. */
 import { storedOptions } from "../../core/unit-options.ts";
 import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -39,7 +39,7 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
   return { news: news.length, enqueued, freed };
 }
 
-/** Asked as often as it wants to read. */
+/** Calls `decide` again after each read it asks for. */
 function decided(tables: Tables, seen: readonly RunSeen[], decide: Decide): readonly RunMove[] {
   const results = { units: new Map(), bodies: new Map(), items: new Map() };
   for (;;) {
@@ -86,7 +86,7 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
   };
 }
 
-/** How many units it has put in line. */
+/** Returns how many units were put in line. */
 function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undefined): number {
   const { run, start, gates, steps, finish } = move;
   if (start) begin(tables, now, move, start);
@@ -97,7 +97,7 @@ function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undef
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
   for (const ending of move.endItems) endItems(tables, now, run, ending);
-  // Its end is news of itself.
+  // `endRun` leaves news of the run itself.
   if (finish) endRun(tables, now, run, finish);
   else if (move.again) leaveNews(tables, [ofRun(run)]);
   return created;
@@ -123,7 +123,7 @@ function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<Ru
   if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });
 }
 
-/** Gates of a run that is paused are born closed. */
+/** A paused run's gates are created paused. */
 function bringForth(tables: Tables, run: string, gates: RunMove["gates"]): void {
   const paused = tables.run.get(run)?.paused ?? false;
   for (const { key, limit } of gates) {

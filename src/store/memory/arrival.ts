@@ -1,4 +1,4 @@
-/** Arrivals: what was put in line since the last pass; taking them in is where lanes, queues and gates begin. */
+/** Arrivals: units put in line since the last pass. Taking them in creates their lanes, queues and gates. */
 import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -10,7 +10,7 @@ const BATCH = 2_000;
 
 const spotOf = ({ precedence, at, unit }: ArrivalRecord): Spot => ({ precedence, at, id: unit });
 
-/** Units that are in line already announce themselves again. */
+/** Announces units again that are already in line. */
 export function announce(tables: Tables, ids: Iterable<string>): void {
   for (const id of [...new Set(ids)].sort()) {
     const unit = tables.waiting.get(id);
@@ -26,10 +26,10 @@ export function arrivals(tables: Tables): ArrivalRecord[] {
   return tables.arrival.all().slice(0, BATCH);
 }
 
-/** Lanes that came in, in the order of their ids. */
+/** Returns the lanes that were taken in, sorted by id. */
 export function takeIn(tables: Tables, arrived: readonly ArrivalRecord[]): LaneSpec[] {
   for (const { seq } of arrived) tables.arrival.delete(seq);
-  // What arrives in a lane that was set aside waits there with the others.
+  // A unit that arrives in a lane set aside waits there with the others.
   const welcome = arrived.filter(({ lane }) => !tables.aside.has(lane));
   const best = [...bestPerLane(welcome).values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
   for (const arrival of best) {
@@ -49,7 +49,7 @@ export function bestPerLane(arrived: readonly ArrivalRecord[]): Map<string, Arri
   return best;
 }
 
-/** A lane as it begins. */
+/** A new lane. */
 export const laneFrom = (arrival: ArrivalRecord): LaneRecord => ({
   id: arrival.lane,
   queue: arrival.queue,
@@ -69,7 +69,7 @@ export const laneFrom = (arrival: ArrivalRecord): LaneRecord => ({
 
 const headAt = ({ precedence, at, id }: Spot) => ({ headPrecedence: precedence, headAt: at, headId: id });
 
-/** A gate, and the family from which it has its limit. */
+/** Creates a gate, and the family that it inherits its limit from. */
 function beget(tables: Tables, name: string): void {
   const family = familyOf(name);
   if (family !== null) beget(tables, family);
@@ -89,7 +89,7 @@ function open(tables: Tables, arrival: ArrivalRecord): void {
   }
   const comesFirst = lane.state === "idle" || inLine(spot, headOf(lane)) < 0;
   const state = lane.state === "idle" ? "open" : lane.state;
-  // An idle lane begins anew, with what its first unit asks: its row may have been damaged.
+  // An idle lane starts again with its first unit's asks, because its row may have been damaged.
   const asks = lane.state === "idle" ? arrival.asks : lane.asks;
   tables.lane.put({ ...lane, ...(comesFirst ? headAt(spot) : {}), asks, state, stamp: lane.stamp + 1 });
 }

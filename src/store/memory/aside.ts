@@ -1,4 +1,4 @@
-/** Lanes set aside: nobody looks at them until they are put back. */
+/** Lanes set aside: no pass looks at them until they are put back. */
 import type { LaneSpec } from "../lane.ts";
 import type { AsideRow, Moves, Scope, View } from "../store.ts";
 import { announce, arrivals, takeIn } from "./arrival.ts";
@@ -20,7 +20,7 @@ export function probe(tables: Tables, now: number, scope: Scope, decide: (view: 
   }
 }
 
-/** Here a lane can always be taken in: texts are texts. */
+/** In memory a lane can always be taken in: no text is invalid here. */
 export function takeInAll(tables: Tables): AsideRow[] {
   takeIn(tables, arrivals(tables));
   return [];
@@ -66,7 +66,7 @@ export function asideRow(tables: Tables, { lane: id, ...rest }: AsideRecord): As
   return { id, ...rest, units: tables.waiting.of(id).length };
 }
 
-/** By the lane itself, or by one of its units. */
+/** Finds the lane by its own id or by one of its units. */
 export function restore(tables: Tables, now: number, given: string, by: string): AsideRow | undefined {
   const found = tables.aside.get(given) ?? tables.aside.get(tables.task.get(given)?.lane ?? "");
   if (!found) return undefined;
@@ -81,14 +81,14 @@ export function restore(tables: Tables, now: number, given: string, by: string):
   return row;
 }
 
-/** When the last unit of such a lane is gone, what was wrong with it is gone, too. */
+/** Puts the lane back once its last unit is gone: whatever was wrong with it is gone too. */
 export function forgetEmptied(tables: Tables, unit: string): void {
   const id = tables.task.get(unit)?.lane;
   if (id === undefined || !tables.aside.has(id) || tables.waiting.of(id).length > 0) return;
   if (!tables.later.all().some(({ lane }) => lane === id)) comeBack(tables, id);
 }
 
-/** An idle lane is opened by the first that arrives in it. */
+/** The lane becomes idle. The next unit that arrives in it opens it. */
 function comeBack(tables: Tables, id: string): void {
   tables.aside.delete(id);
   const lane = tables.lane.get(id);

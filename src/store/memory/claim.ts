@@ -1,4 +1,4 @@
-/** Waiting units become claims, and claims begin. */
+/** Turns waiting units into claims, and starts claims. */
 import type { Claimed, Moves } from "../store.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
@@ -13,7 +13,10 @@ interface Claimer {
   readonly leaseMs: number;
 }
 
-/** Those that take their slots now come before those that are claimed ahead of time; and those of one lease together. */
+/**
+ * Units that take their slots now come before prefetched ones. Units with the same lease are claimed
+ * together.
+ */
 export function claim(tables: Tables, now: number, units: Moves["claim"], claimer: Claimer): Claimed[] {
   return alike(units).flatMap((group) => {
     const waiting = [...group.ids].flatMap((id) => tables.waiting.get(id) ?? []).sort(inLine);
@@ -56,7 +59,7 @@ function claimUnit(
     startedAt: null,
     progress: null,
     leaseMs,
-    // An attempt is counted here, so that a task that kills its worker cannot do so for ever.
+    // The attempt is counted here, so that a task that kills its worker cannot do so for ever.
     attempt: unit.attempt + 1,
     n: unit.n + 1,
   };
@@ -65,7 +68,7 @@ function claimUnit(
   return claimedRow(tables, row);
 }
 
-/** A claim, and its event. */
+/** Inserts a claim and its event. */
 export function insertClaim(tables: Tables, claim: RunningRecord): void {
   const { id: subject, n, attempt, epoch, session, claimedAt: at } = claim;
   tables.running.insert(claim);
@@ -81,17 +84,17 @@ export function claimedRow(tables: Tables, claim: RunningRecord): Claimed {
   return { id, name, lane, epoch, attempt, losses, held, input, options, goodUntil, leaseMs };
 }
 
-/** A claim by what its holder knows of it; none when another epoch is current. */
+/** The claim its holder names; undefined if another epoch is current. */
 export function current(tables: Tables, { id, epoch }: HeldRecord): RunningRecord | undefined {
   const row = tables.running.get(epoch);
   return row?.id === id ? row : undefined;
 }
 
-/** From its start on, a claim lasts as long as its session, or as its own lease is renewed. */
+/** Once started, a claim lasts as long as its session, or as long as its own lease is renewed. */
 const untilStarted = ({ leaseMs }: RunningRecord, now: number): number | null =>
   leaseMs === null ? null : now + leaseMs;
 
-/** Claims whose code runs. */
+/** Marks claims whose code has begun. */
 export function markStarted(tables: Tables, now: number, claims: readonly HeldRecord[]): void {
   for (const held of claims) {
     const row = current(tables, held);
@@ -100,7 +103,7 @@ export function markStarted(tables: Tables, now: number, claims: readonly HeldRe
   }
 }
 
-/** Prefetched claims take their slots: only where they are still there and their claim lease has not run out. */
+/** Prefetched claims take their slots, if they still exist and their claim lease has not expired. */
 export function startPrefetched(tables: Tables, now: number, claims: readonly HeldRecord[]): string[] {
   const ordered = [...claims].sort((a, b) => (a.id < b.id ? -1 : 1));
   return ordered.flatMap((held) => {

@@ -1,4 +1,4 @@
-/** What apps declare: each app has its own words, and a gate is what all of them come to. */
+/** Declarations: each app has its own rows, and all of them together determine a gate. */
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
 import { kindOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
@@ -29,7 +29,7 @@ export function declare(tables: Tables, now: number, declaration: Declaration, o
   return { inForce: true, at: now };
 }
 
-/** Replaces the app's words, takes the place of nobody's, and lets the gates and queues follow. */
+/** Replaces the app's rows and those of no app, and updates the gates and queues. */
 function say(tables: Tables, now: number, app: string, sayings: ReadonlyMap<string, Saying>): void {
   const before = new Map(
     tables.declared
@@ -67,7 +67,7 @@ function settle(tables: Tables, now: number, app: string, name: string): void {
 
 const sayingOf = ({ capacity, line, leaseMs }: DeclaredRecord) => ({ limit: capacity, line, leaseMs });
 
-/** By units anywhere. */
+/** The gates that any unit asks for, wherever it is. */
 export function asked(tables: Tables): string[] {
   const units = [
     ...tables.waiting.all(),

@@ -1,6 +1,6 @@
 /**
- * Everything the store knows as plain rows, named and sorted as the SQL tables are, so that tests can compare. Only
- * the history is whole here, while SQL leaves out what other rows tell: compare it by `events`.
+ * All rows of the store, named and sorted like the SQL tables, so that tests can compare them. Only the
+ * history is complete here, while SQL leaves out what other rows tell: compare it by `events`.
  */
 import type { LaneState } from "../store.ts";
 import type { Tables } from "./tables.ts";

@@ -1,4 +1,4 @@
-/** The end of a run, whoever brings it about, and what is cleared away after it. */
+/** How a run ends, whatever the cause, and how its rows are cleared away afterwards. */
 import { asksOf } from "../lane.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
@@ -10,7 +10,7 @@ import { forgetTimers } from "./timer.ts";
 import type { WithdrawVerdict } from "./withdraw.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
 
-/** Its gates are named after it, "run:01m7…/steps". */
+/** A run's own gates are named after it: "run:01m7…/steps". */
 export const gatesOfRun = (tables: Tables, run: string): GateRecord[] =>
   tables.gate.all().filter(({ name }) => isOwn(run, name));
 
@@ -23,7 +23,10 @@ export const claimOfRun = (tables: Tables, run: string): RunningRecord | undefin
 const unitsOf = (tables: Tables, run: string): TaskRecord[] =>
   tables.task.all().filter((task) => task.run === run);
 
-/** What is left of its steps ends with it. It is news itself: the next look clears away what it had. */
+/**
+ * Cancels the remaining units of the run. The end leaves news of the run, so the next `advance` clears away
+ * its rows.
+ */
 export function endRun(tables: Tables, now: number, run: string, verdict: WithdrawVerdict): void {
   for (const { id } of unitsOf(tables, run)) {
     withdraw(tables, now, id, cancelledBy("run"));
@@ -59,8 +62,8 @@ export function failRun(tables: Tables, now: number, id: string, error: string):
 }
 
 /**
- * Gates and lanes that were the run's alone; a lane that asks none of its gates is shared with others. Arrivals go too,
- * or the next pass would bring gates and lanes back into being for units that are gone.
+ * Deletes the gates and lanes that only this run used; a lane that asks none of its gates is shared with
+ * others. Arrivals are deleted too, or the next pass would recreate gates and lanes for units that are gone.
  */
 export function clearAway(tables: Tables, run: string): void {
   const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));

@@ -1,4 +1,4 @@
-/** Enqueue: a body, its place in line or later, its deadline, and one arrival for each lane. */
+/** Enqueue: writes a body, its place in line or later, its deadline, and one arrival for each lane. */
 import type { Enqueued, NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
 import type { Tables, WaitingRecord } from "./tables.ts";
@@ -16,7 +16,7 @@ export function enqueue(tables: Tables, now: number, units: readonly NewUnit[]):
   return units.map((unit) => answer(tables, unit));
 }
 
-/** All but those whose key is taken. */
+/** Inserts all units except those whose key is taken. */
 export function insertBodies<T extends NewUnit>(tables: Tables, now: number, units: readonly T[]): T[] {
   for (const unit of units) {
     if (unit.key === null || tables.task.of(twinKey(unit.name, unit.key)).length === 0)
@@ -63,13 +63,13 @@ function insertTask(tables: Tables, now: number, task: NewUnit): void {
   });
 }
 
-/** The beginning of its history. */
+/** Writes the first event of its history. */
 export function record(tables: Tables, now: number, { id, priority }: NewTask): void {
   const data = JSON.stringify({ priority });
   tables.event.insert({ subject: id, n: 1, kind: "TaskEnqueued", at: now, data });
 }
 
-/** The unit where it waits; none when it comes later. */
+/** Returns the waiting unit; nothing if it is delayed. */
 function place(tables: Tables, now: number, task: NewTask): WaitingRecord[] {
   const { id, priority, runAt, delayMs } = task;
   const spot = { id, lane: task.lane.id, precedence: negated(priority) };
@@ -82,7 +82,7 @@ function place(tables: Tables, now: number, task: NewTask): WaitingRecord[] {
   return [unit];
 }
 
-/** Of each lane of the call, the unit that stands first. */
+/** The first unit of each lane in this call. */
 function firstOfEachLane(waiting: readonly WaitingRecord[]): string[] {
   const best = new Map<string, WaitingRecord>();
   for (const unit of waiting) {

@@ -1,4 +1,4 @@
-/** The verbs of the feed in memory. None of them moves anything that the feed tells. */
+/** The verbs of the feed in memory. None of them causes a change that the feed would publish. */
 import type { FeedPort } from "../store.ts";
 import type { Tables } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-/** The feed in memory. One verb runs at a time, so the order in which changes are recorded is the order of commits. */
+/** The feed in memory. One verb runs at a time, so changes are recorded in the order of commits. */
 import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
 import { covers, keepFor, placeOfGate, wants } from "../feed.ts";
@@ -12,7 +12,7 @@ interface Open extends Listener {
 
 type Untimed = Omit<NewChange, "at">;
 
-/** What is looked up for a change: the unit that it is about, or the queue of its lane. */
+/** What a change looks up: the unit it is about, or the queue of its lane. */
 interface Known {
   readonly unit: (id: string) => Unit | undefined;
   readonly queueOf: (lane: string) => string | null;
@@ -35,7 +35,7 @@ export class MemoryFeed {
     this.#known = known;
   }
 
-  /** Part of the verb that is under way; nothing when it fails. */
+  /** The event is part of the current verb, and is dropped if the verb fails. */
   event(row: EventRow): void {
     if (topicOf(row.kind) !== null) this.#pending.push(() => ofEvent(this.#known, row));
   }
@@ -55,7 +55,7 @@ export class MemoryFeed {
     this.#pending = [];
   }
 
-  /** True when somebody wants something of what was told since. */
+  /** Records the pending changes that a listener wants. True if there were any. */
   publish(at: number): boolean {
     const pending = this.#pending;
     this.#pending = [];

@@ -25,7 +25,7 @@ export function cancel(tables: Tables, now: number, id: string, by: string): Was
   return outcome && { was: outcome };
 }
 
-/** A run by the places that every unit has. */
+/** The state of a run, as the state that any unit has. */
 const OF_RUN: Readonly<Record<RunState, TaskState>> = {
   queued: "waiting",
   notStarted: "claimed",
@@ -35,11 +35,11 @@ const OF_RUN: Readonly<Record<RunState, TaskState>> = {
   cancelled: "cancelled",
 };
 
-/** A second life: attempts and losses begin anew, the history goes on. */
+/** Attempts and losses start again at zero; the history continues. */
 export function retry(tables: Tables, now: number, id: string, by: string): Was | undefined {
   const outcome = tables.outcome.get(id);
   const task = tables.task.get(id);
-  // The steps of a run, and runs, are done again by another run.
+  // A run and its steps can only be repeated by another run.
   if (!outcome || !task || task.run !== null || tables.run.has(id)) return undefined;
   const n = outcome.n + 1;
   const life = { attempt: 0, losses: 0, goodUntil: null, n };
@@ -92,7 +92,7 @@ function changed(gate: GateRecord, now: number, change: LimitChange): GateRecord
   return { ...next, paused: change.to === "paused" };
 }
 
-/** A gate of which nobody has said anything. */
+/** A gate that no app or operator has set. */
 export function unborn(name: string): GateRecord {
   const { line, limit } = undeclared(name);
   return {

@@ -1,10 +1,10 @@
-/** When units stood in line. */
+/** When units were in line. */
 import type { Stay } from "../in-line.ts";
 import { staysOf } from "../in-line.ts";
 import { events } from "./read.ts";
 import type { Tables } from "./tables.ts";
 
-/** Every time in line of a unit that is there, or was. */
+/** Every stay in line of a unit, including the current one. */
 export function stays(tables: Tables, id: string): Stay[] {
   const task = tables.task.get(id);
   const all = task ? staysOf(task.createdAt, events(tables, id)) : [];

@@ -1,6 +1,6 @@
 /**
- * The store in memory: an independent, plain implementation of the contract, against which the others are tested.
- * Each verb runs from its first line to its last without a pause, so nothing ever interleaves.
+ * The store in memory: an independent, simple implementation of the contract. The other stores are tested
+ * against it. Each verb runs from start to end without a pause, so nothing ever interleaves.
  */
 
 import { SluiceError } from "../../core/error.ts";
@@ -38,16 +38,19 @@ export type { Dump } from "./dump.ts";
 
 export interface MemoryStore extends S.Store {
   readonly kind: "memory";
-  /** All rows, named and sorted as the SQL tables are. */
+  /** All rows, named and sorted like the SQL tables. */
   dump(): Dump;
 }
 
 export interface MemoryOptions {
-  /** The one clock, of waiting and of leases. */
+  /** The only clock, for waiting and for leases. */
   readonly now?: () => number;
 }
 
-/** The tables, and how a verb gets at them: each runs at one instant, and a write is undone as a whole if it fails. */
+/**
+ * The tables, and how a verb accesses them. Each verb runs at one instant, and a write that fails is undone
+ * as a whole.
+ */
 interface World {
   readonly tables: Tables;
   readonly now: () => number;
@@ -102,7 +105,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
   };
 }
 
-/** What moves: units, lanes and limits. */
+/** Verbs that move units, lanes and limits. */
 const movesOf = ({
   tables,
   now,
@@ -167,7 +170,7 @@ const steeringOf = ({
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 });
 
-/** What starts runs by itself. */
+/** Triggers, which start runs by themselves. */
 const triggersOf = ({
   tables,
   write,
@@ -185,7 +188,7 @@ const triggersOf = ({
   activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
 });
 
-/** Sessions, and what their holders say. */
+/** Sessions, and what their holders report. */
 const sessionsOf = ({
   tables,
   write,
@@ -215,7 +218,7 @@ const sessionsOf = ({
   note: (entries) => write((at) => session.note(tables, at, entries)),
 });
 
-/** What people ask. */
+/** What people ask for. */
 const readsOf = ({
   tables,
   look,

@@ -1,4 +1,4 @@
-/** Everything a doctor looks at, by plain walks over the tables. Nothing is judged here. */
+/** Everything the doctor looks at, by simple walks over the tables. Nothing is judged here. */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import { asksOf, isAsks } from "../lane.ts";
 import { RUNS } from "../runs.ts";
@@ -48,7 +48,7 @@ export function inspect(tables: Tables, now: number): Inspection {
   };
 }
 
-/** A prefetched claim takes its slots when it starts, all others when they are made. */
+/** A prefetched claim takes its slots when it starts; all other claims take them when they are made. */
 function grantedAt(tables: Tables, now: number, gate: string): number | null {
   const asks = ({ lane }: { readonly lane: string }): boolean =>
     asksOf(tables.lane.get(lane)?.asks ?? "[]").some((ask) => ask.gate === gate);
@@ -126,7 +126,7 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
         .filter(isMalformed)
         .map(({ name }) => ({ id: name })),
     ),
-    // Nobody but the verbs writes here, and they refuse such names.
+    // Only the verbs write here, and they refuse such names.
     misnamedGates: sample([]),
     missingGates: sample(
       tables.declared

@@ -18,12 +18,12 @@ const itemsOf = (tables: Tables, run: string, step: string): Item[] =>
     .filter((task): task is Item => task.item !== null)
     .sort((a, b) => a.item - b.item);
 
-/** Whether any of them is in line, delayed or at work. */
+/** Whether any item is in line, delayed or running. */
 export const isLeft = (tables: Tables, lane: string): boolean =>
   tables.waiting.of(lane).length > 0 ||
   [...tables.later.all(), ...tables.running.all()].some((unit) => unit.lane === lane);
 
-/** How those of them ended that have. */
+/** The outcomes of the items that have ended. */
 export function itemsSeen(tables: Tables, run: string, step: string): ItemSeen[] {
   return itemsOf(tables, run, step).flatMap(({ id, item }): ItemSeen[] => {
     const outcome = tables.outcome.get(id);
@@ -31,7 +31,7 @@ export function itemsSeen(tables: Tables, run: string, step: string): ItemSeen[]
   });
 }
 
-/** They are not to start any more. Nobody is told: whoever ends them knows. */
+/** Cancels items that must not start any more. It leaves no news, because the caller knows. */
 export function endItems(
   tables: Tables,
   now: number,

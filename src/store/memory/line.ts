@@ -1,4 +1,4 @@
-/** One line as it stands, and who holds the slots of a gate. */
+/** One line as it stands, and the holders of a gate's slots. */
 import { asksOf } from "../lane.ts";
 import type { GateHolder, LineView } from "../runs.ts";
 import type { LaneRow } from "../store.ts";
@@ -10,7 +10,7 @@ import { holding } from "./stopping.ts";
 import type { Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
-/** What no pass has taken in yet stands in line all the same. */
+/** Includes units that no pass has taken in yet. */
 export function line(tables: Tables, now: number, queue: string, limit: number, offset: number): LineView {
   const isOfQueue = ({ id }: { readonly id: string }): boolean => tables.task.get(id)?.queue === queue;
   const waiting = tables.waiting.all().filter(isOfQueue).sort(inLine);
@@ -46,7 +46,7 @@ export function countPerLane(tables: Tables, units: readonly WaitingRecord[]): L
   return [...counts.values()].sort((a, b) => (a.lane < b.lane ? -1 : 1));
 }
 
-/** A lane that was empty when a pass last saw it is known only from what announces it. */
+/** A lane that was empty when a pass last saw it is known only from its arrivals. */
 export function lanesOf(tables: Tables, ids: ReadonlySet<string>): LaneRow[] {
   const isKnown = (id: string): boolean => (tables.lane.get(id)?.state ?? "idle") !== "idle";
   const fresh = bestPerLane(tables.arrival.all()).values();

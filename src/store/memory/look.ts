@@ -1,4 +1,4 @@
-/** What a pass and an explanation see: usage, lanes, heads, sessions, and the claims of those who are gone. */
+/** What a pass and an explanation see: usage, lanes, heads, sessions, and the lost claims. */
 import { queueKey } from "../../core/gate/key.ts";
 import type { ParkedList } from "../parked.ts";
 import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
@@ -7,7 +7,10 @@ import { headOf, inLine, negated } from "./tables.ts";
 
 const LOST_AT_ONCE = 200;
 
-/** A claim counts nowhere once its session has ended, its claim lease ran out before it was started, or its own lease did. */
+/**
+ * A claim no longer counts once its session has ended, its claim lease expired before it was started, or its
+ * own lease expired.
+ */
 export function isLost(
   tables: Tables,
   now: number,
@@ -17,11 +20,14 @@ export function isLost(
   return !holder || holder.expiresAt <= now || (untilAt !== null && untilAt <= now);
 }
 
-/** Where a pass takes some of the lost claims away, the others count until the next one does. */
+/**
+ * If a pass takes away only some of the lost claims (`taken`), the others count until a later pass takes
+ * them.
+ */
 export function usage(tables: Tables, now: number, taken?: readonly { readonly epoch: number }[]): Usage[] {
   const epochs = taken && new Set(taken.map(({ epoch }) => epoch));
   const found = new Map<string, Usage>();
-  // Slots follow the code: of a unit that has moved on, they are held until that has ended.
+  // Slots follow the code: if a unit has moved on, its slots are held until its code has ended.
   const stopping = tables.stopping.all().map((claim) => ({ ...claim, held: true }));
   for (const claim of [...tables.running.all(), ...stopping]) {
     const asks = tables.lane.get(claim.lane)?.asks;
@@ -40,7 +46,7 @@ export function lost(tables: Tables, now: number): LostRow[] {
     .filter((claim) => isLost(tables, now, claim) && !tables.aside.has(claim.lane));
   const first = claims.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, LOST_AT_ONCE);
   return first.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
-    // A claim with its slots may have begun even if nobody has said so yet.
+    // A claim with its slots may have begun even if nobody has reported it yet.
     const started = held || startedAt !== null;
     const options = tables.task.get(id)?.options ?? "";
     return { id, epoch, lane, started, attempt, losses, goodUntil, options };
@@ -57,7 +63,7 @@ export function laneRow(tables: Tables, lane: LaneRecord): LaneRow {
 
 export const rankOf = (tables: Tables, queue: string): number => tables.queue.get(queue)?.queueRank ?? 100;
 
-/** The ranks that apps give a queue. */
+/** The ranks that apps declare for a queue. */
 export const ranksOf = (tables: Tables, name: string): { app: string; rank: number }[] =>
   tables.declared
     .of(queueKey(name))
@@ -74,13 +80,13 @@ export function lanesNamed(tables: Tables, ids: readonly string[]): LaneRow[] {
   });
 }
 
-/** The queues of which lanes are parked on a gate. */
+/** The queues with lanes parked on this gate. */
 export function parkedQueues(tables: Tables, gate: string): { gate: string; queue: string }[] {
   const queues = new Set(tables.lane.of(gate).map(({ queue }) => queue));
   return [...queues].sort().map((queue) => ({ gate, queue }));
 }
 
-/** The best lanes of each list: of one queue, parked on one gate, and asking it for no more than so much. */
+/** The best lanes of each list: of one queue, parked on one gate, and asking it for at most `most` slots. */
 export function parkedOn(
   tables: Tables,
   lists: readonly ParkedList[],
@@ -96,7 +102,7 @@ export function parkedOn(
   );
 }
 
-/** The best open lanes of each queue, without those that are spoken of elsewhere. */
+/** The best open lanes of each queue, without those the pass already knows. */
 export function openBeyond(
   tables: Tables,
   queues: readonly string[],

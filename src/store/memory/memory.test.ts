@@ -1,4 +1,4 @@
-/** The memory store in a handful of sentences; the suite of all stores says the rest. */
+/** The memory store in a few tests. The suite of all stores covers the rest. */
 import { describe, expect, test } from "vitest";
 import { laneOf } from "../lane.ts";
 import type { Moves, NewTask, Passed, Scope, View } from "../store.ts";
@@ -54,7 +54,7 @@ async function opened(): Promise<{ store: MemoryStore; clock: { now: number } }>
   return { store, clock };
 }
 
-/** The first pass takes the lane in, the second one claims. */
+/** The first pass takes the lane in; the second one claims. */
 async function claim(store: MemoryStore, tasks: readonly NewTask[]): Promise<Passed> {
   await store.enqueue(tasks);
   await store.pass(scope, () => nothing);

@@ -1,4 +1,4 @@
-/** News: runs to look at, written with whatever makes it necessary. */
+/** News: runs to look at. A row of news is written in the transaction that makes the look necessary. */
 import { asksOf } from "../lane.ts";
 import type { News } from "../runs.ts";
 import type { Moves, Scope, View } from "../store.ts";
@@ -6,21 +6,21 @@ import type { NewsRecord, Tables } from "./tables.ts";
 
 const BATCH = 200;
 
-/** One row for each of these; told twice, it is still one. */
+/** Writes one row for each distinct piece of news. */
 export function leaveNews(tables: Tables, news: readonly News[]): void {
   const distinct = new Map(news.map((one) => [JSON.stringify([one.run, one.failed]), one]));
   for (const { run, failed } of [...distinct.values()].sort(inOrder))
     tables.news.insert({ seq: tables.nextSeq(), run, failed });
 }
 
-/** What can be told only when it is known what the pass claims. */
+/** Separates the news that depends on what the pass claims. */
 export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed: News[] } {
   const [atOnce, unlessFollowed]: [News[], News[]] = [[], []];
   for (const one of news) (one.lane === undefined ? atOnce : unlessFollowed).push(one);
   return { atOnce, unlessFollowed };
 }
 
-/** By lane, a unit that the pass claims there while it has one of the lane's gates for itself. */
+/** For each lane of which the pass has a gate locked exclusively: a unit that it claims there. */
 export function followers(scope: Scope, view: View, moves: Moves): Map<string, string> {
   const alone = view.lanes.filter(({ asks }) =>
     asksOf(asks).some(({ gate }) => scope.exclusive.includes(gate)),
@@ -34,7 +34,7 @@ export function followers(scope: Scope, view: View, moves: Moves): Map<string, s
   );
 }
 
-/** By run; what is news of the whole run comes before news of its steps, none of which has an empty name. */
+/** Sorted by run. News of the whole run comes before news of its steps, as no step has an empty name. */
 const inOrder = (a: News, b: News): number =>
   compare(a.run, b.run) || compare(a.failed ?? "", b.failed ?? "");
 
@@ -42,7 +42,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const ofRun = (run: string): News => ({ run, failed: null });
 
-/** Of the runs that these units were steps of, and did not succeed; plain tasks leave none. */
+/** Leaves news of the runs whose steps these units were and which did not succeed. Plain tasks leave none. */
 export function leaveNewsOf(tables: Tables, units: readonly string[]): void {
   leaveNews(
     tables,

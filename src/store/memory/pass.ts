@@ -1,4 +1,6 @@
-/** The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock. */
+/**
+ * The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock.
+ */
 import { familyOf } from "../../core/gate/key.ts";
 import { parkedLists, parkedView } from "../parked.ts";
 import type { GateRow, LaneMove, Moves, Passed, Scope, View } from "../store.ts";
@@ -29,7 +31,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
   const news = [...(scope.news ?? []), ...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
   const { atOnce, unlessFollowed } = sorted(news);
-  // Before anything is claimed: what was to be claimed of them is gone.
+  // This comes before the claims, so that none of these items is claimed.
   for (const { run, failed, stops } of news)
     if (stops && failed !== null) endItems(tables, now, run, { step: failed, inFlight: false });
   dropExpired(tables, now, moves.expire);
@@ -75,7 +77,7 @@ function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly St
   };
 }
 
-/** A gate of one value has its family's limit, where the scope names the family too. */
+/** A gate of one value has its family's limit if the scope names the family too. */
 function gatesOf(tables: Tables, { shared, exclusive }: Scope): GateRow[] {
   const named = new Set([...shared, ...exclusive]);
   const rows = (keys: readonly string[], locked: boolean): GateRow[] =>
@@ -95,7 +97,10 @@ function dropExpired(tables: Tables, now: number, ids: readonly string[]): void 
   for (const { id } of units) tables.waiting.delete(id);
 }
 
-/** Dropped when the lane has changed since it was seen. A change of what it waits for is an event of its own. */
+/**
+ * Drops the move if the lane has changed since it was read. A change of the gates it waits for is recorded as
+ * an event.
+ */
 function moveLane(tables: Tables, now: number, move: LaneMove): void {
   const lane = tables.lane.get(move.lane);
   if (!lane || lane.stamp !== move.stamp) return;

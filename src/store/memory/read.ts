@@ -1,4 +1,4 @@
-/** What people ask: one task, lists, limits, queues, history. */
+/** What people ask for: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited, Own } from "../family.ts";
@@ -98,12 +98,12 @@ const ownOf = ({ capacity, declared, setBy, paused, line, leaseMs }: GateRecord)
   return { limit: capacity, declared, setBy, paused, line, leaseMs };
 };
 
-/** What holds at a gate: its own and its family's. */
+/** The rule in force at a gate: its own, combined with its family's. */
 export function gateInForce(gate: GateRecord, family: GateRecord | undefined): Inherited {
   return inherit(ownOf(gate), family && ownOf(family));
 }
 
-/** Of these gates, and of the families they have their limit from. */
+/** The limits of these gates, and of the families they inherit from. */
 export function limits(tables: Tables, keys: readonly string[]): ReadonlyMap<string, Limit> {
   const named = new Set(keys.flatMap((key) => [key, familyOf(key) ?? key]));
   const found = gateInfos(tables).filter(({ key }) => named.has(key));
@@ -141,7 +141,7 @@ export function queues(tables: Tables): QueueRow[] {
   return found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
-/** In each lane, whether or not a pass has taken it in. */
+/** The waiting units of each lane, whether or not a pass has taken them in. */
 export function waiting(tables: Tables): Awaited<ReturnType<Store["waiting"]>> {
   const found = new Map<string, { queue: string; task: string; asks: string; units: number }>();
   for (const { id } of tables.waiting.all()) {

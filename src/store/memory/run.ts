@@ -7,7 +7,7 @@ import { stateOf } from "./read.ts";
 import { endedOf, fanOf, stepsOf } from "./step.ts";
 import type { RunRecord, StepRecord, Tables } from "./tables.ts";
 
-/** Whatever else ended it, it has not succeeded. */
+/** A run that ended in any other way counts as failed. */
 const ENDED: Readonly<Record<FinalState, RunState>> = {
   succeeded: "succeeded",
   failed: "failed",
@@ -91,7 +91,7 @@ function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }:
   };
 }
 
-/** What the claim has told, its units still tell when it is gone. */
+/** When the claim is gone, the run's units still tell when it started. */
 function firstStepAt(tables: Tables, run: string): number | null {
   const times = tables.task.all().flatMap((task) => (task.run === run ? [task.createdAt] : []));
   return times.length > 0 ? Math.min(...times) : null;

@@ -21,7 +21,7 @@ export function closeSession(tables: Tables, id: string): void {
   if (session && !session.lost) tellWorker(tables, "WorkerStopped", session);
 }
 
-/** Each is told once, when its lease has run out. */
+/** The loss of a session is published once, after its lease has expired. */
 export function loseSessions(tables: Tables, now: number): void {
   for (const session of tables.session.all()) {
     if (session.lost || session.expiresAt > now) continue;
@@ -36,7 +36,7 @@ const tellWorker = (
   { id, name }: SessionRecord,
 ): void => tables.feed.other({ kind, subject: id, data: JSON.stringify({ name }) });
 
-/** A session that has ended stays ended: others may hold its claims by now. */
+/** A session that has ended cannot be renewed: others may hold its claims by now. */
 export function renewSession(tables: Tables, now: number, id: string, leaseMs: number): boolean {
   const session = tables.session.get(id);
   if (!session || session.expiresAt <= now) return false;
@@ -49,7 +49,7 @@ export function retireSession(tables: Tables, id: string): void {
   if (session) tables.session.put({ ...session, serves: NOTHING_SERVED });
 }
 
-/** Claims with a lease of their own, as long as they have it; what has lapsed stays lost. */
+/** Renews claims whose own lease has not expired. An expired one stays lost. */
 export function renewClaims(tables: Tables, now: number, session: string): number[] {
   const isLeased = (claim: RunningRecord | StoppingRecord): boolean =>
     claim.session === session && claim.leaseMs !== null && (claim.untilAt ?? 0) > now;
@@ -83,7 +83,7 @@ export function progress(
   }
 }
 
-/** Lines of a task's own log join its history, while its claim is current. */
+/** Adds lines of a task's log to its history, if its claim is current. */
 export function note(
   tables: Tables,
   now: number,

@@ -1,4 +1,4 @@
-/** Where units go when they leave a claim or the line: an outcome, later, or back in line; each with its event. */
+/** Moves units out of a claim or the line: to an outcome, to later, or back in line, each with its event. */
 import type { EventKind } from "../../core/event.ts";
 import type { Ended, FinalState, Finished, Recovery, Stopped } from "../store.ts";
 import { announce } from "./arrival.ts";
@@ -7,7 +7,7 @@ import { leaveNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 
-/** A claim's way out. */
+/** How a claim ends. */
 interface Exit {
   readonly id: string;
   readonly epoch: number;
@@ -17,10 +17,10 @@ interface Exit {
   readonly body: string | null;
   readonly data: string | null;
   readonly delayMs: number;
-  /** Gives the attempt back: it never began. */
+  /** Gives the attempt back, because it never began. */
   readonly unburnt: boolean;
   readonly lost: boolean;
-  /** Its code still runs, and holds what it held. */
+  /** Its code still runs and keeps its slots. */
   readonly stopping: boolean;
 }
 
@@ -47,20 +47,23 @@ function exitOfEnded({ id, epoch, to: state, body, delayMs, stopping }: Ended): 
   const { to, event } = REPORTED[state];
   const unburnt = state === "returned";
   const rest = { id, epoch, state, event, body, delayMs, unburnt, lost: false, stopping: stopping === true };
-  // A result is kept once, in the outcome; an error is part of the history of every attempt.
+  // A result is stored once, in the outcome. An error is part of the history of every attempt.
   if (state !== "retry") return { ...rest, to, data: state === "succeeded" ? null : body };
   const data = `{"delayMs":${delayMs},"error":${body ?? "null"}}`;
   return { ...rest, to: delayMs === 0 ? "again" : to, data };
 }
 
-/** What never began has neither used an attempt nor lost anything. */
+/** A claim that never began has neither used an attempt nor lost anything. */
 export function exitOfLost({ id, epoch, to: state, body }: Recovery): Exit {
   const unburnt = state === "waiting";
   const way = { ...LOST[state], state, body, data: body, delayMs: 0 };
   return { id, epoch, ...way, unburnt, lost: !unburnt, stopping: false };
 }
 
-/** Ends claims that are still there with this epoch, and says which; the others are stale and change nothing. */
+/**
+ * Ends claims that still exist with this epoch, and returns their epochs. The others are stale and change
+ * nothing.
+ */
 export function settle(tables: Tables, now: number, exits: readonly Exit[]): ReadonlySet<number> {
   const settled = new Set<number>();
   for (const way of ["outcome", "later", "again", "back"] as const) {
@@ -86,7 +89,8 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: exit.data });
   if (exit.to === "outcome") finish(tables, now, { ...claim, losses }, exit.state as FinalState, exit.body);
   else if (exit.to === "later") tables.later.insert({ ...life, at: now + exit.delayMs, because: "retry" });
-  // One that is tried again goes behind those who came in the meantime; an item of a list keeps its place.
+  // A unit that is tried again goes behind those that came in the meantime. An item of a list keeps its
+  // place.
   else tables.waiting.insert(exit.to === "again" && !isItem(tables, id) ? { ...life, at: now } : life);
 }
 
@@ -94,7 +98,7 @@ const isItem = (tables: Tables, id: string): boolean => (tables.task.get(id)?.it
 
 export type MemoryEnding = WaitingRecord & Partial<RunningRecord>;
 
-/** An outcome, with its last claim if it ended in one. Its event is the caller's. */
+/** Writes an outcome, with the last claim if the unit ended in one. The caller writes the event. */
 export function finish(
   tables: Tables,
   now: number,
@@ -107,7 +111,7 @@ export function finish(
   tables.outcome.insert({ id, state, attempt, losses, body, ...claim, finishedAt: now, n: n + 1 });
 }
 
-/** Their time is over before they started. Where they are steps, their runs hear of it. */
+/** These units expired before they started. If they are steps, their runs get news. */
 export function expire(tables: Tables, now: number, units: readonly MemoryEnding[]): void {
   leaveNewsOf(
     tables,

@@ -1,4 +1,4 @@
-/** What people and timers do to runs and to what waits: pause, another place in line, an end to waiting. */
+/** What people and timers do to runs and waiting units: pause, reprioritize, end a wait. */
 import { pausedChange } from "../feed.ts";
 import { announce } from "./arrival.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
@@ -9,7 +9,7 @@ import { negated } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** Every step of a run asks a gate of the run, so these are what holds them back. */
+/** Every step of a run asks a gate of the run, so pausing these gates holds back all steps. */
 export function pauseRun(tables: Tables, now: number, id: string, paused: boolean, by: string): boolean {
   const run = tables.run.get(id);
   if (!run || !claimOfRun(tables, id)) return false;
@@ -21,7 +21,7 @@ export function pauseRun(tables: Tables, now: number, id: string, paused: boolea
   return true;
 }
 
-/** It announces itself again, because it may stand first now. */
+/** The unit is announced again, because it may be the first of its lane now. */
 export function reprioritize(
   tables: Tables,
   now: number,

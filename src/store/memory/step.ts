@@ -7,14 +7,14 @@ import { pairKey } from "./tables.ts";
 export const stepsOf = (tables: Tables, run: string): StepRecord[] =>
   tables.step.of(run).sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** What becomes of a step. What is known of its items stays until something else is said of them. */
+/** Writes a step. What is known about its items stays until a move replaces it. */
 export function putStep(tables: Tables, run: string, { name, state, unit, body, fan }: StepMove): void {
   const known = fan ?? tables.step.get(pairKey(run, name));
   const { lane = null, total = null, created = null } = known ?? {};
   tables.step.put({ run, name, state, unit, body, lane, total, created });
 }
 
-/** Only of an open step it matters how its unit has ended, and whether items are left. */
+/** How its unit ended and whether items are left matters only for an open step. */
 export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
   const { name, state, unit } = step;
   const fan = fanOf(step);
@@ -23,7 +23,7 @@ export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
   return { name, state, unit, body, ended: endedOf(tables, step), fan: fan && { ...fan, left } };
 }
 
-/** Null for a step that is not over a list. */
+/** Null if the step is not over a list. */
 export function fanOf({ lane, total, created }: StepRecord): Fan | null {
   return lane === null || total === null || created === null ? null : { lane, total, created };
 }

@@ -1,4 +1,6 @@
-/** Claims whose unit has moved on while their code still runs: they hold what they held until that has ended. */
+/**
+ * Claims whose unit has moved on while their code still runs. They keep their slots until the code has ended.
+ */
 import { RUNS } from "../runs.ts";
 import type { Stopping, StoppingRow } from "../store.ts";
 import type { HeldRecord } from "./claim.ts";
@@ -8,7 +10,10 @@ import type { RunningRecord, StoppingRecord, Tables } from "./tables.ts";
 
 const AT_ONCE = 200;
 
-/** Of a claim on its way out. Without its slots it holds nothing; one that had lapsed stays lost. */
+/**
+ * Keeps the slots of a claim that ends. A claim without its slots holds nothing, and one whose lease had
+ * expired stays lost.
+ */
 export function keepStopping(
   tables: Tables,
   now: number,
@@ -37,7 +42,7 @@ export function keepStopping(
 export const isStillStopping = (tables: Tables, run: string): boolean =>
   tables.stopping.all().some((row) => row.run === run);
 
-/** Their code has ended: the runs they are steps of hear of it, whatever is found here. */
+/** The code of these claims has ended. The runs they are steps of always get news, whatever is found here. */
 export function release(tables: Tables, claims: readonly HeldRecord[]): void {
   for (const { epoch } of claims) tables.stopping.delete(epoch);
   leaveNews(
@@ -49,14 +54,16 @@ export function release(tables: Tables, claims: readonly HeldRecord[]): void {
   );
 }
 
-/** The slots of a run that is over, once the last of its units has stopped; whether it still had them. */
+/**
+ * Frees the slots of a run that is over, once its last unit has stopped. Returns whether it still held them.
+ */
 export function releaseRun(tables: Tables, run: string): boolean {
   const own = tables.stopping.all().find(({ id, session }) => id === run && session === RUNS);
   if (own) tables.stopping.delete(own.epoch);
   return own !== undefined;
 }
 
-/** Those whose lease has lapsed. */
+/** Claims whose lease has expired. */
 export const lapsed = (tables: Tables, now: number): StoppingRecord[] =>
   tables.stopping
     .all()
@@ -81,7 +88,7 @@ type Holding = Pick<
   readonly stopping?: Stopping;
 };
 
-/** Whoever holds slots, in the order of their claims. */
+/** Everything that holds slots, in the order of the claims. */
 export function holding(tables: Tables): Holding[] {
   const held: Holding[] = tables.running.all().filter((claim) => claim.held);
   const kept = tables.stopping.all().map(({ since, because, ...claim }): Holding => {

@@ -1,4 +1,7 @@
-/** Submit: a run is put in line as a task is; with `direct` it has its claim at once, past the gates and counted there. */
+/**
+ * Submit: a run is put in line like a task. With `direct` it gets its claim at once, past the gates but
+ * counted at them.
+ */
 
 import { createHash } from "node:crypto";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -30,7 +33,7 @@ export function submit(tables: Tables, now: number, runs: readonly NewRun[]): En
   return runs.map((run) => answer(tables, run));
 }
 
-/** A graph is stored once, however many runs it has. */
+/** A graph is stored once, however many runs use it. */
 const hashOf = (graph: string): string => createHash("sha256").update(graph).digest("base64url").slice(0, 22);
 
 function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, steps }: NewRun): void {
@@ -38,13 +41,13 @@ function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, ste
   for (const step of steps) putStep(tables, id, step);
 }
 
-/** A claim counts through its lane, so that is there from now on too. */
+/** A claim counts through its lane, so the lane is created here too. */
 function letIn(tables: Tables, now: number, runs: readonly NewRun[]): void {
   takeIn(
     tables,
     runs.map(({ id, lane, priority }) => {
       const { queue, task, asks } = lane;
-      // It stood in line at no time at all.
+      // It never was in line.
       return { seq: 0, lane: lane.id, queue, task, asks, precedence: negated(priority), at: 0, unit: id };
     }),
   );

@@ -1,4 +1,4 @@
-/** A table of records that are replaced and never changed, and the journal that can take back what was written. */
+/** A table of records that are replaced and never mutated, and the journal that can undo writes. */
 import { inByteOrder } from "../../core/text.ts";
 import { DataError } from "../data-error.ts";
 
@@ -7,7 +7,7 @@ type Key = string | number;
 const inOrder = (a: Key, b: Key): number =>
   typeof a === "string" && typeof b === "string" ? inByteOrder(a, b) : a < b ? -1 : 1;
 
-/** All or nothing: what a verb wrote before it failed is undone in reverse. */
+/** All or nothing: if a verb fails, its writes are undone in reverse order. */
 export class UndoLog {
   #undo: (() => void)[] | undefined;
 
@@ -34,9 +34,9 @@ export class UndoLog {
 interface TableShape<R> {
   readonly name: string;
   readonly key: (row: R) => Key;
-  /** Rows of one group are found without a look at the others. */
+  /** Rows of one group are found without looking at the others. */
   readonly group?: (row: R) => string | null;
-  /** Hears of each new row. */
+  /** Called for each new row. */
   readonly inserted?: (row: R) => void;
 }
 
@@ -59,7 +59,7 @@ export class Table<R extends object> {
     return this.#rows.has(key);
   }
 
-  /** In the order of their keys: the order of insertion must never show, or an undo would. */
+  /** Sorted by key: the order of insertion must never show, because an undo changes it. */
   all(): R[] {
     return [...this.#rows].sort(([a], [b]) => inOrder(a, b)).map(([, row]) => row);
   }

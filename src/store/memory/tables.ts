@@ -1,4 +1,4 @@
-/** The records of the memory store: the tables of the schema, as plain values. */
+/** The records of the memory store: the tables of the schema as plain values. */
 import type { EventKind } from "../../core/event.ts";
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
@@ -87,10 +87,10 @@ export interface TaskRecord {
   readonly idemKey: string | null;
   readonly goodUntil: number | null;
   readonly createdAt: number;
-  /** The run it is a step of; null for plain tasks, and for runs. */
+  /** The run it is a step of; null for plain tasks and for runs. */
   readonly run: string | null;
   readonly step: string | null;
-  /** Its place in the list, for an item. */
+  /** For an item: its place in the list. */
   readonly item: number | null;
 }
 
@@ -103,7 +103,7 @@ export interface AsideRecord {
   readonly at: number;
 }
 
-/** Where a unit stands, smaller first: its priority turned round, its time, its id. */
+/** The place of a unit, smallest first: its negated priority, its time, its id. */
 export interface Spot {
   readonly precedence: number;
   readonly at: number;
@@ -126,7 +126,7 @@ export interface RunningRecord extends WaitingRecord {
   readonly epoch: number;
   readonly session: string;
   readonly held: boolean;
-  /** The end of the claim lease, and of its own lease where it has one; else null once it has started. */
+  /** The end of the claim lease, or of its own lease if it has one; otherwise null once it has started. */
   readonly untilAt: number | null;
   readonly claimedAt: number;
   /** The number of its claim in the task's history. */
@@ -180,7 +180,7 @@ export interface SessionRecord {
   readonly serves: string;
   readonly expiresAt: number;
   readonly startedAt: number;
-  /** Its end was told: its lease had run out. */
+  /** Its lease has expired, and this was published. */
   readonly lost: boolean;
 }
 
@@ -200,7 +200,7 @@ export interface StepRecord {
   readonly state: StepState;
   readonly unit: string | null;
   readonly body: string | null;
-  /** Of a step over a list: the lane of its items, how many there are, and how many were put in line. */
+  /** For a step over a list: the lane of its items, how many there are, and how many were put in line. */
   readonly lane: string | null;
   readonly total: number | null;
   readonly created: number | null;
@@ -313,7 +313,7 @@ export class Tables {
   constructor() {
     this.transact(() => {
       this.session.insert(OF_RUNS);
-      // What declarations lock, where there is anything to lock.
+      // The row that declarations lock, in stores that have locks.
       this.deploy.insert({ app: "", hash: "", n: 0, at: 0, body: "" });
     });
   }
@@ -322,13 +322,13 @@ export class Tables {
     return this.#journal.transact(work);
   }
 
-  /** Grows for ever; a number that was handed out in vain is not used again. */
+  /** Always grows. A number handed out in vain is not used again. */
   nextEpoch(): number {
     this.#lastEpoch += 1;
     return this.#lastEpoch;
   }
 
-  /** The last one handed out. */
+  /** The last epoch handed out. */
   get lastEpoch(): number {
     return this.#lastEpoch;
   }
@@ -339,7 +339,7 @@ export class Tables {
   }
 }
 
-/** The order of a lane. */
+/** The order of units in a lane. */
 export const inLine = (a: Spot, b: Spot): number =>
   a.precedence - b.precedence || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
@@ -349,5 +349,5 @@ export const headOf = ({ headPrecedence, headAt, headId }: LaneRecord): Spot => 
   id: headId,
 });
 
-/** Zero has one sign only: what is written as 0 must not be read back as -0. */
+/** Avoids -0: a value written as 0 must not be read back as -0. */
 export const negated = (value: number): number => 0 - value;

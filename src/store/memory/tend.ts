@@ -1,4 +1,6 @@
-/** What time brings: delayed units come due, deadlines pass, ended sessions are forgotten. */
+/**
+ * What happens because time has passed: delayed units come due, deadlines pass, ended sessions are forgotten.
+ */
 import { inByteOrder } from "../../core/text.ts";
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
@@ -42,7 +44,10 @@ function dueBy(rows: readonly { readonly id: string; readonly at: number }[], no
   return due.slice(0, BATCH).map(({ id }) => id);
 }
 
-/** A unit that comes due stands in line since then, not since it was enqueued; an item of a list goes back to its place. */
+/**
+ * A unit that comes due is in line since then, not since it was enqueued. An item of a list returns to its
+ * place.
+ */
 function promote(tables: Tables, ids: readonly string[]): void {
   for (const id of ids) {
     const delayed = tables.later.get(id);
@@ -55,7 +60,7 @@ function promote(tables: Tables, ids: readonly string[]): void {
   announce(tables, ids);
 }
 
-/** In line, delayed, or claimed ahead of time. What has its slots has started and goes on. */
+/** Expires units that are in line, delayed or prefetched. A unit with its slots has started and goes on. */
 function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): void {
   expire(
     tables,
@@ -67,7 +72,7 @@ function expireAnywhere(tables: Tables, now: number, ids: readonly string[]): vo
     tables.waiting.delete(id);
     tables.later.delete(id);
     for (const { epoch } of claimed) tables.running.delete(epoch);
-    // What runs may come back in line: it is looked at again later.
+    // A running unit may come back in line, so its deadline is checked again later.
     if (tables.running.of(id).length > 0) tables.deadline.put({ id, at: now + AGAIN_MS });
     else tables.deadline.delete(id);
   }
@@ -78,7 +83,7 @@ function unstarted(tables: Tables, id: string): MemoryEnding[] {
   return waiting ? [waiting] : tables.running.of(id).filter(({ held }) => !held);
 }
 
-/** Long after their end, and only when recovery has nothing left to find through them. */
+/** Forgets sessions long after their end, and only if recovery has no claims left to find through them. */
 function forgetSessions(tables: Tables, now: number): void {
   const holding = new Set([...tables.running.all(), ...tables.stopping.all()].map(({ session }) => session));
   for (const { id, expiresAt } of tables.session.all()) {

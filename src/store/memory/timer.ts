@@ -1,4 +1,4 @@
-/** Timers: waits that have become too long, and runs that take too long. */
+/** Timers: waits and runs that take too long. */
 import type { RunPort, Timer } from "../store.ts";
 import type { Tables } from "./tables.ts";
 import { pairKey } from "./tables.ts";
@@ -11,7 +11,7 @@ export function timers(tables: Tables, now: number): Awaited<ReturnType<RunPort[
   return { due: due.slice(0, AT_ONCE), nextAt: inOrder[due.length]?.at ?? null, now };
 }
 
-/** Only the one that was seen: it may be gone by now, or somebody else has set it anew. */
+/** Resets only the timer that was seen: it may be gone by now, or set again by another process. */
 export function resetTimer(tables: Tables, now: number, seen: Timer, afterMs: number | null): void {
   const { id, kind, at } = seen;
   const key = pairKey(id, kind);
@@ -20,7 +20,7 @@ export function resetTimer(tables: Tables, now: number, seen: Timer, afterMs: nu
   else tables.timer.put({ id, kind, at: now + afterMs });
 }
 
-/** What has ended waits for nothing. */
+/** A unit that has ended waits for nothing. */
 export function forgetTimers(tables: Tables, id: string): void {
   for (const { kind } of tables.timer.of(id)) tables.timer.delete(pairKey(id, kind));
 }

@@ -1,4 +1,7 @@
-/** Schedules, sensors and automations: each change moves the stamp on, and needs the one it was decided by. */
+/**
+ * Schedules, sensors and automations. Each change increments the stamp, and needs the stamp it was decided
+ * under.
+ */
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
 import type { Enqueued } from "../store.ts";
@@ -101,7 +104,7 @@ export function activeRuns(tables: Tables, of: RunsOf): Active {
     .filter((run) => ("workflow" in of ? run.workflow === of.workflow : run.source === of.source));
   return {
     queued: chosen.some(({ id }) => tables.waiting.has(id) || tables.later.has(id)),
-    // One that is over may have code that is not.
+    // A run that is over may have code that is still stopping.
     inProgress: chosen.some(
       ({ id }) => tables.running.of(id).length > 0 || tables.stopping.all().some((row) => row.id === id),
     ),

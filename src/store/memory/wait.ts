@@ -1,4 +1,4 @@
-/** Everything that one wait depends on, seen at one instant. */
+/** Everything that one wait depends on, read at one instant. */
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { tasksOfApps } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
@@ -48,7 +48,7 @@ type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before
 
 const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0 };
 
-/** Who competes with it: the lanes that stand ahead of it at one of its gates, with their first units. */
+/** The unit's competition: the lanes ahead of it at one of its gates, with their first units. */
 function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Standing {
   const me: Spot = { precedence: negated(task.priority), at: task.at, id: task.id };
   const mine = look.rankOf(tables, task.queue);
@@ -76,7 +76,10 @@ function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Stand
   };
 }
 
-/** The best that ask one of its gates, those that ask one which not everybody asks beside them, and its own. */
+/**
+ * The best lanes that share one of its gates, the best that share a gate which not every unit asks, and its
+ * own lane.
+ */
 function near(
   tables: Tables,
   own: string,

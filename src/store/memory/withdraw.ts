@@ -1,4 +1,4 @@
-/** A unit is taken from wherever it is and has its outcome: cancelled, failed, or the end of a run. */
+/** Takes a unit from wherever it is and gives it an outcome: cancelled, failed, or the end of a run. */
 import type { FinalState } from "../store.ts";
 import type { MemoryEnding } from "./settle.ts";
 import { finish } from "./settle.ts";
@@ -19,7 +19,7 @@ export const cancelledBy = (by: string): WithdrawVerdict => ({
   body: JSON.stringify({ by }),
 });
 
-/** Where it is as long as it has no outcome. */
+/** Its place; undefined if it has an outcome. */
 export function placeOf(tables: Tables, id: string): Place | undefined {
   if (tables.waiting.has(id)) return "waiting";
   if (tables.later.has(id)) return "later";
@@ -29,8 +29,8 @@ export function placeOf(tables: Tables, id: string): Place | undefined {
 }
 
 /**
- * Where it was; nothing happens to what has ended. A result is kept once, in the outcome. What has its slots holds on to
- * them until its code has ended.
+ * Returns the unit's former place. A unit that has ended is left alone. A result is stored once, in the
+ * outcome. A claim with its slots keeps them until its code has ended.
  */
 export function withdraw(
   tables: Tables,

@@ -1,8 +1,7 @@
 /**
- * MySQL and MariaDB: a flight is one packet of several statements where the server takes it (`packets.ts`), READ COMMITTED.
- * A lock that is waited for too
- * long undoes only its own statement there, so every error ends the whole transaction by an explicit ROLLBACK.
- * There is nothing like NOTIFY: see hints.ts.
+ * MySQL and MariaDB under READ COMMITTED. A flight is one packet of several statements if the server accepts
+ * it (`packets.ts`). A lock wait timeout undoes only its own statement there, so every error ends the whole
+ * transaction with an explicit ROLLBACK. There is nothing like NOTIFY: see hints.ts.
  */
 
 import type { Pool, PoolConnection } from "mysql2/promise";
@@ -23,14 +22,14 @@ import { SETTINGS } from "./settings.ts";
 export interface MysqlOptions {
   readonly url: string;
   readonly connections?: number;
-  /** For tests only: the instant that the database shall take for now. */
+  /** For tests only: the instant the database takes for now. */
   readonly now?: () => number;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
 const CLOCK = "CAST(ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS SIGNED)";
-/** Only where it is set: beside a variable that nobody has set, a number comes as bytes. */
+/** Used only if the variable is set: next to an unset variable, a number is returned as bytes. */
 const CLOCK_OF_TESTS = `COALESCE(@sluice_now, ${CLOCK})`;
 
 export class MysqlDatabase implements SqlDatabase {
@@ -57,7 +56,7 @@ export class MysqlDatabase implements SqlDatabase {
     });
     this.#hints = new Hints(this.pool);
     this.pool.pool.on("connection", (connection) => {
-      // Where it is lost meanwhile, who asked for the connection is told.
+      // If the connection is lost meanwhile, the caller that asked for it gets the error.
       connection.query(SETTINGS, () => {});
       connection.on("error", () => {});
     });
@@ -111,7 +110,7 @@ export class MysqlDatabase implements SqlDatabase {
     } catch (error) {
       if (isConnectionLoss(error)) {
         connection.destroy();
-        // What only reads has nothing that could have been committed: it is read again.
+        // A read has nothing that could have been committed, so it is simply repeated.
         throw kind === "writing" && transaction.committing ? new AmbiguousCommit(error) : error;
       }
       await connection.query("ROLLBACK").then(
@@ -167,7 +166,7 @@ class Transaction {
     return answers.slice(before.length, before.length + statements.length).map(rowsIn);
   }
 
-  /** With its values in it, as it travels. */
+  /** The text with its values in it, as it is sent. */
   #render(statement: Sql<unknown>): string {
     const { text, values } = statement.render("mysql", this.#clocks);
     return this.#connection.format(text, values);
@@ -178,5 +177,5 @@ class Transaction {
   }
 }
 
-/** What only writes answers with a header. */
+/** A statement that only writes is answered with a header. */
 const rowsIn = (answer: unknown): Row[] => (Array.isArray(answer) ? answer : []);

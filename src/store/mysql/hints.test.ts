@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A store that is away until it is told otherwise. */
+/** A store that is unreachable until the test says otherwise. */
 function store() {
   const it = { looks: 0, away: true, n: 1 };
   const query = async (): Promise<unknown> => {
@@ -52,7 +52,7 @@ test("who tells and leaves is gone only when all of it is written", async () => 
   const closing = hints.close().then(() => {
     isGone = true;
   });
-  // Both are on their way, without waiting for the moment in which hints are gathered.
+  // Both are under way, without waiting for the moment in which hints are coalesced.
   expect(written).toHaveLength(2);
   written[1]?.();
   await vi.advanceTimersByTimeAsync(100);

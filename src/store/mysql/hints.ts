@@ -1,6 +1,7 @@
 /**
- * Wake-ups between processes on MySQL, which has nothing like NOTIFY: a counter that grows, and a cheap look at it
- * every few milliseconds while somebody listens. Hints only: the poll of the worker stays the safety net.
+ * Wake-ups between processes on MySQL, which has nothing like NOTIFY: a counter that grows, and a cheap look
+ * at it every few milliseconds while there are listeners. They are only hints: the worker's poll remains the
+ * safety net.
  */
 
 import type { Pool, RowDataPacket } from "mysql2/promise";
@@ -10,7 +11,7 @@ import { after, every } from "../../env/timers.ts";
 
 const LOOK_EVERY_MS = 15;
 const COALESCE_MS = 10;
-/** A store that is away is not asked again at once: twice as long each time, up to this. */
+/** An unreachable store is asked less often: the pause doubles each time, up to this. */
 const LONGEST_REST_MS = 2_000;
 
 export class Hints {
@@ -38,14 +39,20 @@ export class Hints {
     };
   }
 
-  /** Within this process at once; for others the first is written at once, and then one in ten milliseconds. */
+  /**
+   * Listeners in this process hear it at once. For other processes, the first hint is written at once, and
+   * then at most one every ten milliseconds.
+   */
   tell(hint: Hint): void {
     for (const hear of this.#listeners) hear(hint);
     if (this.#telling) this.#pending = true;
     else this.#write();
   }
 
-  /** What was told is written first: who cancels something and leaves has nobody else to say so. */
+  /**
+   * Pending hints are written first: if a process cancels something and exits, no other process would
+   * announce it.
+   */
   async close(): Promise<void> {
     this.#stopLooking();
     if (this.#pending) this.#write();
@@ -72,12 +79,12 @@ export class Hints {
       const n = Number(rows[0]?.n);
       const moved = this.#seen !== undefined && n !== this.#seen;
       this.#seen = n;
-      // What was said is not told apart: whoever listens looks at everything.
+      // The counter does not say which hint it was, so listeners get all of them.
       if (moved)
         for (const hear of this.#listeners)
           for (const hint of ["work", "cancel", "runs", "feed"] as const) hear(hint);
     } catch {
-      // The store is away; the poll will find out.
+      // The store is unreachable; the poll will find out.
       this.#failures += 1;
       const rest = Math.min(LONGEST_REST_MS, LOOK_EVERY_MS * 2 ** this.#failures);
       this.#restUntil = performance.now() + rest * (0.5 + Math.random() / 2);

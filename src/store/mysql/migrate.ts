@@ -4,8 +4,9 @@ import { codeOf } from "../driver-error.ts";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
 
 /**
- * Data definition commits by itself here, so a named lock keeps two migrations apart, and one that was cut off is begun anew:
- * whatever it had done already is passed over. All of it on one connection: there may be no other.
+ * Data definition statements commit by themselves here. So a named lock keeps two migrations apart, and an
+ * interrupted migration is started again and skips what it had already done. All of it uses one connection,
+ * because the pool may have no other.
  */
 export async function migrateMysql(pool: Pool): Promise<void> {
   const connection = await pool.getConnection();
@@ -27,7 +28,7 @@ export async function migrateMysql(pool: Pool): Promise<void> {
   }
 }
 
-/** The table, column or index that it makes is there; the one that it drops is gone. */
+/** The table, column or index to create already exists, or the one to drop is already gone. */
 const DONE = new Set([
   "ER_TABLE_EXISTS_ERROR",
   "ER_DUP_FIELDNAME",
@@ -35,21 +36,21 @@ const DONE = new Set([
   "ER_CANT_DROP_FIELD_OR_KEY",
 ]);
 
-/** MySQL cannot say IF NOT EXISTS of a column or an index. An UPDATE of a migration may be repeated as it stands. */
+/** MySQL has no IF NOT EXISTS for a column or an index. An UPDATE of a migration can be repeated as it is. */
 async function doOnce(connection: PoolConnection, statement: string): Promise<void> {
   await connection.query(keepingRows(statement)).catch((error: unknown) => {
     if (!DONE.has(codeOf(error))) throw error;
   });
 }
 
-/** Rows that an earlier try has inserted stay as they are, and those that it lacked are added. */
+/** Rows that an earlier attempt inserted stay as they are; missing rows are added. */
 function keepingRows(statement: string): string {
   const [, table, column] = /^INSERT INTO (\w+) \((\w+)/.exec(statement) ?? [];
   if (table === undefined) return statement;
   return `${statement} ON DUPLICATE KEY UPDATE ${table}.${column} = ${table}.${column}`;
 }
 
-/** Nobody goes on without the lock: the other one may be in the middle of a table. */
+/** A migration never continues without the lock: another one may be in the middle of changing a table. */
 async function lock(connection: PoolConnection): Promise<void> {
   const [rows] = await connection.query<RowDataPacket[]>("SELECT GET_LOCK('sluice_migrate', 60) AS got");
   if (Number(rows[0]?.got) === 1) return;

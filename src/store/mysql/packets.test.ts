@@ -10,7 +10,7 @@ test("statements that fit together travel together", () => {
 });
 
 test("those that do not are sent one after the other, and no packet is larger than the server takes", () => {
-  // Three bytes each, as the server counts them.
+  // The server counts bytes, and each of these characters has three.
   const texts = Array.from({ length: 40 }, (_, index) => "€".repeat(index * 5));
   const packets = packed(texts, 1_000);
   expect(packets.flat()).toEqual(texts);

@@ -1,15 +1,15 @@
 /**
- * Statements as they travel to MySQL: many in one packet, and never more than the server takes in one
- * (`max_allowed_packet`). It answers a larger one by closing the connection, which would look like a store that is away. So
- * it is not sent: the statement that is too large by itself is an error about its data.
+ * Statements as they are sent to MySQL: many in one packet, but never more than the server accepts in one
+ * (`max_allowed_packet`). The server answers a larger packet by closing the connection, which would look like
+ * an unreachable store. So it is not sent: a single statement that is too large is an error about its data.
  */
 import type { PoolConnection, RowDataPacket } from "mysql2/promise";
 
-/** The command in front of the text, and some room. */
+/** Room for the command before the text, and some spare. */
 const AROUND_BYTES = 64;
 const SEPARATOR = ";\n";
 
-/** Texts in packets, in their order. */
+/** Distributes the texts over packets, in order. */
 export function packed(texts: readonly string[], mostBytes: number): string[][] {
   const room = mostBytes - AROUND_BYTES;
   const packets: string[][] = [];
@@ -27,7 +27,7 @@ export function packed(texts: readonly string[], mostBytes: number): string[][] 
 
 export const joined = (packet: readonly string[]): string => packet.join(SEPARATOR);
 
-/** As the server itself calls it. */
+/** Uses the server's own code for this error. */
 const tooLarge = (bytes: number, most: number): Error =>
   Object.assign(
     new Error(
@@ -38,7 +38,7 @@ const tooLarge = (bytes: number, most: number): Error =>
 
 const inMegabytes = (bytes: number): string => `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 
-/** Does not change while a connection lasts, so it is asked once. */
+/** The value does not change during a connection, so it is read once. */
 const known = new WeakMap<object, number>();
 
 export async function packetBytesOf(connection: PoolConnection): Promise<number> {

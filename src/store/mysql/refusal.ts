@@ -1,4 +1,4 @@
-/** What a server refuses for a reason that lies in how it is set up, said in words that lead there. */
+/** Errors whose cause is the server's configuration, in words that lead there. */
 import { SluiceError } from "../../core/error.ts";
 import { codeOf, messageOf } from "../driver-error.ts";
 
@@ -7,7 +7,7 @@ const READ_ONLY = new Set(["ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION", "ER_READ_
 export function refusal(error: unknown): unknown {
   const isReadOnly =
     READ_ONLY.has(codeOf(error)) ||
-    // Of any option that forbids something; the message names it.
+    // The server uses this code for any option that forbids something; the message names the option.
     (codeOf(error) === "ER_OPTION_PREVENTS_STATEMENT" && /read[-_]only/i.test(messageOf(error)));
   if (!isReadOnly) return error;
   return new SluiceError(

@@ -1,9 +1,11 @@
-/** How a run moves on: what is seen of it under its lock, what may be read first, and what is written. */
+/**
+ * How a run advances: what `advance` sees of it under its lock, what it may read first, and what it writes.
+ */
 import type { LaneSpec } from "../lane.ts";
 import type { Fan, NewUnit, StepKey, StepMove } from "./steps.ts";
 import type { FinalState } from "./units.ts";
 
-/** A run in progress that there is news of, under its lock. */
+/** A run in progress that has news, read under its lock. */
 export interface RunSeen {
   readonly id: string;
   /** The epoch of its claim. */
@@ -14,50 +16,53 @@ export interface RunSeen {
   readonly input: string;
   readonly graph: string;
   readonly steps: readonly StepSeen[];
-  /** Steps of which items did not succeed, as far as this news says. */
+  /** Steps with items that did not succeed, as far as this news tells. */
   readonly failed: readonly string[];
-  /** Items that succeeded there need not run again; null where it begins from nothing. */
+  /** Items that succeeded in that run do not run again. Null if this run starts from scratch. */
   readonly rerunOf: string | null;
 }
 
-/** A step as `advance` sees it. The body of a step over a list is not read: it may be large. */
+/** A step as `advance` sees it. The body of a step over a list is not read, because it may be large. */
 export interface StepSeen extends Omit<StepMove, "fan"> {
-  /** How its unit has ended, if it has. */
+  /** How its unit ended, or null if it has not ended. */
   readonly ended: FinalState | null;
-  /** `left`: items are in line, delayed or at work. */
+  /** `left`: some items are in line, delayed or running. */
   readonly fan: (Fan & { readonly left: boolean }) | null;
 }
 
-/** Moves to write; or, first, something to look at. */
+/** The moves to write, or something to read before deciding. */
 export type Advance = { readonly moves: readonly RunMove[] } | { readonly read: Reading };
 
 export interface RunMove {
   readonly run: string;
   readonly epoch: number;
-  /** From now on it has started: its own gates come into being, and its time runs. */
+  /** The run starts now: its own gates are created, and its timeout begins to count. */
   readonly start: {
     readonly gates: readonly { readonly key: string; readonly limit: number }[];
     readonly timeoutMs: number | null;
   } | null;
-  /** Gates of the run that come into being now: the windows of steps over a list. */
+  /** Gates of the run to create now: the windows of steps over a list. */
   readonly gates: readonly { readonly key: string; readonly limit: number }[];
   readonly steps: readonly StepMove[];
-  /** Units to put in line, each for a step of `steps`. `claimTimeoutMs`: how long it may wait for its gates. */
+  /**
+   * Units to put in line, each for a step of `steps`. `claimTimeoutMs` is how long a unit may wait for its
+   * gates.
+   */
   readonly enqueue: readonly NewUnit[];
-  /** Lists that begin now and ask for something that may be full: how long they may stand still for it. */
+  /** Lists that begin now and ask for gates that may be full: how long each may make no progress. */
   readonly timers: readonly { readonly lane: string; readonly afterMs: number }[];
-  /** Items that are not to start any more; with `inFlight`, those at work are aborted too. */
+  /** Steps whose items must not start any more. With `inFlight`, running items are aborted too. */
   readonly endItems: readonly { readonly step: string; readonly inFlight: boolean }[];
-  /** There is more to do: it is news for itself. */
+  /** There is more to do: the run leaves news of itself. */
   readonly again: boolean;
-  /** Its end: units that are still somewhere are cancelled with it. */
+  /** The end of the run. Units of the run that have not ended are cancelled with it. */
   readonly finish: {
     readonly state: "succeeded" | "failed" | "cancelled";
     readonly body: string | null;
   } | null;
 }
 
-/** A move that moves nothing: what a decision starts from. */
+/** A move that changes nothing; a decision starts from it. */
 export const STILL: Omit<RunMove, "run" | "epoch"> = {
   start: null,
   gates: [],
@@ -72,13 +77,13 @@ export const STILL: Omit<RunMove, "run" | "epoch"> = {
 export interface Reading {
   /** The results of these units. */
   readonly units: readonly string[];
-  /** What is written with these steps. */
+  /** The bodies stored with these steps. */
   readonly bodies: readonly StepKey[];
-  /** How the items of these steps ended. */
+  /** The outcomes of the items of these steps. */
   readonly items: readonly StepKey[];
 }
 
-/** What was read, JSON text. Only units that succeeded have a result. */
+/** What was read, as JSON text. Only units that succeeded have a result. */
 export interface Results {
   readonly units: ReadonlyMap<string, string | null>;
   readonly bodies: ReadonlyMap<string, string | null>;
@@ -92,9 +97,9 @@ export interface ItemSeen {
 }
 
 export interface Advanced {
-  /** How much news was read; 0 when there is none. */
+  /** How many news rows were read; 0 if there were none. */
   readonly news: number;
   readonly enqueued: number;
-  /** The lanes of runs that ended, or whose last step has stopped: their gates may let others in now. */
+  /** Lanes of runs that ended, or whose last step has stopped. Their gates may now admit other units. */
   readonly freed: readonly LaneSpec[];
 }

@@ -1,25 +1,28 @@
-/** Declarations: what each app says of queues, gates and triggers. */
+/** Declarations: what each app declares about queues, gates and triggers. */
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { TriggerKind } from "../../core/schedule/trigger.ts";
 
 export interface DeclarationPort {
   declare(declaration: Declaration, occasion?: Occasion): Promise<Declared>;
-  /** What apps declared once and nobody declares any more. */
+  /** Gates and queues that an app once declared and no app declares any more. */
   replaced(): Promise<readonly Replaced[]>;
 }
 
 /**
- * All that an app says: it replaces what the same app said before, and touches nothing of other apps. Declared values
- * are initial ones: what an operator set stays.
+ * Everything that an app declares. It replaces the app's previous declaration and touches nothing of other
+ * apps. Declared values are initial values: a value set by an operator stays.
  */
 export interface Declaration {
-  /** Whose it is; "default" when not said. */
+  /** The app that declares; "default" if absent. */
   readonly app?: string;
-  /** A rank of null says nothing of it. */
+  /** A rank of null declares no rank. */
   readonly queues: readonly { readonly name: string; readonly rank: number | null }[];
   readonly gates: readonly DeclaredGate[];
   readonly triggers?: readonly NewTrigger[];
-  /** The tasks that its workers run. They say who could run a unit; another list of them is no other deploy. */
+  /**
+   * The tasks that the app's workers run. They tell who could run a unit. A changed list alone is not a new
+   * deploy.
+   */
   readonly tasks?: readonly string[];
 }
 
@@ -31,41 +34,41 @@ export interface DeclaredGate {
 }
 
 export interface NewTrigger {
-  /** "schedule nightly": also the source of its runs. */
+  /** For example "schedule nightly". It is also the source of the runs it submits. */
   readonly name: string;
   readonly kind: TriggerKind;
-  /** Null where each submission says it. */
+  /** Null if each submission names its own workflow. */
   readonly workflow: string | null;
-  /** JSON text of what it is declared as. */
+  /** JSON text of the trigger's declaration. */
   readonly spec: string;
-  /** Born paused; says nothing about one that is there already. */
+  /** A new trigger starts paused. This does not affect a trigger that already exists. */
   readonly paused: boolean;
 }
 
 /**
- * `deploy` makes a declaration the one in force in any case. `start`, with which every worker begins, does not bring back
- * one that a later declaration of its app has replaced.
+ * `deploy` always puts a declaration in force. `start`, which every worker begins with, does not bring back a
+ * declaration that a later one of its app has replaced.
  */
 export type Occasion = "deploy" | "start";
 
 export interface Declared {
-  /** False when a later declaration of this app holds, and nothing was changed. */
+  /** False if a later declaration of this app is in force; nothing was changed then. */
   readonly inForce: boolean;
-  /** When the declaration in force became it. */
+  /** When the declaration in force took effect. */
   readonly at: number;
 }
 
-/** The tasks of an app, as its declaration in force names them. */
+/** The tasks of an app, as listed in its declaration in force. */
 export interface AppTasks {
   readonly app: string;
   readonly tasks: readonly string[];
 }
 
-/** A gate or queue that an app declared once; since the deploy at that time nobody declares it. */
+/** A gate or queue that an app once declared. No app has declared it since the deploy at `at`. */
 export interface Replaced {
   readonly gate: string;
   readonly app: string;
-  /** What it was; null where only the queue was named. */
+  /** Its limit at that time; null if only the queue was declared. */
   readonly limit: Limit;
   readonly at: number;
 }

@@ -1,34 +1,38 @@
 /**
- * The feed: one ordered stream of what happened to units, runs, gates, workers, lanes and triggers. A change has a
- * position; positions are consecutive, so a gap shows. A later change of a subject has a later position.
+ * The feed: one ordered stream of what happened to units, runs, gates, workers, lanes and triggers. Each
+ * change has a position. Positions are consecutive, so a gap is visible. A later change of a subject has a
+ * later position.
  *
- * Changes are recorded only while somebody wants them. A listener is a row that says what it wants. A transaction that
- * moves something records, as part of itself, what at least one listener wants; with no listener it records nothing. So a
- * listener that is still there has missed nothing since it began. One that is not renewed in time is forgotten. After a
- * transaction that has recorded something, the hint "feed" is given.
+ * Changes are recorded only while there are listeners. A listener is a row that says what it wants. A
+ * transaction that changes something records, as part of itself, the changes that at least one listener
+ * wants; without listeners it records nothing. So a listener that still exists has missed nothing since it
+ * began. A listener that is not renewed in time is forgotten. A transaction that recorded something is
+ * followed by the hint "feed".
  */
 import type { ChangeKind } from "../../core/change.ts";
 
 export interface FeedPort {
-  /** From the answered position on, everything is recorded that these want. */
+  /** Everything these listeners want is recorded after the returned position. */
   follow(listeners: readonly Listener[]): Promise<number>;
   /**
-   * Goes on where another listener has come to: nothing after the position is missed. False when that one is gone, wanted
-   * less, began later, or the changes are gone.
+   * Continues from the position that another listener has reached, so that nothing after it is missed. False
+   * if that listener is gone, wanted less or began later, or if the changes are gone.
    */
   resume(listener: Listener, from: FeedCursor): Promise<boolean>;
-  /** Changes after a position, in order, whoever wanted them. One look at one instant. */
+  /**
+   * The changes after a position, in order, whichever listener wanted them. All of it is read at one instant.
+   */
   changes(look: FeedLook): Promise<Page>;
-  /** Answers which of them are still there. */
+  /** Renews these listeners and returns those that still exist. */
   keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>>;
   unfollow(listeners: readonly string[]): Promise<void>;
 }
 
-/** What somebody wants to hear of. A field that is null leaves nothing out. */
+/** What a listener wants to hear about. A null field excludes nothing. */
 export interface Interest {
-  /** The sum of topics. */
+  /** The sum of the topics' numbers. */
   readonly topics: number;
-  /** A run and everything in it. */
+  /** Only this run and everything in it. */
   readonly run: string | null;
   /** The name of a task or a workflow. */
   readonly task: string | null;
@@ -37,11 +41,11 @@ export interface Interest {
 
 export interface Listener extends Interest {
   readonly id: string;
-  /** How long it is kept after its last renewal, and how long changes are kept for it. */
+  /** How long the listener is kept after its last renewal, and how long changes are kept for it. */
   readonly keepMs: number;
 }
 
-/** How far a listener has come. */
+/** How far a listener has read. */
 export interface FeedCursor {
   readonly listener: string;
   readonly position: number;
@@ -58,7 +62,7 @@ export interface NewChange {
   readonly kind: ChangeKind;
   /** A unit, gate, session, lane or trigger. */
   readonly subject: string;
-  /** Its number in the history of the subject; null where it is not part of one. */
+  /** Its number in the history of the subject; null if it is not part of that history. */
   readonly n: number | null;
   readonly run: string | null;
   readonly step: string | null;
@@ -76,15 +80,15 @@ export interface Change extends NewChange {
 
 export interface Page {
   readonly changes: readonly Change[];
-  /** There are more. */
+  /** There may be more changes. */
   readonly more: boolean;
-  /** Changes after the given position are gone: they were older than anybody's keep. */
+  /** Changes after the given position are gone: they were older than any listener keeps them. */
   readonly lapsed: boolean;
-  /** Which of the listeners are still there. Only these have missed nothing. */
+  /** The listeners that still exist. Only these have missed nothing. */
   readonly alive: ReadonlySet<string>;
 }
 
-/** No listener is forgotten sooner, and no change. */
+/** The shortest time for which a listener or a change is kept. */
 export const LEAST_KEEP_MS = 30_000;
-/** No listener is kept longer than this without a sign of life, and no change is kept longer. */
+/** The longest time for which a listener is kept without renewal. No change is kept longer either. */
 export const MOST_KEEP_MS = 3_600_000;

@@ -1,56 +1,62 @@
 /**
- * Gates: their limits, and who set them. This port knows how many slots of a gate are held, not by what: that is for the
- * holdings to say.
+ * Gates: their limits, and who set them. This port knows how many slots of a gate are held. The holdings port
+ * knows who holds them.
  */
 import type { Said } from "../../core/gate/declared.ts";
 import type { Limit, Line } from "../../core/gate/gate.ts";
 
 export interface GatePort {
-  /** By key. */
+  /** Sorted by key. */
   gates(): Promise<GateState[]>;
-  /** The limits in force of these gates; a gate that does not exist yet is not listed. */
+  /** The limits in force of these gates. Gates that do not exist yet are left out. */
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
-  /** The limits that were and are in force there, its family's among them; undefined when there is no such gate to go back. */
+  /**
+   * Returns the limits in force before and after, the family's limit included. Undefined if the gate does not
+   * exist, unless `to` is "value".
+   */
   changeLimit(change: LimitChange): Promise<{ readonly from: Limit; readonly limit: Limit } | undefined>;
   /**
-   * Takes a gate that nobody declares, asks for or holds out of the store, with its history: null when it is gone, or
-   * who keeps it there. Undefined when there is no such gate.
+   * Deletes a gate and its history, if no app declares it and no unit asks for it or holds it. Null if the
+   * gate was deleted, otherwise who keeps it. Undefined if there is no such gate.
    */
   deleteGate(key: string): Promise<GateKept | null | undefined>;
 }
 
-/** The rule at a gate. */
+/** The rule that a gate enforces. */
 export interface GateRule {
   readonly key: string;
   readonly limit: Limit;
   readonly paused: boolean;
   readonly line: Line;
-  /** How long a claim on it lasts without being renewed; null where only its session counts. */
+  /** How long a claim on it lasts without being renewed; null if only the session's lease counts. */
   readonly leaseMs: number | null;
 }
 
 export interface GateInfo extends GateRule {
-  /** What it goes back to: the strictest of what apps declare for it, or what its kind is born with. */
+  /** The limit to go back to: the strictest that apps declare for the gate, or the default of its kind. */
   readonly declared: Limit;
-  /** The limit in force is the one that its family has for each value. */
+  /** The limit in force is the one that the gate's family has for each value. */
   readonly perValue: boolean;
   readonly setBy: string | null;
   readonly setAt: number | null;
 }
 
-/** A gate with what is held there, and with what each app says of it. */
+/** A gate with the number of held slots and each app's declaration of it. */
 export interface GateState extends GateInfo {
   readonly held: number;
   readonly said: readonly AppSaying[];
 }
 
-/** What an app says of one gate. */
+/** What an app declares about one gate. */
 export interface Saying extends Said {
-  /** Of a queue. */
+  /** Only for a queue. */
   readonly rank: number | null;
 }
 
-/** One app's word on a gate: since when it says so. The app "" stands for what was declared before apps had names. */
+/**
+ * One app's declaration of a gate, and since when. The app "" stands for declarations made before apps had
+ * names.
+ */
 export interface AppSaying extends Omit<Saying, "line"> {
   readonly app: string;
   readonly at: number;
@@ -61,14 +67,14 @@ export type LimitChange =
       readonly key: string;
       readonly to: "value";
       readonly limit: number;
-      /** How long a claim on it lasts; as it was when absent. */
+      /** How long a claim on it lasts; unchanged if absent. */
       readonly leaseMs?: number | undefined;
       readonly by: string;
     }
   | { readonly key: string; readonly to: "declared"; readonly by: string }
   | { readonly key: string; readonly to: "paused" | "resumed"; readonly by: string };
 
-/** Why a gate cannot be taken out of the store: apps declare it, or somebody waits for it or holds it. */
+/** Why a gate cannot be deleted: apps declare it, or a unit waits for it or holds it. */
 export interface GateKept {
   readonly apps: readonly string[];
   readonly isAsked: boolean;

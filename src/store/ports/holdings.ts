@@ -1,23 +1,30 @@
 /**
- * Holdings: who holds slots of a gate, and until when. Slots follow the code: a claim whose unit has moved on keeps them
- * until its code has ended or its lease has lapsed. Gates are a port of their own, so holders may live elsewhere.
+ * Holdings: who holds slots of a gate, and until when. Slots follow the code: if a unit has moved on, its
+ * claim keeps the slots until the code has ended or the lease has expired. Gates are a separate port, so
+ * holders may live elsewhere.
  */
 import type { FinalState } from "./units.ts";
 
 export interface HoldingPort {
   holders(gate: string): Promise<GateHolder[]>;
-  /** Claims whose unit has moved on while their code still runs, oldest first: all of them, or those of one session. */
+  /**
+   * Claims whose unit has moved on while their code still runs, oldest first: all of them, or those of one
+   * session.
+   */
   stopping(session?: string): Promise<StoppingRow[]>;
-  /** Renews the claims of a session that have a lease of their own and still have it, also those of stopping code. Answers their epochs. */
+  /**
+   * Renews the claims of a session that have a lease of their own which has not expired, including those of
+   * stopping code. Returns their epochs.
+   */
   renewClaims(session: string): Promise<number[]>;
 }
 
-/** The same asks, held so many times by one session. Holders that are lost are listed apart and count nowhere. */
+/** How many times one session holds the same asks. Lost holders are listed separately and count nowhere. */
 export interface Holding {
   /** JSON text: [[gate, slots], …]. */
   readonly asks: string;
   readonly session: string;
-  /** False for a claim made ahead of time: it holds no slots yet. */
+  /** False for a prefetched claim: it holds no slots yet. */
   readonly held: boolean;
   readonly lost: boolean;
   readonly units: number;
@@ -28,7 +35,7 @@ export interface Usage extends Holding {
   readonly lane: string;
 }
 
-/** Who holds slots of a gate. */
+/** A holder of slots of a gate. */
 export interface GateHolder {
   readonly id: string;
   readonly name: string;
@@ -37,13 +44,16 @@ export interface GateHolder {
   readonly slots: number;
   readonly session: string;
   readonly claimedAt: number;
-  /** How long until it counts no more unless it is renewed, by the clock of leases; null where only its session counts. */
+  /**
+   * The time until it no longer counts unless renewed, by the clock of leases; null if only its session's
+   * lease counts.
+   */
   readonly leaseLeftMs: number | null;
-  /** Its unit has moved on, and its code has not ended yet. */
+  /** Its unit has moved on, but its code has not ended yet. */
   readonly stopping?: Stopping;
 }
 
-/** A claim, as the explanation of a wait names it. */
+/** A claim, as the explanation of a wait shows it. */
 export interface HolderRow {
   readonly id: string;
   readonly name: string;
@@ -51,28 +61,30 @@ export interface HolderRow {
   readonly session: string;
   readonly since: number;
   readonly held: boolean;
-  /** Its unit has moved on, and its code has not ended yet. */
+  /** Its unit has moved on, but its code has not ended yet. */
   readonly stopping?: Stopping;
 }
 
-/** Since when code should have ended, and why: the state its unit came to, or its timeout. */
+/** Since when code should have ended, and why: the final state of its unit, or its timeout. */
 export interface Stopping {
   readonly since: number;
   readonly because: "timeout" | FinalState;
 }
 
-/** A claim whose unit has moved on while its code still runs, or a run of which that is true of a step. It holds what it held. */
+/**
+ * A claim whose unit has moved on while its code still runs, or a run with such a step. It keeps its slots.
+ */
 export interface StoppingRow extends Stopping {
   readonly epoch: number;
   readonly id: string;
   readonly name: string;
-  /** The run and the step that it is of, if it is one. */
+  /** Its run and step, if it belongs to one. */
   readonly run: string | null;
   readonly step: string | null;
-  /** Of a step over a list: which of its items. */
+  /** For a step over a list: the number of the item. */
   readonly item: number | null;
   readonly asks: string;
   readonly session: string;
-  /** The name of its worker; null when that is gone. */
+  /** The name of its worker; null if the worker is gone. */
   readonly worker: string | null;
 }

@@ -1,4 +1,7 @@
-/** What a doctor asks of a store: what can never be, and what its promises rest on, all at one instant. */
+/**
+ * What the doctor asks of a store: states that can never occur, and what the store's promises depend on, all
+ * at one instant.
+ */
 import type { Limit } from "../../core/gate/gate.ts";
 import type { AsideRow } from "./asides.ts";
 import type { GateState } from "./gates.ts";
@@ -6,35 +9,40 @@ import type { StoppingRow } from "./holdings.ts";
 import type { SessionRow } from "./sessions.ts";
 
 export interface InspectionPort {
-  /** Reads everything once and locks nothing: for a look now and then, not for a loop. */
+  /** Reads everything once and takes no locks. Meant for an occasional look, not for a loop. */
   inspect(): Promise<Inspection>;
 }
 
-/** Ways in which rows can contradict this contract. None of them can come about through the verbs of a store. */
+/** Ways in which rows can contradict this contract. The verbs of a store cannot cause any of them. */
 export type Contradiction =
-  /** Tasks that are in none of waiting, later, running and outcome; and those in two of them. */
+  /**
+   * Tasks that are in none of waiting, later, running and outcome (`nowhere`), or in two of them (`twice`).
+   */
   | "nowhere"
   | "twice"
-  /** Rows of a place or a deadline whose task is not there: "later 01m7…". */
+  /** Rows of a place or a deadline whose task is missing: "later 01m7…". */
   | "bodiless"
   /** Tasks with two claims, or with the epoch of another claim. */
   | "claimedTwice"
-  /** Claims, of code that stops too, whose lane is not there: they count at no gate. */
+  /** Claims whose lane is missing, including those of stopping code. They count at no gate. */
   | "uncounted"
-  /** Runs that are over and hold their slots, though nothing of theirs is stopping and no news of them is left. */
+  /**
+   * Runs that are over and still hold their slots, although none of their code is stopping and no news of
+   * them is left.
+   */
   | "unreleased"
-  /** Claims and outcomes with an epoch that is still to be handed out. */
+  /** Claims and outcomes with an epoch that has not been handed out yet. */
   | "unborn"
-  /** Lanes whose head is later than their first unit, so that a pass begins behind it. */
+  /** Lanes whose head is behind their first unit, so that a pass begins after it. */
   | "lateHeads"
   /** Waiting units that no pass would find: their lane is idle or missing, and no arrival announces them. */
   | "unfindable"
-  /** Lanes parked on no gate, or on one that is not there: "01m7… on pool:gpu". */
+  /** Lanes parked on no gate, or on a gate that is missing: "01m7… on pool:gpu". */
   | "parkedNowhere"
   | "malformedGates"
-  /** Gates for which an app declares a limit, and which have no row. */
+  /** Gates that an app declares a limit for but that have no row. */
   | "missingGates"
-  /** Rows of gates with a name that nobody can ask for, in quotes. */
+  /** Gate rows with a name that no unit can ask for, in quotes. */
   | "misnamedGates"
   | "malformedTasks";
 
@@ -45,13 +53,13 @@ export interface Sample {
 }
 
 export interface InspectedGate extends GateState {
-  /** When the newest of its grants was made; null when nobody holds it. */
+  /** When its newest grant was made; null if nobody holds it. */
   readonly grantedAt: number | null;
-  /** The last change that is on record: when, and the limit as it was then. */
+  /** The last recorded change: its time, and the limit it set. */
   readonly changed: { readonly at: number; readonly limit: Limit } | null;
 }
 
-/** A claim that counts nowhere any more; `forMs` is null where the end of its session left no trace. */
+/** A claim that no longer counts. `forMs` is null if the end of its session left no trace. */
 export interface LostClaim {
   readonly id: string;
   readonly epoch: number;
@@ -60,21 +68,21 @@ export interface LostClaim {
   readonly forMs: number | null;
 }
 
-/** Everything at one instant: what contradicts itself, and what the promises rest on. Nothing is judged here. */
+/** Everything at one instant: contradictions, and what the promises depend on. Nothing is judged here. */
 export interface Inspection {
   readonly now: number;
   readonly schema: number;
   readonly gates: readonly InspectedGate[];
-  /** Live ones. */
+  /** The live sessions. */
   readonly sessions: readonly (SessionRow & { readonly name: string; readonly startedAt: number })[];
   /** The first 200. */
   readonly lost: readonly LostClaim[];
-  /** Code that should have ended; the first 200. */
+  /** The first 200 claims whose code should have ended. */
   readonly stopping: readonly StoppingRow[];
   readonly waiting: readonly { readonly queue: string; readonly task: string; readonly units: number }[];
   readonly rows: Readonly<Record<CountedTable, number>>;
   readonly broken: Readonly<Record<Contradiction, Sample>>;
-  /** Lanes that were set aside, the first 200. */
+  /** The first 200 lanes that were set aside. */
   readonly aside: readonly AsideRow[];
   /** What the database says about itself, in its own words. */
   readonly settings: Readonly<Record<string, string>>;

@@ -9,28 +9,28 @@ export interface LaneRow {
   readonly rank: number;
   readonly state: LaneState;
   readonly parked: string | null;
-  /** A lower bound of its first unit's place; exact after every change. */
+  /** A lower bound of its first unit's place. Exact after every change. */
   readonly head: { readonly priority: number; readonly at: number; readonly id: string };
   readonly stamp: number;
   readonly mark: { readonly unit: string; readonly passed: number; readonly since: number } | null;
-  /** The gates its head waited for after the last pass that changed them: JSON text of keys. */
+  /** JSON text: the keys of the gates its head waited for after the last pass that changed them. */
   readonly blocked: string;
 }
 
-/** `aside`: it could not be processed, and nobody looks at it until it is put back. */
+/** `aside`: the lane could not be processed, and no pass looks at it until it is put back. */
 export type LaneState = "idle" | "open" | "parked" | "aside";
 
 export interface LaneMove {
   readonly lane: string;
-  /** The move is dropped when somebody else changed the lane since it was read. */
+  /** The move is dropped if the lane was changed after it was read. */
   readonly stamp: number;
   readonly state: LaneState;
   readonly parked: string | null;
-  /** What it asks of the gate that it is parked on; 1 unless said. */
+  /** How many slots it asks of the gate it is parked on; 1 if absent. */
   readonly slots?: number;
   readonly mark: LaneRow["mark"];
   readonly blocked: string;
-  /** Its new first place, where it is known for sure; null leaves the old one. */
+  /** Its new first place, if known for sure; null keeps the old one. */
   readonly head: LaneRow["head"] | null;
 }
 

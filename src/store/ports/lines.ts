@@ -1,4 +1,4 @@
-/** Lines as people look at them: who waits, behind whom, and everything that is needed to say why. */
+/** Lines as people look at them: who waits behind whom, and everything needed to say why. */
 import type { AsideRow } from "./asides.ts";
 import type { AppTasks } from "./declarations.ts";
 import type { GateInfo } from "./gates.ts";
@@ -9,34 +9,39 @@ import type { TaskRow } from "./units.ts";
 
 export interface LinePort {
   wait(id: string): Promise<WaitView | undefined>;
-  /** How many units wait in each lane, those included that no pass has seen yet. Counts them all. */
+  /** How many units wait in each lane, including lanes that no pass has seen yet. It counts every unit. */
   waiting(): Promise<WaitingRow[]>;
-  /** Every gate that a unit asks for, wherever it is: in line, put off or at work, also before a pass has seen it. By key. */
+  /**
+   * Every gate that a unit asks for, sorted by key. The unit may be in line, delayed or running, and no pass
+   * need have seen it yet.
+   */
   asked(): Promise<string[]>;
   queues(): Promise<QueueRow[]>;
-  /** What waits in one queue, in order: `limit` units behind the first `offset`. */
+  /** The units that wait in one queue, in order: `limit` units after the first `offset`. */
   line(queue: string, limit: number, offset?: number): Promise<LineView>;
 }
 
-/** All that is needed to explain one wait, read at one instant. */
+/** Everything needed to explain one wait, read at one instant. */
 export interface WaitView {
   readonly now: number;
   readonly task: TaskRow;
   readonly rank: number;
   readonly gates: readonly GateInfo[];
   readonly usage: readonly Usage[];
-  /** The best lanes that stand ahead of it at one of its gates, and its own, with the first units of each. */
+  /** The best lanes ahead of it at one of its gates, and its own lane, with the first units of each. */
   readonly lanes: readonly LaneRow[];
   readonly heads: readonly HeadRow[];
   readonly sessions: readonly SessionRow[];
-  /** Which tasks each deployed app runs. */
+  /** The tasks that each deployed app runs. */
   readonly apps: readonly AppTasks[];
   readonly holders: readonly HolderRow[];
-  /** Its lane was set aside. */
+  /** Set if its lane was set aside. */
   readonly aside: { readonly id: string; readonly error: string; readonly at: number } | null;
-  /** Waiting units ahead of it, per lane of these. */
+  /** Waiting units ahead of it, for each of these lanes. */
   readonly ahead: readonly AheadRow[];
-  /** Waiting units ahead of it at each of its gates, and in its queue: all of them, in whatever lane. */
+  /**
+   * All waiting units ahead of it at each of its gates (`aheadAt`) and in its queue (`before`), in any lane.
+   */
   readonly aheadAt: Readonly<Record<string, number>>;
   readonly before: number;
 }
@@ -56,7 +61,7 @@ interface WaitingRow {
 
 export interface QueueRow {
   readonly name: string;
-  /** The first that an app says, or 100. */
+  /** The best rank that an app declares, or 100. */
   readonly rank: number;
   readonly ranks: readonly { readonly app: string; readonly rank: number }[];
   readonly waiting: number;
@@ -64,7 +69,7 @@ export interface QueueRow {
   readonly later: number;
 }
 
-/** A page of one line as it stands: enough for `admit` to say of each unit in it whether it may start, and why not. */
+/** A page of one line: enough for `admit` to say of each unit whether it may start, and why not. */
 export interface LineView {
   readonly now: number;
   readonly gates: readonly GateInfo[];
@@ -72,16 +77,16 @@ export interface LineView {
   readonly lanes: readonly LaneRow[];
   /** The units of the page, in order. */
   readonly heads: readonly HeadRow[];
-  /** Units ahead of the page: all of them, or where they are very many the first of each lane. */
+  /** Units ahead of the page: all of them or, if there are very many, the first of each lane. */
   readonly front: readonly HeadRow[];
-  /** How many stand ahead of the page, lane by lane; all of them. */
+  /** How many units are ahead of the page in each lane, all of them counted. */
   readonly ahead: readonly AheadRow[];
   readonly sessions: readonly SessionRow[];
   /** There are more units in this line. */
   readonly cut: boolean;
-  /** Those of its lanes that were set aside. */
+  /** Lanes of this line that were set aside. */
   readonly aside: readonly AsideRow[];
-  /** How many stand in this line, and how many will when their time comes. */
+  /** How many units are in this line (`total`), and how many will join it when their time comes (`later`). */
   readonly total: number;
   readonly later: number;
 }

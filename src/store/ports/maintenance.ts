@@ -1,11 +1,16 @@
-/** What keeps a store in order: its schema, its clock, and what happens because time has passed. */
+/**
+ * What keeps a store in order: its schema, its clock, and everything that happens because time has passed.
+ */
 export interface MaintenancePort {
-  /** Brings the schema to the current version; does nothing when it is there. */
+  /** Brings the schema to the current version. Does nothing if it is current. */
   migrate(): Promise<void>;
-  /** Fails with SCHEMA_MISSING or SCHEMA_NEWER when the schema is not the one this code was written for. */
+  /** Fails with SCHEMA_MISSING or SCHEMA_NEWER if the schema is not the one this code was written for. */
   verify(): Promise<void>;
   now(): Promise<number>;
-  /** Moves what became due and expires what is past its deadline. Lists gates with parked lanes whose key comes after this one. */
+  /**
+   * Moves delayed units that are due into line, and expires units that are past their deadline. Lists gates
+   * with parked lanes, from the first key after `parkedAfter`.
+   */
   tend(parkedAfter?: string): Promise<Tended>;
 }
 
@@ -13,8 +18,8 @@ export interface Tended {
   readonly now: number;
   readonly promoted: number;
   readonly expired: number;
-  /** When the next delayed unit is due, if any. */
+  /** When the next delayed unit is due; null if there is none. */
   readonly nextDueAt: number | null;
-  /** Gates that lanes are parked on, in order, 200 at most. */
+  /** Gates that lanes are parked on, in order, at most 200. */
   readonly parkedOn: readonly string[];
 }

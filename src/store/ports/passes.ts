@@ -1,6 +1,6 @@
 /**
- * The pass: the one verb in which something is decided. A store remembers and never decides: what may start is answered
- * by the function that `pass` is given, on what the store shows it under its locks.
+ * The pass: the only verb in which something is decided. A store remembers and never decides. The function
+ * given to `pass` decides what may start, from what the store shows it under its locks.
  */
 import type { LaneSpec } from "../lane.ts";
 import type { GateRule } from "./gates.ts";
@@ -20,27 +20,33 @@ export type Decide = (view: View) => Moves;
 export interface Scope {
   readonly session: string;
   readonly finished: readonly Finished[];
-  /** Runs to look at, beside those that what finished is news of. */
+  /** Runs to look at, besides those that `finished` is news of. */
   readonly news?: readonly News[];
   /** Claims of this session whose code has begun since the last pass. */
   readonly started: readonly Epoch[];
-  /** The lanes to look at, and how many of their units. */
+  /** The lanes to look at, and how many units of each. */
   readonly lanes: readonly { readonly id: string; readonly want: number }[];
-  /** Every gate of those lanes, and the families of gates per value: locked alone where it can bind, shared where it is thought to be unlimited. */
+  /**
+   * Every gate of those lanes, and the families of gates per value. A gate that can bind is locked
+   * exclusively; a gate believed to be unlimited is locked shared.
+   */
   readonly exclusive: readonly string[];
   readonly shared: readonly string[];
-  /** Take in what was enqueued, and look for lanes beyond these. */
+  /** Take in arrivals, and look for lanes beyond these. */
   readonly intake: boolean;
-  /** The queues to look for further open lanes in, and how many of them to show for each. */
+  /** The queues in which to look for further open lanes, and how many lanes to show for each. */
   readonly queues: readonly string[];
   readonly perQueue: number;
-  /** Lanes that are not to be shown among those: this claimer knows that they are none of its business. */
+  /** Lanes to leave out of those, because this claimer knows that they do not concern it. */
   readonly without: readonly string[];
-  /** Gates whose parked lanes are wanted where there is room for them; locked by this pass, too. */
+  /** Gates whose parked lanes are wanted if the gate has room. This pass locks these gates too. */
   readonly parkedOn: readonly string[];
-  /** Claimers work side by side here, as no gate makes them take turns: units that another one has in hand are passed over. */
+  /**
+   * No gate makes claimers take turns here, so they work side by side. Units that another claimer has locked
+   * are skipped.
+   */
   readonly sideBySide: boolean;
-  /** How many unstarted claims of this session to look at in each lane; 0 where there are none. */
+  /** How many unstarted claims of this session to look at in each lane; 0 if it has none. */
   readonly prefetching: number;
 }
 
@@ -51,7 +57,7 @@ export interface View {
   readonly usage: readonly Usage[];
   /** The lanes of the scope. */
   readonly lanes: readonly LaneRow[];
-  /** Under `sideBySide`, few units or none do not prove that a lane is empty. */
+  /** Under `sideBySide`, few or no units do not prove that a lane is empty. */
   readonly heads: readonly HeadRow[];
   readonly prefetched: readonly PrefetchedRow[];
   readonly sessions: readonly SessionRow[];
@@ -59,20 +65,21 @@ export interface View {
   /** Open lanes outside the scope, best first. */
   readonly beyond: readonly LaneRow[];
   /**
-   * Lanes outside the scope that are parked on a gate of `parkedOn` that has room: of each queue the best of those it has
-   * room for, no more than slots are free, and the first of those that ask for more, where a line keeps slots for them.
+   * Lanes outside the scope that are parked on a gate of `parkedOn` with room. Of each queue: the best lanes
+   * that fit, no more than there are free slots, and the first of those that ask for more, if a line saves
+   * slots for them.
    */
   readonly parked?: readonly LaneRow[];
-  /** The first of each such list that is not shown any more. */
+  /** The first lane of each such list that is not shown. */
   readonly hidden?: readonly LaneRow[];
 }
 
 export interface GateRow extends GateRule {
-  /** Whether this pass holds its lock alone. */
+  /** Whether this pass holds its lock exclusively. */
   readonly locked: boolean;
 }
 
-/** A claim that its session has not started: in soft mode it holds nothing yet. */
+/** A claim that its session has not started. In soft mode it holds no slots yet. */
 export interface PrefetchedRow extends HeadRow {
   readonly epoch: number;
 }
@@ -89,20 +96,22 @@ export interface LostRow {
   readonly options: string;
 }
 
-/** What to write, as decided. */
+/** The changes to write, as decided. */
 export interface Moves {
-  /** Waiting units to claim; `held` ones take their slots now, others are prefetched. */
+  /** Waiting units to claim. Those with `held` take their slots now; the others are prefetched. */
   readonly claim: readonly {
     readonly id: string;
     readonly held: boolean;
-    /** The shortest lease of its pools: it must be renewed within that time for as long as it is held. */
+    /**
+     * The shortest lease of its pools. The claim must be renewed within this time for as long as it is held.
+     */
     readonly leaseMs?: number | null;
   }[];
   readonly claimLeaseMs: number;
   /** Prefetched claims of this session that start now. */
   readonly start: readonly Epoch[];
   readonly expire: readonly string[];
-  /** Runs that there is something new of: let in by this pass, or with a step that recovery has ended. */
+  /** Runs with something new: admitted by this pass, or with a step that recovery has ended. */
   readonly news?: readonly News[];
   readonly recover: readonly Recovery[];
   readonly lanes: readonly LaneMove[];
@@ -111,10 +120,10 @@ export interface Moves {
 export interface Passed {
   readonly now: number;
   readonly claimed: readonly Claimed[];
-  /** Prefetched claims that were still ours and now hold their slots. */
+  /** Prefetched claims that still belonged to this session and now hold their slots. */
   readonly started: readonly string[];
-  /** Reports that were taken; the others were stale and changed nothing. */
+  /** Reports that were accepted. The others were stale and changed nothing. */
   readonly accepted: ReadonlySet<string>;
-  /** Lanes that came in from newly enqueued units. */
+  /** Lanes of the newly enqueued units that were taken in. */
   readonly arrived: readonly LaneSpec[];
 }

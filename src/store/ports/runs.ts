@@ -1,77 +1,84 @@
 /**
- * Runs: what a store remembers of them. A run is a unit like a task: it waits in the line of the queue `@runs`, asks the gates
- * `runs` and `tag:…`, and its claim is what holds them. So its place is its state:
+ * Runs: what a store remembers about them. A run is a unit like a task: it waits in the line of the queue
+ * `@runs`, asks the gates `runs` and `tag:…`, and its claim holds them. So its place is its state:
  *
- *   waiting, later → queued · running, not started → notStarted · running, started → started · outcome → the rest
+ * - waiting or later: queued
+ * - running, but not started: notStarted
+ * - running and started: started
+ * - outcome: the rest
  *
- * Its claim belongs to a session of its own that never ends (`RUNS`), because a run ends with its last step and not with
- * the process that let it in. A claim that nobody starts within its lease, the start timeout, is lost like any other.
+ * Its claim belongs to a session of its own that never ends (`RUNS`), because a run ends with its last step
+ * and not with the process that admitted it. A claim that is not started within its lease, the start timeout,
+ * is lost like any other.
  *
- * Steps are tasks that know their run. Whatever ends a step, admits a run or asks for a look leaves a row of news in the
- * same transaction; `advance` reads the news, locks the runs, and writes what has to follow. News that is lost with a
- * process is found by the next one.
+ * Steps are tasks that know their run. A transaction that ends a step, admits a run or asks for a look also
+ * writes a row of news. `advance` reads the news, locks the runs, and writes what has to follow. If a process
+ * dies, the next one finds its news.
  *
- * A run that has ended while code of its steps is still stopping holds what it held, as that code does: its claim is a
- * row of `stopping` until the last of its units has stopped.
+ * A run that has ended while code of its steps is still stopping keeps its slots, as that code does: its
+ * claim is a row of `stopping` until the last of its units has stopped.
  */
 import type { Advance, Advanced, Results, RunSeen } from "./advancing.ts";
 import type { ItemRow, Standstill, StepMove, StepRow } from "./steps.ts";
 import type { Enqueued, NewTask } from "./units.ts";
 
-/** The queue of runs, and the session that holds those in progress. No queue of an app can have this name. */
+/** The queue of runs, and the session that holds runs in progress. No queue of an app can have this name. */
 export const RUNS = "@runs";
 
 export interface RunPort {
-  /** Like `enqueue`: only inserts, and a second one with the same key is the first. */
+  /** Like `enqueue`, it only inserts. A second run with the same key is the first one. */
   submit(runs: readonly NewRun[], within?: unknown): Promise<Enqueued[]>;
-  /** Takes some news, locks its runs, and writes what `decide` says; all in one transaction. `decide` is synchronous, and called again when it asked to read. */
+  /**
+   * Takes some news, locks its runs, and writes what `decide` returns, all in one transaction. `decide` is
+   * synchronous, and is called again after each read it asked for.
+   */
   advance(decide: (runs: readonly RunSeen[], results: Results) => Advance): Promise<Advanced>;
-  /** Exactly one of cancel, dequeue and finish wins. Undefined when there is no such run. */
+  /** Exactly one of cancel, dequeue and finish wins. Undefined if there is no such run. */
   cancelRun(
     id: string,
     by: string,
-    /** Leaves alone what was let in. */
+    /** Leaves a run alone that was already admitted. */
     only?: "queued",
   ): Promise<{ readonly was: RunState } | undefined>;
-  /** Ends a run in progress as failed. False when it is not in progress. */
+  /** Ends a run in progress as failed. False if it is not in progress. */
   failRun(id: string, error: string): Promise<boolean>;
-  /** None of its steps starts from now on, or again. False when it is not in progress. */
+  /** While paused, none of the run's steps starts. False if the run is not in progress. */
   pauseRun(id: string, paused: boolean, by: string): Promise<boolean>;
-  /** Ends a unit that waits. False when it does not wait any more. */
+  /** Ends a waiting unit as failed. False if it no longer waits. */
   failWaiting(id: string, error: string): Promise<boolean>;
-  /** Timers that have run out, and when the next one does. */
+  /** Timers that have expired, and when the next one expires. */
   timers(): Promise<{ readonly due: readonly Timer[]; readonly nextAt: number | null; readonly now: number }>;
-  /** Lets a timer run again from now, or with null forgets it. */
+  /** Restarts a timer from now; null deletes it. */
   resetTimer(timer: Timer, afterMs: number | null): Promise<void>;
 
-  /** Whether there is news, and whether a run stands in line: for a look before a look. */
+  /** Whether there is news, and whether a run is in line: a cheap check before `advance` or a pass. */
   stirring(): Promise<{ readonly news: boolean; readonly queued: boolean }>;
   run(id: string): Promise<RunDetail | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
-  /** Items of a step by their places, from `after` on. */
+  /** Items of a step, sorted by their place in the list, starting after `after`. */
   items(
     run: string,
     step: string,
     page: { readonly after: number; readonly limit: number },
   ): Promise<ItemRow[]>;
-  /** Undefined when no step has its items in this lane. */
+  /** Undefined if no step has its items in this lane. */
   standstill(lane: string): Promise<Standstill | undefined>;
-  /** Runs that are put off, the first to come first: `limit` of them behind the first `offset`. */
+  /** Delayed runs, soonest first: `limit` of them after the first `offset`. */
   laterRuns(limit: number, offset: number): Promise<RunRow[]>;
 }
 
-/** A run to be queued, or with `direct` to be in progress at once, past the run gates and counted at them. */
+/** A run to put in line. With `direct` it is in progress at once, past the run gates but counted at them. */
 export interface NewRun extends NewTask {
   readonly direct: boolean;
-  /** JSON text of core's Graph; stored once per content. */
+  /** JSON text of core's Graph. Equal graphs are stored once. */
   readonly graph: string;
-  /** JSON text of an object: key to value. */
+  /** JSON text of an object: keys and values. */
   readonly tags: string;
   /** Who submitted it: "code", "cli", "schedule nightly", … */
   readonly source: string;
   /** The run whose finished steps it takes over. */
   readonly rerunOf: string | null;
-  /** Steps that need not run again: what is true of them, and the unit that has their result. */
+  /** Steps that need not run again: their state, and the unit that has their result. */
   readonly steps: readonly StepMove[];
 }
 
@@ -82,7 +89,7 @@ export interface RunRow {
   readonly workflow: string;
   readonly state: RunState;
   readonly paused: boolean;
-  /** Its place in line has a time, and it has not come. */
+  /** Its place in line has a time that has not come yet. */
   readonly later: boolean;
   readonly priority: number;
   readonly tags: string;
@@ -91,12 +98,14 @@ export interface RunRow {
   readonly input: string;
   readonly key: string | null;
   readonly createdAt: number;
-  /** When it stands in line from, when it was let in, when its first steps were put in line, when it ended. */
+  /**
+   * When it joined the line, when it was admitted, when its first steps were put in line, and when it ended.
+   */
   readonly queuedAt: number;
   readonly dequeuedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** JSON text: the result, or what went wrong. */
+  /** JSON text: the result, or the error. */
   readonly body: string | null;
 }
 
@@ -106,7 +115,7 @@ export interface RunFilter {
   /** "key" or "key=value". */
   readonly tag?: string | undefined;
   readonly before?: string | undefined;
-  /** These alone. */
+  /** Only these runs. */
   readonly ids?: readonly string[] | undefined;
   readonly limit: number;
 }
@@ -117,7 +126,10 @@ export interface RunDetail {
   readonly steps: readonly StepRow[];
 }
 
-/** A wait that has become too long, a list that stands still (`id` is its lane), or a run that takes too long. */
+/**
+ * A wait that takes too long (`claim`), a list that makes no progress (`items`; `id` is its lane), or a run
+ * that takes too long (`run`).
+ */
 export interface Timer {
   readonly id: string;
   readonly kind: "claim" | "items" | "run";

@@ -1,24 +1,26 @@
 /**
- * Sessions: who may hold claims, for as long as it renews its lease. Every write of a holder names the epoch of its claim,
- * and changes nothing when another epoch is current.
+ * Sessions: a session may hold claims for as long as it renews its lease. Every write of a holder names the
+ * epoch of its claim, and changes nothing if another epoch is current.
  */
 import type { EventKind } from "../../core/event.ts";
 
 export interface SessionPort {
   openSession(session: NewSession): Promise<void>;
-  /** False when the session is gone: its claims may be somebody else's by now. */
+  /** False if the session is gone: its claims may belong to another session by now. */
   renewSession(id: string, leaseMs: number): Promise<boolean>;
-  /** It takes nothing more, and serves nothing; what it holds stays its own until it ends. */
+  /** The session takes no more work and serves nothing. It keeps the claims it has until it ends. */
   retireSession(id: string): Promise<void>;
-  /** Ends a session; what it still held is lost, and recovered by the next pass. */
+  /** Ends a session. Claims it still holds are lost, and the next pass recovers them. */
   closeSession(id: string): Promise<void>;
   sessions(): Promise<(SessionRow & { readonly name: string; readonly expiresAt: number })[]>;
-  /** What this session has claimed, in the order of the claims: asked again after an answer was lost. */
+  /**
+   * The claims of this session, in the order they were made. A worker asks again after an answer was lost.
+   */
   claimsOf(session: string): Promise<Claimed[]>;
-  /** Which of these claims their holders have lost. */
+  /** The claims among these that their holders have lost. */
   stale(claims: readonly Epoch[]): Promise<string[]>;
   progress(entries: readonly (Epoch & { readonly value: string })[]): Promise<void>;
-  /** Adds lines to the history of what is claimed. */
+  /** Adds lines to the history of claimed units. */
   note(entries: readonly (Epoch & { readonly kind: EventKind; readonly data: string })[]): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface NewSession {
   readonly id: string;
   readonly name: string;
   readonly slots: number;
-  /** JSON text: { queues: string[], tasks: string[] }. Of a retired session, both are empty. */
+  /** JSON text: { queues: string[], tasks: string[] }. Both are empty for a retired session. */
   readonly serves: string;
   readonly leaseMs: number;
 }
@@ -40,7 +42,10 @@ export interface SessionRow {
   readonly serves: string;
 }
 
-/** One claim of a unit. The epoch grows with every claim, so it tells a claim from all others of the same unit. */
+/**
+ * One claim of a unit. The epoch grows with every claim, so it tells a claim from all others of the same
+ * unit.
+ */
 export interface Epoch {
   readonly id: string;
   readonly epoch: number;
@@ -55,6 +60,6 @@ export interface Claimed extends Epoch {
   readonly input: string;
   readonly options: string;
   readonly goodUntil: number | null;
-  /** A lease of its own, beside its session's; null where it has none. */
+  /** Its own lease, in addition to its session's; null if it has none. */
   readonly leaseMs: number | null;
 }

@@ -1,10 +1,12 @@
-/** What a person does to one unit. Each verb is part of the unit's history, with the name of who did it. */
+/**
+ * What a person can do to one unit. Each verb is recorded in the unit's history, with the name of the person.
+ */
 import type { TaskState } from "./units.ts";
 
 export interface SteeringPort {
   cancel(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
-  /** Puts a finished task back in line. Undefined when there is none that is finished. */
+  /** Puts a finished task back in line. Undefined if there is no finished task with this id. */
   retry(id: string, by: string): Promise<{ readonly was: TaskState } | undefined>;
-  /** Another place in line, for what is still in line. Undefined when nothing of this name waits. */
+  /** Moves a unit that is still in line to another place. Undefined if no unit with this id waits. */
   reprioritize(id: string, priority: number, by: string): Promise<{ readonly from: number } | undefined>;
 }

@@ -2,20 +2,20 @@
 import type { Stay } from "../in-line.ts";
 import type { FinalState, NewTask } from "./units.ts";
 
-/** Where a step is: no row is `pending`, `open` has a unit in line or at work. */
+/** The state of a step. A step without a row is `pending`; an `open` step has a unit in line or running. */
 export type StepState = "open" | "succeeded" | "failed" | "skipped" | "cancelled";
 
 export interface StepMove {
   readonly name: string;
   readonly state: StepState;
   readonly unit: string | null;
-  /** JSON text: why it was skipped; of a step over a list, how its items ended. */
+  /** JSON text: why it was skipped or, for a step over a list, how its items ended. */
   readonly body: string | null;
-  /** Of a step over a list. */
+  /** Only for a step over a list. */
   readonly fan?: Fan | null | undefined;
 }
 
-/** The items of a step: their lane, how many there are, and how many of them have been put in line. */
+/** The items of a step: their lane, how many there are, and how many were put in line so far. */
 export interface Fan {
   readonly lane: string;
   readonly total: number;
@@ -25,7 +25,7 @@ export interface Fan {
 export interface NewUnit extends NewTask {
   readonly step: string;
   readonly claimTimeoutMs: number | null;
-  /** Its place in the list, for an item. */
+  /** For an item: its place in the list. */
   readonly item?: number | undefined;
 }
 
@@ -36,25 +36,25 @@ export interface StepKey {
 
 export const keyOfStep = ({ run, step }: StepKey): string => `${run}/${step}`;
 
-/** A step with what its unit tells. */
+/** A step, with the state of its unit. */
 export interface StepRow extends StepMove {
-  /** How its unit has ended, while the step does not know it yet. */
+  /** How its unit ended, if the step does not know it yet. */
   readonly ended: FinalState | null;
-  /** Of a step over a list: how its items stand. */
+  /** For a step over a list: how many items are in which state. */
   readonly items: ItemCounts | null;
   readonly task: string | null;
-  /** The run that put its unit in line: another one than this where it was taken over. */
+  /** The run that put its unit in line. It is another run if the unit was taken over. */
   readonly ofRun: string | null;
-  /** Where its unit is. */
+  /** The place of its unit. */
   readonly place: "later" | "waiting" | "claimed" | "running" | FinalState | null;
   readonly attempt: number;
   readonly enqueuedAt: number | null;
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
-  /** Every time its unit stood in line. */
+  /** Every stay of its unit in line. */
   readonly inLine: readonly Stay[];
   readonly progress: string | null;
-  /** JSON text of its unit's result or error. */
+  /** JSON text: its unit's result or error. */
   readonly result: string | null;
 }
 
@@ -64,17 +64,20 @@ export interface ItemCounts {
   readonly waiting: number;
   readonly running: number;
   readonly succeeded: number;
-  /** Failed, cancelled, expired, quarantined. */
+  /** Failed, cancelled, expired or quarantined. */
   readonly failed: number;
-  /** Those among the failed that did not fail by themselves. */
+  /** How many of `failed` did not fail by themselves. */
   readonly cancelled: number;
-  /** When the first of them was put in line, when the first was claimed for the first time, and when one of them ended last. */
+  /**
+   * When the first item was put in line, when the first item was first claimed, and when the last item so far
+   * ended.
+   */
   readonly enqueuedAt: number | null;
   readonly since: number | null;
   readonly until: number | null;
 }
 
-/** An item, as a list of them shows it. */
+/** An item, as a list of items shows it. */
 export interface ItemRow {
   readonly item: number;
   readonly unit: string;
@@ -83,19 +86,19 @@ export interface ItemRow {
   readonly input: string;
   readonly result: string | null;
   readonly enqueuedAt: number;
-  /** Of its last attempt. */
+  /** When its last attempt was claimed. */
   readonly claimedAt: number | null;
   readonly finishedAt: number | null;
-  /** Every time it stood in line. */
+  /** Every stay of the item in line. */
   readonly inLine: readonly Stay[];
 }
 
-/** A list that may have stood still for too long. */
+/** A list that may have made no progress for too long. */
 export interface Standstill {
-  /** Its step goes on. */
+  /** Its step is still open. */
   readonly open: boolean;
   /** When one of its items was last claimed. */
   readonly claimedAt: number | null;
-  /** Those in line, the first 200 in order, and since when each of them stands there, whatever its place. */
+  /** The first 200 items in line, in order, and since when each has been there, whatever its place. */
   readonly waiting: readonly { readonly id: string; readonly at: number }[];
 }

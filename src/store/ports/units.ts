@@ -1,21 +1,25 @@
 /**
- * Units: what waits, runs and ends. A unit is in exactly one place, and that place is its state: `later`, `waiting`,
- * running (`claimed` until its code begins, then `running`) or an outcome. Each move is one transaction.
+ * Units: they wait, run and end. A unit is in exactly one place, and that place is its state: `later`,
+ * `waiting`, running (`claimed` until its code begins, then `running`) or an outcome. Each move is one
+ * transaction.
  */
 import type { EventKind } from "../../core/event.ts";
 import type { LaneSpec } from "../lane.ts";
 
 export interface UnitPort {
-  /** Inserts only. `within` is the caller's own transaction, for stores with the capability `callerTransaction`. */
+  /**
+   * Only inserts. `within` is the caller's own transaction, for stores with the capability
+   * `callerTransaction`.
+   */
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
   task(id: string): Promise<TaskRow | undefined>;
-  /** These tasks and runs as they are, in no order; those that do not exist are left out. */
+  /** These tasks and runs, in no order. Those that do not exist are left out. */
   tasksById(ids: readonly string[]): Promise<TaskRow[]>;
-  /** The newest first. */
+  /** Newest first. */
   tasks(filter: TaskFilter): Promise<TaskRow[]>;
-  /** Which of these tasks and runs have ended, or do not exist. */
+  /** Those of these tasks and runs that have ended or do not exist. */
   ended(ids: readonly string[]): Promise<readonly string[]>;
-  /** The full ids that begin with this prefix. There is more than one when it is ambiguous. */
+  /** The full ids that begin with this prefix. There is more than one if it is ambiguous. */
   find(prefix: string): Promise<string[]>;
   /** The history of a unit, a lane or a gate, oldest first and numbered without gaps. */
   events(subject: string): Promise<EventRow[]>;
@@ -28,7 +32,7 @@ export interface NewTask {
   readonly lane: LaneSpec;
   /** JSON text. */
   readonly input: string;
-  /** JSON text of what a worker and the recovery need to know: retry policy, timeout. */
+  /** JSON text of what a worker and recovery need to know: retry policy, timeout. */
   readonly options: string;
   readonly key: string | null;
   /** The earliest start: an instant, or a delay from the store's own now. */
@@ -41,7 +45,7 @@ export interface NewTask {
 
 export interface Enqueued {
   readonly id: string;
-  /** False when a task with this idempotency key existed already; `id` is then that task. */
+  /** False if a task with this idempotency key already existed; `id` is then the id of that task. */
   readonly created: boolean;
 }
 
@@ -63,14 +67,17 @@ export interface TaskRow {
   readonly attempt: number;
   readonly losses: number;
   readonly createdAt: number;
-  /** Its place in line by time, also one to come (later); or when it was claimed, or finished. */
+  /** For a unit in line or delayed: its place by time. Otherwise when it was claimed or finished. */
   readonly at: number;
-  /** The same, but of a unit in line since when it stands there: one that came back may have kept its place. */
+  /**
+   * Like `at`, except for a unit in line: when it joined the line. A unit that came back may have kept an
+   * earlier place.
+   */
   readonly since: number;
   readonly session: string | null;
   readonly epoch: number | null;
   readonly goodUntil: number | null;
-  /** Whether its claim has its slots: such a claim waits for no gate, only for its code to begin. */
+  /** Whether its claim holds its slots. Such a claim waits for no gate, only for its code to begin. */
   readonly holds: boolean;
   readonly progress: string | null;
   readonly body: string | null;

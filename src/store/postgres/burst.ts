@@ -1,9 +1,9 @@
 /**
- * A flight on the wire: every statement of it prepared once per connection, all of them sent in one write and
- * answered under one Sync. The driver's own way costs a Sync, a description and a wake-up of both sides for each
- * statement, which for the small statements of a pass is more than running them.
+ * A flight on the wire: each statement is prepared once per connection, and all of them are sent in one write
+ * and answered under one Sync. The driver's own way costs a Sync, a description and a wake-up of both sides
+ * for each statement. For the small statements of a pass, that is more than running them.
  *
- * After an error the server passes over the rest of the flight, the commit included.
+ * After an error, the server skips the rest of the flight, including the commit.
  */
 import type pg from "pg";
 import type { Row } from "../row.ts";
@@ -11,7 +11,7 @@ import type { Row } from "../row.ts";
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Under which name it stays prepared; without one it is prepared each time. */
+  /** The name it stays prepared under. Without a name it is prepared each time. */
   readonly name?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Column {
   readonly parse: (text: string) => unknown;
 }
 
-/** What a connection has prepared, and what each of its statements answers with. */
+/** The statements that a connection has prepared, with the columns each of them returns. */
 export type Prepared = Map<string, readonly Column[]>;
 
 /** The part of the driver's connection that a flight is written to. */
@@ -54,9 +54,9 @@ export class Burst implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    // The driver has these methods, and its types do not tell of them.
+    // The driver has these methods, but its types do not declare them.
     const wire = connection as unknown as Wire;
-    // A statement may be in a flight more than once.
+    // A statement may occur more than once in a flight.
     const sent = new Set<string>();
     wire.stream.cork();
     for (const { text, values, name = "" } of this.#statements) {
@@ -110,7 +110,7 @@ export class Burst implements pg.Submittable {
   handlePortalSuspended(): void {}
 }
 
-/** The wire speaks text; lists are rendered before they get here. */
+/** The wire carries text. Lists are rendered before they get here. */
 const asText = (value: unknown): string | null =>
   value === null || value === undefined ? null : String(value);
 
@@ -121,7 +121,7 @@ const JSON_TYPE = 114;
 
 const asIs = (text: string): string => text;
 
-/** Of the types that our statements answer with, only these are not text. */
+/** Of the types that our statements return, only these are not text. */
 function parserOf(type: number): (text: string) => unknown {
   if (type === INT8 || type === INT4 || type === INT2) return Number;
   if (type === JSON_TYPE) return JSON.parse;

@@ -1,7 +1,8 @@
 /**
- * PostgreSQL: a flight is one burst (`burst.ts`), READ COMMITTED. The server itself ends a transaction whose client
- * went silent, so a process frozen inside a pass stops the others for a second at most. A pooler in transaction mode may
- * stand in between: it is noticed (`pooler.ts`), and nothing is then left on a connection from one transaction to the next.
+ * PostgreSQL under READ COMMITTED. A flight is one burst (`burst.ts`). The server itself ends a transaction
+ * whose client went silent, so a process frozen inside a pass blocks the others for at most a second. A
+ * pooler in transaction mode may be in between. It is detected (`pooler.ts`), and then nothing is left on a
+ * connection from one transaction to the next.
  */
 
 import pg from "pg";
@@ -24,36 +25,36 @@ import { accessOf, BEGIN } from "./settings.ts";
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Connections kept at most. */
+  /** The most connections kept open. */
   readonly connections?: number;
   /**
-   * A pooler in transaction mode stands in between: no prepared statements, no LISTEN, settings per transaction. Found out
-   * at the first connection where it is not said.
+   * A pooler in transaction mode is in between: no prepared statements, no LISTEN, settings per transaction.
+   * If absent, this is detected at the first connection.
    */
   readonly pooler?: boolean;
-  /** For tests only: the instant that the database shall take for now. */
+  /** For tests only: the instant the database takes for now. */
   readonly now?: () => number;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** Asked once per statement, not once per row. */
+/** Evaluated once per statement, not once per row. */
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const CLOCK = `(SELECT ${NOW})`;
 const CLOCK_OF_TESTS = `(SELECT COALESCE(NULLIF(current_setting('sluice.now', true), '')::bigint, ${NOW}))`;
 
 /**
- * A plan is made for tables as long as they were at that moment. One of a few rows may be long a minute later, and a
- * plan that walks through it all would stay until the next vacuum.
+ * A plan fits the table sizes at the time it is made. A table of a few rows may be long a minute later, and a
+ * plan that scans all of it would stay until the next vacuum.
  */
 const PLANS_LAST_MS = 2_000;
 const NEW_PLANS: Statement = { text: "DISCARD PLANS", values: [], name: "sluice_discard" };
 const COMMIT: Statement = { text: "COMMIT", values: [], name: "sluice_commit" };
 
-/** So many claims leave their dead rows before they are cleared away. */
+/** After this many claims, their dead rows are vacuumed. */
 const VACUUM_AFTER = 4_000;
 
-/** What a connection has prepared, and since when it has had its plans. */
+/** What a connection has prepared, and how old its plans are. */
 interface Known {
   readonly prepared: Prepared;
   plannedAt: number;
@@ -70,7 +71,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #clocks: Clocks;
   #claims = 0;
   #vacuuming = false;
-  /** Undefined until the first connection tells. */
+  /** Undefined until the first connection has shown it. */
   #pooled: boolean | undefined;
 
   constructor(options: PostgresOptions) {
@@ -80,7 +81,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#clocks = { wall: clock, lease: clock };
     this.#pooled = options.pooler;
     const access = accessOf(options.url);
-    // The driver takes our parsers; its types want parsers for every type and format.
+    // The driver accepts our parsers, but its types want parsers for every type and format.
     this.pool = new pg.Pool({
       ...access,
       max: options.connections ?? 8,
@@ -89,7 +90,7 @@ export class PostgresDatabase implements SqlDatabase {
       types: { getTypeParser },
       ...(options.pooler ? { options: undefined } : {}),
     } as pg.PoolConfig);
-    // An idle connection that dies must not take the process with it.
+    // An idle connection that dies must not end the process.
     this.pool.on("error", () => {});
     this.#notices = new Notices(this.pool, access, () => this.#isPooled());
   }
@@ -122,7 +123,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
-    // Whose it is, is said by the signature that people see: the client of their own transaction.
+    // The public signature says what this is: the client of the caller's own transaction.
     const caller = client as pg.ClientBase;
     const running = flow();
     let step = running.next();
@@ -160,7 +161,7 @@ export class PostgresDatabase implements SqlDatabase {
       client.release();
       return result;
     } catch (error) {
-      // Let go of the connection altogether: what state it is in is not worth a guess.
+      // Close the connection, because its state is unknown.
       client.release(true);
       throw refusal(connection.explain(error));
     } finally {
@@ -221,7 +222,9 @@ export class PostgresDatabase implements SqlDatabase {
     this.#notices.tell(hint);
   }
 
-  /** Claims live for milliseconds and leave dead rows; autovacuum looks once a minute, which is too late here. */
+  /**
+   * Claims live for milliseconds and leave dead rows. Autovacuum looks once a minute, which is too late here.
+   */
   upkeep(claims: number): void {
     this.#claims += claims;
     if (this.#claims < VACUUM_AFTER || this.#vacuuming) return;
@@ -242,13 +245,13 @@ export class PostgresDatabase implements SqlDatabase {
   }
 }
 
-/** One connection while it is in our hands, and whether it died there. */
+/** A connection while we use it, and whether it died meanwhile. */
 class Connection {
   readonly #client: pg.PoolClient;
   readonly #prepared: Prepared;
-  /** Prepared statements stay on it. */
+  /** Prepared statements stay on the connection. */
   readonly #isOurs: boolean;
-  /** What only reads has nothing that could have been committed: it is read again. */
+  /** A read has nothing that could have been committed, so it is simply repeated. */
   readonly #writes: boolean;
   #lost: Error | undefined;
   #committing = false;
@@ -273,7 +276,7 @@ class Connection {
     this.#client.off("end", this.#onEnd);
   }
 
-  /** The answers of the statements between the begin and the commit. */
+  /** Returns the answers of the statements between the begin and the commit. */
   send(begin: readonly Statement[], statements: readonly Statement[], commit: boolean): Promise<Row[][]> {
     if (commit) this.#committing = this.#writes;
     const end = commit ? [this.#isOurs ? COMMIT : { ...COMMIT, name: undefined }] : [];
@@ -297,6 +300,6 @@ class Connection {
 
 const INT8 = 20;
 
-/** The driver's type has an overload for each format, which no function of ours can satisfy without a cast. */
+/** The driver's type has an overload for each format, which our function cannot satisfy without a cast. */
 const getTypeParser = ((oid: number, format?: "text" | "binary") =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;

@@ -1,7 +1,7 @@
 /**
- * Neighbouring reads of a flight travel as one statement that answers in JSON: each statement costs both sides a
- * message, a wake-up and a row description, which for the small reads of a pass is more than the reading itself.
- * Reads that lock, and writes, stay by themselves and in their place.
+ * Sends neighbouring reads of a flight as one statement that answers in JSON. Each statement costs both sides
+ * a message, a wake-up and a row description, which for the small reads of a pass is more than the reading
+ * itself. Writes and locking reads stay separate and in their place.
  */
 import type { Row } from "../row.ts";
 import type { Sql } from "../sql.ts";
@@ -9,7 +9,7 @@ import { raw, sql } from "../sql.ts";
 
 interface Gathered {
   readonly statements: readonly Sql<unknown>[];
-  /** From the answers of what was sent to the answers of what was asked. */
+  /** Turns the answers of the sent statements into the answers of the statements asked for. */
   unpack(answers: readonly Row[][]): Row[][];
 }
 
@@ -35,5 +35,5 @@ function together(group: readonly Sql<unknown>[]): Sql {
   return sql`SELECT ${parts.reduce((left, right) => sql`${left}, ${right}`)}`;
 }
 
-/** Each column of the one row is a list of rows: the server has made it so. */
+/** Each column of the single row is a list of rows, built by the server. */
 const apart = (rows: readonly Row[]): Row[][] => Object.values(rows[0] ?? {}) as Row[][];

@@ -3,14 +3,15 @@ import { checkVersion, migrations, versionTable } from "../schema.ts";
 import { refusal } from "./refusal.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** One migrates, the others wait for it: a lock that lives as long as the transaction. */
+/** One process migrates and the others wait for it: the lock lasts as long as the transaction. */
 const LOCK = 7_305_401;
 
 export async function migratePostgres(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
-    // Whoever waits here waits for a whole migration; the tables themselves are not waited for longer than usual.
+    // A process that waits here waits for a whole migration. The lock timeout for the tables themselves stays
+    // as usual.
     await client.query(
       "SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)",
     );

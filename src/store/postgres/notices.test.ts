@@ -15,7 +15,7 @@ test("who tells and leaves is gone only when all of it is sent", async () => {
   const closing = notices.close().then(() => {
     isGone = true;
   });
-  // Without waiting for the moment in which hints are gathered.
+  // They are sent without waiting for the moment in which hints are coalesced.
   expect(sent.map(({ hints }) => hints)).toEqual(["work", "runs,cancel"]);
   sent[0]?.done();
   await vi.advanceTimersByTimeAsync(100);

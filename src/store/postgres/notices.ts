@@ -1,7 +1,8 @@
 /**
- * Wake-ups by NOTIFY: hints only, never facts. They are sent after the commit, from a connection of their own kind,
- * the first at once and then at most one in ten milliseconds, because a notifying commit takes an instance-wide lock.
- * Behind a pooler in transaction mode nothing can be heard, only told: there the poll finds the work.
+ * Wake-ups by NOTIFY: only hints, never facts. They are sent after the commit in a statement of their own,
+ * the first at once and then at most one every ten milliseconds, because a notifying commit takes an
+ * instance-wide lock. Behind a pooler in transaction mode, hints can be sent but not received: there the poll
+ * finds the work.
  */
 
 import pg from "pg";
@@ -84,14 +85,17 @@ export class Notices {
       }
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // Whatever was said while we were away.
+      // Hints may have been missed while we were not connected.
       for (const hear of this.#listeners) hear("work");
     } catch {
       lost();
     }
   }
 
-  /** What was told is sent first: who cancels something and leaves has nobody else to say so. */
+  /**
+   * Pending hints are sent first: if a process cancels something and exits, no other process would announce
+   * it.
+   */
   async close(): Promise<void> {
     if (this.#pending.size > 0) this.#send();
     this.#closed = true;

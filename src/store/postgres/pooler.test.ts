@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { findPooler } from "./pooler.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** A pool whose server says that it is process 7, to whoever was told `told` when it connected. */
+/** A pool whose server reports process 7, while the connection was told `told`. */
 function poolOf(told: number, plans: string): pg.Pool & { released: unknown[] } {
   const released: unknown[] = [];
   const client = {

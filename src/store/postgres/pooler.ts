@@ -1,14 +1,15 @@
 /**
- * Whether a pooler stands between us and the server. One in transaction mode lends a connection for a transaction at a
- * time: what was set or prepared on it before may be on another one now, and hints never arrive.
+ * Detects a pooler between us and the server. A pooler in transaction mode lends a connection for one
+ * transaction at a time. Settings and prepared statements may be on another connection the next time, and
+ * hints never arrive.
  */
 import type pg from "pg";
 import { codeOf } from "../driver-error.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
- * A server tells its process to whoever connects, for cancelling; a pooler tells a number of its own. And where the
- * settings that we connected with are not in force, somebody dropped them on the way.
+ * A server tells each client its process id, for cancelling; a pooler tells a number of its own. And if the
+ * settings that we connected with are not in force, something in between dropped them.
  */
 export async function findPooler(pool: pg.Pool): Promise<boolean> {
   let client: pg.PoolClient;
@@ -32,6 +33,6 @@ export async function findPooler(pool: pg.Pool): Promise<boolean> {
   }
 }
 
-/** PgBouncer knows a few settings and turns away whoever comes with others. */
+/** PgBouncer knows a few settings and refuses clients that bring others. */
 const refusesSettings = (error: unknown): boolean =>
   codeOf(error) === "08P01" && /startup parameter/i.test(String(error));

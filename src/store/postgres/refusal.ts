@@ -1,4 +1,4 @@
-/** What a server refuses for a reason that lies in how it is set up, said in words that lead there. */
+/** Errors whose cause is the server's configuration, in words that lead there. */
 import { SluiceError } from "../../core/error.ts";
 import type { ErrorCode } from "../../core/error-code.ts";
 import { codeOf } from "../driver-error.ts";
@@ -11,7 +11,8 @@ const NO_SCHEMA =
   "There is no schema for the tables: search_path names none that exists. Create one, or: ALTER ROLE … SET search_path = public.";
 
 const REFUSALS: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
-  // The pooler that looked like a server is noticed by what it forgets, or by what another of its clients left.
+  // A pooler that looked like a server is noticed when it has lost a statement, or has one that another
+  // client left.
   "26000": ["POOLER_IN_BETWEEN", FORGOTTEN],
   "42P05": ["POOLER_IN_BETWEEN", FORGOTTEN],
   "25006": ["STORE_READ_ONLY", READ_ONLY],

@@ -1,14 +1,16 @@
 /**
- * The settings that our transactions run under, whatever the server, the database or the role has been given. They come
- * with the connection; behind a pooler, where a connection is not ours for longer than a transaction, with each of those.
+ * The settings that our transactions run under, whatever the server, the database or the role has set. They
+ * are set with the connection or, behind a pooler, where a connection is ours only for one transaction, with
+ * each transaction.
  */
 import type { Statement } from "./burst.ts";
 
 /**
- * A holder of locks that goes silent is cut off; whoever waits for it longer than that starts over, so no statement needs
- * another end. A plan is made for all values, and kept for a while. The hot tables are short when it is made and full of
- * dead rows when it runs: always by index, which no price can say of a table that is empty at that moment. Nothing here
- * runs long enough to be worth compiling. Lists travel as text, and an empty place in one is an empty place.
+ * A lock holder that goes silent is cut off, and a waiter that waits longer than that starts over, so
+ * statements need no other time limit. A plan is made for all values and kept for a while. The hot tables are
+ * short when it is made and full of dead rows when it runs, so it must always use an index; cost settings
+ * cannot achieve that for a table that is empty at the time. No statement runs long enough to be worth
+ * compiling. Lists are sent as text, and a NULL in a list is a NULL.
  */
 export const SETTINGS = {
   idle_in_transaction_session_timeout: "1000",
@@ -20,10 +22,10 @@ export const SETTINGS = {
   array_nulls: "on",
 } as const;
 
-/** A connection that waits for work, or for a hint, is idle for as long as there is none. */
+/** A connection that waits for work, or for a hint, may be idle for a long time. */
 const OF_A_CONNECTION = { ...SETTINGS, idle_session_timeout: "0" } as const;
 
-/** What people ask is not asked often: free to choose its plan, and for the values it is asked with. */
+/** Reads for people are rare, so each may choose its own plan for its values. */
 const WHILE_READING = { enable_seqscan: "on", plan_cache_mode: "force_custom_plan" } as const;
 
 export interface Access {
@@ -31,7 +33,10 @@ export interface Access {
   readonly options: string;
 }
 
-/** Settings that a URL or the environment asks for (a search_path, say) stand before ours, they are not replaced. */
+/**
+ * Settings from the URL or the environment (a search_path, for example) come before ours and are not
+ * replaced.
+ */
 export function accessOf(url: string, environment: string | undefined = process.env.PGOPTIONS): Access {
   const ours = Object.entries(OF_A_CONNECTION).map(([name, value]) => `-c ${name}=${value}`);
   const { connectionString, theirs } = apart(url);
@@ -39,7 +44,7 @@ export function accessOf(url: string, environment: string | undefined = process.
   return { connectionString, options: [...(before ? [before] : []), ...ours].join(" ") };
 }
 
-/** The driver takes `options` from a URL alone, once it finds them there. */
+/** If the URL has `options`, the driver uses only those. */
 function apart(url: string): { connectionString: string; theirs?: string } {
   if (!URL.canParse(url)) return { connectionString: url };
   const parsed = new URL(url);
@@ -51,7 +56,7 @@ function apart(url: string): { connectionString: string; theirs?: string } {
 
 const plain = (text: string): Statement => ({ text, values: [] });
 
-/** One statement for all of them. */
+/** Sets all of them in one statement. */
 const setLocally = (settings: Readonly<Record<string, string>>): Statement =>
   plain(
     `SELECT ${Object.entries(settings)
@@ -59,9 +64,9 @@ const setLocally = (settings: Readonly<Record<string, string>>): Statement =>
       .join(", ")}`,
   );
 
-/** Whatever isolation the server, the database or the role calls the default. */
+/** Independent of the default isolation of the server, the database or the role. */
 const WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/** At one instant. */
+/** Everything is read at one instant. */
 const READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 interface Beginning {

@@ -1,7 +1,7 @@
 /**
- * SQLite: the write lock is the lock of every gate. A flow runs from BEGIN IMMEDIATE to COMMIT without a single
- * await, so within a process nothing interleaves; between processes the lock decides, and a process that has just
- * held it leaves it alone for as long, because SQLite itself is not fair.
+ * SQLite: the write lock is the lock of every gate. A flow runs from BEGIN IMMEDIATE to COMMIT without a
+ * single await, so nothing interleaves within a process. Between processes the lock decides. A process that
+ * has just held it leaves it free for as long, because SQLite itself is not fair.
  */
 
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
@@ -36,16 +36,16 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #neighbours: Neighbours;
   readonly #reserve: DiskReserve;
   #closed = false;
-  /** How many that a lease depends on wait for the lock. */
+  /** How many writes that a lease depends on wait for the lock. */
   #vital = 0;
 
   constructor(path: string, time: SqliteTime) {
     this.where = path;
     this.#db = new DatabaseSync(path);
     this.#time = time;
-    // Waiting happens outside, where the event loop can go on.
+    // We wait in `#whenFree` instead, so that the event loop goes on.
     this.#db.exec("PRAGMA busy_timeout = 0");
-    // Room for the hot pages of a large store; checkpoints seldom enough that they do not set the pace.
+    // A cache for the hot pages of a large store, and checkpoints rare enough not to limit the throughput.
     this.#db.exec("PRAGMA cache_size = -65536");
     this.#db.exec("PRAGMA wal_autocheckpoint = 8000");
     this.#file = new OpenedFile(path);
@@ -69,7 +69,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#reserve.keep();
   }
 
-  /** There is nothing of ours in it. */
+  /** True if the file has no tables of ours. */
   isBlank(): boolean {
     return schemaVersion(this.#db) === 0;
   }
@@ -91,8 +91,8 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /**
-   * Goes before everything else that this process has to write: where many want the lock, a lease must not run out
-   * because its own process won the lock for something that could have waited.
+   * Goes before all other writes of this process. If many processes want the lock, a lease must not expire
+   * because its own process won the lock for a write that could have waited.
    */
   async vital<T>(flow: () => Flow<T>): Promise<T> {
     this.#vital += 1;
@@ -103,7 +103,9 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
-  /** What was written so far is moved out of the log, so that its place can be used again. */
+  /**
+   * If the disk is full, moves the log's content into the database, so that the log's space can be reused.
+   */
   async #writeAnyway<T>(flow: () => Flow<T>): Promise<T> {
     try {
       return await this.#write(flow, true);
@@ -169,7 +171,7 @@ export class SqliteDatabase implements SqlDatabase {
     return JSON.parse(textOf(row.all));
   }
 
-  /** Rows cross the border to the native driver as one text: three times as fast as cell by cell. */
+  /** Rows are passed from the native driver as one text, which is three times as fast as cell by cell. */
   #select(text: string): StatementSyncInstance {
     const known = this.#selects.get(text);
     if (known) return known;
@@ -196,7 +198,7 @@ export class SqliteDatabase implements SqlDatabase {
     return statement;
   }
 
-  /** Tries again, asynchronously, while another process has the lock. */
+  /** Retries asynchronously while another process has the lock. */
   async #whenFree<T>(work: () => T, isOurTurn = () => true): Promise<T> {
     const until = this.#time.lease() + BUSY_FOR_MS;
     for (let attempt = 0; ; attempt += 1) {

@@ -7,7 +7,7 @@ describe.skipIf(process.platform !== "linux")("the file system under a file", ()
   test("is named where it is a network's", () => {
     expect(on(0x6969)).toBe("nfs");
     expect(on(0xff534d42)).toBe("cifs");
-    // As it comes where the system counts in 32 bits with a sign.
+    // As returned on a system that uses signed 32-bit numbers.
     expect(on(0xff534d42 | 0)).toBe("cifs");
   });
 

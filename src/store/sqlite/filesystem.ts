@@ -1,7 +1,7 @@
-/** Where a file lies, as far as the system tells. SQLite's locks cannot be trusted on a network. */
+/** The file system of a file, as far as the system tells. SQLite's locks cannot be trusted on a network. */
 import { statfsSync } from "node:fs";
 
-/** The numbers by which Linux tells file systems apart. */
+/** The numbers that Linux gives these file systems. */
 const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6969, "nfs"],
   [0x517b, "smb"],
@@ -14,14 +14,14 @@ const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x47504653, "gpfs"],
 ]);
 
-/** The network file system that a path is on; undefined on a local one, and where it cannot be told. */
+/** The network file system that a path is on; undefined if it is local or unknown. */
 export function networkOf(
   path: string,
   statfs: (path: string) => { type: number } = statfsSync,
 ): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    // Some of these numbers come as negative ones where the system counts in 32 bits.
+    // Some of these numbers are negative on systems that use 32-bit numbers.
     return NETWORK.get(statfs(path).type >>> 0);
   } catch {
     return undefined;

@@ -9,7 +9,7 @@ import type { SqliteTime } from "./time.ts";
 
 export type { SqliteTime } from "./time.ts";
 
-/** The clocks of this host. `hrtime` counts from the host's start in every process alike. */
+/** The clocks of this host. `hrtime` counts from the host's start, the same in every process. */
 export function hostTime(): SqliteTime {
   return {
     wall: () => Date.now(),
@@ -23,13 +23,13 @@ function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
-    // Elsewhere: the instant the host started, to the minute.
+    // On other systems: when the host started, rounded to the minute.
     return String(Math.round((Date.now() - Number(process.hrtime.bigint()) / 1e6) / 60_000));
   }
 }
 
 export interface SqliteOptions {
-  /** False: a file without a store in it is refused and left as it is. */
+  /** If false, a file without a store in it is refused and left unchanged. */
   readonly create?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Migrations of the embedded store run by themselves when it is opened. */
+/** The embedded store is migrated automatically when it is opened. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../row.ts";
 import { intOrNull } from "../row.ts";
@@ -32,13 +32,15 @@ export function migrateSqlite(db: DatabaseSyncInstance, time: SqliteTime): void 
   }
 }
 
-/** The clock of leases starts at zero with the host, so leases written before the last start mean nothing now. */
+/**
+ * The clock of leases starts at zero with the host, so leases from before the last start mean nothing now.
+ */
 function voidLeasesOfEarlierBoots(db: DatabaseSyncInstance, time: SqliteTime): void {
   const known: Row | undefined = db.prepare("SELECT boot_id FROM sluice_boot").get();
   if (known?.boot_id === time.bootId) return;
-  // Runs in progress outlive every process, and the machine.
+  // Runs in progress outlive every process, and a restart of the machine.
   db.exec("DELETE FROM sluice_session WHERE id <> '@runs'");
-  // What has a lease of its own beside a session has lost it too, and nobody is at a trigger any more.
+  // Claims with a lease of their own have lost it too, and no process is working on a trigger any more.
   db.exec("UPDATE sluice_running SET until_at = 0 WHERE until_at IS NOT NULL");
   db.exec("UPDATE sluice_trigger SET busy_until = NULL");
   db.exec("DELETE FROM sluice_boot");

@@ -1,6 +1,6 @@
 /**
- * Other processes on the same file. Whether there are any shows in two ways: the lock was taken when we wanted it,
- * or the file's data version moved without us. Both are also how a wake-up crosses processes.
+ * Other processes on the same file. They show in two ways: the lock was taken when we wanted it, or the
+ * file's data version moved without us. Both are also how a wake-up crosses processes.
  */
 
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
@@ -11,13 +11,13 @@ import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { SqliteTime } from "./time.ts";
 
-/** A look costs a system call or two: often while something happens, seldom when nothing has for a while. */
+/** A look costs a system call or two, so it is frequent only while something happens. */
 const WATCH_EVERY_MS = 4;
 const WATCH_IDLE_MS = 20;
 const IDLE_AFTER_MS = 1_000;
 /** How long after the last sign of a neighbour we still leave the lock free in turn. */
 const REMEMBERED_MS = 2_000;
-/** How often a process that listens looks whether its file is still there. */
+/** How often a listening process checks that its file still exists. */
 const FILE_EVERY_MS = 500;
 
 export class Neighbours {
@@ -39,12 +39,12 @@ export class Neighbours {
     this.#lastVersion = this.#read();
   }
 
-  /** The lock was somebody else's. */
+  /** Another process had the lock. */
   met(): void {
     this.#lastMet = this.#time.lease();
   }
 
-  /** We held the lock for so long; it is now the others' turn for as long. */
+  /** We held the lock for this long; now it is the others' turn for as long. */
   held(ms: number): void {
     this.#freeUntil = this.#time.lease() + ms;
   }
@@ -64,7 +64,7 @@ export class Neighbours {
     };
   }
 
-  /** Within the process at once; other processes see the data version move. */
+  /** Listeners in this process hear it at once; other processes see the data version move. */
   tell(hint: Hint): void {
     this.#lastStir = this.#time.lease();
     for (const hear of this.#listeners) hear(hint);
@@ -90,7 +90,8 @@ export class Neighbours {
     if (!isMoved && !this.#hasLostFile()) return;
     this.#lastVersion = version;
     if (isMoved) this.met();
-    // What they did is not told apart. Where the file is gone, everybody looks and is told so.
+    // The version does not say what the others did, so listeners get all hints. If the file is gone, they all
+    // look and get the error.
     this.tell("work");
     this.tell("cancel");
     this.tell("runs");

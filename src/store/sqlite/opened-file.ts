@@ -1,7 +1,8 @@
 /**
- * The file that was opened, as opposed to the one that its path names by now. A process keeps a file that was deleted,
- * moved or replaced, and SQLite goes on writing to it. Whoever opens the path then has another store, and every limit
- * would count twice. So the device and the inode of the path are compared with those that were opened.
+ * The file that was opened, as opposed to the one that its path names now. If a file was deleted, moved or
+ * replaced, a process keeps it open and SQLite goes on writing to it. Another process that opens the path has
+ * a different store, and every limit would count twice. So the device and inode of the path are compared with
+ * those that were opened.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,24 +10,27 @@ import { SluiceError } from "../../core/error.ts";
 
 export class OpenedFile {
   readonly #path: string;
-  /** Undefined where there is no file, as for a database in memory. */
+  /** Undefined if there is no file, as for a database in memory. */
   readonly #opened: string | undefined;
   #isGone = false;
 
-  /** Made once the file is open, which is when SQLite has created it. */
+  /** Create this once the file is open: SQLite has created the file by then. */
   constructor(path: string) {
-    // The process may change its folder; SQLite keeps the path that it opened.
+    // The process may change its working directory, but SQLite keeps the path that it opened.
     this.#path = resolve(path);
     this.#opened = identityOf(this.#path);
   }
 
-  /** For good: a file that comes back may have been changed meanwhile by others who did not see our locks. */
+  /**
+   * Never becomes false again: a file that comes back may have been changed by processes that did not see our
+   * locks.
+   */
   get isGone(): boolean {
     if (this.#opened === undefined || this.#isGone) return this.#isGone;
     try {
       this.#isGone = identityOf(this.#path) !== this.#opened;
     } catch {
-      // The system could not say, which is no reason to stop.
+      // If the system cannot tell, that is no reason to stop.
     }
     return this.#isGone;
   }
@@ -41,7 +45,7 @@ export class OpenedFile {
   }
 }
 
-/** One system call, some microseconds. Undefined where there is no such file. */
+/** One system call, a few microseconds. Undefined if there is no such file. */
 function identityOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;

@@ -1,8 +1,8 @@
 /**
- * Room on the disk that is kept for the small writes on which running work depends: a lease that could not be renewed
- * because the disk is full would end work that has nothing to do with that. A file beside the database holds the
- * place. When the disk is full the file is given up, and until there is room for it again nothing else is written.
- * Every process on the database sees by the missing file that this is so.
+ * Disk space kept for the small writes that running work depends on. Without it, a full disk would prevent a
+ * lease from being renewed and end work that has nothing to do with the disk. A file beside the database
+ * holds the space. When the disk is full, the file is deleted, and nothing else is written until there is
+ * room for it again. Every process on the database sees this by the missing file.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -25,7 +25,10 @@ export class DiskReserve {
     this.#now = now;
   }
 
-  /** A disk that is nearly full when we start is not refused: then there is no reserve, and no difference either. */
+  /**
+   * A disk that is nearly full at the start is not refused. There is no reserve then, and writes work as they
+   * would without one.
+   */
   keep(): void {
     this.#kept = this.#isThere() || this.#take();
   }
@@ -50,12 +53,15 @@ export class DiskReserve {
     return existsSync(this.#file);
   }
 
-  /** Only where as much is left beside it: else the next write would give it up again. */
+  /**
+   * Takes the reserve only if as much space is left beside it; otherwise the next write would give it up
+   * again.
+   */
   #take(): boolean {
     try {
       const { bavail, bsize } = statfsSync(dirname(this.#database));
       if (bavail * bsize < 2 * RESERVE_BYTES) return false;
-      // Random, or a file system that compresses would keep no place for it.
+      // The bytes are random, or a compressing file system would reserve no space.
       writeFileSync(this.#file, randomBytes(RESERVE_BYTES));
       return true;
     } catch {

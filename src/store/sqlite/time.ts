@@ -1,10 +1,10 @@
-/** The clocks of a SQLite store: they are the host's, because the file has none of its own. */
+/** The clocks of a SQLite store. They are the host's, because the file has none of its own. */
 export interface SqliteTime {
-  /** Wall clock, milliseconds. */
+  /** Wall clock, in milliseconds. */
   wall(): number;
-  /** The host's clock that cannot be set back, shared by all its processes, milliseconds. */
+  /** The host's monotonic clock, shared by all its processes, in milliseconds. */
   lease(): number;
-  /** Tells one start of the host from the next: leases of an earlier one are void. */
+  /** Identifies one start of the host. Leases from an earlier start are void. */
   readonly bootId: string;
   sleep(ms: number): Promise<void>;
 }

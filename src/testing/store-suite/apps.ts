@@ -65,7 +65,7 @@ export function appSuite(
       { app: "shop", tasks: ["send"] },
       { app: "web", tasks: ["show"] },
     ]);
-    // A worker of a replaced version says nothing of its tasks either.
+    // A worker of a replaced version does not change its app's tasks either.
     await bench.store.declare({ ...of("shop", gpu(4)), tasks: ["send", "print"] });
     await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send"] }, "start");
     expect((await apps())?.[0]).toEqual({ app: "shop", tasks: ["print", "send"] });
@@ -136,7 +136,7 @@ export function appSuite(
     clock.advance(10);
     expect(await store.declare(of("shop", gpu(2)), "start")).toEqual({ inForce: true, at: began + 10 });
     clock.advance(10);
-    // Whatever reconnects, and however often.
+    // Old workers may start again as often as they like.
     for (let round = 0; round < 2; round += 1)
       expect(await store.declare(of("shop", gpu(5)), "start")).toEqual({ inForce: false, at: began + 10 });
     expect(await limitOf(bench)).toBe(2);
@@ -196,7 +196,7 @@ export function appSuite(
     expect(await gate(bench, "tag:env=prod")).toMatchObject({ perValue: false });
     await bench.store.changeLimit({ key: "tag:env=*", to: "value", limit: 0, by: "ann" });
     expect(await seen()).toBe(0);
-    // An operator's word on one value takes the place of the one on each.
+    // An operator's limit for one value replaces the limit for each value.
     await bench.store.changeLimit({ key: "tag:env=prod", to: "value", limit: 7, by: "ann" });
     expect([await seen(), await limitOf(bench, "tag:env=prod")]).toEqual([7, 7]);
     await bench.store.changeLimit({ key: "tag:env=prod", to: "declared", by: "ann" });
@@ -228,7 +228,7 @@ export function appSuite(
     expect(await store.deleteGate(GPU)).toBeNull();
     expect(await gate(bench)).toBeUndefined();
     expect(await store.events(GPU)).toEqual([]);
-    // It is born anew for whoever asks, and has a history of its own.
+    // The gate is created again for the next unit that asks for it, with a new history.
     await bench.enqueue(newTask("b", { lane }));
     await bench.intake();
     expect(await limitOf(bench)).toBeNull();
@@ -260,7 +260,7 @@ export function appSuite(
     clock.advance(10);
     await store.declare(of("web", gpu(9)));
     expect((await store.replaced()).map((each) => each.gate)).toEqual(["queue:mail"]);
-    // The first one again: now the second one's are left out.
+    // Now the first declaration again, so what only the second one declared is replaced.
     await store.declare({ ...of("shop", gpu(2)), queues: [{ name: "mail", rank: 3 }] }, "deploy");
     expect(await store.replaced()).toEqual([{ gate: "pool:db", app: "shop", limit: 5, at: clock.now() }]);
   });

@@ -1,4 +1,4 @@
-/** A store on a workbench: what the suite says often, said once. */
+/** A store on a workbench: what the suite needs often. */
 import type { PortName, StoreWith } from "../../store/capabilities.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf, laneOf } from "../../store/lane.ts";
@@ -54,7 +54,7 @@ export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
   };
 }
 
-/** Everything a scope can say, with nothing said; lanes bring all their gates, locked alone. */
+/** An empty scope with these lanes and all their gates, locked exclusively. */
 export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): Scope {
   const gates = new Set(lanes.flatMap(({ asks }) => asksOf(asks).map(({ gate }) => gate)));
   return {
@@ -81,12 +81,12 @@ interface ClaimOptions {
   readonly session?: string;
   readonly held?: boolean;
   readonly claimLeaseMs?: number;
-  /** A lease of its own. */
+  /** The claim's own lease. */
   readonly leaseMs?: number;
   readonly news?: readonly News[];
 }
 
-/** The ports without which nothing can be put in line, claimed and counted. */
+/** The ports needed to put units in line, claim them and count them. */
 export const BASE = ["units", "passes", "sessions", "gates", "maintenance"] as const satisfies PortName[];
 
 type BaseStore = StoreWith<(typeof BASE)[number]>;
@@ -109,7 +109,7 @@ export class Bench<S extends BaseStore = BaseStore> {
     await this.store.openSession({ id, name: `worker ${id}`, slots: 4, serves, leaseMs: 30_000, ...more });
   }
 
-  /** What a pass would decide on; nothing is decided. */
+  /** What a pass would see. It decides nothing. */
   async look(lanes: readonly LaneSpec[] = [MAIL], more: Partial<Scope> = {}): Promise<View> {
     let seen: View | undefined;
     await this.store.pass(scopeOf(lanes, more), (view) => {
@@ -137,7 +137,7 @@ export class Bench<S extends BaseStore = BaseStore> {
     return claimed;
   }
 
-  /** Reports how a claim ended; true when the store took it. */
+  /** Reports how a claim ended. True if the store accepted it. */
   async report(
     { id, epoch }: { readonly id: string; readonly epoch: number },
     report: Report,
@@ -148,13 +148,13 @@ export class Bench<S extends BaseStore = BaseStore> {
     return accepted.has(id);
   }
 
-  /** Reports that the code of a claim which was taken away has ended. */
+  /** Reports that the code of a claim that was taken away has ended. */
   async stopped({ id, epoch }: { readonly id: string; readonly epoch: number }): Promise<void> {
     const finished = [{ id, epoch, to: "stopped" as const }];
     await this.store.pass(scopeOf([], { finished, intake: false }), () => NOTHING);
   }
 
-  /** Moves a lane, as seen now or with a stamp of one's own. */
+  /** Moves a lane, with its current stamp or with the given one. */
   async move(lane: LaneSpec, move: Partial<LaneMove>): Promise<void> {
     await this.store.pass(scopeOf([lane]), ({ lanes }) => ({
       ...NOTHING,
@@ -173,7 +173,7 @@ export class Bench<S extends BaseStore = BaseStore> {
     return (await this.store.task(id))?.state;
   }
 
-  /** A task's history as "1 TaskEnqueued", … */
+  /** A subject's history as "1 TaskEnqueued", … */
   async history(subject: string): Promise<string[]> {
     return (await this.store.events(subject)).map(({ n, kind }) => `${n} ${kind}`);
   }
@@ -187,7 +187,7 @@ function asItIs({ id, stamp, state, parked, mark, blocked }: LaneRow): LaneMove 
   return { lane: id, stamp, state, parked, mark, blocked, head: null };
 }
 
-/** A bench with a store that has these ports, too. */
+/** A bench with a store that also has these ports. */
 export type BenchWith<P extends PortName> = Bench<BaseStore & StoreWith<P>>;
 
 export type Fresh<P extends PortName = never> = () => Promise<BenchWith<P>>;

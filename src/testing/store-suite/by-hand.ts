@@ -21,7 +21,7 @@ export function byHandSuite(fresh: Fresh<"steering">): void {
       });
     }
     expect((await bench.store.task("running"))?.epoch).toBe(epoch);
-    // What waited, and what was claimed ahead, is free at once; what runs, when its code has ended.
+    // Waiting and prefetched units free their slots at once, a running unit only when its code has ended.
     expect(await bench.heldAt("pool:smtp")).toBe(1);
     await bench.stopped({ id: "running", epoch });
     expect(await bench.heldAt("pool:smtp")).toBe(0);

@@ -128,7 +128,7 @@ export function enqueueSuite(fresh: Fresh): void {
   });
 }
 
-/** For a store without transactions of the caller's. */
+/** For a store that cannot enqueue inside the caller's transaction. */
 export function noCallerTransactionSuite(fresh: Fresh): void {
   test("inside a transaction of the caller's is refused in words", async () => {
     const { store } = await fresh();

@@ -1,4 +1,4 @@
-/** Steps over a list on the workbench: what the suite says often of them, said once. */
+/** Steps over a list on the workbench: what the suite needs often. */
 import { laneOf } from "../../store/lane.ts";
 import type {
   Fan,
@@ -15,7 +15,7 @@ import { newTask } from "./bench.ts";
 import type { RunBench } from "./run-bench.ts";
 import { gateOf, leaveNews, look, move, newRun } from "./run-bench.ts";
 
-/** The gate that says how many items of a step may be in flight. */
+/** The gate that limits how many items of a step may be in flight. */
 export const windowOf = (run: string, step: string): string => `run:${run}/items/${step}`;
 
 export const laneOfItems = (run: string, step: string) =>
@@ -44,7 +44,7 @@ export function over(run: string, name: string, { total, created }: Omit<Fan, "l
   };
 }
 
-/** A direct run that has started, with a step over a list of which these items are in line. */
+/** A direct run that has started, with a step over a list and these items of it in line. */
 export async function startedOver(
   bench: RunBench,
   run: string,
@@ -62,13 +62,13 @@ export async function startedOver(
   });
 }
 
-/** Moves a run, whether there is news of it or not. */
+/** Moves a run, whether or not there is news of it. */
 export async function moveOn(bench: RunBench, run: string, what: Partial<RunMove>): Promise<void> {
   await leaveNews(bench, run);
   await move(bench, run, what);
 }
 
-/** What one look gives to read. */
+/** The results that one `advance` can read. */
 export async function readOf(bench: RunBench, run: string, reading: Partial<Reading>): Promise<Results> {
   await leaveNews(bench, run);
   let asked = false;
@@ -92,7 +92,7 @@ export async function countsOf(
 export const places = async (bench: RunBench, run: string, step: string): Promise<string[]> =>
   (await bench.store.items(run, step, { after: -1, limit: 99 })).map(({ place }) => place);
 
-/** How a look sees the only run there is news of. */
+/** How `advance` sees the only run with news. */
 export async function seen(bench: RunBench): Promise<RunSeen | undefined> {
   return (await look(bench))[0];
 }

@@ -1,4 +1,4 @@
-/** Somebody who reads the feed on the workbench. */
+/** A reader of the feed on the workbench. */
 import { expect } from "vitest";
 import { ALL_TOPICS } from "../../core/change.ts";
 import type { Change, Listener, Page } from "../../store/store.ts";
@@ -34,7 +34,7 @@ export class FeedReader {
     return this.#bench.store.changes({ after: this.position, limit, listeners: [this.id] });
   }
 
-  /** What has come since, in as many pages as it takes. */
+  /** The changes since the last call, in as many pages as it takes. */
   async news(limit?: number): Promise<Change[]> {
     const all: Change[] = [];
     for (;;) {
@@ -49,7 +49,7 @@ export class FeedReader {
     }
   }
 
-  /** As "a TaskEnqueued". */
+  /** The changes as "a TaskEnqueued". */
   async told(limit?: number): Promise<string[]> {
     return (await this.news(limit)).map(({ subject, kind }) => `${subject} ${kind}`);
   }

@@ -10,7 +10,7 @@ async function recover(bench: Bench): Promise<void> {
   });
 }
 
-/** Everything that a unit's history can tell. */
+/** Produces every kind of event that a unit's history can have. */
 async function live(bench: BenchWith<"steering">): Promise<readonly string[]> {
   await bench.session("s1", { leaseMs: 10_000 });
   await bench.session("s2", { leaseMs: 900_000 });

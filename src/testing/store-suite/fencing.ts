@@ -3,7 +3,9 @@ import type { Claimed } from "../../store/store.ts";
 import type { Bench, Fresh } from "./bench.ts";
 import { MAIL, NOTHING, scopeOf } from "./bench.ts";
 
-/** A unit that one session has claimed and lost, and another has claimed since: the id is the same, the epoch is not. */
+/**
+ * A unit that one session claimed and lost, and another has claimed since: the same id with another epoch.
+ */
 async function takenOver(bench: Bench, held: boolean): Promise<{ old: Claimed; current: Claimed }> {
   for (const session of ["s1", "s2"]) await bench.session(session, { leaseMs: 900_000 });
   await bench.enqueue("a");

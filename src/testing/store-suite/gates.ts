@@ -1,4 +1,4 @@
-/** Gates by themselves: nobody waits for them, and nobody holds them. */
+/** Gates alone: no unit waits for them or holds them. */
 import { expect, test } from "vitest";
 import type { StoreWith } from "../../store/capabilities.ts";
 import type { GateState } from "../../store/store.ts";

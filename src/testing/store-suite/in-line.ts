@@ -1,4 +1,4 @@
-/** Since when a unit stands in line, and every time that it did. */
+/** Since when a unit is in line, and every stay it had there. */
 import { expect, test } from "vitest";
 import type { Stay } from "../../store/in-line.ts";
 import type { Bench, BenchWith, Fresh } from "./bench.ts";
@@ -8,7 +8,7 @@ import { started } from "./run-bench.ts";
 
 type Needs = "lines" | "runs" | "steering";
 
-/** Ends a claim, and lets its delay pass. */
+/** Ends a claim with a retry, and lets its delay pass. */
 async function triedAgain(bench: Bench, id: string, delayMs: number): Promise<void> {
   await bench.report(await bench.claimOne(id), { to: "retry", body: '{"message":"no"}', delayMs });
   bench.clock.advance(delayMs);

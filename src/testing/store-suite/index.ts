@@ -1,6 +1,6 @@
 /**
- * One suite for all stores: what each of them promises, in sentences. A store is held to the parts that its capabilities
- * name; the others are listed as skipped, with what they need. It is told in vitest.
+ * One suite for all stores: it states what each of them promises. A store is tested on the parts that its
+ * capabilities name. The other parts are listed as skipped, with what they need. The suite runs in vitest.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import type { AnyStore, Capabilities } from "../../store/capabilities.ts";
@@ -13,7 +13,9 @@ import { PARTS } from "./parts.ts";
 export { FakeClock } from "../clock.ts";
 export type { StoreSuiteOptions } from "./options.ts";
 
-/** `open` gives an empty store with its schema; it takes the clock's now for every clock that it has. */
+/**
+ * `open` returns an empty store with its schema. The store must use the given clock as each of its clocks.
+ */
 export function describeStore(
   name: string,
   open: (clock: FakeClock) => Promise<AnyStore>,

@@ -99,7 +99,7 @@ export function inspectSuite(fresh: Fresh<"inspection" | "steering" | "declarati
       ["closed", null],
       ["lapsed", 700],
     ]);
-    // Nobody holds what lost claims held.
+    // The slots of lost claims are free.
     expect(gateOf(await bench.store.inspect())).toMatchObject({ held: 0, grantedAt: null });
   });
 

@@ -1,4 +1,4 @@
-/** What is read of items before a decision, and how items and their lists end. */
+/** What can be read about items before a decision, and how items and their lists end. */
 import { expect, test } from "vitest";
 import type { Results } from "../../store/runs.ts";
 import type { Fresh } from "./bench.ts";
@@ -33,7 +33,7 @@ export function itemEndingSuite(fresh: Fresh<"runs" | "inspection">): void {
     await bench.report(await bench.claimOne("r-plain"), { to: "succeeded", body: '"plain"' });
     const [each, plain, nowhere] = ["each", "plain", "nowhere"].map((step) => ({ run: "r", step }));
     if (!each || !plain || !nowhere) throw new Error("three were named");
-    // Any run may be read, not only those that there is news of.
+    // Any run can be read, not only runs with news.
     const { units, bodies, items } = await readOf(bench, "r2", {
       units: ["r-plain"],
       bodies: [each, plain, nowhere],

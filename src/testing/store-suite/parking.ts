@@ -1,4 +1,4 @@
-/** Lanes parked on a gate: out of sight until that has room. */
+/** Lanes parked on a gate: no pass sees them until the gate has room. */
 import { expect, test } from "vitest";
 import type { Fresh } from "./bench.ts";
 import { BULK, MAIL, newTask } from "./bench.ts";

@@ -1,4 +1,4 @@
-/** The parts of the suite: each names the ports that it speaks of, and is told of the stores that have them. */
+/** The parts of the suite. Each names the ports it needs, and runs for the stores that have them. */
 import type { AnyStore, Capabilities, PortName, StoreWith } from "../../store/capabilities.ts";
 import { missingVerbs, offers } from "../../store/capabilities.ts";
 import type { FakeClock } from "../clock.ts";
@@ -46,7 +46,7 @@ export interface Opened<S> {
 
 interface Part {
   readonly title: string;
-  /** Why a store is not held to this part; nothing when it is. */
+  /** Why a store is not tested on this part; empty if it is. */
   readonly leftOut: (capabilities: Capabilities) => readonly string[];
   readonly tests: (open: () => Promise<Opened<AnyStore>>, options: StoreSuiteOptions) => void;
 }

@@ -298,7 +298,7 @@ export function passSuite(fresh: Fresh): void {
     expect(await bench.heldAt("pool:smtp")).toBe(1);
     await bench.store.pass(scopeOf([], { started: [claim] }), () => NOTHING);
     expect(await bench.store.task("a")).toMatchObject({ state: "running", holds: true });
-    // Whoever tells how far it is has begun.
+    // A claim that reports progress has begun.
     await bench.enqueue("b");
     const other = await bench.claimOne("b");
     await bench.store.progress([{ id: "b", epoch: other.epoch, value: "0.5" }]);

@@ -1,4 +1,4 @@
-/** Runs on the workbench: what the suite says often of them, said once. */
+/** Runs on the workbench: what the suite needs often. */
 import { laneOf } from "../../store/lane.ts";
 import type { Advanced, NewRun, News, RunMove, RunSeen, RunState } from "../../store/runs.ts";
 import { RUNS, STILL } from "../../store/runs.ts";
@@ -38,7 +38,7 @@ export const laneOfSteps = (run: string) =>
     { gate: gateOf(run), slots: 1 },
   ]);
 
-/** The unit of a step, named after both. */
+/** The unit of a step, named after its run and its step. */
 export function unitOf(
   run: string,
   step: string,
@@ -59,10 +59,10 @@ export const open = (run: string, name: string): RunMove["steps"][number] => ({
   body: null,
 });
 
-/** That there is something new of a run, or of a step of it that did not succeed. */
+/** News of a run, or of a step of it that did not succeed. */
 export const newsOf = (run: string, failed: string | null = null): News => ({ run, failed });
 
-/** Lets a queued run in, as a coordinator's pass does. */
+/** Admits a queued run, as a coordinator's pass does. */
 export async function letIn(bench: RunBench, id: string): Promise<readonly Claimed[]> {
   return bench.claim([id], { session: RUNS, claimLeaseMs: START_TIMEOUT_MS, news: [newsOf(id)] });
 }
@@ -77,7 +77,7 @@ export async function look(bench: RunBench): Promise<readonly RunSeen[]> {
   return seen;
 }
 
-/** Moves one run, with the epoch it is seen with. */
+/** Moves one run, using the epoch it is seen with. */
 export async function move(bench: RunBench, run: string, what: Partial<RunMove>): Promise<Advanced> {
   return bench.store.advance((runs) => ({
     moves: runs.filter(({ id }) => id === run).map(({ epoch }) => ({ run, epoch, ...STILL, ...what })),
@@ -94,7 +94,7 @@ export async function started(bench: RunBench, id: string, ...steps: readonly st
   });
 }
 
-/** As anything that wants a run to be looked at does. */
+/** Leaves news, as any transaction does that wants a run to be looked at. */
 export async function leaveNews(bench: RunBench, ...runs: readonly string[]): Promise<void> {
   await bench.claim([], { news: runs.map((run) => newsOf(run)) });
 }

@@ -46,7 +46,7 @@ async function declared(fresh: Fresh<TriggerPorts>): Promise<BenchWith<TriggerPo
   return bench;
 }
 
-/** A decision by what is seen now. */
+/** Writes a decision made under the current stamp. */
 async function fire(
   store: TriggerStore,
   more: {
