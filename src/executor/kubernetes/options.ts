@@ -12,7 +12,7 @@ export interface KubernetesExecutorOptions extends ConnectionOptions {
   readonly owner: string;
   /** Namespaces to search for pods of dead workers, in addition to those used since the start. */
   readonly namespaces?: readonly string[];
-  /** The command for pods that name none. Default: `sluice step`. */
+  /** The command for pods that name none. Default: our own command that runs a single step. */
   readonly command?: readonly string[];
   /** How long a pod may take to end once it is told to. Default: 10 s. */
   readonly graceSeconds?: number;
