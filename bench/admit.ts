@@ -1,5 +1,6 @@
-// `npx tsx bench/admit.ts`: how long one decision takes with 10,000 waiting units of 4 asks each over 200 gates.
-// No store, no clock: the pure function alone. The target of the design is well under 50 ms.
+// `npx tsx bench/admit.ts`: how long one decision takes with 10,000 waiting units of 4 asks each over 200
+// gates.
+// It measures only the pure function, without store or clock. The design's target is well under 50 ms.
 
 import type { Snapshot, Waiter } from "../src/core/gate/admit.ts";
 import { admit } from "../src/core/gate/admit.ts";

@@ -4,12 +4,12 @@ import { fileURLToPath } from "node:url";
 const mark = "bench-result ";
 
 /**
- * Runs a module that calls `asChild` in a process of its own and gives back its result.
- * Own processes, because two systems in one would share a heap, a JIT and an event loop.
+ * Runs a module that calls `asChild` in its own process and returns its result. Two systems in one process
+ * would share a heap, a JIT and an event loop.
  */
 export function inChild<Result>(module: URL, options: object, limitMs = 120_000): Promise<Result> {
   return new Promise((resolve, reject) => {
-    // execArgv carries tsx's loader, so the child reads TypeScript as this process does.
+    // execArgv contains tsx's loader, so the child can read TypeScript, too.
     const child = spawn(
       process.execPath,
       [...process.execArgv, fileURLToPath(module), JSON.stringify(options)],
@@ -41,13 +41,13 @@ export function inChild<Result>(module: URL, options: object, limitMs = 120_000)
   });
 }
 
-/** The child's half: does nothing when the module was only imported. */
+/** The child's half. Does nothing if the module was only imported. */
 export async function asChild<Options, Result>(
   moduleUrl: string,
   work: (options: Options) => Promise<Result>,
 ): Promise<void> {
   if (process.argv[1] !== fileURLToPath(moduleUrl)) return;
-  // The channel closes with the parent: without it a peer would wait for its lost server for ever.
+  // The channel closes with the parent. Without this, a peer would wait forever for its lost server.
   process.once("disconnect", () => process.exit(1));
   const result = await work(JSON.parse(process.argv[2] ?? "{}") as Options);
   process.stdout.write(`${mark}${JSON.stringify(result)}\n`, () => process.exit(0));

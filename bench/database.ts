@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** A new, empty database on the server behind `url`; every system gets its own. */
+/** Creates an empty database on the server at `url`. Every system gets its own. */
 export async function freshDatabase(
   url: string,
   name: string,
@@ -11,14 +11,14 @@ export async function freshDatabase(
   own.pathname = `/${database}`;
   return {
     url: own.href,
-    // FORCE, because a child that was killed may have left sessions behind.
+    // FORCE, because a killed child may have left sessions behind.
     drop: () => statement(url, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`),
   };
 }
 
 /**
- * Called by everyone between filling the table and starting the clock, so that nobody pays
- * inside the measurement for statistics, hint bits or a checkpoint caused by the inserts.
+ * Every system calls this between filling the table and starting the clock, so that the measurement does not
+ * include statistics, hint bits or a checkpoint caused by the inserts.
  */
 export async function settle(url: string): Promise<void> {
   await statement(url, "VACUUM ANALYZE");

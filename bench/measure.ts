@@ -15,7 +15,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Runs `once` n times, one after the other, and gives every figure with the median. */
+/** Runs `once` n times in sequence and returns every figure with the median. */
 export async function medianOf(
   n: number,
   once: (round: number) => Promise<number>,
@@ -30,7 +30,7 @@ export interface Countdown {
   done: Promise<void>;
 }
 
-/** Resolves after `count` hits: how a handler tells the measurement that everything ran. */
+/** Resolves after `count` hits. Handlers use it to tell the measurement that everything ran. */
 export function countdown(count: number): Countdown {
   let left = count;
   let resolve = () => {};
@@ -45,7 +45,7 @@ export function countdown(count: number): Countdown {
   };
 }
 
-/** Polls until `check` holds; the 2 ms pause keeps the polling itself out of the figure. */
+/** Polls until `check` holds. The 2 ms pause keeps the polling itself out of the figure. */
 export async function until(check: () => Promise<boolean>): Promise<void> {
   while (!(await check())) await new Promise((next) => setTimeout(next, 2));
 }

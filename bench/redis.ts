@@ -12,11 +12,11 @@ import { promisify } from "node:util";
 export interface RedisServer {
   readonly url: string;
   readonly version: string;
-  /** Stops the server and removes its folder. Also happens by itself when this process ends. */
+  /** Stops the server and removes its folder. This also happens by itself when this process ends. */
   stop(): Promise<void>;
 }
 
-/** A private Redis with its data in a temporary folder, or null without a redis-server binary. */
+/** Starts a private Redis with its data in a temporary folder. Null if there is no redis-server binary. */
 export async function startRedis(): Promise<RedisServer | null> {
   const version = await installedVersion();
   if (version === null) return null;
@@ -32,7 +32,7 @@ export async function startRedis(): Promise<RedisServer | null> {
   return { url: `redis://127.0.0.1:${port}`, version, stop: () => stop(keeper) };
 }
 
-/** The shell waits at the end of our pipe, so the server ends with us even when we are killed. */
+/** The shell waits at the end of our pipe, so the server ends with us even if we are killed. */
 function keep(folder: string, port: number): ChildProcess {
   const script =
     'folder=$1; shift; redis-server "$@" & server=$!; read -r _; kill "$server"; wait "$server"; rm -rf "$folder"';
@@ -42,7 +42,7 @@ function keep(folder: string, port: number): ChildProcess {
   });
 }
 
-/** The log is the durability; snapshots on top of it would only fork in the middle of a run. */
+/** The append-only log provides durability. Snapshots on top of it would only fork in the middle of a run. */
 function settings(port: number, folder: string): string[] {
   const values = {
     port: String(port),

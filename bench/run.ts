@@ -1,4 +1,4 @@
-// Everyone on the same servers in one run, each in a database and a process of its own.
+// Measures all systems on the same servers in one run, each in its own database and process.
 //   npm run bench -- [--only name,name] [--quick]
 
 import { availableParallelism, cpus, loadavg } from "node:os";
@@ -134,8 +134,8 @@ function chosen(all: Case[], only: string | undefined): Case[] {
 }
 
 /**
- * In rounds, everybody once in each: a machine that is slower for a minute is then slower for all, and the medians
- * can be compared.
+ * Runs every case once per round. If the machine is slower for a minute, it is slower for all of them, and
+ * the medians stay comparable.
  */
 async function measured(setting: Setting): Promise<Row[]> {
   const found = new Map<string, Row[]>();
@@ -159,7 +159,7 @@ function medianRow(rows: Row[]): Row {
   return runs.length === 0 ? last : { ...last, value: percentile(runs, 0.5), runs };
 }
 
-/** One case that fails must not take the figures of the others with it. */
+/** A case that fails must not discard the figures of the others. */
 async function rowsOf(each: Case, setting: Setting): Promise<Row[]> {
   try {
     return await each.run(setting);
@@ -174,7 +174,7 @@ async function described(postgresUrl: string, redisVersion: string): Promise<str
     `Node ${process.versions.node}`,
     `PostgreSQL ${await serverVersion(postgresUrl)}`,
     `Redis ${redisVersion}`,
-    // A machine that was already busy explains figures that nothing else does.
+    // If the machine was already busy, that explains otherwise odd figures.
     `load ${loadavg()[0]?.toFixed(1)} before the run`,
   ].join(", ");
 }

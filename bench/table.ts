@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 export type Cell = string | number | null | undefined;
 
-/** One printed line. `value` is null when nothing was measured; `note` then says why. */
+/** One printed line. `value` is null if nothing was measured. Then `note` says why. */
 export interface Row {
   name: string;
   version?: string;

@@ -1,7 +1,7 @@
 import type { Row } from "./table.ts";
 import { table } from "./table.ts";
 
-/** A figure, or its ratio to another row's figure, and the bound that it must keep. */
+/** A figure, or its ratio to another row's figure, and its required bound. */
 export interface Target {
   label: string;
   row: string;

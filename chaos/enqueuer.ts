@@ -1,6 +1,6 @@
 /**
- * Enqueues through the built product, a batch at a time, and writes down what was acknowledged: only what stands in that
- * file was promised to anybody. What has a key is asked for again until it is acknowledged.
+ * Enqueues through the built product, a batch at a time, and logs what was acknowledged: only what is in that
+ * file was promised. Work with a key is enqueued again until it is acknowledged.
  *
  *   node enqueuer.ts '{"store": …, "root": …, "log": …, "seed": …, "poison": …, "opens": …}'
  */
@@ -15,12 +15,12 @@ import { Random } from "./random.ts";
 
 export interface EnqueuerOrder {
   readonly store: string;
-  /** Where the product and its app are. */
+  /** The folder with the product and its app. */
   readonly root: string;
   readonly log: string;
   readonly seed: number;
   readonly poison: number;
-  /** It begins with what fills every limit. */
+  /** True to begin with enough work to fill every limit. */
   readonly opens: boolean;
   readonly mix: Mix;
 }
@@ -65,7 +65,7 @@ while (!over) {
 }
 process.exit(0);
 
-/** What must be asked for again. */
+/** Returns the orders that must be enqueued again. */
 async function enqueue(orders: readonly Order[]): Promise<Order[]> {
   try {
     const answers = await sluice.enqueueMany(
@@ -90,7 +90,7 @@ async function enqueue(orders: readonly Order[]): Promise<Order[]> {
   }
 }
 
-/** They have keys, so they are asked for again until they are acknowledged; the answer is those that were not. */
+/** Runs have keys, so they are submitted again until they are acknowledged. Returns those that were not. */
 async function submit(orders: readonly RunOrder[]): Promise<RunOrder[]> {
   const left = [...orders];
   try {

@@ -1,11 +1,11 @@
 /**
- * What a run leaves behind for the checkers, whoever recorded it: the audit inside the database, the witness outside
- * of it, the supervisor's own list of what it did. All times are milliseconds of the one host's wall clock.
+ * What a run leaves behind for the checkers: the audit inside the database, the witness outside of it, and
+ * the supervisor's own list of what it did. All times are milliseconds of the host's wall clock.
  */
 
-/** One line of the audit that triggers wrote, in the order in which the transactions were committed. */
+/** One row that the audit's triggers wrote. Rows are in commit order. */
 export type Audited =
-  /** `stopping` and `stopped`: its unit has moved on, but it holds its slots until its code has ended. */
+  /** `stopping` and `stopped`: the unit has moved on, but it holds its slots until its code has ended. */
   | ({ readonly kind: "claim" | "change" | "release" | "stopping" | "stopped" } & Moment & Claim)
   | ({ readonly kind: "session"; readonly session: string; readonly name: string } & Moment & Lease)
   | ({ readonly kind: "sessionEnd"; readonly session: string } & Moment)
@@ -32,7 +32,7 @@ export interface Claim extends Life {
   readonly task: string;
   readonly lane: string;
   readonly session: string;
-  /** It has its slots; one that was only taken ahead counts nowhere. */
+  /** True if it has its slots. A claim taken ahead counts nowhere. */
   readonly held: boolean;
   readonly until: number | null;
 }
@@ -59,17 +59,17 @@ export interface Visit {
   readonly name: string;
   readonly epoch: number;
   readonly pid: number;
-  /** Who started that process: its worker, where workers have processes of their own. */
+  /** The parent of that process: its worker, if the worker has child processes. */
   readonly parent: number;
   readonly gates: Asks;
   readonly from: number;
-  /** When it said goodbye or its process was gone. */
+  /** When it left or its process was gone. */
   readonly to: number;
-  /** It said goodbye. */
+  /** True if it left by itself. */
   readonly left: boolean;
 }
 
-/** What a task's code wanted to do to the outside world, and whether the fenced resource let it. */
+/** An effect that a task's code wanted, and whether the fenced resource accepted it. */
 export interface Effect {
   readonly at: number;
   readonly key: string;
@@ -77,10 +77,10 @@ export interface Effect {
   readonly accepted: boolean;
 }
 
-/** When a process could not do what it should, and whose fault that was: ours. `pid` 0 means all of them. */
+/** When a process could not work, because of us or the machine. `pid` 0 means all processes. */
 export interface Impairment {
   readonly pid: number;
-  /** The worker it belonged to, when it was one of its child processes. */
+  /** Its worker, if it was a child process. */
   readonly parent?: number;
   readonly why: "killed" | "frozen" | "stalled" | "cut" | "store away" | "told to stop" | "noise";
   readonly from: number;
@@ -94,7 +94,7 @@ export interface Orphan {
   readonly to: number;
 }
 
-/** The claims that counted at one instant, as a reader saw them in one snapshot. */
+/** The claims that counted at one instant, read in one snapshot. */
 export interface Snapshot {
   readonly at: number;
   readonly claims: readonly { readonly epoch: number; readonly lane: string }[];
@@ -111,7 +111,7 @@ export interface Tables {
   readonly lanes: ReadonlyMap<string, Asks>;
   readonly runs: readonly RunRow[];
   readonly steps: readonly StepRow[];
-  /** Runs that somebody should have looked at. */
+  /** Runs with news that no worker has looked at yet. */
   readonly news: readonly string[];
   readonly gates: readonly string[];
   readonly sessions: readonly string[];
@@ -122,7 +122,7 @@ export interface TaskRow {
   readonly name: string;
   readonly key: string | null;
   readonly attempts: number;
-  /** The step, and of a list the item, that it is; null for a run and for a task by itself. */
+  /** The run, step and item of a unit. Null for a run and for a plain task. */
   readonly run: string | null;
   readonly step: string | null;
   readonly item: number | null;
@@ -139,7 +139,7 @@ export interface StepRow {
   readonly name: string;
   readonly state: string;
   readonly unit: string | null;
-  /** How many items, of a list. */
+  /** The number of items of a list. */
   readonly total: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** All checkers on one history, and the artefacts that somebody needs who wants to know why. */
+/** Runs all checkers on one history and keeps the files needed to find out why one failed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LEASE_MS, TICK_MS } from "./app/limits.ts";
@@ -79,13 +79,15 @@ export function judge(of: Evidence): Verdict {
   return { store: of.store, faults: `${done}; ${busyFor(impairments)}`, findings, ok };
 }
 
-/** Time that nobody had does not count where something is judged by the clock. */
+/** This time does not count in checks that depend on the clock. */
 function busyFor(impairments: readonly Impairment[]): string {
   const ms = noiseIn(impairments, { from: 0, to: Number.POSITIVE_INFINITY });
   return `the machine was too busy for ${(ms / 1_000).toFixed(1)}s`;
 }
 
-/** Code knows what its task asks for; what else its step asks, the window and mutexes, its claim tells. */
+/**
+ * The code reports what its task asks for. Its claim adds the rest of its step's asks: window and mutexes.
+ */
 function withAsks(visit: Visit, { byEpoch }: Lives, { lanes }: Tables): Visit {
   const asks = lanes.get(byEpoch.get(visit.epoch)?.lane ?? "");
   return { ...visit, gates: { ...visit.gates, ...asks } };

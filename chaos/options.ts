@@ -11,23 +11,23 @@ export interface Options {
   readonly terms: number;
   readonly cancels: number;
   readonly outageMs: number;
-  /** Enqueue no more than so many. */
+  /** The most tasks to enqueue. */
   readonly tasks: number;
-  /** How many tasks take their process along. */
+  /** How many tasks kill their own process. */
   readonly poison: number;
   readonly workers: number;
-  /** So many stores at the same time. */
+  /** How many stores are tested at the same time. */
   readonly atOnce: number;
   readonly mutants: boolean;
-  /** Of the mutants, those whose name has this in it. */
+  /** Selects the mutants with this text in their name. */
   readonly only: string | undefined;
-  /** The words that repeat this run. */
+  /** The command that repeats this run. */
   readonly again: string;
 }
 
 const STORES = ["postgres", "installed", "mariadb", "sqlite"] as const;
 
-/** What CI has time for: every lane, less of each. Most of a storm's time goes into starting processes. */
+/** For CI: every lane, but less of each. Most of a storm's time goes into starting processes. */
 const SHORT = {
   kills: 8,
   pauses: 4,

@@ -1,6 +1,6 @@
 /**
- * The schedule of faults: made from the seed alone, before anything runs. What a fault meets when its time has come is
- * the machine's business; when it comes, what it is and how long it lasts is written here.
+ * The schedule of faults, made from the seed alone before anything runs. It says when each fault comes, what
+ * it is and how long it lasts. What it meets at that time depends on the machine.
  */
 import { LEASE_MS } from "./app/limits.ts";
 import type { StoreName } from "./place/place.ts";
@@ -77,7 +77,7 @@ export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
       how: index % 2 === 0 ? ("answer" as const) : ("request" as const),
       whom: random.chance(0.25) ? ("enqueuer" as const) : ("worker" as const),
     })),
-    // Beside those at a commit: everything a process has, all at once.
+    // In addition to the cuts at a commit: all connections of a process at once.
     ...lane("cut all", Math.ceil(cuts / 5), () => ({
       lane: "cut" as const,
       how: "all" as const,
@@ -90,7 +90,7 @@ export function planOf(seed: number, store: StoreName, measure: Measure): Plan {
   return { lastsMs, faults: faults.sort((a, b) => a.at - b.at) };
 }
 
-/** Storms: several are told at the same moment. */
+/** Groups the stops into bursts of workers that are told at the same moment. */
 function bursts(random: Random, terms: number, lastsMs: number): Fault[] {
   const sizes: number[] = [];
   for (let left = terms; left > 0; left -= sizes.at(-1) as number)
@@ -102,7 +102,7 @@ function bursts(random: Random, terms: number, lastsMs: number): Fault[] {
   }));
 }
 
-/** One in each of so many equal parts of the time. */
+/** One random time in each of `count` equal parts of the duration. */
 function spread(random: Random, count: number, lastsMs: number): number[] {
   const part = (lastsMs - WARM_UP_MS) / Math.max(1, count);
   return Array.from({ length: count }, (_, index) =>

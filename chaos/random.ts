@@ -1,4 +1,4 @@
-/** A small generator of our own: the same seed gives the same schedule on every machine and every Node. */
+/** Our own small generator: the same seed gives the same schedule on every machine and every Node version. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From [0, 1). */
+  /** In [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -32,7 +32,7 @@ export class Random {
     return list[this.below(list.length)] as T;
   }
 
-  /** A generator of its own for one purpose, so that drawing more for one changes nothing for another. */
+  /** A separate generator for one purpose, so that more draws for one purpose change nothing for another. */
   fork(purpose: string): Random {
     let seed = this.#state;
     for (const char of purpose) seed = Math.imul(seed ^ char.charCodeAt(0), 0x01000193) >>> 0;

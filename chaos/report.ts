@@ -1,4 +1,4 @@
-/** What a person reads at the end. */
+/** The report printed at the end. */
 import type { Verdict } from "./judge.ts";
 
 const MOST_SHOWN = 8;

@@ -1,6 +1,7 @@
 /**
- * `npm run chaos`: real processes, real databases, real kills. This supervisor knows the tables and the command line and
- * imports nothing of the product; what it prints is judged from what the database, the witness and it itself wrote down.
+ * `npm run chaos`: real processes, real databases, real kills. This supervisor knows the tables and the
+ * command line and imports nothing of the product. It judges a run by what the database, the witness and the
+ * supervisor itself recorded.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +44,7 @@ async function isFineOn(
     console.log(`\n${reportOf(verdict)}\n`);
     return verdict.ok;
   } catch (error) {
-    // What this machine cannot have is said and skipped, unless it was asked for by name.
+    // A store that this machine lacks is reported and skipped, unless it was requested by name.
     const isMissing = error instanceof MariadbNotFound || error instanceof InstalledPostgresNotFound;
     if (!isMissing || options.stores.length === 1) throw error;
     console.log(`${store}: not run, ${error.message}\n`);

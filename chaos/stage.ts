@@ -1,4 +1,4 @@
-/** Sets up one store with everybody who takes part, and clears away afterwards, whatever happened. */
+/** Sets up one store with all participants, and cleans up afterwards, whatever happened. */
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Mix } from "./app/mix.ts";
@@ -18,7 +18,7 @@ import { sqlitePlace } from "./place/sqlite.ts";
 import { Line } from "./proxy/line.ts";
 
 export const GRACE_MS = 3_000;
-/** Enough in line to keep everybody busy; or so few that what was lost runs again at once. */
+/** MANY in line keep all workers busy. With FEW, lost work runs again at once. */
 const MANY = 40;
 const FEW = 5;
 const PRELOAD = fileURLToPath(new URL("app/preload.mjs", import.meta.url));
@@ -33,7 +33,10 @@ export interface StageOptions {
   readonly poison: number;
   readonly workers: number;
   readonly mix: Mix;
-  /** It must meet everything there is to meet: it begins with what fills every limit, and does not end before. */
+  /**
+   * True if the trial must meet everything it is about: it starts by filling every limit, and does not end
+   * before it has.
+   */
   readonly isWhole: boolean;
 }
 
@@ -53,7 +56,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   try {
     await command(product, ["migrate", "--store", place.url]);
-    // Whoever reads the app first keeps what it was compiled to: once, and not in each of fifteen processes at once.
+    // The first reader caches the compiled app, so that fifteen processes do not compile it at once.
     await command(product, ["deploy", product.app, "--store", place.url]);
     await place.plant();
     const witness = await Eyewitness.open(folder);
@@ -117,7 +120,7 @@ function newCrew(
   });
 }
 
-/** Two hosts have the wrong time. A SQLite file has one host only, whose time is everybody's. */
+/** Two hosts have the wrong time. A SQLite file has only one host, whose time all processes share. */
 function skewOf(post: number, { newWatch }: Place): number {
   if (!newWatch || post > 1) return 0;
   return post === 0 ? HOUR_MS : -HOUR_MS;

@@ -1,4 +1,4 @@
-/** One store, one seed: disturb, take away, heal, look, judge. */
+/** One trial on one store with one seed: disturb, take the store away, heal, inspect, judge. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,7 +24,7 @@ import { readWitness } from "./witness-log.ts";
 export interface Trial extends StageOptions {
   readonly plan: Plan;
   readonly outageMs: number;
-  /** How long everything may take to end once it is healed. */
+  /** How long everything may take to end after healing. */
   readonly healingMs: number;
   say(what: string): void;
 }
@@ -60,7 +60,7 @@ export async function hold(trial: Trial): Promise<Verdict> {
 
 const MADE_UP_MS = 30_000;
 
-/** The time at which nothing was owed any more by what starts runs by itself; or at which nobody waits any longer. */
+/** Waits until the schedules owe no more runs, or for 30 seconds at most. Returns that time. */
 async function untilMadeUp({ place }: Stage): Promise<number> {
   for (const until = Date.now() + MADE_UP_MS; ; await sleep(100)) {
     const now = Date.now();
@@ -71,7 +71,7 @@ async function untilMadeUp({ place }: Stage): Promise<number> {
   }
 }
 
-/** Nothing starts by itself any more, or there would always be something to do. */
+/** Stops the triggers from starting runs, or there would always be something to do. */
 async function pauseTriggers({ product, place }: Stage): Promise<void> {
   for (const id of TRIGGERS) await command(product, ["schedules", "pause", id, "--store", place.url]);
 }

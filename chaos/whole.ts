@@ -1,6 +1,6 @@
 /**
- * Sees to it that a trial meets everything it is about: chance decides how often, never whether. It begins with a full
- * house, before anything is disturbed, and what the faults of its plan did not meet is aimed at in the end.
+ * Ensures that a trial meets everything it is about: chance decides how often, never whether. It starts by
+ * filling every limit, before any disturbance. In the end it aims faults at whatever the plan did not meet.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { LEASE_MS } from "./app/limits.ts";
@@ -19,7 +19,7 @@ interface Trial extends StageOptions {
   say(what: string): void;
 }
 
-/** Who has not met it by then never will: that is a finding. */
+/** Anything not met by then counts as never met, which is a finding. */
 const OPENING_MS = 30_000;
 const MAKING_UP_MS = 90_000;
 const AGAIN_MS = 250;
@@ -34,7 +34,7 @@ const pauseOf = (how: "anywhere" | "inside a pass"): Fault => ({
 });
 const cutOf = (how: "answer" | "request"): Fault => ({ lane: "cut", at: 0, how, whom: "worker" });
 
-/** What brings about what; the rest comes by itself when there is work and nobody disturbs. */
+/** The fault that causes each thing. The others happen by themselves if there is work and no disturbance. */
 const AIMED: Partial<Record<Quota, Fault>> = {
   "stale writes refused": pauseOf("anywhere"),
   reclaims: { lane: "kill", at: 0, whom: "worker" },
@@ -43,7 +43,7 @@ const AIMED: Partial<Record<Quota, Fault>> = {
   "commits that never arrived": cutOf("request"),
 };
 
-/** With few slots and enough in line every limit is reached; then they are as declared. */
+/** With few slots and enough in line, every limit is reached. Afterwards the limits are as declared. */
 export async function fillLimits(trial: Trial, stage: Stage): Promise<void> {
   trial.say("filling every limit");
   for (const until = Date.now() + OPENING_MS; Date.now() < until; await sleep(AGAIN_MS)) {

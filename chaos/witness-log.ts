@@ -1,4 +1,4 @@
-/** What the witness wrote, as stays and effects. */
+/** Reads the witness's log as stays and effects. */
 import { readFileSync } from "node:fs";
 import type { Effect, Visit } from "./history.ts";
 
@@ -18,7 +18,7 @@ interface Line {
 }
 
 export function readWitness(file: string): { visits: Visit[]; effects: Effect[] } {
-  // What follows the last end of a line is still being written.
+  // The text after the last newline is still being written.
   const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
   const open = new Map<number, Visit>();
   const visits: Visit[] = [];

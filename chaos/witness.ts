@@ -1,7 +1,7 @@
 /**
- * The witness: a process of its own that nobody ever kills. It writes down when code is really inside, by one clock,
- * and it is the outside resource that tokens are for: an effect is accepted only with a token that is not older than
- * any it has seen for that key. It knows nothing of the store.
+ * The witness: a separate process that is never killed. It records when code is really inside, by one clock.
+ * It is also the outside resource that tokens are for: it accepts an effect only with a token that is not
+ * older than any it has seen for that key. It knows nothing of the store.
  *
  *   node witness.ts SOCKET LOG
  */
@@ -29,14 +29,14 @@ const file = openSync(log, "a");
 const highest = new Map<string, number>();
 let written = "";
 let stays = 0;
-/** Who is inside right now, by stay. */
+/** The tasks that are inside right now, by stay. */
 const insiders = new Map<number, Said & { kind: "enter" }>();
 
 const write = (line: object): void => {
   written += `${JSON.stringify({ at: Date.now(), ...line })}\n`;
 };
 
-/** Some lines at a time: nobody kills this process. */
+/** Writes several lines at once, which is safe because this process is never killed. */
 const flush = (): void => {
   if (written) writeSync(file, written);
   written = "";
@@ -56,7 +56,7 @@ function attend(socket: Socket): void {
     if (insiders.delete(stay)) write({ kind: "gone", stay });
   });
   const lines = createInterface({ input: socket });
-  // The interface hands on what its socket suffered, and a killed process is no reason to end.
+  // The interface forwards its socket's errors, and a killed process is no reason to end.
   lines.on("error", () => {});
   lines.on("line", (line) => {
     const said = JSON.parse(line) as Said;
@@ -77,7 +77,7 @@ function attend(socket: Socket): void {
   });
 }
 
-/** Where its code runs, and whether somebody with a newer token has been here since. */
+/** The processes its code runs in, and whether a holder with a newer token has been here since. */
 const whereabouts = ({ id, fence, pid, parent, deaf }: Said & { kind: "enter" }) => ({
   id,
   pids: [pid, parent],

@@ -1,4 +1,4 @@
-/** A copy of the tree in a folder of its own: the sources themselves are never touched. */
+/** A copy of the tree in its own folder. The sources themselves are never touched. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
@@ -25,7 +25,7 @@ export class Copy {
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"), "dir");
   }
 
-  /** Does something while the defect is in the copy. */
+  /** Runs `work` while the defect is in the copy. */
   async with<T>(defect: Listed, work: () => Promise<T>): Promise<T> {
     const path = join(this.folder, defect.file);
     const sound = readFileSync(path, "utf8");

@@ -1,4 +1,4 @@
-/** All defects there are: every file in `defects/` has a list of its own, named after the part it belongs to. */
+/** All defects. Every file in `defects/` is a list, named after the part of the code it belongs to. */
 import { readdirSync } from "node:fs";
 import { basename } from "node:path";
 import type { Defect } from "./defect.ts";
@@ -30,7 +30,7 @@ export async function allDefects(): Promise<Listed[]> {
   return all;
 }
 
-/** Those with one of these words in their id, list, file or test; all of them without words. */
+/** The defects with one of these words in their id, list, file or test. Without words, all of them. */
 export function chosen(defects: readonly Listed[], words: readonly string[]): Listed[] {
   if (words.length === 0) return [...defects];
   return defects.filter(({ id, area, file, noticedBy }) =>

@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 export interface Options {
-  /** Only defects with one of these in their id, list, file or test. */
+  /** Selects the defects with one of these words in their id, list, file or test. */
   readonly words: readonly string[];
-  /** Print them and plant nothing. */
+  /** Print the defects and plant nothing. */
   readonly list: boolean;
   readonly jobs: number;
 }

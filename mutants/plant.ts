@@ -1,7 +1,7 @@
-/** Puts one defect into the text of a file. */
+/** Plants one defect in the text of a file. */
 import type { Defect } from "./defect.ts";
 
-/** What is wrong with the list itself, not with the code. */
+/** A mistake in the list of defects, not in the code. */
 export class ListError extends Error {}
 
 type Planted = Pick<Defect, "id" | "file" | "from" | "to" | "also">;

@@ -1,4 +1,4 @@
-/** `npm run mutants`: a defect that no test notices is a test that is missing. */
+/** `npm run mutants`: if no test notices a defect, a test is missing. */
 import { start as startMariadb } from "../test/support/mariadb.ts";
 import { start as startPostgres } from "../test/support/postgres.ts";
 import type { StartedServer } from "../test/support/server.ts";
@@ -33,7 +33,10 @@ async function main(): Promise<boolean> {
   }
 }
 
-/** File by file: first that the tests pass on sound code, then each defect that one of them is to notice. */
+/**
+ * Goes file by file: first checks that the tests pass on sound code, then tries each defect they should
+ * notice.
+ */
 async function tryAll(
   defects: readonly Listed[],
   copies: readonly Copy[],
@@ -62,7 +65,7 @@ async function tryAll(
   return defects.map(({ id }) => judged.get(id) as Judged);
 }
 
-/** Why a test cannot tell anything, if it cannot. */
+/** Why a test proves nothing, if it does not pass on sound code. */
 function ground(before: Verdict): Verdict | undefined {
   if (before.kind === "escaped") return undefined;
   if (before.kind !== "noticed") return before;
@@ -77,7 +80,7 @@ async function tried(defect: Listed, copy: Copy, servers: Servers): Promise<Verd
   }
 }
 
-/** Each of them with one of the copies, as many at once as there are copies. */
+/** Handles each item with one of the copies, as many at once as there are copies. */
 async function eachWith<T>(
   all: readonly T[],
   copies: readonly Copy[],
@@ -91,7 +94,7 @@ async function eachWith<T>(
   );
 }
 
-/** Once for all of them, and only where a test may want one. */
+/** Starts the servers once for all tests, and only if a test may need one. */
 async function startServers(
   defects: readonly Listed[],
 ): Promise<{ servers: Servers; stop: () => Promise<void> }> {
@@ -121,7 +124,7 @@ async function given(
   }
 }
 
-// What is planted goes with its copy, what was started with its server.
+// The exit handlers remove the copies and stop the servers.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 try {
   process.exitCode = (await main()) ? 0 : 1;

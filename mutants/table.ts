@@ -1,4 +1,4 @@
-/** What is said at the end. */
+/** The table and the summary printed at the end. */
 import type { Listed } from "./list.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -35,7 +35,7 @@ function by({ file, test }: Listed["noticedBy"], verdict: Verdict): string {
 
 const short = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
 
-/** Columns of words; the last one is as long as it is. */
+/** Aligns the columns. The last one is not padded. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

@@ -1,4 +1,4 @@
-/** Runs tests in a copy, and reads what came of them. */
+/** Runs tests in a copy and reads their results. */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,18 +13,21 @@ export interface Servers {
   readonly mariadb: string;
 }
 
-/** Longer than any test lets itself take. */
+/** Longer than any test may take. */
 const PATIENCE_MS = 300_000;
 
 export type NoticedBy = Listed["noticedBy"];
 
-/** What the tests named by one defect say; vitest matches a part of a name as a regular expression. */
+/** The verdict of the tests named by one defect. vitest matches a part of a name as a regular expression. */
 export async function judge(copy: Copy, { file, test }: NoticedBy, servers: Servers): Promise<Verdict> {
   const report = await run(copy, file, test === undefined ? [] : [test], servers, ["--bail=1"]);
   return typeof report === "string" ? { kind: "broken", why: report } : verdictOf(report, isNamed(test));
 }
 
-/** Every test that defects name in one file, on sound code: by name, whether it can be trusted. */
+/**
+ * Runs all tests that the defects name in one file on sound code. Returns, by test, whether it can be
+ * trusted.
+ */
 export async function sound(
   copy: Copy,
   file: string,
@@ -44,7 +47,7 @@ const isNamed =
   (name: string): boolean =>
     test === undefined || name.includes(test);
 
-/** Its report, or why there is none. */
+/** Returns the report, or why there is none. */
 async function run(
   copy: Copy,
   file: string,
@@ -65,7 +68,7 @@ async function run(
     ...(names.length > 0 ? ["-t", names.join("|")] : []),
     ...more,
   ];
-  // What lies beside pure code needs no database.
+  // Tests next to pure code need no database.
   const without = file.startsWith("test/") ? servers : { postgres: "off", mariadb: "off" };
   const env = {
     ...process.env,
@@ -85,7 +88,7 @@ function ended(
   env: NodeJS.ProcessEnv,
 ): Promise<{ output: string; isLate: boolean }> {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that what tests have started can be ended with them.
+    // Its own process group, so that processes started by tests can be ended with them.
     const child = spawn(process.execPath, args, {
       cwd,
       env,
@@ -102,7 +105,7 @@ function ended(
       try {
         process.kill(-(child.pid as number), "SIGKILL");
       } catch {
-        // Nobody is left.
+        // No process is left.
       }
     };
     const timer = setTimeout(() => {

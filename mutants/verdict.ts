@@ -1,6 +1,6 @@
-/** What a report of the test runner says about a defect. */
+/** What the test runner's report says about a defect. */
 
-/** The part of vitest's JSON report that is read here. */
+/** The part of vitest's JSON report that we read. */
 export interface Report {
   readonly testResults: readonly {
     readonly status: string;
@@ -16,19 +16,19 @@ interface TestResult {
 }
 
 export type Verdict =
-  /** A test failed: its name, and the first line of how. */
+  /** A test failed: its name, and the first line of its message. */
   | { readonly kind: "noticed"; readonly by: string; readonly how: string }
   | { readonly kind: "escaped" }
-  /** Nothing was tried here: no such server on this machine. */
+  /** Nothing was tried, because this machine has no such server. */
   | { readonly kind: "skipped" }
   /** The tests could not be run, so nothing is known about the defect. */
   | { readonly kind: "broken"; readonly why: string };
 
-/** Code that cannot even run is no defect that a test must find. */
+/** Code that cannot even run is not a defect that a test must find. */
 const NO_CODE =
   /^(ReferenceError|SyntaxError)|Failed to (load|resolve)|Transform failed|PARSE_ERROR|error TS\d/;
 
-/** `isNamed`: whether a test counts. */
+/** `isNamed` says whether a test counts. */
 export function verdictOf(report: Report, isNamed: (name: string) => boolean): Verdict {
   const cannotStart = report.testResults.find(
     ({ status, assertionResults }) =>

@@ -1,4 +1,4 @@
-// `npm run bench`: the peers we measure against are installed apart, so that nobody else has to carry them.
+// `npm run bench`: the peers are installed separately, so that nobody else has to install them.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// `npm run chaos`: kills, pauses, cuts and crashes on real processes and databases; it judges the built package.
+// `npm run chaos`: kills, pauses, cuts and crashes on real processes and databases. It tests the built
+// package.
 
 import { ready } from "./ready.mjs";
 import { endWithNpm, node } from "./run.mjs";

@@ -1,4 +1,4 @@
-// What is checked without running anything: types, the wall around core, format and lint.
+// The checks that run no code: types, the isolation of core, format and lint.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const checks = [
   { name: "format and lint", args: [biome, "check", "--error-on-warnings", "."] },
 ];
 
-/** Runs every check, even after one failed, and returns their names by outcome. */
+/** Runs every check, even after a failure, and returns their names by outcome. */
 export async function runChecks() {
   const outcome = { passed: [], failed: [] };
   for (const { name, args, needs } of checks) {

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages of docs/reference anew from the tables in src/core.
+// `npm run docs`: rewrites the pages of docs/reference from the tables in src/core.
 
 import { install, root } from "./ready.mjs";
 import { endWithNpm, node } from "./run.mjs";

@@ -1,21 +1,21 @@
-// A folder in memory for the databases of the tests, where there is room for them.
+// A folder in memory for the tests' databases, if there is room.
 //
-// The tests kill processes, never the machine, and what a process wrote outlives it in memory as it does on a disk. The
-// servers run with the same settings and call fsync as often as on a disk; it only returns sooner. Storms and benchmarks
-// stay on the disk.
+// The tests kill processes, never the machine, and files in memory outlive a process just as files on disk
+// do. The servers run with the same settings and call fsync as often as on a disk; it only returns sooner.
+// Chaos and benchmarks stay on disk.
 
 import { chmodSync, mkdtempSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** A generous estimate: databases stay until the end of the run, at some ten megabytes each. */
+/** A generous estimate: databases stay until the end of the run and take about ten megabytes each. */
 const ROOM_BYTES = 12 * 2 ** 30;
 
-/** The path of a new folder, or undefined where the disk has to do. */
+/** Returns the path of a new folder, or undefined if the disk must be used. */
 export function memoryFolder() {
   if (process.env.SLUICE_TEST_DISK || !hasRoom()) return undefined;
   const folder = mkdtempSync(join(MEMORY, "sluice-test-"));
-  // Servers run as a user of their own, who has to get in.
+  // Servers run as another user, who needs access.
   chmodSync(folder, 0o755);
   return folder;
 }

@@ -1,4 +1,5 @@
-// `npm run mutants`: plants known defects into a copy of the sources, one at a time, and asks whether a test notices.
+// `npm run mutants`: plants known defects in a copy of the sources, one at a time, and checks that a test
+// notices.
 
 import { install, root } from "./ready.mjs";
 import { endWithNpm, node } from "./run.mjs";

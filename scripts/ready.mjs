@@ -1,5 +1,5 @@
-// Makes a clone ready to run: installs what the lockfile says, builds what src says, and does neither twice.
-// Both questions are answered by content, not by file times, which a checkout or a copy may set as they like.
+// Makes a clone ready to run: installs according to the lockfile, builds src, and does neither twice. It
+// compares contents, not file times, because a checkout or a copy may set any times.
 
 import { createHash } from "node:crypto";
 import {
@@ -23,15 +23,18 @@ export async function ready() {
   if (!(await build())) fail("The build failed, see the errors of tsc above.");
 }
 
-/** Runs `npm ci` in `folder` unless its node_modules already holds what its lockfile asks for. */
+/** Runs `npm ci` in `folder` unless its node_modules already matches its lockfile. */
 export async function install(folder) {
   if (isInstalled(folder)) return;
   console.log(`Installing dependencies in ${folder}`);
-  // The tools that build and test are dev dependencies, wanted even where NODE_ENV says production.
+  // The build and test tools are dev dependencies, needed even if NODE_ENV is production.
   if ((await npm(["ci", "--include=dev"], { cwd: folder })) !== 0) fail("npm ci failed, see above.");
 }
 
-/** Compiles src into dist unless dist was made from exactly this source. False if the compiler refused. */
+/**
+ * Compiles src into dist unless dist was built from exactly this source. Returns false if the compiler
+ * failed.
+ */
 export async function build({ force = false } = {}) {
   const source = join(root, "src");
   const dist = join(root, "dist");
@@ -40,7 +43,8 @@ export async function build({ force = false } = {}) {
   const wanted = fingerprint();
   if (!force && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
 
-  // Compiled aside and moved in one step: a failed build leaves the old dist, a good one leaves no stale file.
+  // Compile to another folder and move it in one step: a failed build leaves the old dist, a good one leaves
+  // no stale file.
   const next = join(root, `dist-next-${process.pid}`);
   process.once("exit", () => rmSync(next, { recursive: true, force: true }));
   if (
@@ -58,14 +62,14 @@ export async function build({ force = false } = {}) {
 }
 
 function isInstalled(folder) {
-  // npm keeps this second lockfile to say what is really there.
+  // npm keeps this second lockfile, which lists what is really installed.
   const there = join(folder, "node_modules/.package-lock.json");
   if (!existsSync(there)) return false;
   const wanted = packagesOf(join(folder, "package-lock.json"));
   const present = packagesOf(there);
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith("node_modules/") || entry.link) return true;
-    // Optional packages are mostly other platforms' binaries, and absent on purpose.
+    // Optional packages are mostly binaries for other platforms, and absent on purpose.
     if (!present[path]) return entry.optional === true || entry.devOptional === true;
     return present[path].version === entry.version;
   });
@@ -101,7 +105,7 @@ function sourceFiles() {
 }
 
 function copyAssets(source, target) {
-  // tsc carries only what it compiles; anything else a room reads at run time goes along as it is.
+  // tsc emits only what it compiles. Any other file that is read at run time is copied as it is.
   cpSync(source, target, { recursive: true, filter: (path) => ![".ts", ".md"].includes(extname(path)) });
 }
 

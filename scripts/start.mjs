@@ -15,8 +15,8 @@ if (!existsSync(cli)) {
   process.exit(1);
 }
 
-// The command line runs inside this process: a child would have to be handed every signal, and a terminal's
-// Ctrl-C would reach it twice, once from the terminal and once from us.
+// The command line runs inside this process. A child would need every signal forwarded, and Ctrl-C would
+// reach it twice: once from the terminal and once from us.
 process.setSourceMapsEnabled(true);
 process.argv = [process.execPath, cli, "dev", join(root, "examples/shop/app.ts"), ...process.argv.slice(2)];
 await import(pathToFileURL(cli).href);

@@ -1,4 +1,5 @@
-// Reads the JSON report of vitest: totals, the slowest files, and whether a failure is one when its file runs alone.
+// Reads vitest's JSON report: totals, the slowest files, and whether a failure also occurs when its file runs
+// alone.
 
 import { relative } from "node:path";
 
@@ -15,7 +16,7 @@ export function totalsOf(report) {
   };
 }
 
-/** The files that took longest, each as a line. */
+/** The slowest files, one line each. */
 export function slowest(report, root) {
   return (report?.testResults ?? [])
     .map(({ name, startTime, endTime }) => ({ file: relative(root, name), ms: endTime - startTime }))
@@ -24,7 +25,7 @@ export function slowest(report, root) {
     .map(({ file, ms }) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}`);
 }
 
-/** The files that failed, with the full names of the tests that did. */
+/** The files that failed, with the full names of their failed tests. */
 export function failuresOf(report, root) {
   return (report?.testResults ?? [])
     .filter(({ status }) => status === "failed")
@@ -34,7 +35,7 @@ export function failuresOf(report, root) {
     }));
 }
 
-/** One line for each failure: flaky if it passed when its file ran alone, broken if it failed again. */
+/** One line per failure: flaky if it passed when its file ran alone, broken if it failed again. */
 export function judge(failures, again) {
   return failures.flatMap(({ file, tests }) => {
     const second = again.find((other) => other.file === file);
@@ -46,7 +47,7 @@ export function judge(failures, again) {
   });
 }
 
-/** A file that could not be loaded, or whose hooks failed, has failed without a failed test in it. */
+/** A file that could not be loaded, or whose hooks failed, counts as failed without a failed test. */
 function isBroken({ status, assertionResults }) {
   return status === "failed" && !assertionResults.some((test) => test.status === "failed");
 }

@@ -1,4 +1,4 @@
-// `npm test`: everything this machine can prove, and in words what it could not.
+// `npm test`: runs every test this machine can run, and says what it skipped.
 // Arguments go to vitest: `npm test -- pass` runs the test files with "pass" in their path.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ const notes = join(folder, "notes.txt");
 
 const first = await vitest("report", process.argv.slice(2));
 const tests = totalsOf(first.report);
-// vitest can fail with every test green: an error outside of any test, or a run that was cut off.
+// vitest can fail although every test passed: an error outside of any test, or an interrupted run.
 if (first.code !== 0 && tests.failed === 0) tests.failed = 1;
 const notRun = existsSync(notes) ? readFileSync(notes, "utf8").trim().split("\n") : [];
 
@@ -35,17 +35,18 @@ for (const line of told) console.log(line);
 for (const name of checks.failed) console.log(`Check failed: ${name}`);
 for (const note of notRun) console.log(note);
 const passed = tests.passed + checks.passed.length;
-// Where a shared machine stalls, a test that passes alone is listed and does not stop the landing: mend it.
+// With SLUICE_TEST_FLAKY=tell, for shared machines that stall, a test that passes alone is listed but does
+// not fail the run. It still needs a fix.
 const forgiven =
   process.env.SLUICE_TEST_FLAKY === "tell" ? told.filter((line) => line.startsWith("flaky:")).length : 0;
 const failed = Math.max(0, tests.failed - forgiven) + checks.failed.length;
 console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ""}`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** Runs the files that failed once more, one at a time, to tell flaky from broken. Both stay failures. */
+/** Reruns the failed files one at a time, to tell flaky from broken. */
 async function explainFailures() {
   const failures = failuresOf(first.report, root);
-  // So many are no accident, and what they say is above.
+  // This many failures are no accident, and their messages are above.
   if (failures.length === 0 || failures.length > 20) return [];
   console.log("\nRunning what failed again, one file at a time, to tell flaky from broken.");
   const { report } = await vitest("again", [...failures.map(({ file }) => file), "--no-file-parallelism"]);

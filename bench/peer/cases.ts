@@ -25,7 +25,7 @@ const peers: Peer[] = [
     warmUp: 20_000,
     extra: { localQueue: 500 },
   },
-  // A fetch sorts everything that waits, so pg-boss slows down with its backlog; 5,000 is kind to it.
+  // A fetch sorts everything that waits, so pg-boss slows down with its backlog. 5,000 is kind to it.
   {
     name: "pg-boss",
     file: "pgboss.ts",

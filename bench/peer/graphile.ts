@@ -6,7 +6,7 @@ import type { PeerOptions, PeerResult } from "./serve.ts";
 import { chunks, installed, serve } from "./serve.ts";
 
 export interface GraphileOptions extends PeerOptions {
-  /** Size of the local queue; absent for the plain worker that claims job by job. */
+  /** Size of the local queue. Absent for the plain worker, which claims job by job. */
   localQueue?: number;
 }
 
@@ -38,14 +38,14 @@ async function drain(utils: WorkerUtils, options: GraphileOptions): Promise<numb
     noHandleSignals: true,
   });
   await done;
-  // Batched completions are still under way when the last handler has returned.
+  // Batched completions are still in flight when the last handler has returned.
   await until(() => empty(utils));
   const elapsed = now() - started;
   await runner.stop();
   return elapsed;
 }
 
-/** As in the project's own performance test. */
+/** The settings of the project's own performance test. */
 function tuning({ slots, localQueue }: GraphileOptions) {
   const base = { concurrentJobs: slots, maxPoolSize: slots + 2 };
   if (!localQueue) return base;

@@ -5,9 +5,9 @@ import type { PeerOptions, PeerResult } from "./serve.ts";
 import { chunks, installed, serve } from "./serve.ts";
 
 export interface PgBossOptions extends PeerOptions {
-  /** Jobs per fetch, all handed to one handler call. */
+  /** Jobs per fetch, all passed to one handler call. */
   batch: number;
-  /** Whether the handler completes each job with a result of its own; else the batch has one outcome. */
+  /** True if the handler completes each job with its own result. Otherwise the batch has one outcome. */
   each: boolean;
 }
 
@@ -39,13 +39,13 @@ async function drain(boss: PgBoss, queue: string, options: PgBossOptions): Promi
     const id: string = await boss.work(queue, { batchSize, pollingIntervalSeconds: 0.5 }, async (jobs) => {
       if (options.each) await Promise.all(jobs.map((job) => boss.complete(queue, job.id, { ok: true })));
       for (const _ of jobs) hit();
-      // Without this the worker sleeps out its polling interval after each fetch: 2 fetches a second.
+      // Without this, the worker sleeps for its polling interval after each fetch: 2 fetches a second.
       boss.notifyWorker(id);
       return { ok: true };
     });
   }
   await done;
-  // pg-boss does not wait for a completion before it fetches again, so some are still under way.
+  // pg-boss does not wait for a completion before it fetches again, so some are still in flight.
   await until(() => empty(boss, queue));
   const elapsed = now() - started;
   await boss.offWork(queue);

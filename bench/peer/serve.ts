@@ -6,7 +6,7 @@ export interface PeerOptions {
   url: string;
   tasks: number;
   slots: number;
-  /** Different in each run of one process, for a queue name of its own. */
+  /** Different in each run of a process, so that each run has its own queue name. */
   round: number;
 }
 
@@ -26,7 +26,7 @@ export interface PeerJob {
 
 export type PeerReport = PeerResult & { all: number[] };
 
-/** The child's side of a peer: one unmeasured warm-up, then the runs, in the same process. */
+/** The child's side of a peer: one warm-up that is not measured, then the runs, in the same process. */
 export async function serve<Extra extends object>(
   moduleUrl: string,
   run: (options: PeerOptions & Extra) => Promise<PeerResult>,

@@ -3,15 +3,15 @@ import { defineApp, task } from "./built.ts";
 
 export interface Shape {
   slots: number;
-  /** A cluster cap, a queue cap and a pool; off means none of them. */
+  /** True for a cluster cap, a queue cap and a pool. False for none of them. */
   caps: boolean;
-  /** Soft cap: claims taken ahead. */
+  /** Soft cap: the number of claims taken ahead. */
   prefetch?: number;
 }
 
 export const queue = "work";
 
-/** A no-op task behind the usual three limits, wide enough that the slots are what binds. */
+/** A no-op task behind the usual three limits, which are so wide that only the slots bind. */
 export function noop(
   { slots, caps, prefetch = 0 }: Shape,
   run: () => void,

@@ -1,4 +1,4 @@
-// The built package, as users get it: tsx would wrap every function of the source and slow it down.
+// The built package, as users get it. tsx would wrap every function of the source and slow it down.
 
 import type { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
 import type { advanceRuns } from "../../src/engine/runs/advance.ts";
@@ -8,13 +8,13 @@ const at = (path: string): string => new URL(`../../dist/${path}`, import.meta.u
 
 export const { connect, defineApp, task, workflow } = (await import(at("index.js"))) as typeof Source;
 
-/** Parts that are not public: the cost of a single pass can only be measured from inside. */
+/** Not public, but the cost of a single pass can only be measured from inside. */
 export async function claiming(): Promise<typeof StoreClaims> {
   return ((await import(at("engine/claiming/store-claims.js"))) as { StoreClaims: typeof StoreClaims })
     .StoreClaims;
 }
 
-/** What a look at a run decides. */
+/** The decision of a look at a run. Not public, either. */
 export async function advancing(): Promise<typeof advanceRuns> {
   return ((await import(at("engine/runs/advance.js"))) as { advanceRuns: typeof advanceRuns }).advanceRuns;
 }

@@ -15,7 +15,7 @@ interface DrainShape {
   readonly tasks: number;
   readonly caps: boolean;
   readonly prefetch?: number;
-  /** On the server of this machine's distribution. */
+  /** True to run on the server of this machine's distribution. */
   readonly installed?: boolean;
   readonly note: string;
 }

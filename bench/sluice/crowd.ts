@@ -1,4 +1,5 @@
-// Several worker processes on one store. The store's own times tell how long it took and who did how much.
+// Several worker processes on one store. The store's own timestamps tell how long it took and how much each
+// worker did.
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +11,7 @@ import { connect } from "./built.ts";
 
 export interface Crowd extends Shape {
   url: string;
-  /** Where the workers reach the store, when that is somewhere else. */
+  /** The workers' address of the store, if it differs. */
   workerUrl?: string;
   tasks: number;
   workers: number;
@@ -18,7 +19,7 @@ export interface Crowd extends Shape {
 
 export interface Crowded {
   tasksPerSecond: number;
-  /** The part of the tasks that each worker did, the smallest first. */
+  /** Each worker's share of the tasks, smallest first. */
   shares: number[];
 }
 

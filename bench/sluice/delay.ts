@@ -1,4 +1,4 @@
-// A network that takes a millisecond longer: everything that passes, both ways together, is held back by that much.
+// A proxy that adds a network delay: each round trip takes `ms` longer, half of it each way.
 
 import { once } from "node:events";
 import type { Server, Socket } from "node:net";

@@ -1,4 +1,4 @@
-// One worker in this process empties a line of no-op tasks; events and results are on, as always.
+// One worker in this process empties a line of no-op tasks. Events and results are on, as always.
 import { asChild } from "../child.ts";
 import { settle } from "../database.ts";
 import { countdown, medianOf, now } from "../measure.ts";
@@ -28,7 +28,7 @@ async function once(job: Drain, tasks: number): Promise<number> {
     const started = now();
     const worker = await sluice.worker({ slots: job.slots });
     await done;
-    // Everything is stored only when the worker has said so.
+    // Everything is stored only once the worker has stopped.
     await worker.stop();
     return tasks / ((now() - started) / 1_000);
   } finally {

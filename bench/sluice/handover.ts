@@ -1,4 +1,4 @@
-// On a full gate: from the end of one task's code to the start of the next one's.
+// The time from the end of one task's code to the start of the next one's on a full gate.
 import { asChild } from "../child.ts";
 import { now, percentile } from "../measure.ts";
 import { connect, defineApp, task } from "./built.ts";

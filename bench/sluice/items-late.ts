@@ -1,6 +1,6 @@
-// What it costs to hand over one item of a long list, near its beginning and near its end: the pass that ends one item
-// and claims the next, and the look at the run that follows. One list, at its beginning and, with nothing cleared away in
-// between, at its end.
+// The cost of handing over one item of a long list, near its beginning and near its end: the pass that ends
+// one item and claims the next, and the look at the run that follows. Both are measured on the same list, and
+// nothing is cleaned up in between.
 import { asChild } from "../child.ts";
 import { settle } from "../database.ts";
 import { median, now, until } from "../measure.ts";
@@ -10,7 +10,7 @@ import { listApp } from "./items-app.ts";
 export interface Late {
   url: string;
   count: number;
-  /** So many are handed over and measured, after the first ten and before the last ten. */
+  /** How many items are measured, after the first ten and before the last ten. */
   measured: number;
 }
 
@@ -52,7 +52,7 @@ class Line {
     return line;
   }
 
-  /** One after the other: its end, the start of the next, and the look at the run. */
+  /** Hands items over one by one: the pass that ends one and starts the next, then the look at the run. */
   async handOver(measured: number): Promise<Handed> {
     const passes: number[] = [];
     const looks: number[] = [];
@@ -69,7 +69,7 @@ class Line {
     return { passMs: median(passes), lookMs: median(looks) };
   }
 
-  /** Many items, with a window that is open wide. */
+  /** Completes many items quickly, with a wide-open window. */
   async skip(count: number): Promise<void> {
     const window = `run:${this.#run}/items/each`;
     await this.#sluice.limits.set(window, AT_ONCE);
@@ -78,7 +78,7 @@ class Line {
     await this.#first();
   }
 
-  /** The first passes learn which lanes there are. */
+  /** The first passes discover the lanes. */
   async #first(): Promise<void> {
     while ((await this.#pass(1)) === 0);
     await this.#look();
@@ -91,7 +91,7 @@ class Line {
       to: "succeeded" as const,
       body: "null",
       delayMs: 0,
-      // Without its lane: so that there is a look each time, as after an item that failed.
+      // No lane here, so that there is a look each time, as after an item that failed.
       news: { run: this.#run, failed: null },
     }));
     const report = { finished, started: [], active: 0, appetite, draining: false, ownTurn: true };
@@ -102,7 +102,9 @@ class Line {
   }
 }
 
-/** A worker that serves another queue: it lets the run in and puts its items in line, and claims none of them. */
+/**
+ * This worker serves another queue, so it admits the run and puts its items in line but claims none of them.
+ */
 async function allInLine(sluice: Sluice, run: string, count: number): Promise<void> {
   const worker = await sluice.worker({ slots: 1, queues: ["default"] });
   await until(async () => {

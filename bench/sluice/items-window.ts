@@ -1,5 +1,5 @@
-// So many no-op items in a window, or as many plain tasks behind a queue's cap: from the first write to the last end, by
-// the store's own clock. Both are put in line while a worker is already at it.
+// `count` no-op items in a window, compared with as many plain tasks behind a queue's cap: from the first
+// write to the last end, by the store's own clock. A worker already runs while they are put in line.
 import { asChild } from "../child.ts";
 import { median } from "../measure.ts";
 import { connect } from "./built.ts";
@@ -28,7 +28,7 @@ await asChild(import.meta.url, async ({ url, count, window }: Windowed): Promise
   await throughCap(count / 5);
   const items: number[] = [];
   const tasks: number[] = [];
-  // By turns: a machine that is slower for a while is slower for both.
+  // Alternate: if the machine is slower for a while, it is slower for both.
   for (let round = 0; round < 3; round += 1) {
     items.push(await throughWindow(count));
     tasks.push(await throughCap(count));

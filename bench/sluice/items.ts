@@ -1,4 +1,5 @@
-// Steps over a list: what an item costs late in a long list, and what a window costs beside a queue's cap.
+// Steps over a list: the cost of an item late in a long list, and the cost of a window compared with a
+// queue's cap.
 import type { Case } from "../case.ts";
 import type { Row } from "../table.ts";
 import type { Handed } from "./items-late.ts";

@@ -1,4 +1,5 @@
-// What one pass costs, with little and with much in line: complete what runs, claim as many, nothing else.
+// The cost of one pass with a short and a long line: it completes the running tasks and claims as many,
+// nothing else.
 import { asChild } from "../child.ts";
 import { settle } from "../database.ts";
 import { now, percentile } from "../measure.ts";
@@ -6,7 +7,7 @@ import { claiming, connect, defineApp, task } from "./built.ts";
 
 export interface Passing {
   url: string;
-  /** `blocked`: 99 of 100 wait for one full pool; `keys`: every task has a key of its own, limit 1. */
+  /** `blocked`: 99 of 100 tasks wait for one full pool. `keys`: every task has its own key with limit 1. */
   line: "blocked" | "keys";
   waiting: number;
   passes: number;
@@ -31,7 +32,7 @@ await asChild(import.meta.url, async (job: Passing): Promise<{ medianMs: number;
   });
   const sluice = await connect({ store: job.url, app, migrate: true });
   await sluice.limits.set("pool:shut", 0);
-  // Enough that can start for all the passes; the rest is what must not matter.
+  // Enough tasks that can start in all the passes. The rest must not matter.
   const runnable = SLOTS * (job.passes + 60);
   const call = (n: number) =>
     job.line === "keys"

@@ -1,4 +1,4 @@
-// Where a case is measured: a database or a folder of its own, and a process of its own.
+// The place of a measurement: its own database or folder, and its own process.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ export async function inFolder<Result>(work: (url: string) => Promise<Result>): 
   }
 }
 
-/** A case that is measured on PostgreSQL and on the embedded store. */
+/** A case that is measured both on PostgreSQL and on the embedded store. */
 export const places = (
   name: string,
 ): {

@@ -1,4 +1,4 @@
-// Many runs at one full gate, beside few: what their wait costs and how fast they follow each other.
+// Many runs at one full gate, compared with few: the cost of their wait, and how fast they follow each other.
 import type { Case } from "../case.ts";
 import type { Row } from "../table.ts";
 import { child, places } from "./place.ts";

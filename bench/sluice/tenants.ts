@@ -1,4 +1,5 @@
-// Runs of as many tenants, all behind one full gate: what their wait costs, and how fast they follow each other.
+// Runs of different tenants behind one full gate: the cost of their wait, and how fast they follow each
+// other.
 import { asChild } from "../child.ts";
 import { now, percentile, until } from "../measure.ts";
 import { connect, defineApp, task, workflow } from "./built.ts";
@@ -7,7 +8,7 @@ const LIMIT = 2;
 const IDLE_MS = 10_000;
 
 export interface Waited {
-  /** Processor time of the worker's process while all of them wait, in percent of one processor. */
+  /** Processor time of the worker's process while all runs wait, in percent of one processor. */
   idlePercent: number;
   /** From the end of one run's code to the start of the next one's. */
   medianMs: number;
@@ -33,7 +34,7 @@ await asChild(import.meta.url, async ({ url, runs, turns }: { url: string; runs:
       if (!isOpen) await opened;
       await new Promise((resolve) => setTimeout(resolve, 5));
       ended.push(now());
-      // As many stay in line as there were.
+      // Keep the line as long as it was.
       void submit();
     },
   });
@@ -66,7 +67,7 @@ await asChild(import.meta.url, async ({ url, runs, turns }: { url: string; runs:
   return { idlePercent, medianMs: percentile(gaps, 0.5), p95Ms: percentile(gaps, 0.95) };
 });
 
-/** After a second in which whatever is still to be settled settles. */
+/** Waits a second first, until any remaining work has settled. */
 async function costOf(ms: number): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = process.cpuUsage();

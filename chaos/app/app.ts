@@ -1,6 +1,7 @@
 /**
- * The app under test: every kind of limit, and code of every kind: quick, heavy, flaky, deaf to its signal, blocking its
- * event loop, killing its own process. Leases are short, so that outliving one takes seconds and not minutes.
+ * The app under test has every kind of limit and every kind of code: quick, heavy, flaky, deaf to its signal,
+ * blocking its event loop, killing its own process. Leases are short, so that outliving one takes seconds,
+ * not minutes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskContext } from "sluice";
@@ -12,9 +13,9 @@ import { visit } from "./visit.ts";
 
 export interface Errand {
   readonly ms: number;
-  /** Code that does not care for its signal, and tries to have its effect whatever happened. */
+  /** The code ignores its signal and tries to have its effect whatever happened. */
   readonly deaf?: boolean;
-  /** Fails on its first so many attempts. */
+  /** How many of its first attempts fail. */
   readonly fails?: number;
 }
 
@@ -35,7 +36,9 @@ interface Kind {
 const stay = (errand: Errand, { signal }: TaskContext): Promise<void> =>
   sleep(errand.ms, undefined, errand.deaf ? {} : { signal });
 
-/** Every task enters, does something, has its effect, leaves; its result says under which token it was made. */
+/**
+ * Every task enters, does something, has its effect and leaves. Its result names the fence it was made under.
+ */
 function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle = stay }: Kind) {
   return task({
     id,
@@ -68,7 +71,7 @@ export const fleeting = kind("fleeting", { queue: "slow", goodUntil: "3s" });
 /** Runs longer than its lease. */
 export const long = kind("long", { queue: "slow" });
 
-/** Keeps the event loop of its process to itself for two leases, without using its processor. */
+/** Blocks the event loop of its process for two leases without using the processor. */
 export const blocking = kind("blocking", {
   queue: "stuck",
   middle: async (errand) => {
@@ -76,7 +79,7 @@ export const blocking = kind("blocking", {
   },
 });
 
-/** Takes its process along, whoever runs it. */
+/** Kills its own process. */
 export const poison = kind("poison", {
   queue: "fast",
   attempts: 20,
@@ -86,7 +89,9 @@ export const poison = kind("poison", {
   },
 });
 
-/** Steps of runs. A step that runs out of attempts fails its run, so they have many. */
+/**
+ * Tasks for the steps of runs. They have many attempts, because a step that runs out of them fails its run.
+ */
 export const part = kind("part", { queue: "fast", attempts: 30 });
 export const share = kind("share", { queue: "slow", pools: { database: 1 }, attempts: 30 });
 

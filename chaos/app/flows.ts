@@ -1,6 +1,6 @@
 /**
- * Workflows under test: steps side by side, a list with a window, pools and mutexes, a workflow that holds a mutex as a whole,
- * and what starts runs by itself. Each of their steps is a task like the others, so it is seen by the witness.
+ * The workflows under test: parallel steps, a list with a window, pools and mutexes, a workflow that holds a
+ * mutex as a whole, and triggers. Every step is a task like the others, so the witness sees it.
  */
 import type { Reference } from "sluice";
 import { parallel, schedule, sensor, workflow } from "sluice";
@@ -15,7 +15,7 @@ export interface RunInput {
 interface Parts {
   /** Asks for nothing but its queue. */
   readonly part: typeof aPart;
-  /** Asks for a slot of the database. */
+  /** Asks for one slot of the database. */
   readonly share: typeof aPart;
 }
 
@@ -51,7 +51,7 @@ export function flowsOf({ part, share }: Parts) {
         workflow: beat,
         every: "2s",
         timeout: "2s",
-        // What was counted is known from the cursor alone: a run that is missing, or there twice, is somebody's fault.
+        // The cursor alone determines the count, so a missing or duplicate run is a fault of the product.
         run: async ({ cursor = 0 }: { readonly cursor?: number }) => ({
           cursor: cursor + 1,
           submit: [{ key: String(cursor + 1), input: undefined }],

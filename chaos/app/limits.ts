@@ -1,4 +1,4 @@
-/** What the app declares, as the supervisor knows it: it never loads the app. */
+/** The limits that the app declares, repeated for the supervisor, which never loads the app. */
 export const DECLARED = {
   cluster: 14,
   "queue:fast": 8,
@@ -14,7 +14,7 @@ export const DECLARED = {
 export const RUNS_OF_A_TENANT = 2;
 /** How many items of a list may be in flight. */
 export const WINDOW = 2;
-/** What starts runs by itself. */
+/** The triggers that start runs by themselves. */
 export const TRIGGERS = ["tick", "count"] as const;
 export const TICK_MS = 5_000;
 

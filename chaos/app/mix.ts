@@ -1,4 +1,4 @@
-/** What is enqueued: drawn from a seed, so that two runs with one seed ask for the same. */
+/** The work to enqueue, drawn from a seed, so that two runs with the same seed enqueue the same. */
 import type { Random } from "../random.ts";
 
 export interface Order {
@@ -9,7 +9,7 @@ export interface Order {
   readonly priority: number;
 }
 
-/** `all` is a bit of everything; the others are for schedules that are aimed at one thing. */
+/** `all` is a bit of everything. The others are for schedules aimed at one thing. */
 export type Mix = "all" | "quick" | "steady" | "long" | "runs";
 
 type Parts = readonly (readonly [name: string, part: number, low: number, high: number])[];
@@ -55,7 +55,7 @@ export function draw(random: Random, keys: string, mix: Mix = "all"): Order {
     },
     key: keyed ? `${keys}-${number}` : null,
     delay: random.chance(0.08) ? `${50 + random.below(900)}ms` : null,
-    // Who is deaf runs again soon when its holder was lost: only then can the old holder meet the new one.
+    // Deaf code must run again soon after its holder was lost: only then can the old holder meet the new one.
     priority: deaf ? 9 : random.below(3),
   };
 }
@@ -70,7 +70,7 @@ export interface RunOrder {
 
 const TENANTS = ["acme", "bolt", "corn"];
 
-/** What is asked for before anything else, so that there is enough to fill every limit once: tasks for the cluster. */
+/** Enqueued before anything else, so that every limit gets full once. These tasks fill the cluster cap. */
 export const openingTasks = (): Order[] =>
   Array.from({ length: 16 }, () => ({
     name: "light",
@@ -80,7 +80,7 @@ export const openingTasks = (): Order[] =>
     priority: 0,
   }));
 
-/** And runs: several of one tenant, with a list longer than its window, and both mutexes. */
+/** The runs to the same end: several of one tenant, with a list longer than its window, and both mutexes. */
 export const openingRuns = (keys: string): RunOrder[] =>
   ["diamond", "solo", "diamond", "diamond", "solo"].map((workflow, index) => ({
     workflow,

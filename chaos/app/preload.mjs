@@ -1,6 +1,7 @@
-// Loaded before everything else in a worker: what its host does to it, and that it ends with whoever started it.
+// Loaded first in every worker. It simulates the worker's host, and ends the worker together with its
+// supervisor.
 
-// A host that has the wrong time: all that its processes know of the wall clock is off.
+// A host with the wrong time: the wall clock of its processes is off.
 const offset = Number(process.env.CHAOS_SKEW_MS ?? 0);
 if (offset !== 0) {
   const Right = Date;
@@ -15,7 +16,7 @@ if (offset !== 0) {
   };
 }
 
-// Only for the worker itself: that its children end with it is for the product to see to.
+// Only for the worker itself. Ending its children with it is up to the product.
 const supervisor = Number(process.env.CHAOS_SUPERVISOR);
 if (process.ppid === supervisor)
   setInterval(() => {

@@ -1,6 +1,6 @@
 /**
- * A task's line to the witness: open while its code is inside. When the process dies, the kernel closes it. Everything
- * that is said here waits for its answer, so that what the witness wrote down really was so.
+ * A task's connection to the witness, open while its code is inside. If the process dies, the kernel closes
+ * it. Every message waits for its answer, so the witness's log is what really happened.
  */
 import type { Socket } from "node:net";
 import { createConnection } from "node:net";
@@ -10,7 +10,7 @@ import type { TaskContext } from "sluice";
 export type Gates = Readonly<Record<string, number>>;
 
 export interface Inside {
-  /** Asks the fenced resource for an effect; throws when it is refused. */
+  /** Asks the fenced resource for an effect. Throws if it is refused. */
   effect(key: string): Promise<void>;
 }
 

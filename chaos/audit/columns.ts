@@ -1,13 +1,14 @@
 /**
- * The audit: triggers of our own on the tables of the product write down every grant, release, lease, limit, place and
- * outcome in the transaction that made it. One table of plain columns; what each kind keeps in them is said here once.
+ * The audit: our own triggers on the product's tables record every grant, release, lease, limit, place and
+ * outcome in the transaction that made it. They write to one table of plain columns. This file defines what
+ * each kind keeps in them.
  */
 export const COLUMNS = "kind, k1, k2, k3, n1, n2, n3, n4, n5";
 
 export interface Watched {
   readonly table: string;
   readonly on: "INSERT" | "UPDATE" | "DELETE";
-  /** Only when one of these changes. */
+  /** Fires only if one of these columns changes. */
   readonly of?: readonly string[];
   readonly kind: string;
   /** k1, k2, k3, n1, … n5, with `@` for the row. */
@@ -29,7 +30,7 @@ const place = (where: string): string[] => [
 ];
 const OUTCOME = ["@.id", "@.state", "NULL", "@.epoch", "NULL", "NULL", "@.attempt", "@.losses"];
 
-/** Its unit has moved on, its code has not: it holds what it held. */
+/** The unit has moved on while its code has not, so it still holds its slots. */
 const STOPPING = ["@.id", "@.lane", "@.session", "@.epoch", "1", "@.until_at", "0", "0"];
 
 export const WATCHED: readonly Watched[] = [
@@ -50,7 +51,7 @@ export const WATCHED: readonly Watched[] = [
   { table: "sluice_outcome", on: "DELETE", kind: "outcomeGone", keep: OUTCOME },
 ];
 
-/** What the trigger keeps, with the row called `NEW` or `OLD`. */
+/** The values that the trigger keeps, with the row as `NEW` or `OLD`. */
 export function kept({ on, kind, keep }: Watched): string {
   const row = on === "DELETE" ? "OLD" : "NEW";
   return [`'${kind}'`, ...keep.map((each) => each.replace("@", row))].join(", ");

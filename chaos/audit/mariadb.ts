@@ -1,8 +1,9 @@
 /**
- * MariaDB does not tell in which order transactions were committed; the order of the rows is the order in which the
- * triggers ran. For the sweep that is as good where it matters: whoever grants at a gate, or changes its limit, writes
- * its row while it holds the gate, so these are in the order of their commits. A release may stand here a moment before
- * it was committed; that can hide a grant that was too early by as much, and the snapshots would see it.
+ * MariaDB does not tell in which order transactions were committed. The order of the rows is the order in
+ * which the triggers ran. For the sweep, this is as good where it matters: a transaction that grants at a
+ * gate, or changes its limit, writes its row while it holds the gate, so these rows are in commit order. A
+ * release may appear a moment before its commit. That can hide a grant that was too early by as much, and the
+ * snapshots would see it.
  */
 import { COLUMNS, kept, nameOf, WATCHED } from "./columns.ts";
 
@@ -22,7 +23,7 @@ const triggers = WATCHED.map((watched) => {
 
 const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-/** The session of runs in progress: it never ends. */
+/** The session of runs in progress, which never ends. */
 const runs = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
 
 export const mariadbAudit: readonly string[] = [table, ...triggers, already, runs];

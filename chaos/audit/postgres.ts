@@ -1,4 +1,7 @@
-/** The order of commits is the server's own (track_commit_timestamp): whoever saw a commit is itself committed later. */
+/**
+ * The order of commits is the server's own (track_commit_timestamp): a transaction that saw a commit was
+ * committed later.
+ */
 import { COLUMNS, kept, nameOf, WATCHED } from "./columns.ts";
 
 const table = `CREATE TABLE chaos_audit (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -13,10 +16,10 @@ const triggers = WATCHED.flatMap((watched) => [
     FOR EACH ROW EXECUTE FUNCTION ${nameOf(watched)}()`,
 ]);
 
-/** Limits that were there before us. */
+/** Limits that existed before the audit. */
 const already = `INSERT INTO chaos_audit (${COLUMNS}) SELECT 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-/** The session of runs in progress: it never ends. */
+/** The session of runs in progress, which never ends. */
 const runs = `INSERT INTO chaos_audit (${COLUMNS}) SELECT 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
 
 export const postgresAudit: readonly string[] = [table, ...triggers, already, runs];

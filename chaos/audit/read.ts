@@ -1,4 +1,4 @@
-/** The rows of the audit as the checkers want them, all times in wall time. */
+/** Reads the audit's rows for the checkers, with all times converted to wall time. */
 import type { Audited } from "../history.ts";
 import type { Place, Row } from "../place/place.ts";
 

@@ -1,4 +1,4 @@
-/** One writer at a time: the order of the rows is the order of the commits. */
+/** SQLite has one writer at a time, so the order of the rows is the order of the commits. */
 import { COLUMNS, kept, nameOf, WATCHED } from "./columns.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
@@ -14,10 +14,10 @@ const triggers = WATCHED.map(
 
 const already = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'limit', name, NULL, NULL, capacity, paused, NULL, NULL, NULL FROM sluice_gate`;
 
-/** The session of runs in progress: it never ends. */
+/** The session of runs in progress, which never ends. */
 const runs = `INSERT INTO chaos_audit (stamp, ${COLUMNS}) SELECT ${NOW}, 'session', id, name, NULL, expires_at, NULL, NULL, NULL, NULL FROM sluice_session`;
 
 export const sqliteAudit: readonly string[] = [table, ...triggers, already, runs];
 
-/** The trigger itself saw the wall clock; a lease stands there in the other one. */
+/** The trigger records the wall clock. Leases use the monotonic clock. */
 export const readSqliteAudit = `SELECT stamp AS at, stamp, ${COLUMNS} FROM chaos_audit ORDER BY seq`;

@@ -1,4 +1,4 @@
-/** The tables at the end of a run, and what a reader sees of them in between. */
+/** The tables at the end of a run, and snapshots of them in between. */
 import type { Asks, OutcomeRow, RunRow, Snapshot, StepRow, Tables, TaskRow } from "../history.ts";
 import type { Place, Row } from "../place/place.ts";
 
@@ -21,13 +21,13 @@ export async function readTables(place: Place): Promise<Tables> {
       outcomeRow,
     ),
     lanes: await readLanes(place),
-    // The session of runs in progress is no process: it is there for ever.
+    // The session of runs in progress is not a process and never ends.
     sessions: await ids(`sluice_session WHERE expires_at > ${place.leaseNow()} AND id <> '@runs'`),
   };
 }
 
 async function readLanes(place: Place): Promise<Map<string, Asks>> {
-  // The lanes of a run go with it; what they asked, its units still tell.
+  // The lanes of a run are deleted with it, but its units still have their asks.
   const rows = await place.sql(
     "SELECT id, asks FROM sluice_lane UNION SELECT lane AS id, asks FROM sluice_task",
   );
@@ -76,7 +76,7 @@ const outcomeRow = ({ id, state, epoch, attempt, losses, body }: Row): OutcomeRo
   body: body === null ? null : String(body),
 });
 
-/** One statement, so one snapshot: the claims that count right now. */
+/** The claims that count right now. One statement, so one snapshot. */
 export async function takeSnapshot(place: Place): Promise<Snapshot> {
   const now = place.leaseNow();
   const rows = await place.sql(

@@ -4,8 +4,8 @@ const SLACK_MS = 150;
 const RECENT_MS = 5_000;
 
 /**
- * Whether a child process of this worker died shortly before: killed by us, or by code that ran in it. Then everything
- * that ran there is lost, also what had not come far enough to be seen by the witness.
+ * True if a child process of this worker died shortly before, killed by us or by code that ran in it. Then
+ * everything in it is lost, including jobs that had not come far enough for the witness to see.
  */
 export function childDied(
   { impairments, visits }: { readonly impairments: readonly Impairment[]; readonly visits: readonly Visit[] },

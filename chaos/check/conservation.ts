@@ -1,4 +1,7 @@
-/** C3: whatever `enqueue` acknowledged is there, in exactly one state; a key that was used twice made one task. */
+/**
+ * C3: everything that `enqueue` acknowledged exists in exactly one state. A key that was used twice made one
+ * task.
+ */
 import type { Acked, Finding, Tables } from "../history.ts";
 
 export function checkConservation(acked: readonly Acked[], tables: Tables): Finding {

@@ -1,4 +1,7 @@
-/** C4: every claim of a task has a larger epoch than the one before; what the fenced resource accepted never goes back. */
+/**
+ * C4: every claim of a task has a larger epoch than the one before. The tokens that the fenced resource
+ * accepted never decrease.
+ */
 import type { Effect, Finding } from "../history.ts";
 import type { Lives } from "./lives.ts";
 

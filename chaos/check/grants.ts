@@ -1,16 +1,18 @@
 /**
- * C1, the grant sweep: recorded grants are never over the limit in force. The audit is walked in commit order; at
- * every grant, all claims that count are added up per gate and compared with the limit as it was then.
+ * C1, the grant sweep: recorded grants never exceed the limit in force. It walks the audit in commit order.
+ * At every grant, it adds up all claims that count at each gate and compares the sum with the limit at that
+ * time.
  *
- * Why commit order is enough: whoever grants at a gate that can bind holds its row, and so does whoever changes the
- * limit. Of two grants at one gate, the one committed later has seen the other; a release that is seen was committed
- * before. A sum that is too large here was therefore too large in the database. A claim whose session has ended, or
- * whose own lease ran out before it started, counts nowhere; lowering a limit evicts nobody, so only grants are checked.
+ * Why commit order is enough: a transaction that grants at a gate which can bind holds the gate's row, and so
+ * does one that changes the limit. Of two grants at one gate, the one committed later has seen the other, and
+ * a release that is seen was committed before. So a sum that is too large here was too large in the database.
+ * A claim whose session has ended, or whose own lease ran out before it started, does not count. Lowering a
+ * limit evicts nobody, so only grants are checked.
  */
 import type { Asks, Audited, Claim, Finding, LimitInForce } from "../history.ts";
 
 export interface Sweep extends Finding {
-  /** The limit that held at each gate when this claim was granted. */
+  /** The limits at each gate when this claim was granted, by epoch. */
   readonly limitsAt: ReadonlyMap<number, Readonly<Record<string, number>>>;
   /** How often each gate was exactly full after a grant. */
   readonly full: ReadonlyMap<string, number>;
@@ -28,7 +30,7 @@ function inForce(limits: ReadonlyMap<string, LimitInForce>, gate: string): Limit
   return family && { capacity: family.capacity, paused: own.paused || family.paused };
 }
 
-/** Every run has gates of its own: they are counted together. */
+/** Every run has its own gates. They are counted together. */
 export function inKinds(full: ReadonlyMap<string, number>): Map<string, number> {
   const kinds = new Map<string, number>();
   for (const [gate, times] of full) {

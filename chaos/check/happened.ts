@@ -1,4 +1,4 @@
-/** What a run has met so far: counted the same way while it goes on and when it is judged. */
+/** Counts what a run has met so far, in the same way while it goes on and when it is judged. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TICK_MS } from "../app/limits.ts";
@@ -12,7 +12,7 @@ import { livesOf, wasLost } from "./lives.ts";
 import { asTheAppSays, lanesOfUnits } from "./said.ts";
 import { checkTicks } from "./ticks.ts";
 
-/** How often each thing happened; undefined where the store has no such thing. */
+/** How often each thing happened. Undefined if it cannot happen on this store. */
 export type Happened = Readonly<Record<Quota, number | undefined>>;
 
 export type Quota =
@@ -39,7 +39,7 @@ export interface Recorded {
   readonly done: Done;
 }
 
-/** The claims of code, and all grants: those of runs count at their gates like any other. */
+/** The claims of code, and all grants. Grants of runs count at their gates like any other. */
 export function readingOf(audit: readonly Audited[], tables: Tables): { lives: Lives; sweep: Sweep } {
   const units = unitsOf(tables);
   const lives = livesOf(audit.filter((event) => !("task" in event) || units.has(event.task)));
@@ -47,7 +47,7 @@ export function readingOf(audit: readonly Audited[], tables: Tables): { lives: L
   return { lives, sweep: checkGrants(said.audit, said.lanes) };
 }
 
-/** A run's claim is no code, and belongs to no process. */
+/** The units that are not runs. A run's claim has no code and belongs to no process. */
 export function unitsOf({ tasks, runs }: Tables): ReadonlySet<string> {
   const ofRuns = new Set(runs.map(({ id }) => id));
   return new Set(tasks.map(({ id }) => id).filter((id) => !ofRuns.has(id)));
@@ -79,11 +79,11 @@ export function happened(
   };
 }
 
-/** What must have been met by now, and was not. */
+/** What should have happened by now but has not. */
 export const missingIn = (so: Happened): Quota[] =>
   (Object.keys(so) as Quota[]).filter((quota) => so[quota] === 0);
 
-/** Reports that came too late, as workers say it themselves in their logs. */
+/** Reports that came too late, according to the workers' own logs. */
 function refusedReports(folder: string): number {
   const logs = readdirSync(folder).filter((name) => name.startsWith("worker-"));
   return logs.reduce(

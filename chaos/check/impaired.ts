@@ -1,7 +1,7 @@
-/** How long, within a window, any of these processes was kept from doing what it should. */
+/** How long, within a window, any of these processes was kept from working. */
 import type { Impairment } from "../history.ts";
 
-/** What the machine itself took from everybody: time that nobody had. */
+/** The time that the machine itself took from all processes. */
 export const noiseIn = (
   impairments: readonly Impairment[],
   window: { readonly from: number; readonly to: number },

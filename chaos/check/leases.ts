@@ -1,7 +1,7 @@
 /**
- * A lease is lost only for a cause. A claim that another pass took away must have belonged to a session that had ended
- * by the store's clock; and that session must have ended because we killed, froze or cut off its process for a good
- * part of a lease. One lost answer, a short cut or a wrong clock elsewhere is no cause.
+ * A lease is lost only for a cause. A claim that another pass took away must have belonged to a session that
+ * had ended by the store's clock. And that session must have ended because we killed, froze or cut off its
+ * process for a good part of a lease. One lost answer, a short cut or a wrong clock elsewhere is no cause.
  */
 import type { Finding, Impairment, Visit } from "../history.ts";
 import { childDied } from "./child-death.ts";
@@ -31,7 +31,10 @@ export function checkLeases(of: LeasesOf): Finding {
   };
 }
 
-/** A worker sees its child die, and gives up the child's claims while it is alive itself: within two seconds. */
+/**
+ * A worker sees its child die and gives up the child's claims within two seconds, provided that it is alive
+ * itself.
+ */
 function afterDeath(
   lost: readonly ClaimLife[],
   vanished: ReadonlyMap<number, number>,
@@ -58,7 +61,7 @@ function complaintOf(life: ClaimLife, of: LeasesOf, vanished: ReadonlyMap<number
   const pid = of.lives.sessions.get(session)?.pid ?? -1;
   const claimLeaseOver = until !== null && until <= endStamp;
   if (!sessionGone && expires > endStamp && !claimLeaseOver) {
-    // A worker may give up a claim whose child process died under it.
+    // A worker may give up a claim whose child process died.
     if (vanished.has(epoch) || childDied(of, pid, endStamp)) return [];
     return [
       `${task} (epoch ${epoch}) was taken from session ${session}, which was alive for another ${expires - endStamp}ms`,

@@ -1,9 +1,9 @@
-/** The life of each claim, put together from the audit: granted, ended, and what became of its task. */
+/** The life of each claim, assembled from the audit: its grant, its end, and what became of its task. */
 import type { Audited, Claim } from "../history.ts";
 
 export interface ClaimLife extends Claim {
   readonly granted: number;
-  /** When its row was gone; undefined while it is there. */
+  /** When its row was deleted. Undefined while it exists. */
   ended?: number;
   endStamp?: number;
   /** Where its task went. */
@@ -13,11 +13,11 @@ export interface ClaimLife extends Claim {
     readonly losses: number;
     readonly epoch: number | null;
   };
-  /** Its code had not ended when its record did: until when it kept its slots. */
+  /** Until when it kept its slots. Set if its code had not ended when its claim did. */
   heldUntil?: number;
-  /** Until when its session was alive, as far as anybody knew when it ended. */
+  /** The end of its session's lease, as known when the claim ended. */
   expires: number;
-  /** Its session was gone from the table by then. */
+  /** True if its session was gone from the table by then. */
   sessionGone: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface Lives {
 }
 
 /**
- * Between two claims of a task there is exactly one way out of the first: its row leaves, and the task gets another
- * place. Which of the two the triggers wrote first differs between the databases.
+ * Between two claims of a task, the first ends in exactly one way: its row is deleted, and the task gets
+ * another place. Which of the two the triggers write first differs between the databases.
  */
 export function livesOf(audit: readonly Audited[]): Lives {
   const byEpoch = new Map<number, ClaimLife>();
@@ -74,7 +74,7 @@ export function livesOf(audit: readonly Audited[]): Lives {
       life.expires = session?.expires ?? 0;
       life.sessionGone = session === undefined || session.closed !== undefined;
     } else if (event.kind === "stopped") {
-      // It held its slots until here, whatever its record said.
+      // It held its slots until now, although its claim had ended.
       const life = byEpoch.get(event.epoch);
       if (life) life.heldUntil = event.at;
     } else if (event.kind === "stopping") {
@@ -91,9 +91,9 @@ export function livesOf(audit: readonly Audited[]): Lives {
   return { claims: [...byEpoch.values()], byEpoch, ofTask, sessions };
 }
 
-/** Its holder was lost, by the judgement of the pass that ended it. */
+/** True if the pass that ended the claim judged its holder lost. */
 export const wasLost = (life: ClaimLife): boolean => life.to !== undefined && life.to.losses > life.losses;
 
-/** It was given back without having begun. */
+/** True if the claim was given back before it started. */
 export const wasReturned = (life: ClaimLife): boolean =>
   life.to !== undefined && life.to.losses === life.losses && life.to.attempt === life.attempt - 1;

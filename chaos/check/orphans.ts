@@ -1,4 +1,4 @@
-/** A worker that dies takes its children with it, within seconds: also those that it had only just started. */
+/** A worker that dies takes its children with it within seconds, even those it had only just started. */
 import type { Impairment, Orphan } from "../history.ts";
 import { noiseIn } from "./impaired.ts";
 

@@ -1,14 +1,14 @@
-/** The store was taken away and given back: nobody ended, and nobody spun while it was gone. */
+/** The store was taken away and given back. No process may end, and none may spin while it is gone. */
 import type { Finding } from "../history.ts";
 
 export interface Outage {
   readonly lastedMs: number;
   readonly ended: readonly string[];
-  /** The part of one processor that each process used meanwhile. */
+  /** The share of one processor that each process used meanwhile. */
   readonly busy: readonly number[];
 }
 
-/** A worker that waits may look now and then; it may not keep a processor busy. */
+/** A waiting worker may look now and then, but may not keep a processor busy. */
 const MOST_BUSY = 0.25;
 
 export function checkOutage({ lastedMs, ended, busy }: Outage): Finding {

@@ -1,6 +1,6 @@
 /**
- * C5: one accepted outcome for each task, written by the holder of the claim it names, whose effect was accepted; and
- * no more attempts than its policy allows.
+ * C5: each task has one accepted outcome, written by the holder of the claim it names, whose effect was
+ * accepted. It has no more attempts than its policy allows.
  */
 import type { Audited, Effect, Finding, OutcomeRow, Tables } from "../history.ts";
 import type { Lives } from "./lives.ts";

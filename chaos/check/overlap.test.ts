@@ -19,7 +19,7 @@ const look = (audit: readonly Audited[], visits: readonly Visit[], impairments: 
     leaseMs: LEASE,
   });
 
-/** Epoch 1 is lost by its holder, pid 7, when its lease ends at 4000; epoch 2 takes its place. */
+/** Epoch 1 is lost by its holder, pid 7, when its lease ends at 4000. Epoch 2 takes its place. */
 const lostAndTaken = [
   ...limits,
   session(1_000, "s", 4_000),
@@ -104,9 +104,9 @@ describe("lost leases", () => {
     expect(losses(alive, [frozen])).toEqual([
       "t (epoch 1) was taken from session s, which was alive for another 4900ms",
     ]);
-    // But a worker may give up a claim whose child process has died.
+    // A worker may give up a claim whose child process has died.
     expect(losses(alive, [], [visit(1_110, 2_500, 1, { left: false })])).toEqual([]);
-    // Soon.
+    // It must do so soon.
     expect(losses(alive, [], [visit(1_110, 2_000, 1, { left: false })])).toEqual([
       "t (epoch 1) was given up 2100ms after its process had died",
     ]);

@@ -1,7 +1,8 @@
 /**
- * C2, physical overlap. A stay is a ghost from the moment at which its claim had ended, or its lease had run out, while
- * its code was still inside. Code that is no ghost must fit the limits together. A ghost must have been frozen, cut off
- * or told to stop by us, and must have achieved nothing: no outcome is its own once somebody else had the task.
+ * C2, physical overlap. A stay becomes a ghost when its claim has ended, or its lease has run out, while its
+ * code is still inside. Code that is not a ghost must fit within the limits together. A ghost must have been
+ * frozen, cut off or told to stop by us, and must have achieved nothing: once another holder had the task, no
+ * outcome is the ghost's.
  */
 import type { Effect, Finding, Impairment, Visit } from "../history.ts";
 import type { Sweep } from "./grants.ts";
@@ -23,11 +24,11 @@ export interface Overlap extends Finding {
   readonly beyond: number;
 }
 
-/** The kernel closes a dead process's socket at once; the witness may be told a moment later. */
+/** The kernel closes a dead process's socket at once, but the witness may notice a moment later. */
 const SLACK_MS = 150;
-/** The witness counts whole milliseconds. */
+/** The witness counts in whole milliseconds. */
 const CLOCK_MS = 2;
-/** So much of a lease must have been taken from a holder before it may be found outliving its claim. */
+/** The share of a lease that a holder must have lost before it may outlive its claim. */
 const PART = 0.4;
 
 export function checkOverlap(of: OverlapOf): Overlap {
@@ -55,7 +56,7 @@ export function checkOverlap(of: OverlapOf): Overlap {
   };
 }
 
-/** When the record stopped speaking for this stay: its claim was gone, or its lease alone had let others in. */
+/** When the claim stopped covering this stay: it was gone, or its expired lease had let others in. */
 function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | undefined {
   const life = byEpoch.get(epoch);
   if (!life) return undefined;
@@ -64,7 +65,7 @@ function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | und
   return Math.min(life.ended ?? Number.POSITIVE_INFINITY, lease);
 }
 
-/** Undefined when the ghost is explained. */
+/** Undefined if the ghost is explained. */
 function causeOf(visit: Visit, end: number, of: OverlapOf): string | undefined {
   const { lives, leaseMs } = of;
   const life = lives.byEpoch.get(visit.epoch);
@@ -107,7 +108,7 @@ function sweepInside(
   return { beyond, without };
 }
 
-/** After the newest grant nothing else was granted there, so its limit still bounds them all. */
+/** Nothing was granted there after the newest grant, so its limit still bounds them all. */
 function limitOfNewest(
   visits: readonly Visit[],
   gate: string,

@@ -1,4 +1,4 @@
-/** Small histories for the tests of the checkers: everything is well unless a test plants something. */
+/** Small histories for the checkers' tests. Everything is well unless a test plants something. */
 import type { Audited, Claim, Effect, OutcomeRow, Tables, Visit } from "../history.ts";
 
 export const LANES = new Map([

@@ -2,12 +2,12 @@
 import type { Finding, Tables } from "../history.ts";
 
 export interface Healing {
-  /** How long it took until nothing was in line or running; undefined when it never happened. */
+  /** How long it took until nothing was in line or running. Undefined if that never happened. */
   readonly tookMs: number | undefined;
   readonly boundMs: number;
-  /** What was still to do when time was up, in words. */
+  /** A description of the work that was left when time was up. */
   readonly left: string;
-  /** Transactions that somebody left open. */
+  /** The number of transactions left open. */
   readonly openTransactions: number;
 }
 

@@ -122,7 +122,7 @@ describe("stopping", () => {
 
   test("finds an attempt that was burnt without having begun", () => {
     expect(look(told, back(1), [])).toHaveLength(1);
-    // Unless the process that it was on its way to had just been killed.
+    // Unless the process that it was offered to had just been killed.
     expect(look(told, back(1), [], [{ pid: 8, parent: 7, why: "killed", from: 98, to: 99 }])).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ const ends = (at: number, epoch: number, id: string): Audited[] => [
   outcome(at + 1, id, { epoch }),
 ];
 
-/** A run of two steps that went well. */
+/** A successful run of two steps. */
 const well: readonly Audited[] = [session(0, "s", 9_000), ...ends(1, 1, "r-one"), ...ends(5, 2, "r-two")];
 const solo = (over: Partial<Tables> = {}): Tables =>
   tables({

@@ -1,10 +1,11 @@
 /**
- * C12, runs: each step of a run succeeded exactly once, after those it needs and never again; of a list each item did; a run
- * that ended leaves nothing behind; and a run ends otherwise only if one of its steps could not be finished.
+ * C12, runs: each step of a run, and each item of a list, succeeded exactly once, after the steps it needs,
+ * and was never claimed again. An ended run leaves nothing behind. A run ends in another way only if one of
+ * its steps could not be finished.
  */
 import type { Audited, Finding, OutcomeRow, Tables, TaskRow } from "../history.ts";
 
-/** What each workflow's steps need, as the app says: the supervisor never loads it. */
+/** What each workflow's steps need, repeated from the app, which the supervisor never loads. */
 const NEEDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   diamond: { first: [], left: ["first"], right: ["first"], list: ["left", "right"], last: ["list"] },
   solo: { one: [], two: ["one"] },
@@ -77,7 +78,7 @@ function ofStep({ run, step, needs, own, total, outcomes, times }: OfStep): stri
 }
 
 interface Times {
-  /** The first claim, the last claim and the outcome of each unit, as places in the audit. */
+  /** The first claim, the last claim and the outcome of each unit, as indexes into the audit. */
   readonly claimed: ReadonlyMap<string, number>;
   readonly lastClaimed: ReadonlyMap<string, number>;
   readonly ended: ReadonlyMap<string, number>;
@@ -96,7 +97,7 @@ function timesOf(audit: readonly Audited[]): Times {
   return { claimed, lastClaimed, ended };
 }
 
-/** What has ended is not claimed any more. */
+/** A unit that has ended is not claimed again. */
 function again({ tasks }: Tables, { lastClaimed, ended }: Times): string[] {
   return tasks.flatMap(({ id, step }) => {
     const end = ended.get(id);
@@ -105,7 +106,7 @@ function again({ tasks }: Tables, { lastClaimed, ended }: Times): string[] {
   });
 }
 
-/** Gates and news of runs that are over. */
+/** Gates and news that ended runs left behind. */
 function left({ news, gates }: Tables): string[] {
   const own = gates.filter((gate) => gate.startsWith("run:"));
   return [

@@ -1,6 +1,6 @@
 /**
- * What the app says of its limits, beside what the product has made of it: windows of lists and mutexes as gates of our own,
- * so that a unit which forgot to ask for one is found by the same sweep as one too many.
+ * Adds what the app declares to what the product has recorded: windows of lists and mutexes become gates of
+ * our own. The same sweep then finds a unit that forgot to ask for one.
  */
 import { WINDOW } from "../app/limits.ts";
 import type { Asks, Audited, Tables } from "../history.ts";

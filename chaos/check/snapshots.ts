@@ -1,7 +1,7 @@
 /**
- * C11, a second witness of the same promise: what a reader saw in one snapshot, every tenth of a second. The newest
- * claim at a gate was granted under some limit; nothing was granted there since, so the sum is still within it,
- * however far the limit was lowered meanwhile.
+ * C11, a second check of the same promise: a reader takes a snapshot every tenth of a second. The newest
+ * claim at a gate was granted under some limit, and nothing was granted there since. So the sum is still
+ * within that limit, however far it was lowered meanwhile.
  */
 import type { Asks, Finding, Snapshot } from "../history.ts";
 import type { Sweep } from "./grants.ts";

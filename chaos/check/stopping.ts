@@ -1,11 +1,14 @@
-/** SIGTERM: nobody leaves later than the grace period, and what had not begun goes back without losing an attempt. */
+/**
+ * SIGTERM: no worker leaves later than its grace period, and claims that had not started go back without
+ * losing an attempt.
+ */
 import type { Finding, Impairment, Stopped, Visit } from "../history.ts";
 import { childDied } from "./child-death.ts";
 import { impairedMs, noiseIn } from "./impaired.ts";
 import type { Lives } from "./lives.ts";
 import { wasReturned } from "./lives.ts";
 
-/** The time it takes a process to be gone, on a busy machine. */
+/** How long a process may take to exit on a busy machine. */
 const AFTER_GRACE_MS = 500;
 /** A worker leaves a moment early, so as not to be late. */
 const NEARLY = 0.9;
@@ -28,7 +31,7 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
   let judged = 0;
   let atTheEnd = 0;
   for (const { pid, told, gone, code } of stopped) {
-    // A store that was away meanwhile, or somebody who killed it, changes what can be asked of it.
+    // If the store was away meanwhile, or the worker was killed, the rules do not apply.
     if (impairedMs(others, [pid], { from: told, to: gone }) > 0) continue;
     judged += 1;
     const noise = noiseIn(impairments, { from: told, to: gone });
@@ -36,17 +39,19 @@ export function checkStopping({ stopped, lives, visits, impairments, graceMs }: 
     slowest = Math.max(slowest, took);
     if (took > graceMs + AFTER_GRACE_MS)
       violations.push(`pid ${pid} left ${Math.round(took)}ms after it was told to`);
-    // Who has not reported everything when its grace is nearly over says so by its exit code.
+    // A worker that has not reported everything when its grace is nearly over says so by its exit code.
     const isOver = code === "1" && gone - told >= graceMs * NEARLY;
     if (isOver) atTheEnd += 1;
     if (code !== "0" && !isOver) violations.push(`pid ${pid} was told to stop and ended with ${code}`);
-    // A grace that the machine itself used up was too short to give everything back.
+    // If the machine itself used up the grace period, it was too short to give everything back.
     if (isOver && noise > 0) continue;
     for (const life of lives.claims) {
       if (lives.sessions.get(life.session)?.pid !== pid || begun.has(life.epoch)) continue;
-      // Claimed at the end of its life or before: what never reached any code must be given back.
+      // A claim that ended before the signal is not concerned. Any other that never reached code must be
+      // given back.
       if ((life.ended ?? Number.POSITIVE_INFINITY) < told) continue;
-      // Its worker had begun anew: that lease was lost, and whether it had a cause to be is judged there.
+      // The worker had opened a new session since, so this one's lease was lost. checkLeases judges whether
+      // it had a cause.
       if (lastSession.get(pid) !== life.session) continue;
       if (wasReturned(life)) returned += 1;
       else if (!childDied({ impairments, visits }, pid, life.endStamp ?? 0))

@@ -1,11 +1,14 @@
-/** C13: a schedule makes one run for each of its times, a sensor one for each thing it saw, whoever dies while looking. */
+/**
+ * C13: a schedule makes one run for each of its times, and a sensor one for each thing it saw, whichever
+ * process dies meanwhile.
+ */
 import type { Finding, Tables } from "../history.ts";
 
 export interface Ticks extends Finding {
   readonly ticks: number;
 }
 
-/** All times of the schedule between these are owed, however long nobody could look. */
+/** All times of the schedule in this range are owed, even if no process could look for long. */
 export interface Owed {
   readonly from: number;
   readonly to: number;
@@ -38,7 +41,7 @@ function missed(times: readonly number[], everyMs: number, { from, to }: Owed): 
   return found;
 }
 
-/** Each once, and none between them is missing. */
+/** Each value occurs once, and none in between is missing. */
 function unbroken(
   who: string,
   seen: readonly number[],

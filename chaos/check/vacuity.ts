@@ -1,7 +1,10 @@
-/** C10: what must have happened for the other checks to mean anything. A run without it proves nothing. */
+/**
+ * C10: these things must have happened for the other checks to mean anything. A run without them proves
+ * nothing.
+ */
 import type { Finding } from "../history.ts";
 
-/** How often each thing happened; undefined where the store has no such thing. */
+/** How often each thing happened. Undefined if it cannot happen on this store. */
 export function checkVacuity(happened: Readonly<Record<string, number | undefined>>): Finding {
   const there = Object.entries(happened).flatMap(([what, times]) =>
     times === undefined ? [] : [{ what, times }],

@@ -1,4 +1,4 @@
-/** The processes that a process has started, as the kernel knows them. */
+/** The child processes of a process, according to the kernel. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export function childrenOf(pid: number): number[] {
@@ -17,10 +17,10 @@ export function childrenOf(pid: number): number[] {
 
 const TICKS_PER_SECOND = 100;
 
-/** Processor time that a process has used so far, in milliseconds; undefined when it is gone. */
+/** The processor time that a process has used so far, in milliseconds. Undefined if it is gone. */
 export function cpuMs(pid: number): number | undefined {
   try {
-    // The name may hold spaces; what follows its closing bracket does not.
+    // The name may contain spaces. The fields after its closing bracket do not.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
   } catch {
@@ -30,14 +30,14 @@ export function cpuMs(pid: number): number | undefined {
 
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended: only nobody has asked how.
+    // A zombie has ended. Its parent just has not collected its exit status.
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }
 }
 
-/** A signal for a process that may be gone by now. */
+/** Signals a process that may already be gone. Returns false if it is. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);

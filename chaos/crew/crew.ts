@@ -1,4 +1,4 @@
-/** The workers: so many places, each with a line of its own; who dies is replaced at once. */
+/** The workers: a fixed number of posts, each with its own line. A worker that dies is replaced at once. */
 import { join } from "node:path";
 import type { Impairment, Orphan, Stopped } from "../history.ts";
 import type { Line } from "../proxy/line.ts";
@@ -7,7 +7,7 @@ import { Worker } from "./worker.ts";
 
 export interface Post {
   readonly number: number;
-  /** Undefined where there is no wire. */
+  /** Undefined if the store has no wire. */
   readonly line: Line | undefined;
   worker: Worker;
 }
@@ -34,7 +34,7 @@ export class Crew {
   readonly stopped: Stopped[] = [];
   /** Children of workers that were killed. */
   readonly orphans: Orphan[] = [];
-  /** Workers that ended although nobody told them to, and not by a signal. */
+  /** Workers that ended by themselves, not by a signal. */
   readonly #ended: Ended[] = [];
   readonly #options: CrewOptions;
   #closing = false;
@@ -62,7 +62,8 @@ export class Crew {
     const known = this.impairments.some(
       ({ pid, why }) => pid === worker.pid && (why === "killed" || why === "told to stop"),
     );
-    // Whoever kills its own process does it with a signal; everything else is a crash, or a start without a store.
+    // Code that kills its own process does it with a signal. Anything else is a crash, or a start without a
+    // store.
     if (!known) {
       if (worker.wasUp) this.impair(worker.pid, "killed", now);
       if (how !== "SIGKILL")
@@ -72,7 +73,9 @@ export class Crew {
     if (!this.#closing && post?.worker === worker) post.worker = this.#start(number);
   }
 
-  /** Whoever ended for no reason of ours. To find no store when it starts is a reason to say so and end. */
+  /**
+   * Workers that ended for no reason of ours. A worker that finds no store at its start may say so and end.
+   */
   crashed(): string[] {
     const disturbed = ({ pid, from, to }: Ended): boolean =>
       this.impairments.some(
@@ -97,7 +100,7 @@ export class Crew {
     this.impairments.push({ pid, why, from, to, ...(parent === undefined ? {} : { parent }) });
   }
 
-  /** A post whose worker is up and has no other fault at work on it; undefined when there is none in time. */
+  /** A post whose worker is up and has no other fault at work. Undefined if none was found in time. */
   async free(random: Random, isFit: (post: Post) => boolean = () => true): Promise<Post | undefined> {
     for (const until = Date.now() + 20_000; Date.now() < until; ) {
       const fit = this.posts.filter((post) => post.worker.isSettled && isFit(post));
@@ -107,7 +110,7 @@ export class Crew {
     return undefined;
   }
 
-  /** Tells one to stop, and notes how long it took. */
+  /** Tells a worker to stop and notes how long it took. */
   async stop(worker: Worker): Promise<void> {
     const told = Date.now();
     worker.state = "busy";
@@ -117,7 +120,7 @@ export class Crew {
     this.stopped.push({ pid: worker.pid, told, gone: Date.now(), code });
   }
 
-  /** Stops all of them in order; after a minute by force. */
+  /** Stops all workers in order, and after a minute by force. */
   async close(): Promise<void> {
     this.#closing = true;
     const force = setTimeout(() => this.kill(), 60_000);

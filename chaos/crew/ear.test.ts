@@ -5,7 +5,7 @@ import { Ear } from "./ear.ts";
 let ear: Ear;
 afterEach(() => ear.stop());
 
-/** Looks of every 50 ms from 1,000 on, at so many that are ready for each processor. */
+/** Listens every 50 ms, each time with this many ready threads per processor. */
 function heard(...crowds: readonly number[]): (readonly [number, number])[] {
   ear = new Ear(() => 0);
   ear.stop();

@@ -1,7 +1,7 @@
 /**
- * Hears how noisy the machine is, for everything that is judged by the clock. A machine that wakes us much too late wakes
- * others too late as well; and where many want each processor, whoever has work to do does it several times as slowly,
- * though it is woken in time. Neither is the doing of the product.
+ * Measures how busy the machine is, for every check that depends on the clock. A machine that wakes us much
+ * too late wakes others too late as well. And if many threads compete for each processor, work takes several
+ * times as long although it is woken in time. Neither is the product's fault.
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -9,9 +9,9 @@ import type { Impairment } from "../history.ts";
 
 const EVERY_MS = 50;
 const LATE_MS = 250;
-/** So many looks at the line for the processors make one judgement. */
+/** The number of samples of the run queue in one judgement. */
 const LOOKS = 5;
-/** With so many for each of them, nothing keeps its pace. */
+/** With this many ready threads per processor, nothing keeps its pace. */
 const CROWD = 6;
 
 export class Ear {
@@ -44,7 +44,7 @@ export class Ear {
   }
 }
 
-/** How many threads of the whole machine run or could run right now; ourselves not counted. */
+/** How many threads of the whole machine run or could run right now, not counting ours. */
 function ready(): number {
   return Number(/(\d+)\//.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 1) - 1;
 }

@@ -1,4 +1,4 @@
-/** The witness's process, as the supervisor holds it. */
+/** The supervisor's handle to the witness's process. */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,11 +9,11 @@ const PROGRAM = fileURLToPath(new URL("../witness.ts", import.meta.url));
 
 export interface Insider {
   readonly id: string;
-  /** It would go on whatever happens. */
+  /** True if its code ignores its signal. */
   readonly deaf: boolean;
-  /** Its process and that one's parent. */
+  /** Its process and that process's parent. */
   readonly pids: readonly number[];
-  /** Somebody with a newer token for the same task has been there since. */
+  /** True if a holder with a newer token for the same task has been there since. */
   readonly overtaken: boolean;
 }
 
@@ -36,14 +36,14 @@ export class Eyewitness {
     return witness;
   }
 
-  /** Whose code is inside right now. */
+  /** The tasks whose code is inside right now. */
   async inside(): Promise<readonly Insider[]> {
     const answer = once(this.#process, "message") as Promise<[Insider[]]>;
     this.#process.send("inside");
     return (await answer)[0];
   }
 
-  /** Resolves when everything it saw is written. */
+  /** Resolves when the log is complete. */
   async end(): Promise<void> {
     const gone = once(this.#process, "exit");
     this.#process.send("end");

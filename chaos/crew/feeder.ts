@@ -1,4 +1,7 @@
-/** The process that enqueues: kept alive, held back while there is enough in line, stopped when enough was asked for. */
+/**
+ * The process that enqueues. It is kept alive, paused while there is enough in line, and stopped when enough
+ * was enqueued.
+ */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +13,7 @@ import type { Acked } from "../history.ts";
 import type { Line } from "../proxy/line.ts";
 
 const PROGRAM = fileURLToPath(new URL("../enqueuer.ts", import.meta.url));
-/** Without the paths that let our own type-checker read the source: here "sluice" means the built package. */
+/** Without the paths that let our type-checker read the source: here "sluice" means the built package. */
 const TSCONFIG = fileURLToPath(new URL("../tsconfig.json", import.meta.url));
 
 export interface FeederOptions {
@@ -72,7 +75,7 @@ export class Feeder {
     if (this.#process.connected) this.#process.send(word, () => {});
   }
 
-  /** There is enough in line for now. */
+  /** True while there is enough in line. */
   set held(held: boolean) {
     if (held === this.#held) return;
     this.#held = held;
@@ -83,7 +86,7 @@ export class Feeder {
     return this.isUp && this.#process.kill("SIGKILL");
   }
 
-  /** No more; resolves when it is gone. */
+  /** Stops enqueueing and resolves when the process is gone. */
   async end(): Promise<void> {
     this.#over = true;
     const gone =
@@ -96,7 +99,10 @@ export class Feeder {
     clearTimeout(force);
   }
 
-  /** Everything that was acknowledged, by all that ever ran here. A line cut short was never finished, so never told. */
+  /**
+   * Everything that was acknowledged to any of its processes. An incomplete line was never finished, so it
+   * was never reported.
+   */
   read(): Acked[] {
     if (!existsSync(this.#log)) return [];
     const lines = readFileSync(this.#log, "utf8")

@@ -1,4 +1,4 @@
-/** Looks on without touching: a snapshot every tenth of a second, and how much is in line. */
+/** Watches without interfering: takes a snapshot every tenth of a second and reads how much is in line. */
 import { backlog, takeSnapshot } from "../audit/tables.ts";
 import type { Snapshot } from "../history.ts";
 import type { Place } from "../place/place.ts";
@@ -14,7 +14,7 @@ export class Poller {
   readonly #stopping = new AbortController();
   readonly #looking: Promise<void>;
 
-  /** `enough`: with so many in line, no more are enqueued. */
+  /** Enqueueing pauses while more than `enough` are in line. */
   constructor(place: Place, feeder: Feeder, enough: number) {
     this.#enough = enough;
     this.#place = place;
@@ -28,7 +28,7 @@ export class Poller {
         this.snapshots.push(await takeSnapshot(this.#place));
         this.#feeder.held = (await backlog(this.#place)).waiting > this.#enough;
       } catch {
-        // Away for longer than our patience: there is nothing to see.
+        // The store was away for longer than our patience, so there is nothing to see.
       }
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }

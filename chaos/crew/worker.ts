@@ -1,4 +1,4 @@
-/** One worker process, as somebody sees it who started it and knows nothing of its inside. */
+/** One worker process, seen from outside by its starter, which knows nothing of its inside. */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -6,12 +6,12 @@ import { signal } from "./children.ts";
 
 export type WorkerState = "starting" | "up" | "busy" | "gone";
 
-/** A worker that nothing has disturbed for so long has had time to begin something worth disturbing. */
+/** A worker that was undisturbed for this long has had time to start something worth disturbing. */
 const SETTLED_MS = 1_200;
 
 export class Worker {
   readonly pid: number;
-  /** "busy" while a fault is at work on it, so that no other chooses it. */
+  /** "busy" while a fault is at work on it, so that no other fault chooses it. */
   #state: WorkerState = "starting";
   #since = Date.now();
   readonly started = Date.now();
@@ -35,7 +35,7 @@ export class Worker {
         resolve(how ?? String(code));
       });
     });
-    // The first words are its banner, and it works when it prints it.
+    // The first output is its banner, which it prints when it works.
     const spoke = new Promise<boolean>((resolve) => this.#process.stdout?.once("data", () => resolve(true)));
     this.up = Promise.race([spoke, this.gone.then(() => false)]);
     void this.up.then((up) => {

@@ -1,9 +1,9 @@
-/** Connections that break: at a commit, in one way of not knowing or the other, or all of a process at once. */
+/** Cuts connections: at a commit, before it arrived or after it was done, or all of a process at once. */
 import type { Fault } from "../plan.ts";
 import type { Random } from "../random.ts";
 import type { Scene } from "./scene.ts";
 
-/** For so long after a cut a process may be busy with connecting again. */
+/** How long after a cut a process may be busy reconnecting. */
 const CUT_COSTS_MS = 500;
 
 export async function cut(fault: Fault & { lane: "cut" }, scene: Scene, random: Random): Promise<boolean> {
@@ -19,7 +19,7 @@ export async function cut(fault: Fault & { lane: "cut" }, scene: Scene, random: 
     if (!(await line.cutAtCommit(fault.how, 3_000))) return false;
     done.add(fault.how === "answer" ? "commits whose answer was lost" : "commits that never arrived");
   }
-  // Whoever is there by now: it may have been replaced while we waited for a commit.
+  // The current worker: it may have been replaced while we waited for a commit.
   if (post) crew.impair(post.worker.pid, "cut", Date.now(), Date.now() + CUT_COSTS_MS);
   return true;
 }

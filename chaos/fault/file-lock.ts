@@ -1,20 +1,20 @@
 /**
- * SQLite has no wire to listen on. But whoever writes to the file holds a byte of it, and the kernel tells who: so a
- * worker is watched until it holds the write lock, and stopped right then, in the middle of a transaction. It is never
- * stopped on suspicion: that would keep it from its work without being a fault that anybody wrote down.
+ * SQLite has no wire to listen on. But a writer holds a lock on a byte of the file, and the kernel tells who.
+ * So we watch a worker until it holds the write lock and stop it right then, in the middle of a transaction.
+ * We never stop it on suspicion: that would keep it from its work without a recorded fault.
  */
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "../crew/worker.ts";
 import type { Place } from "../place/place.ts";
 
-/** The byte of the shared memory file that SQLite's writer locks. */
+/** The byte of the shared-memory file that SQLite's writer locks. */
 const WRITE_LOCK = 120;
 const WITHIN_MS = 8_000;
 /** A signal takes effect a moment after it was sent. */
 const SURELY_STOPPED_MS = 2;
 
-/** Whether one that was just stopped was caught with the lock. */
+/** True if a process that was just stopped holds the lock. */
 export async function wasCaughtWithLock(pid: number, place: Place): Promise<boolean> {
   await sleep(SURELY_STOPPED_MS);
   return holdsLock(pid, inodeOf(place));

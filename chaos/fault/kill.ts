@@ -1,4 +1,4 @@
-/** kill -9: a worker, one of its child processes, or whoever enqueues. */
+/** kill -9 of a worker, one of its child processes, or the enqueuer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf, isAlive, signal } from "../crew/children.ts";
 import type { Worker } from "../crew/worker.ts";
@@ -38,7 +38,7 @@ async function killWorker(worker: Worker, { crew, done }: Scene): Promise<void> 
   for (const pid of children) void outlives(pid, crew.orphans);
 }
 
-/** Nobody waits for ever for one that stays. */
+/** The longest time to wait for an orphan that stays. */
 const MOST_MS = 30_000;
 
 async function outlives(pid: number, orphans: Orphan[]): Promise<void> {

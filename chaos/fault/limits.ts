@@ -1,4 +1,6 @@
-/** Limits that never stand still: mostly by plain SQL, now and then by the command line, as an operator would. */
+/**
+ * Changes limits all the time: mostly by plain SQL, now and then by the command line, as an operator would.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DECLARED } from "../app/limits.ts";
 import { command } from "../crew/product.ts";
@@ -37,13 +39,13 @@ export async function changeLimits(
         done.add("limits set by SQL");
       }
     } catch {
-      // The store may be away just now; the next change comes anyway.
+      // The store may be away just now. The next change comes anyway.
     }
     await sleep(random.between(150, 500), undefined, { signal: until }).catch(() => {});
   }
 }
 
-/** Mostly near what was declared; now and then shut or open. The mutex stays one. */
+/** Mostly near the declared limit, now and then closed or unlimited. The mutex never exceeds one. */
 function drawLimit(random: Random, gate: Gate): number {
   if (gate === "pool:mutex") return random.chance(0.8) ? 1 : 0;
   const what = random.next();
@@ -53,12 +55,15 @@ function drawLimit(random: Random, gate: Gate): number {
   return Math.ceil(declared / 3) + random.below(declared);
 }
 
-/** As the app declared them. */
+/** Sets the limits that the app declared. */
 export async function resetLimits({ place }: Pick<Scene, "place">): Promise<void> {
   await setLimits(place, DECLARED);
 }
 
-/** These are so narrow that whatever is in line fills them, however slow the machine; the others are as declared. */
+/**
+ * Makes these gates so narrow that the work in line fills them, however slow the machine. The others are as
+ * declared.
+ */
 export async function narrowLimits(
   { place }: Pick<Scene, "place">,
   gates: readonly (keyof typeof NARROW)[],

@@ -1,6 +1,6 @@
 /**
- * Carries out a plan: each lane one fault after the other, all lanes at the same time. A pause takes longer than the time
- * to the next one, so pauses have two lanes.
+ * Carries out a plan: each lane does one fault after the other, all lanes at the same time. A pause takes
+ * longer than the time to the next one, so pauses have two lanes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, Plan } from "../plan.ts";
@@ -31,7 +31,8 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
       const random = new Random(seed).fork(`whom ${lane}`);
       for (const fault of faults) {
         await sleep(Math.max(0, began + fault.at - Date.now()));
-        // What did not find anybody, or was overtaken by another fault, is tried again: so many were asked for.
+        // A fault that found no target, or was overtaken by another, is tried again, so that the planned
+        // number happens.
         for (let tries = 0; tries < TRIES && !(await carryOutOne(fault, scene, random)); tries += 1);
       }
     }),
@@ -41,7 +42,7 @@ export async function carryOut(plan: Plan, scene: Scene, seed: number): Promise<
   await limits;
 }
 
-/** True when it really happened. */
+/** True if the fault really happened. */
 export function carryOutOne(fault: Fault, scene: Scene, random: Random): Promise<boolean> {
   switch (fault.lane) {
     case "kill":

@@ -1,4 +1,4 @@
-/** The store is taken away under load and given back. Nobody else disturbs meanwhile. */
+/** Takes the store away under load and gives it back. There are no other disturbances meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Outage } from "../check/outage.ts";
 import { childrenOf, cpuMs } from "../crew/children.ts";
@@ -21,6 +21,6 @@ export async function outage(ms: number, { place, crew, done }: Scene): Promise<
   return { lastedMs: Date.now() - from, ended, busy };
 }
 
-/** Its children's time included. */
+/** Includes the time of its children. */
 const used = (pid: number): number =>
   [pid, ...childrenOf(pid)].reduce((sum, each) => sum + (cpuMs(each) ?? 0), 0);

@@ -1,4 +1,4 @@
-/** A process that stands still for longer than its lease, anywhere or exactly inside a pass; or its line that is silent. */
+/** Freezes a process for longer than its lease, anywhere or exactly inside a pass, or silences its line. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf, signal } from "../crew/children.ts";
 import type { Post } from "../crew/crew.ts";
@@ -8,7 +8,7 @@ import { freezeHoldingLock, wasCaughtWithLock } from "./file-lock.ts";
 import type { Scene } from "./scene.ts";
 import { effectIsStale, reportIsStale, untilStale } from "./stale.ts";
 
-/** It needs a moment to notice, and so do those who waited for it. */
+/** The worker needs a moment to notice, and so do those who waited for it. */
 const AFTER_MS = 200;
 
 export async function pause(
@@ -28,7 +28,7 @@ export async function pause(
   }
 }
 
-/** One whose code is inside right now, if there is such a one: only that can be found outliving its claim. */
+/** Prefers a worker whose deaf code is inside right now: only such code can outlive its claim. */
 async function busyPost({ crew, witness }: Scene, random: Random): Promise<Post | undefined> {
   const inside = (await witness.inside()).filter(({ deaf }) => deaf);
   const isInside = ({ worker }: Post): boolean => inside.some(({ pids }) => pids.includes(worker.pid));
@@ -41,7 +41,7 @@ async function freeze(post: Post, ms: number, scene: Scene, random: Random): Pro
   const { pids, what } = someOf(pid, random);
   for (const each of pids) signal(each, "SIGSTOP");
   const from = Date.now();
-  // By chance it may have been caught with the file's lock, and then everybody waits for it.
+  // By chance it may hold the file's lock, and then all others wait for it.
   const stopsAll = !post.line && pids.includes(pid) && (await wasCaughtWithLock(pid, scene.place));
   await sleep(ms);
   if (pids.includes(pid)) await untilStale(effectIsStale(pid, scene));
@@ -54,7 +54,9 @@ async function freeze(post: Post, ms: number, scene: Scene, random: Random): Pro
   return true;
 }
 
-/** The worker alone, with all its children, or one child alone, whose worker then keeps its lease. */
+/**
+ * The worker alone, the worker with all its children, or one child alone, whose worker then keeps its lease.
+ */
 function someOf(pid: number, random: Random): { pids: readonly number[]; what: string } {
   const children = childrenOf(pid);
   const alone = { pids: [pid], what: "pauses past the lease" };
@@ -76,7 +78,8 @@ async function freezeInPass(post: Post, ms: number, scene: Scene): Promise<boole
   await sleep(ms);
   if (isStale) await untilStale(isStale);
   worker.signal("SIGCONT");
-  // A frozen holder of a file's lock stops everybody: nothing can take that lock away. So all of them are impaired.
+  // Nothing can take a file's lock from a frozen holder, so it stops all workers, and all of them are
+  // impaired.
   scene.crew.impair(line ? worker.pid : 0, "frozen", from, Date.now() + AFTER_MS);
   scene.done.add("pauses inside a pass");
   return true;
@@ -89,7 +92,7 @@ async function silence(post: Post, ms: number, { crew, done }: Scene): Promise<b
   line.silent = true;
   await sleep(ms);
   line.silent = false;
-  // Who died meanwhile was replaced, and the line was silent for its successor, too.
+  // If the worker died meanwhile, the line was silent for its successor, too.
   for (const pid of new Set([worker.pid, post.worker.pid]))
     crew.impair(pid, "stalled", from, Date.now() + AFTER_MS);
   done.add("silent lines past the lease");

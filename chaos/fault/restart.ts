@@ -1,7 +1,7 @@
-/** The database ends in the middle of everything and starts again. */
+/** Crashes the database in the middle of everything and starts it again. */
 import type { Scene } from "./scene.ts";
 
-/** Until everybody has found it again. */
+/** The time until all processes have reconnected. */
 const AFTER_MS = 1_500;
 
 export async function restart({ place, crew, done }: Scene): Promise<boolean> {

@@ -12,11 +12,11 @@ export interface Scene {
   readonly feeder: Feeder;
   readonly witness: Eyewitness;
   readonly done: Done;
-  /** What was cancelled on purpose: tasks, runs, and runs of which a step was. */
+  /** The units cancelled on purpose: tasks, runs, and runs with a cancelled step. */
   readonly cancelled: Set<string>;
 }
 
-/** How often each fault was really done; a schedule alone is no proof. */
+/** How often each fault was really done. A schedule alone proves nothing. */
 export class Done {
   readonly #counts = new Map<string, number>();
 

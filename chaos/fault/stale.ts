@@ -1,6 +1,6 @@
 /**
- * When a frozen worker has become stale in the way that shows most: somebody else runs what it ran. A pause lasts until
- * then, within a bound, so that what it does when it wakes up is really refused to a late-comer and not to nobody.
+ * Tells when a frozen worker is stale in the most visible way: another worker runs its task. A pause lasts
+ * until then, within a bound, so that the store really refuses what the worker does when it wakes up.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Scene } from "./scene.ts";
@@ -14,7 +14,10 @@ export async function untilStale(isStale: IsStale): Promise<void> {
     if (await isStale()) return;
 }
 
-/** Somebody with a newer token is inside, or was, while its own code still is: its effect will be refused. */
+/**
+ * A holder with a newer token is or was inside while the worker's own code still is, so its effect will be
+ * refused.
+ */
 export function effectIsStale(pid: number, { witness }: Scene): IsStale {
   return async () => {
     const own = (await witness.inside()).filter(({ deaf, pids }) => deaf && pids.includes(pid));
@@ -22,7 +25,7 @@ export function effectIsStale(pid: number, { witness }: Scene): IsStale {
   };
 }
 
-/** Somebody else runs, right now, a task whose end it was just about to report: its report will be refused. */
+/** Another worker runs a task whose end this worker was about to report, so its report will be refused. */
 export async function reportIsStale(pid: number, { place, witness }: Scene): Promise<IsStale> {
   const held = await place.sql(
     `SELECT r.id, r.epoch FROM sluice_running r JOIN sluice_session s ON s.id = r.session WHERE s.name LIKE '%:${pid}'`,

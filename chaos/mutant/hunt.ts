@@ -1,4 +1,4 @@
-/** Every mutant has its trial, and must be found guilty by a checker that looks at what happened. */
+/** Puts every mutant on trial. A checker must convict it by what happened. */
 import { join } from "node:path";
 import type { Product } from "../crew/product.ts";
 import type { Finding } from "../history.ts";
@@ -6,7 +6,7 @@ import { hold } from "../trial.ts";
 import { makeMutant } from "./make.ts";
 import { MUTANTS } from "./mutants.ts";
 
-/** A mutant may lose work for good: nobody waits long for it. */
+/** A mutant may lose work for good, so we do not wait long for it. */
 const HEALING_MS = 15_000;
 const WORKERS = 5;
 
@@ -49,6 +49,6 @@ export async function hunt(
   return ok;
 }
 
-/** That something did not happen in so short a time proves nothing about the product. */
+/** That something did not happen in such a short time proves nothing about the product. */
 const isEvidence = ({ check, violations }: Finding): boolean =>
   !check.startsWith("C10") && violations.length > 0;

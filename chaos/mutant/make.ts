@@ -1,4 +1,4 @@
-/** A copy of the built product with one fault in it, in a folder of its own. */
+/** Copies the built product to a folder and plants one fault in it. */
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Product } from "../crew/product.ts";

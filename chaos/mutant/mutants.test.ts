@@ -8,7 +8,7 @@ const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file
 
 test.each(MUTANTS)("$name: what it replaces is in the built code, exactly once", (mutant) => {
   const path = built(mutant.file);
-  // `npm test` builds first; without a build there is nothing to look at.
+  // `npm test` builds first. Without a build there is nothing to check.
   if (!existsSync(path)) return;
   const code = readFileSync(path, "utf8");
   expect(mutate(mutant, code)).not.toBe(code);

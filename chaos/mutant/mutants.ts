@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of built code, not text of ours.
 /**
- * Deliberate faults, each of them one exact piece of the built code replaced by another, and a short schedule aimed
- * at it. The harness must catch every one; a piece that is not found exactly once means that the code has changed and
- * the fault must be written anew.
+ * Deliberate faults. Each replaces exact pieces of the built code and has a short schedule aimed at it. The
+ * harness must catch every one. If a piece is not found exactly once, the code has changed and the fault must
+ * be rewritten.
  */
 import { LEASE_MS } from "../app/limits.ts";
 import type { Mix } from "../app/mix.ts";
@@ -13,7 +13,7 @@ export interface Mutant {
   readonly name: string;
   readonly file: string;
   readonly pieces: readonly { readonly find: string; readonly instead: string }[];
-  /** Where it matters. */
+  /** The store on which it matters. */
   readonly store: StoreName;
   readonly mix: Mix;
   readonly plan: Plan;
@@ -21,7 +21,7 @@ export interface Mutant {
 
 const USAGE = "        usage: read(look.selectUsage()),\n";
 
-/** The same fault again and again, from the second second on. */
+/** Repeats the same fault, starting at the second second. */
 function every(ms: number, times: number, make: (index: number) => Omit<Fault, "at">): Plan {
   const faults = Array.from(
     { length: times },
@@ -30,7 +30,10 @@ function every(ms: number, times: number, make: (index: number) => Omit<Fault, "
   return { lastsMs: 3_000 + times * ms, faults };
 }
 
-/** A worker that is stopped inside a pass reports again, when it goes on, what the store has given to others meanwhile. */
+/**
+ * A worker that is frozen inside a pass and then continues reports again work that the store has meanwhile
+ * given to others.
+ */
 const frozenInside = (times: number): Plan =>
   every(LEASE_MS + 3_500, times, (index) => ({
     lane: "pause",
@@ -95,7 +98,8 @@ export const MUTANTS: readonly Mutant[] = [
     mix: "long",
     plan: every(700, 24, (index) => ({ lane: "cut", how: index % 2 ? "request" : "answer", whom: "worker" })),
   },
-  // That a run is moved on under its lock needs two transactions that meet: `npm run mutants` makes them meet.
+  // A missing run lock shows only if two transactions meet. That defect is in `npm run mutants`, which makes
+  // them meet.
   {
     name: "a step that waits for one of its needs only",
     file: "core/run/progress.js",
@@ -118,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
     pieces: [{ find: "from: row.nextAt ?? now", instead: "from: now - 1" }],
     store: "sqlite",
     mix: "runs",
-    // Not in step with the schedule, or all of them could miss it.
+    // Not in step with the schedule, or every stop could miss it.
     plan: every(3_700, 5, () => ({ lane: "term", burst: 5 })),
   },
   {
@@ -126,7 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/query/hand.js",
     pieces: [{ find: "unit.claim?.held === true", instead: "false" }],
     store: "sqlite",
-    // Code that is still there when the command has come through.
+    // Long code, so that it still runs when the command arrives.
     mix: "long",
     plan: every(900, 16, () => ({ lane: "cancel" })),
   },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The database may be on its way down or up: we of all people know why. */
+/** Retries, because we may have just crashed or restarted the database ourselves. */
 export async function patiently<T>(work: () => Promise<T>, forMs = 30_000): Promise<T> {
   const until = Date.now() + forMs;
   for (;;) {
@@ -13,7 +13,7 @@ export async function patiently<T>(work: () => Promise<T>, forMs = 30_000): Prom
   }
 }
 
-/** A mistake in our own SQL does not pass by waiting. */
+/** A mistake in our own SQL does not go away by waiting. */
 function isPassing(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code ?? "");
   return !/^(42|22|23)/.test(code) && !/^ER_(PARSE|NO_SUCH|BAD_FIELD|DUP)/.test(code);

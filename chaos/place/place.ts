@@ -1,37 +1,39 @@
 /**
- * A store under test, as somebody sees it who knows its tables and nothing of the product: a database of our own that
- * can be looked into, crashed and taken away.
+ * A store under test, seen by a reader who knows its tables and nothing of the product: our own database,
+ * which can be inspected, crashed and taken away.
  */
 import type { Watch } from "../proxy/watch.ts";
 
-/** `installed`: the PostgreSQL that this machine's distribution brings. */
+/** `installed` is the PostgreSQL of this machine's distribution. */
 export type StoreName = "postgres" | "installed" | "mariadb" | "sqlite";
 
 export type Row = Record<string, unknown>;
 
 export interface Place {
   readonly store: StoreName;
-  /** What processes are given; they meet the database through lines where there is a wire. */
+  /** The URL for processes. If there is a wire, they connect through lines. */
   readonly url: string;
-  /** Understands what passes on a line; undefined where there is no wire. */
+  /** Creates a parser for the traffic on a line. Undefined if there is no wire. */
   readonly newWatch: (() => Watch) | undefined;
-  /** One statement on a connection of our own, tried again while the database is away. */
+  /** Runs one statement on our own connection and retries while the database is away. */
   sql(text: string): Promise<Row[]>;
-  /** Plants the audit, once the tables are there. */
+  /** Creates the audit, once the tables exist. */
   plant(): Promise<void>;
-  /** The audit's lines in the order of their commits. */
+  /** The audit's rows in commit order. */
   audit(): Promise<Row[]>;
-  /** SQL of the clock that leases are judged by. */
+  /** SQL for the clock that leases are judged by. */
   leaseNow(): string;
-  /** What is added to a time of that clock to have wall time. */
+  /** Added to a time of that clock to get wall time. */
   readonly leaseToWall: number;
-  /** Ends the database in the middle of everything and starts it again; undefined where there is nothing to end. */
+  /**
+   * Crashes the database in the middle of everything and starts it again. Undefined if there is no server.
+   */
   readonly crash: (() => Promise<void>) | undefined;
-  /** Takes the store away, until the answer is called. */
+  /** Takes the store away until the returned function is called. */
   takeAway(): Promise<() => Promise<void>>;
-  /** How many transactions somebody holds open. */
+  /** The number of transactions that are held open. */
   openTransactions(): Promise<number>;
-  /** What the server itself wrote; undefined where there is none. */
+  /** The path of the server's log. Undefined if there is no server. */
   readonly serverLog: string | undefined;
   close(): Promise<void>;
 }

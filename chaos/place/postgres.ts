@@ -6,7 +6,7 @@ import { PostgresWatch } from "../proxy/postgres-watch.ts";
 import { patiently } from "./patience.ts";
 import type { Place, Row } from "./place.ts";
 
-/** The server itself then remembers in which order transactions were committed. */
+/** With these settings, the server itself remembers the order of commits. */
 const SETTINGS = { track_commit_timestamp: "on", log_lock_waits: "on", log_line_prefix: "%m %p " };
 
 export async function postgresPlace(store: "postgres" | "installed"): Promise<Place> {

@@ -1,6 +1,6 @@
 /**
- * A SQLite file. There is no wire to cut and no server to end: what can be taken away is the write lock, which we hold
- * ourselves for as long as the store shall be away.
+ * A SQLite file. There is no wire to cut and no server to end. Instead we take away the write lock, by
+ * holding it ourselves for as long as the store is to be away.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import type { Place, Row } from "./place.ts";
 export async function sqlitePlace(folder: string): Promise<Place> {
   const path = join(folder, "sluice.db");
   let opened: InstanceType<typeof DatabaseSync> | undefined;
-  // Only once the product has made the file: how it is to be opened is the product's business.
+  // Open it only after the product has created the file, because the product decides how.
   const db = (): InstanceType<typeof DatabaseSync> => {
     if (!opened) {
       opened = new DatabaseSync(path);

@@ -1,6 +1,6 @@
 /**
- * A line from one process to its database, which can be cut, cut at a commit, go silent, or tell when a pass is open.
- * Every worker has one of its own, so that a fault meets exactly one of them.
+ * A proxied connection from one process to its database. It can be cut, cut at a commit, go silent, or tell
+ * when a pass is open. Every worker has its own, so that a fault hits exactly one of them.
  */
 import { once } from "node:events";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -42,21 +42,21 @@ export class Line {
     return new Line(listener, new URL(target), newWatch);
   }
 
-  /** Breaks every connection there is. */
+  /** Breaks every open connection. */
   cutAll(): number {
     const count = this.#pairs.size;
     for (const pair of this.#pairs) this.#break(pair);
     return count;
   }
 
-  /** Breaks the connection on which the next commit passes by. False when none came in time. */
+  /** Breaks the connection on which the next commit passes. False if none came in time. */
   cutAtCommit(how: CommitCut, withinMs: number): Promise<boolean> {
     return this.#within(withinMs, (done) => {
       this.#cut = done && { how, done };
     });
   }
 
-  /** Calls `then` while a pass is open and its worker has not yet been told so. False when none came in time. */
+  /** Calls `then` while a pass is open and its worker has not yet been told. False if none came in time. */
   insidePass(then: () => void, withinMs: number): Promise<boolean> {
     return this.#within(withinMs, (done) => {
       this.#pass =
@@ -68,14 +68,14 @@ export class Line {
     });
   }
 
-  /** Nothing passes any more, and nobody is told; what was said meanwhile arrives when it ends. */
+  /** Nothing passes, and neither side is told. Data sent meanwhile arrives when the silence ends. */
   set silent(silent: boolean) {
     this.#silent = silent;
     for (const { client, server } of this.#pairs)
       for (const socket of [client, server]) silent ? socket.pause() : socket.resume();
   }
 
-  /** The database is not there: whoever calls is turned away. */
+  /** The database is away: connections are refused. */
   set away(away: boolean) {
     this.#away = away;
     if (away) this.cutAll();

@@ -1,8 +1,8 @@
 /**
- * The protocol of MySQL and MariaDB: three bytes of length and a number. A flight is one packet of several statements,
- * so a commit cannot be parted from what it commits: "before it reached the server" means that the last flight did
- * not. The answer to a flight is complete with the first result that promises no other; if the flight ended with
- * COMMIT, that result is the commit's own.
+ * The protocol of MySQL and MariaDB: three bytes of length and a sequence number. A flight is one packet of
+ * several statements, so a commit cannot be separated from what it commits: "before it reached the server"
+ * means that the last flight did not. The answer to a flight is complete with the first result that announces
+ * no other. If the flight ended with COMMIT, that result is the commit's own.
  */
 import type { Heard, Watch } from "./watch.ts";
 import { COMPLETES, Framing, LOCKS_GATES } from "./watch.ts";
@@ -60,12 +60,12 @@ export class MysqlWatch implements Watch {
     return heard;
   }
 
-  /** The server's status where a result ends with this message; undefined where it does not. */
+  /** The server's status if a result ends with this message, otherwise undefined. */
   #statusIn(message: Buffer): number | undefined {
     const mark = message[4];
     if (this.#expecting === "greeting" || this.#expecting === "nothing") return undefined;
     if (mark === 0xff) {
-      // An error ends the flight, and what it leaves open is not worth guessing.
+      // An error ends the flight. We do not guess what it leaves open.
       this.#expecting = "nothing";
       this.#commits = false;
       this.#inPass = false;
@@ -88,7 +88,7 @@ export class MysqlWatch implements Watch {
   }
 }
 
-/** An OK: two numbers of variable length, then the status. */
+/** An OK packet: two numbers of variable length, then the status. */
 function statusOfOk(message: Buffer): number {
   let at = 5;
   for (let skipped = 0; skipped < 2; skipped += 1) {

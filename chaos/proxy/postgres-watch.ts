@@ -1,4 +1,6 @@
-/** PostgreSQL's protocol: a letter and a length. Statements may be prepared once and named ever after. */
+/**
+ * PostgreSQL's protocol: a letter and a length. A statement may be prepared once and then used by its name.
+ */
 import type { Heard, Watch } from "./watch.ts";
 import { COMPLETES, Framing, LOCKS_GATES } from "./watch.ts";
 
@@ -10,7 +12,7 @@ export class PostgresWatch implements Watch {
   readonly #client: Framing;
   readonly #server: Framing;
   #greeted = false;
-  /** Answers that are still to come; the greeting is one. */
+  /** The number of answers still to come. The greeting is one. */
   #open = 1;
   #inPass = false;
   #completes = false;
@@ -36,7 +38,7 @@ export class PostgresWatch implements Watch {
     return commit;
   }
 
-  /** True when this message asks for a commit. */
+  /** True if this message asks for a commit. */
   #asks(message: Buffer): boolean {
     switch (letter(message)) {
       case "Q":
@@ -79,7 +81,7 @@ export class PostgresWatch implements Watch {
   }
 }
 
-/** The text that begins there and ends with a zero. */
+/** The zero-terminated text at this position. */
 function text(message: Buffer, from: number): string {
   const end = message.indexOf(0, from);
   return message.toString("utf8", from, end < 0 ? undefined : end);

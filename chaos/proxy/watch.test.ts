@@ -20,7 +20,7 @@ describe("what is overheard on a line to PostgreSQL", () => {
   const ready = (status: "I" | "T"): Buffer => message("Z", status);
   const done = (tag: string): Buffer => message("C", `${tag}\0`);
 
-  /** A connection that has greeted. */
+  /** A connection after its greeting. */
   const greeted = (): PostgresWatch => {
     const watch = new PostgresWatch();
     const startup = Buffer.concat([Buffer.from([0, 0, 0, 8]), Buffer.from([0, 3, 0, 0])]);
@@ -46,7 +46,7 @@ describe("what is overheard on a line to PostgreSQL", () => {
       prepare("e", "COMMIT"),
     ]);
     expect(watch.fromClient(Buffer.concat([update, bind("e"), execute, sync]))).toBe(update.length);
-    // Prepared before, it is known by its name.
+    // It was prepared before, so its name is enough.
     expect(watch.fromClient(Buffer.concat([bind("e"), execute, sync]))).toBe(0);
   });
 

@@ -1,24 +1,26 @@
 /**
- * What a line between a process and its database overhears. Bytes are read by the framing of the protocol, never by
- * packet: a message may come in pieces, and a packet may hold many.
+ * Parses the traffic between a process and its database. It follows the protocol's framing, not packets: a
+ * message may come in pieces, and a packet may hold many.
  */
 export interface Watch {
-  /** How many of these bytes come before a message that asks for a commit; undefined when there is none. */
+  /** How many of these bytes come before a message that asks for a commit. Undefined if there is none. */
   fromClient(bytes: Buffer): number | undefined;
   fromServer(bytes: Buffer): Heard;
 }
 
 export interface Heard {
-  /** The server has said that a commit is done. */
+  /** The server has confirmed a commit. */
   readonly committed: boolean;
   /**
-   * Everything that was asked has been answered, and a pass is open that has completed something: its locks are held,
-   * its second half is to come.
+   * Every request has been answered, and a pass is open that has completed something: its locks are held, and
+   * its second half is still to come.
    */
   readonly insidePass: boolean;
 }
 
-/** Cuts a stream of bytes into messages. `lengthOf` says how long the first one is, once that can be told. */
+/**
+ * Splits a stream of bytes into messages. `lengthOf` returns the length of the first one, once it is known.
+ */
 export class Framing {
   readonly #lengthOf: (bytes: Buffer) => number | undefined;
   #rest: Buffer = Buffer.alloc(0);
@@ -27,7 +29,10 @@ export class Framing {
     this.#lengthOf = lengthOf;
   }
 
-  /** The messages that are complete now, each with where it begins in `bytes` (before 0: in an earlier packet). */
+  /**
+   * The messages that are complete now, each with its start in `bytes`. A negative start means an earlier
+   * packet.
+   */
   read(bytes: Buffer): { readonly message: Buffer; readonly begin: number }[] {
     const before = this.#rest.length;
     let all = before === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
@@ -45,9 +50,9 @@ export class Framing {
   }
 }
 
-/** The statement with which what is finished leaves. */
+/** The statement that removes finished claims. */
 export const COMPLETES = /DELETE FROM sluice_running\b/;
 
-/** The statement with which a pass takes its gates, in either dialect. */
+/** The statement with which a pass locks its gates, in either dialect. */
 export const LOCKS_GATES =
   /FROM sluice_gate\b[^;]*(FOR NO KEY UPDATE|FOR UPDATE|FOR SHARE|LOCK IN SHARE MODE)/;

@@ -1,4 +1,5 @@
-// A small shop, and every limit there is. Run it with `npm start`, then ask from another terminal why something waits.
+// A small shop that uses every kind of limit. Run it with `npm start`, then ask from another terminal why
+// something waits.
 
 import { automation, defineApp, newer, parallel, schedule, sensor } from "sluice";
 import * as tasks from "./tasks.ts";
@@ -10,7 +11,7 @@ export default defineApp({
   tasks: Object.values(tasks),
   workflows: [catalogue, order, closeBooks, storefront],
 
-  // Steps and tasks, on all workers together.
+  // All steps and tasks, on all workers together.
   clusterCap: 15,
   queues: {
     stripe: { rank: 1, maxConcurrency: 3 },
@@ -19,29 +20,29 @@ export default defineApp({
     reports: { rank: 100, maxConcurrency: 2 },
   },
   pools: {
-    database: { limit: 5, lease: "15s" }, // slots come back 15 s after whoever held them was last heard of
+    database: { limit: 5, lease: "15s" }, // slots come back 15 s after their holder's last renewal
     carrier: { limit: 1, perValue: true },
   },
 
-  // Runs.
+  // Limits for runs.
   runs: {
     max: 6,
     tags: [
-      { key: "batch", limit: 2 }, // whatever the batch
+      { key: "batch", limit: 2 }, // all batches together
       { key: "env", value: "staging", limit: 1 },
-      { key: "tenant", perValue: true, limit: 1 }, // one order of each tenant
+      { key: "tenant", perValue: true, limit: 1 }, // one order per tenant at a time
     ],
   },
 
-  // The steps of one run; `catalogue` and `closeBooks` say it for themselves.
+  // Limits for the steps of one run. `catalogue` and `closeBooks` set their own.
   executor: parallel({ maxAsyncConcurrent: 2 }),
 
-  // What starts runs by itself.
+  // Triggers: they start runs by themselves.
   schedules: [
     schedule({
       id: "books",
       workflow: closeBooks,
-      cron: "*/20 * * * * *", // with seconds, so that there is something to see
+      cron: "*/20 * * * * *", // with seconds, so that something happens soon
       timezone: "Europe/Berlin",
       overlap: "skip",
     }),
@@ -53,7 +54,7 @@ export default defineApp({
       every: "12s",
       run: ({ cursor = 0 }: { cursor: number }) => ({
         cursor: cursor + 1,
-        submit: [{ key: `upload-${cursor}` }], // a key that was there already makes no second run
+        submit: [{ key: `upload-${cursor}` }], // a key that was already used creates no second run
       }),
     }),
   ],

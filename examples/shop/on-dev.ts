@@ -1,4 +1,5 @@
-// `sluice dev` calls this once its worker runs: more than fits through the gates, and then a little more now and then.
+// `sluice dev` calls this once its worker runs. It submits more than the gates admit, then a little more
+// every two seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sluice } from "sluice";
@@ -17,7 +18,7 @@ export async function onDev(sluice: Sluice, { signal }: { signal: AbortSignal })
 
   for (let n = 0; n < 12; n += 1) await buy(n);
   await sluice.submit(catalogue, undefined);
-  // The mutex lets through one of the two; the direct run goes past the run cap, and counts at it.
+  // The mutex admits one of the two. The direct run bypasses the run cap but counts toward it.
   await sluice.submit(closeBooks, undefined);
   await sluice.submit(closeBooks, undefined);
   await sluice.execute(storefront, undefined);

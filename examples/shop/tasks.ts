@@ -1,9 +1,12 @@
-// What the shop does, one piece of work each. How much of it may happen at once is said in app.ts.
+// The tasks of the shop. Their limits are in app.ts.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { task } from "sluice";
 
-/** Two slots of the database, so two charges fit into its five, though their queue would let three run. */
+/**
+ * Takes two of the five database slots, so only two charges run at once, although the queue would admit
+ * three.
+ */
 export const charge = task({
   id: "charge",
   queue: "stripe",
@@ -25,7 +28,7 @@ export const checkFraud = task({
   },
 });
 
-/** One limit for each carrier: its line to us bears one conversation at a time. */
+/** Each carrier has its own limit, because its API accepts one connection at a time. */
 export const ship = task({
   id: "ship",
   pools: ({ carrier }: { carrier: string }) => ({ [`carrier=${carrier}`]: 1 }),
@@ -44,7 +47,7 @@ export const sendEmail = task({
   },
 });
 
-/** Keeps a processor busy, so as a step it has a process of its own. */
+/** Keeps a processor busy, so as a step it runs in its own process. */
 export const resize = task({
   id: "resize",
   cpu: true,

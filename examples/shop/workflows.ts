@@ -1,10 +1,10 @@
-// What belongs together: an order, a catalogue, the books. Steps start as soon as what they need is there.
+// The workflows of the shop: an order, a catalogue, the books. A step starts as soon as its inputs are there.
 
 import { greater, inProcess, parallel, workflow } from "sluice";
 import { z } from "zod";
 import { charge, checkFraud, fetchPrices, publish, report, resize, sendEmail, ship } from "./tasks.ts";
 
-/** Large orders are looked at first; the parcel is made while the money comes in. */
+/** Large orders are checked for fraud first. The parcel is prepared while the payment is processed. */
 export const order = workflow({
   id: "order",
   timeout: "5m",
@@ -22,7 +22,9 @@ export const order = workflow({
   },
 });
 
-/** Two pictures at a time in processes; beside them a list of countries, two of them in flight. */
+/**
+ * Resizes two pictures at a time in processes. Next to them it fetches a list of countries, two at a time.
+ */
 export const catalogue = workflow({
   id: "catalogue",
   tags: { batch: "catalogue" },
@@ -41,7 +43,7 @@ export const catalogue = workflow({
   },
 });
 
-/** One page after the other, and never twice at the same time, whoever asks. */
+/** One report after the other, and never two runs at the same time, however they are started. */
 export const closeBooks = workflow({
   id: "closeBooks",
   tags: { batch: "books" },

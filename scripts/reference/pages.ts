@@ -1,4 +1,5 @@
-// The pages of docs/reference, made of the tables in src/core: what the code knows and what people read are one thing.
+// The pages of docs/reference, generated from the tables in src/core, so that code and documentation cannot
+// differ.
 
 import { ERROR_GROUPS } from "../../src/core/error-code.ts";
 import type { EventMeaning } from "../../src/core/event.ts";

@@ -1,4 +1,4 @@
-// Writes every page; a test says when somebody has forgotten to.
+// Writes every page. A test fails if a page is out of date.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

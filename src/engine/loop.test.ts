@@ -5,7 +5,7 @@ import { Loop } from "./loop.ts";
 interface World {
   readonly env: FakeEnv;
   readonly loop: Loop;
-  /** When it looked, from the beginning on. */
+  /** When it looked, counted from the start. */
   readonly looks: number[];
   readonly errors: unknown[];
 }
@@ -24,7 +24,7 @@ function world(answer: () => Promise<number | undefined> = async () => undefined
   return { env, loop, looks, errors };
 }
 
-/** A look that takes until the test says so. */
+/** A look that takes until the test releases it. */
 function slow(): { readonly answer: () => Promise<undefined>; readonly release: () => void } {
   let release: () => void = () => {};
   const answer = () =>

@@ -1,19 +1,22 @@
 /**
- * A loop that looks when it is told to and, as a safety net, every so often: one look at a time, and one more when it was
- * told during a look. A look that fails is reported and followed by a pause; nothing ends a loop but `stop`.
+ * A loop that looks when it is woken and, as a safety net, every so often. It makes one look at a time, and
+ * one more if it was woken during a look. A failed look is reported and followed by a pause; only `stop` ends
+ * a loop.
  */
 import type { Env } from "../env/env.ts";
 import { turn } from "../env/timers.ts";
 import type { Service } from "./service.ts";
 
-/** How often a loop looks by itself, and whom it tells of errors. */
+/** How often a loop looks by itself, and where it reports errors. */
 export interface Polling {
   readonly pollMs: number;
   readonly jitterMs: number;
   readonly failed?: ((error: unknown) => void) | undefined;
 }
 
-/** Answers in how many milliseconds to look again at the latest, 0 for at once; the poll when it says nothing. */
+/**
+ * Answers the milliseconds until the next look at the latest, 0 for at once, or nothing for the usual poll.
+ */
 type LookOnce = () => Promise<number | undefined>;
 
 export class Loop implements Service {
@@ -31,7 +34,9 @@ export class Loop implements Service {
     this.#lookOnce = lookOnce;
   }
 
-  /** Resolves after the first look, however it went; who need not have it done does not wait. */
+  /**
+   * Resolves after the first look, whether it failed or not. A caller that does not need it need not wait.
+   */
   async start(): Promise<void> {
     this.#stopped = false;
     this.wake();
@@ -56,7 +61,7 @@ export class Loop implements Service {
     await this.#looking;
   }
 
-  /** As often as it was told to meanwhile, and with a turn for everybody else in between. */
+  /** Repeats as often as it was woken meanwhile, with a turn for everything else in between. */
   async #lookAll(): Promise<void> {
     for (;;) {
       this.#again = false;

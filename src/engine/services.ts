@@ -1,6 +1,6 @@
 /**
- * Services that make up one: they start one after the other, in their order, and stop all at once. If one cannot start,
- * all are stopped, because nobody else knows of those that have started.
+ * Several services as one. They start one after the other, in order, and stop all at once. If one cannot
+ * start, all are stopped, because nobody else knows about those that have started.
  */
 import type { Service, StopOptions } from "./service.ts";
 
@@ -8,7 +8,7 @@ export class Services implements Service {
   readonly #all: readonly Service[];
   readonly #stopped: () => Promise<void>;
 
-  /** `stopped` follows once all have stopped: it ends what they shared. */
+  /** `stopped` runs once all have stopped, and ends what they shared. */
   constructor(all: readonly Service[], stopped: () => Promise<void> = async () => {}) {
     this.#all = all;
     this.#stopped = stopped;
@@ -23,7 +23,7 @@ export class Services implements Service {
     }
   }
 
-  /** None waits for another: a store that does not answer must not keep a worker from ending what it runs. */
+  /** None waits for another: a store that does not answer must not keep a worker from ending its tasks. */
   async stop(options?: StopOptions): Promise<void> {
     await Promise.all(this.#all.map((service) => service.stop(options)));
     await this.#stopped();

@@ -1,7 +1,7 @@
-/** The contract of everything that runs a task's body. */
+/** The contract of every executor: whatever runs a task's body. */
 import type { PodSpec } from "../core/workflow/graph.ts";
 
-/** One attempt to run. */
+/** One attempt to run a task. */
 export interface Job {
   readonly id: string;
   readonly name: string;
@@ -10,17 +10,20 @@ export interface Job {
   readonly attempt: number;
   readonly fence: number;
   readonly timeoutMs: number | null;
-  /** Its code must not begin after this, on the clock of `performance.now()`; then it ends with `begun: false`. */
+  /**
+   * The code must not start after this, on the clock of `performance.now()`. If it is too late, the job ends
+   * with `begun: false`.
+   */
   readonly beginBy?: number | undefined;
-  /** The step of a run that it is, if it is one. */
+  /** The step of a run, if this job is one. */
   readonly step?: { readonly run: string; readonly name: string } | undefined;
-  /** Its code keeps a processor busy. */
+  /** True if the code keeps a processor busy. */
   readonly cpu?: boolean | undefined;
-  /** Where it runs in a pod of its own. */
+  /** Set if the job runs in its own pod. */
   readonly pod?: PodSpec | undefined;
   /** Aborted when the lease is lost, the task is cancelled, or the worker must stop. */
   readonly signal: AbortSignal;
-  /** To be called by the executor when its code begins: until then it is claimed, and does not run. */
+  /** The executor calls this when the code starts. Until then the job is claimed but not running. */
   begins?(): void;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
@@ -31,9 +34,9 @@ export interface StoredError {
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
-  /** What led to it. */
+  /** The error that led to this one. */
   readonly cause?: StoredError;
-  /** The first ten of those it gathers. */
+  /** The first ten errors of an AggregateError. */
   readonly errors?: readonly StoredError[];
 }
 
@@ -43,21 +46,30 @@ export interface Failed {
   readonly ok: false;
   readonly error: StoredError;
   readonly retryable: boolean;
-  /** The process that ran it died: the attempt is lost rather than failed. */
+  /** The process that ran it died, so the attempt is lost rather than failed. */
   readonly crashed?: true;
-  /** False when its code never ran. */
+  /** False if the code never ran. */
   readonly begun?: false;
-  /** The attempt is over (its time is), but its code still runs: resolves when that has ended or its process is gone. */
+  /**
+   * Set if the attempt has ended by its timeout while its code still runs. Resolves when that code has ended
+   * or its process is gone.
+   */
   readonly stopping?: Promise<void>;
 }
 
 export interface Executor {
-  /** Resolves when its code has ended or its process is gone, also after an abort; `Failed.stopping` is the one exception. */
+  /**
+   * Resolves when the code has ended or its process is gone, also after an abort. `Failed.stopping` is the
+   * only exception.
+   */
   run(job: Job): Promise<Ending>;
-  /** Ends what still runs by force, where that is possible: then each job has ended when this resolves. */
+  /** Ends the remaining jobs by force, if the executor can. Then every job has ended when this resolves. */
   halt?(): Promise<void>;
-  /** How many of its free places cannot begin anything now: work for them is better left to others. */
+  /** How many free places cannot start anything now. Work for them is better left to other workers. */
   blocked?(): number;
-  /** What runs is the worker's own until then, by its monotonic clock; code far from the worker must stop by itself. */
+  /**
+   * The jobs belong to this worker until then, by its monotonic clock. Code outside the worker's process must
+   * stop by itself at that time.
+   */
   trustedUntil?(monotonicMs: number): void;
 }

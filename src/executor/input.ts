@@ -1,11 +1,11 @@
-/** An input between enqueue and run: as text, and read back the same way in both places. */
+/** An input as text between enqueue and run. Both ends read and write it the same way. */
 
 import { jsonText } from "../core/json.ts";
 
-/** Nothing at all is not the same as null, and JSON has no word for it. */
+/** An absent input is not the same as null, and JSON cannot express it. */
 const NOTHING = "";
 
-/** Refuses, with its place, what would not come back as it is. */
+/** Refuses a value that JSON would not preserve, and names its path. */
 export function inputText(input: unknown): string {
   return jsonText(input, "input") ?? NOTHING;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends each job where it belongs: code that keeps a processor busy to a pool of processes, a step with a pod of its own to
- * the cluster, everything else here. Pool and cluster come into being with their first job.
+ * Sends each job to its place: code that keeps a processor busy to a pool of processes, a step with its own
+ * pod to the cluster, everything else to `here`. Pool and cluster are created with their first job.
  */
 import type { Ending, Executor, Job } from "./executor.ts";
 
@@ -10,7 +10,7 @@ interface Places {
   readonly here: Startable;
   readonly pool?: (() => Startable) | undefined;
   readonly pods?: (() => Promise<Startable>) | undefined;
-  /** Whether a task keeps a processor busy, where its job does not say so. */
+  /** True if a task keeps a processor busy. Used for jobs that do not say so themselves. */
   readonly isBusy: (task: string) => boolean;
 }
 
@@ -38,7 +38,7 @@ export class PlacedExecutor implements Executor {
     return here.run(job);
   }
 
-  /** Of the processes that run everything; a pool beside them has places of its own. */
+  /** Counts only `here`. The pool has its own places. */
   blocked(): number {
     return this.#places.here.blocked?.() ?? 0;
   }
@@ -51,7 +51,7 @@ export class PlacedExecutor implements Executor {
     await Promise.all(this.#open.map((place) => place.stop?.()));
   }
 
-  /** What came into being here; whoever made `here` ends it. */
+  /** Stops the pool and the cluster, which were created here. The creator of `here` stops it. */
   async stopOthers(): Promise<void> {
     await Promise.all(this.#open.slice(1).map((place) => place.stop?.()));
   }

@@ -1,13 +1,13 @@
 /**
- * An error as it is kept: texts only, whatever was thrown. Anything can be thrown: a text, nothing at all, an object
- * whose properties throw themselves. What led to an error is kept with it.
+ * An error as it is stored: strings only, whatever was thrown. Code can throw anything: a string, undefined,
+ * an object whose getters throw. The cause of an error is stored with it.
  */
 import { readableJson } from "../core/readable.ts";
 import type { StoredError } from "./executor.ts";
 
 const DEEPEST = 4;
 const MOST_ERRORS = 10;
-/** Beyond this nobody reads on, and every attempt keeps its own. */
+/** Nobody reads further than this, and every attempt stores its own error. */
 const LONGEST = 20_000;
 
 export function storedError(thrown: unknown): StoredError {
@@ -33,7 +33,7 @@ function stored(thrown: unknown, depth: number): StoredError {
   };
 }
 
-/** Its cause, and the errors that it gathers. */
+/** Its cause, and the errors of an AggregateError. */
 function ledBy(thrown: object, depth: number): Pick<StoredError, "cause" | "errors"> {
   const cause = partOf(thrown, "cause");
   const errors = partOf(thrown, "errors");

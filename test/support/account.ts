@@ -1,4 +1,5 @@
-// The user a database server runs as. PostgreSQL and MariaDB refuse root, so root lends them another account.
+// The user that runs a database server. PostgreSQL and MariaDB refuse to run as root, so root uses another
+// account.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, lchownSync, mkdtempSync, readdirSync } from "node:fs";
@@ -10,7 +11,9 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The account called `name`, made if missing; undefined means that a server may run as ourselves. */
+/**
+ * The account called `name`, created if missing. Undefined means that a server may run as the current user.
+ */
 export function accountFor(name: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (spawnSync("id", [name], { stdio: "ignore" }).status !== 0) {
@@ -21,7 +24,7 @@ export function accountFor(name: string): Account | undefined {
   return { uid: ask("-u"), gid: ask("-g") };
 }
 
-/** A fresh folder that `account` owns and can enter, even where TMPDIR points into a closed home. */
+/** A new folder that `account` owns and can enter, even if TMPDIR is inside a closed home. */
 export function freshFolder(name: string, account: Account | undefined): string {
   const parent = [tmpdir(), "/tmp", "/var/tmp"].find((path) => canRead(path, account));
   if (!parent) throw new Error(`no temporary folder can be entered by the user that runs ${name}`);
@@ -30,14 +33,14 @@ export function freshFolder(name: string, account: Account | undefined): string 
   return folder;
 }
 
-/** Whether `account` can reach `path` and read (for a folder: enter) it. */
+/** True if `account` can reach `path` and read it. A folder must also be enterable. */
 export function canRead(path: string, account: Account | undefined): boolean {
   if (!account) return true;
   const script = 'test -r "$1" && { test ! -d "$1" || test -x "$1"; }';
   return spawnSync("/bin/sh", ["-c", script, "sh", path], { cwd: "/", ...account }).status === 0;
 }
 
-/** Gives a folder and all in it to `account`. */
+/** Gives a folder and its contents to `account`. */
 export function giveTo(account: Account | undefined, folder: string): void {
   if (!account) return;
   lchownSync(folder, account.uid, account.gid);

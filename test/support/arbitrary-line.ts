@@ -1,5 +1,5 @@
-// Random gates and lines for the properties of `admit`. Small numbers on purpose: what goes wrong, goes wrong
-// with three units and two gates, and then a person can read it.
+// Random gates and lines for the properties of `admit`. The numbers are small on purpose: a failure then
+// involves about three units and two gates, which a person can read.
 
 import fc from "fast-check";
 import type { Bypass, Mark, Snapshot, Waiter } from "../../src/core/gate/admit.ts";
@@ -14,18 +14,18 @@ export interface Case extends Snapshot {
 }
 
 export interface Shape {
-  /** Some lanes are longer than the snapshot shows. */
+  /** True if some lanes may be longer than the snapshot shows. */
   readonly frontiers?: boolean;
   readonly workers?: boolean;
-  /** Some snapshots are not complete from some place on. */
+  /** True if some snapshots may be incomplete from some place on. */
   readonly horizon?: boolean;
-  /** Limits are small and lanes many, so that units are in each other's way at more than one gate. */
+  /** Small limits and many lanes, so that units block each other at more than one gate. */
   readonly tight?: boolean;
 }
 
 const NOW = 10_000;
 const GATES = ["g0", "g1", "g2", "g3"] as const;
-/** One of the bounds is over at once, so that reserving is no rare thing. */
+/** One of the bounds is reached at once, so that reserving is not rare. */
 const BOUNDS: readonly Bypass[] = [
   { passes: 3, ms: 300 },
   { passes: 0, ms: 300 },
@@ -52,7 +52,9 @@ function lanesOf(asked: fc.Arbitrary<number>) {
   return fc.tuple(fc.tuple(asked, asked, asked, asked), fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)), fc.nat(7));
 }
 
-/** Snapshots in which everything may happen: unset, paused and draining gates, unknown gates, marks old and new. */
+/**
+ * Snapshots in which anything may happen: unset, paused and draining gates, unknown gates, old and new marks.
+ */
 export function snapshots(shape: Shape = {}): fc.Arbitrary<Case> {
   const gate = shape.tight ? smallGateShape : gateShape;
   return fc
@@ -143,7 +145,7 @@ function served(bits: number, workers: number): number[] {
   return [0, 1, 2].filter((index) => index < workers && bits & (1 << index));
 }
 
-/** Chance that can be repeated: a number from 0 up to 1 at each call. */
+/** A repeatable random generator: each call returns a number from 0 up to 1. */
 export function chance(seed: number): () => number {
   let state = seed | 0;
   return () => {

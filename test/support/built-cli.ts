@@ -1,4 +1,5 @@
-// The built command, made once: several test files may ask for it at the same time, and each would replace dist.
+// Builds the command once. Several test files may need it at the same time, and each build would replace
+// dist.
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -10,7 +11,10 @@ export const top = fileURLToPath(new URL("../..", import.meta.url));
 
 let built: Promise<string> | undefined;
 
-/** Builds what is not built yet; the path of the command's main file. A test file looks once: sources stay as they are. */
+/**
+ * Builds if needed and returns the path of the command's main file. Each test file checks once, because
+ * sources do not change during a run.
+ */
 export function builtCli(): Promise<string> {
   built ??= build();
   return built;

@@ -1,13 +1,13 @@
-// Empty databases on a running server, for tests and benchmarks. No test runner is imported here.
+// Creates empty databases on a running server, for tests and benchmarks. It imports no test runner.
 
 import { randomBytes } from "node:crypto";
 import mysql from "mysql2/promise";
 import pg from "pg";
 
 /**
- * Creates an empty database on the server behind `url` and returns its URL.
- * It sorts text by a language's rules, as most production databases do and a test server usually does not: code that
- * silently relies on byte order shall fail here first.
+ * Creates an empty database on the server at `url` and returns its URL. It sorts text by a language's rules,
+ * as most production databases do and a test server usually does not: code that silently relies on byte order
+ * must fail here first.
  */
 export async function createPostgres(url: string, prefix = "sluice_"): Promise<string> {
   const name = randomName(prefix);
@@ -17,7 +17,7 @@ export async function createPostgres(url: string, prefix = "sluice_"): Promise<s
   return urlOf(url, name);
 }
 
-/** Creates a database on the same server with all that is in the one behind `url`, to which nobody may be connected. */
+/** Creates a copy of the database at `url` on the same server. Nobody may be connected to the original. */
 export async function copyPostgres(url: string, prefix: string): Promise<string> {
   const name = randomName(prefix);
   const server = urlOf(url, "postgres");
@@ -25,13 +25,13 @@ export async function copyPostgres(url: string, prefix: string): Promise<string>
   return urlOf(url, name);
 }
 
-/** A database with tables in it, as the statements that make another one like it. */
+/** A database with tables, and the statements that create a copy of it. */
 export interface MariadbTemplate {
   readonly url: string;
   readonly statements: string;
 }
 
-/** What makes a copy of the database behind `url`, which stays as it is from now on. */
+/** Reads the statements that copy the database at `url`, which must not change from now on. */
 export async function mariadbTemplate(url: string): Promise<MariadbTemplate> {
   const statements: string[] = [];
   await onMariadb(url, async (connection) => {
@@ -47,14 +47,14 @@ export async function mariadbTemplate(url: string): Promise<MariadbTemplate> {
   return { url, statements: statements.join(";\n") };
 }
 
-/** Creates a database on the same server with all that is in the template: in one go, where a migration takes dozens. */
+/** Creates a copy of the template on the same server, in one round trip instead of a migration's dozens. */
 export async function copyMariadb({ url, statements }: MariadbTemplate, prefix: string): Promise<string> {
   const copy = await createMariadb(url, prefix);
   await onMariadb(copy, (connection) => connection.query(statements), { multipleStatements: true });
   return copy;
 }
 
-/** Creates an empty database on the server behind `url` and returns its URL. */
+/** Creates an empty database on the server at `url` and returns its URL. */
 export async function createMariadb(url: string, prefix = "sluice_"): Promise<string> {
   const name = randomName(prefix);
   await onMariadb(url, (connection) => connection.query(`CREATE DATABASE ${name}`));

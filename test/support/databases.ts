@@ -1,4 +1,4 @@
-// A database of one's own for every test that asks, and a skip in words where a server cannot be had.
+// A separate database for every test that asks, and a skip with a reason if a server is missing.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, inject } from "vitest";
 import { copyMariadb, copyPostgres, createMariadb, createPostgres } from "./create-database.ts";
 
-/** The URL of a new, empty database; it goes away with the server at the end of the run. */
+/** The URL of a new, empty database. It is removed with the server at the end of the run. */
 export function freshPostgres(): Promise<string> {
   return createPostgres(given(inject("postgresUrl"), "PostgreSQL"), inject("databasePrefix"));
 }
@@ -16,7 +16,9 @@ export function freshInstalled(): Promise<string> {
   return createPostgres(given(inject("installedUrl"), "an installed PostgreSQL"), inject("databasePrefix"));
 }
 
-/** The URL of a new database with our tables in it: a copy, which takes a fraction of the time of a migration. */
+/**
+ * The URL of a new database with our tables. It is a copy, which takes a fraction of the time of a migration.
+ */
 export function migratedPostgres(): Promise<string> {
   return copyPostgres(given(inject("migratedPostgres"), "PostgreSQL"), inject("databasePrefix"));
 }
@@ -29,17 +31,17 @@ export function migratedInstalled(): Promise<string> {
   );
 }
 
-/** The URL of a new, empty database; it goes away with the server at the end of the run. */
+/** The URL of a new, empty database. It is removed with the server at the end of the run. */
 export function freshMariadb(): Promise<string> {
   return createMariadb(given(inject("mariadbUrl"), "MariaDB"), inject("databasePrefix"));
 }
 
-/** The URL of a new database with our tables in it. */
+/** The URL of a new database with our tables. */
 export function migratedMariadb(): Promise<string> {
   return copyMariadb(given(inject("migratedMariadb"), "MariaDB"), inject("databasePrefix"));
 }
 
-/** The path of a file that does not exist yet, in a folder that goes away after this test file. */
+/** The path of a file that does not exist yet, in a folder that is removed after this test file. */
 export async function freshSqlite(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-sqlite-"));
   folders.push(folder);

@@ -1,6 +1,6 @@
-// Starts the database servers once per test run, side by side, and tells the test files where they are.
-// SLUICE_TEST_POSTGRES, SLUICE_TEST_POSTGRES_INSTALLED and SLUICE_TEST_MARIADB: a URL uses that server instead, "off" does
-// without.
+// Starts the database servers once per test run, in parallel, and tells the test files where they are.
+// SLUICE_TEST_POSTGRES, SLUICE_TEST_POSTGRES_INSTALLED and SLUICE_TEST_MARIADB: a URL uses that server
+// instead, "off" skips its suites.
 
 import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,10 +23,10 @@ import type { StartedServer } from "./server.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Null where PostgreSQL cannot be had; `postgresMissing` then says why. */
+    /** Null if PostgreSQL is not available. Then `postgresMissing` says why. */
     postgresUrl: string | null;
     postgresMissing: string;
-    /** A database with our tables in it, to be copied. */
+    /** A database with our tables, to be copied. */
     migratedPostgres: string | null;
     /** The PostgreSQL of this machine's distribution. */
     installedUrl: string | null;
@@ -35,9 +35,9 @@ declare module "vitest" {
     mariadbUrl: string | null;
     mariadbMissing: string;
     migratedMariadb: MariadbTemplate | null;
-    /** Begins the name of every database this run creates, so that it can remove them again. */
+    /** The prefix of every database this run creates, so that it can remove them again. */
     databasePrefix: string;
-    /** A folder of this run, for what plain-module.ts makes. */
+    /** A folder of this run for the output of plain-module.ts. */
     plainModules: string;
   }
 }
@@ -96,7 +96,7 @@ async function inMariadb(server: string, prefix: string): Promise<MariadbTemplat
   return mariadbTemplate(url);
 }
 
-/** Modules in it find the packages that ours find. */
+/** Modules in this folder find the same packages as ours. */
 function newModuleFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sluice-modules-"));
   symlinkSync(join(top, "node_modules"), join(folder, "node_modules"), "dir");
@@ -111,7 +111,7 @@ async function open(
 ): Promise<Server> {
   const given = process.env[variable];
   if (given === "off") return without(name, `switched off by ${variable}`);
-  // A server that is not ours is left running and left as it was found.
+  // A server that is not ours keeps running and is left as it was found.
   if (given) return { url: given, stop: () => tidy(given) };
   try {
     return await start();
@@ -123,7 +123,7 @@ async function open(
 function without(name: string, why: string): Server {
   const note = `The ${name} suites were skipped: ${why}`;
   console.log(note);
-  // scripts/test.mjs repeats these words at the very end, where they are read.
+  // scripts/test.mjs repeats this note at the very end, where it is read.
   const notes = process.env.SLUICE_TEST_NOTES;
   if (notes) appendFileSync(notes, `${note}\n`);
   return { url: null, missing: why };

@@ -1,9 +1,10 @@
-// Runs the programs of one database server in one folder, and lives exactly as long as the process that started it.
+// Runs the programs of one database server in one folder, and lives exactly as long as the process that
+// started it.
 //
-// The owner holds the other end of our stdin and sends one JSON line per program; we answer `exit CODE` when it ends.
-// A line with a signal is for the program that runs.
-// However the owner ends, by a clean stop, Ctrl-C or SIGKILL, the pipe closes: then we stop what runs and remove the
-// folder. Nothing less can promise that a killed test run leaves no database behind.
+// The owner holds the other end of our stdin and sends one JSON line per program. We answer `exit CODE` when
+// it ends. A line with a signal is for the running program.
+// However the owner ends, by a clean stop, Ctrl-C or SIGKILL, the pipe closes. Then we stop the running
+// program and remove the folder. Nothing less can guarantee that a killed test run leaves no database behind.
 
 import { spawn } from "node:child_process";
 import { openSync, rmSync } from "node:fs";
@@ -16,9 +17,9 @@ const output = openSync(log, "a");
 let running;
 let ownerIsGone = false;
 
-// A signal to the whole group is for our owner; we must outlive it to stop the server.
+// A signal to the whole group is for our owner. We must outlive it to stop the server.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
-// Nobody may be left to read our answers.
+// The reader of our answers may be gone.
 process.stdout.on("error", () => {});
 
 createInterface({ input: process.stdin }).on("line", run).on("close", stop);
@@ -26,7 +27,7 @@ createInterface({ input: process.stdin }).on("line", run).on("close", stop);
 function run(line) {
   const { command, args, signal } = JSON.parse(line);
   if (signal) return void running?.kill(signal);
-  // A group of its own: an installer is a script, and stopping it must stop the programs it started, too.
+  // Its own process group: an installer is a script, and stopping it must also stop the programs it started.
   const options = { cwd: folder, stdio: ["ignore", output, output], detached: true, ...identity };
   running = spawn(command, args, options);
   running.once("error", () => ended("error"));
@@ -53,7 +54,7 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Nobody left in the group is what we wanted.
+    // An empty group is what we wanted.
     if (error.code !== "ESRCH") throw error;
   }
 }

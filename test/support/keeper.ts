@@ -1,4 +1,4 @@
-// Our end of keeper.mjs: sends it programs to run and hears how they ended.
+// Our end of keeper.mjs: sends it programs to run and receives their exit codes.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -21,16 +21,16 @@ export class Keeper {
     const order = JSON.stringify({ folder, log: this.log, stopSignal, ...account });
     this.#process = spawn(process.execPath, [program, order], {
       cwd: "/",
-      // Flags and preloads of the test runner are not for the keeper or its servers.
+      // The test runner's flags and preloads are not for the keeper or its servers.
       env: { PATH: process.env.PATH, LC_ALL: "C" },
       stdio: ["pipe", "pipe", "inherit"],
-      // Out of the terminal's group: Ctrl-C is for us, the keeper only watches the pipe.
+      // Not in the terminal's group: Ctrl-C is for us, and the keeper only watches the pipe.
       detached: true,
     });
     this.#answers = createInterface({ input: must(this.#process.stdout) });
   }
 
-  /** Runs a program as the server's user; resolves with its exit code when it ends. */
+  /** Runs a program as the server's user. Resolves with its exit code when it ends. */
   async run(command: string, args: readonly string[]): Promise<string> {
     const answer = once(this.#answers, "line");
     must(this.#process.stdin).write(`${JSON.stringify({ command, args })}\n`);
@@ -38,7 +38,7 @@ export class Keeper {
     return String(line).replace("exit ", "");
   }
 
-  /** Sends a signal to the program that runs. */
+  /** Sends a signal to the running program. */
   signal(signal: NodeJS.Signals): void {
     must(this.#process.stdin).write(`${JSON.stringify({ signal })}\n`);
   }
@@ -48,13 +48,13 @@ export class Keeper {
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-15).join("\n");
   }
 
-  /** Lets our process end while the server runs; the keeper then cleans up. */
+  /** Lets our process exit while the server runs. The keeper then cleans up. */
   unref(): void {
     this.#process.unref();
     for (const pipe of [this.#process.stdin, this.#process.stdout]) (pipe as unknown as Pipe).unref();
   }
 
-  /** Stops whatever runs and removes the folder. */
+  /** Stops the running program and removes the folder. */
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     this.#process.ref();
@@ -64,7 +64,7 @@ export class Keeper {
   }
 }
 
-/** Pipes of a child are sockets, which the types do not tell. */
+/** A child's pipes are sockets, which the types do not say. */
 interface Pipe {
   unref(): void;
 }

@@ -1,5 +1,5 @@
-// A Kubernetes API server for tests: real HTTP, real watch streams in chunks, and the parts of the API about pods that
-// the executor uses. It can go down and come back on the same port, lose answers, and refuse.
+// A Kubernetes API server for tests: real HTTP, real watch streams in chunks, and the parts of the pod API
+// that the executor uses. It can go down and come back on the same port, lose answers, and refuse requests.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
@@ -16,7 +16,10 @@ export interface Asked {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** `before`: as if it had never arrived. `after`: done, but the answer is lost. A number refuses with that status. */
+/**
+ * `before`: as if the request had never arrived. `after`: done, but the answer is lost. An object refuses
+ * with that status.
+ */
 export type Fault = "before" | "after" | { readonly status: number; readonly reason: string };
 
 export class KubeApi {
@@ -58,19 +61,19 @@ export class KubeApi {
     this.#server = server;
   }
 
-  /** Every line is cut, and nobody answers any more. */
+  /** Cuts every connection and stops answering. */
   async down(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server?.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  /** The next one of these meets a fault. */
+  /** The next requests with this verb meet these faults. */
   disturb(verb: Asked["verb"], ...faults: Fault[]): void {
     this.#faults.set(verb, [...(this.#faults.get(verb) ?? []), ...faults]);
   }
 
-  /** Watches that would begin before now are too old from now on, and those that are open end. */
+  /** Makes watches that would start before now too old, and ends the open ones. */
   forgetHistory(): void {
     this.cluster.version += 1;
     this.cluster.oldest = this.cluster.version;
@@ -90,7 +93,7 @@ export class KubeApi {
     return this.asked.filter((asked) => asked.verb === verb).length;
   }
 
-  /** Resolves with the first thing that `look` finds; it looks after every request and every change. */
+  /** Resolves with the first value that `look` finds. It looks after every request and every change. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {
       const attempt = (): void => {
@@ -171,7 +174,7 @@ export class KubeApi {
       for (const { type, version, pod } of cluster.history) {
         if (version <= at) continue;
         at = version;
-        // In two pieces: a line may be cut anywhere on its way.
+        // In two pieces: a line may be split anywhere on its way.
         const line = `${JSON.stringify({ type, object: pod })}\n`;
         if (!matches(pod, namespace, query)) continue;
         response.write(line.slice(0, 20));

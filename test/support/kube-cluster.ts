@@ -1,5 +1,5 @@
 // The state behind the test API server: pods, their versions, and the history that watches are served from.
-// Pods live by script: a test says when one runs, ends, is evicted or is stuck, as a cluster would.
+// Pods follow the test: it says when one runs, ends, is evicted or is stuck, as a cluster would.
 
 import type { ContainerStatus, Pod, PodStatus } from "../../src/executor/kubernetes/pod.ts";
 
@@ -19,12 +19,12 @@ export class KubeCluster {
   readonly #logs = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
   readonly history: Change[] = [];
-  /** Every pod there ever was, by name, in the order of creation. */
+  /** Every pod that was ever created, in order of creation. */
   readonly created: ClusterPod[] = [];
-  /** What watches may no longer begin before. */
+  /** Watches may not start before this version. */
   oldest = 0;
   version = 1;
-  /** Whether nodes let deleted pods go by themselves. */
+  /** True if nodes let deleted pods go by themselves. */
   nodesAnswer = true;
 
   get pods(): ClusterPod[] {
@@ -39,7 +39,7 @@ export class KubeCluster {
     return this.#logs.get(`${namespace}/${name}`);
   }
 
-  /** Called after every change, until it says stop. */
+  /** Calls the listener after every change. Returns a function that stops it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -63,7 +63,7 @@ export class KubeCluster {
     return this.nodesAnswer ? this.remove(leaving) : leaving;
   }
 
-  /** The last that is heard of it. */
+  /** Removes the pod. Watches hear of it for the last time. */
   remove(pod: ClusterPod): ClusterPod {
     const gone = this.#put("DELETED", pod);
     this.#pods.delete(keyOf(pod));
@@ -72,7 +72,7 @@ export class KubeCluster {
     return gone;
   }
 
-  // The lives of pods.
+  // The stages of a pod's life.
 
   run(pod: ClusterPod): void {
     this.#status(pod, { phase: "Running", containerStatuses: [container({ running: {} })] });
@@ -90,7 +90,7 @@ export class KubeCluster {
     this.#status(pod, { phase: "Failed", containerStatuses: [container({ terminated })] });
   }
 
-  /** Kubernetes ends it, for reasons of its own. */
+  /** Kubernetes itself ends the pod. */
   end(pod: ClusterPod, reason: string, message = ""): void {
     this.#status(pod, { phase: "Failed", reason, message });
   }

@@ -1,12 +1,15 @@
-// One at a time, of several processes.
+// A lock between processes.
 
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Longer than anything takes that is done under a lock: whoever left it there is gone. */
+/** Longer than any work under a lock takes, so an older lock was left behind by a process that is gone. */
 const STALE_MS = 120_000;
 
-/** Does it while nobody else does anything under the same lock: a folder that is there as long as somebody has it. */
+/**
+ * Does the work while no other process holds the same lock. The lock is a folder that exists while it is
+ * held.
+ */
 export async function locked(lock: string, work: () => Promise<void>): Promise<void> {
   while (!take(lock)) await sleep(50);
   try {

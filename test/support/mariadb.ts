@@ -7,18 +7,18 @@ import mysql from "mysql2/promise";
 import type { ServerPlan, StartedServer } from "./server.ts";
 import { startServer } from "./server.ts";
 
-/** What to say where MariaDB cannot be had. */
+/** Thrown if MariaDB is not installed. */
 export class MariadbNotFound extends Error {
   constructor() {
     super("MariaDB not found (apt-get install mariadb-server-core mariadb-client-core)");
   }
 }
 
-/** `more`: settings of its own, as on the command line. */
+/** `more` adds settings, as on the command line. */
 export async function start(more: readonly string[] = []): Promise<StartedServer> {
   const server = find("mariadbd");
   const installer = find("mariadb-install-db");
-  // The installer is a script that needs this one, which Debian keeps in another package.
+  // The installer is a script that needs my_print_defaults, which Debian ships in another package.
   if (!server || !installer || !find("my_print_defaults")) throw new MariadbNotFound();
   return startServer({
     name: "mariadb",
@@ -51,7 +51,7 @@ function plan(folder: string, server: string, installer: string, more: readonly 
   };
 }
 
-// With names unresolved a TCP client is "127.0.0.1", never "localhost", so '%' is the account that matches.
+// Without name resolution, a TCP client is "127.0.0.1", never "localhost", so only '%' matches.
 const accountStatements = `CREATE USER IF NOT EXISTS 'sluice'@'%' IDENTIFIED BY 'sluice';
 GRANT ALL PRIVILEGES ON *.* TO 'sluice'@'%' WITH GRANT OPTION;
 `;
@@ -71,7 +71,7 @@ function settings(at: { port: number; folder: string; data: string; setup: strin
     "--innodb-flush-log-at-trx-commit=1",
     "--innodb-buffer-pool-size=256M",
     "--skip-log-bin",
-    // As Debian and the official image set it; --no-defaults alone would mean latin1.
+    // As set by Debian and the official image. With --no-defaults alone it would be latin1.
     "--character-set-server=utf8mb4",
     "--collation-server=utf8mb4_general_ci",
   ];

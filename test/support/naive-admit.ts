@@ -1,6 +1,6 @@
-// What `admit` must say, written a second time the slow and obvious way: nothing is kept while the line is
-// walked but the list of what was decided, and every number is summed up anew from it. It shares no code with
-// src/core/gate, so that a mistake has to be made twice to go unseen.
+// A second implementation of `admit`, slow and obvious: while it walks the line, it keeps only the list of
+// decisions, and computes every number anew from it. It shares no code with src/core/gate, so a mistake must
+// be made twice to go unnoticed.
 
 import type { Mark, Plan, Snapshot, Waiter } from "../../src/core/gate/admit.ts";
 import type { Ask, Gate } from "../../src/core/gate/gate.ts";
@@ -13,13 +13,13 @@ interface Decided {
   /** The worker whose slot it takes. */
   readonly worker?: number | undefined;
   readonly reasons: readonly Reason[];
-  /** It waits for slots, and nothing else. */
+  /** True if it waits only for slots. */
   readonly stands: boolean;
-  /** It reserves at its strict gates. */
+  /** True if it reserves at its strict gates. */
   readonly inLine: boolean;
-  /** It is the head of its lane, and its overtakes count from this mark on. */
+  /** Set if it is the head of its lane. Its overtakes count from this mark on. */
   readonly counts: Mark | undefined;
-  /** It reserves at its pools. */
+  /** True if it reserves at its pools. */
   readonly gathers: boolean;
 }
 
@@ -81,7 +81,9 @@ export function naiveAdmit(snapshot: Snapshot): Omit<Plan, "free" | "unseen"> {
   };
 }
 
-/** It held somebody back, but would not any more, since a gate that had room for it has none now. */
+/**
+ * True if it held another unit back but would not any more, because a gate that had room for it is now full.
+ */
 function isOutdated(
   one: Decided,
   decided: readonly Decided[],
@@ -224,7 +226,7 @@ function isOver(mark: Mark, { now, bypass = { passes: 100, ms: 60_000 } }: Snaps
   return mark.passed >= bypass.passes || now - mark.since >= bypass.ms;
 }
 
-/** Undefined where workers play no part; "none" when nobody has a slot for it. */
+/** Undefined if workers play no part. "none" if no worker has a slot for it. */
 function workerFor(
   unit: Waiter,
   snapshot: Snapshot,
@@ -244,7 +246,7 @@ function workerFor(
   return found ?? "none";
 }
 
-/** What the claimer has taken so far in this pass bounds what it may claim anew. */
+/** A claimer's new claims are bounded by what it has already claimed in this pass. */
 function mayClaim(unit: Waiter, { workers = [], me }: Snapshot, decided: readonly Decided[]): boolean {
   if (unit.claimed) return true;
   const { inAll = 1e9, perQueue = 1e9 } = (me === undefined ? undefined : workers[me]?.claims) ?? {};
@@ -254,7 +256,7 @@ function mayClaim(unit: Waiter, { workers = [], me }: Snapshot, decided: readonl
   );
 }
 
-/** Units that the claimer had a slot for when their turn came, and did not take. */
+/** Units that the claimer had a slot for at their turn but did not take. */
 function postponedUnits(decided: readonly Decided[], { workers = [], me }: Snapshot): Decided[] {
   const mine = me === undefined ? undefined : workers[me];
   if (me === undefined || !mine) return [];

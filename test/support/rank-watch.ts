@@ -1,11 +1,14 @@
-// Looks over a worker's shoulder: in each pass, what it claims is held against what stood before it in line.
+// Watches a worker's passes: compares what each pass claims with what was ahead of it in line.
 
 import type { Store } from "../../src/index.ts";
 import type { LaneSpec } from "../../src/store/lane.ts";
 import { asksOf } from "../../src/store/lane.ts";
 import type { Moves, View } from "../../src/store/store.ts";
 
-/** The same store, telling of every pass that serves a queue before one that stands above it and could be served. */
+/**
+ * Wraps the store and reports every pass that serves a queue although a higher-ranked one could have been
+ * served.
+ */
 export function watchRanks(store: Store, tell: (breach: string) => void): Store {
   const pass: Store["pass"] = (scope, decide) =>
     store.pass(scope, (view) => {
@@ -38,7 +41,7 @@ function breaches(view: View, moves: Moves): string[] {
   };
   const isPassedOver = (lane: (typeof view.lanes)[number]): boolean =>
     lane.rank < lowest &&
-    // Only its queue and the cluster stand before it, and the cluster had room for one that stands below.
+    // It asks only for its queue and the cluster, and the cluster had room for one of lower rank.
     asksOf(lane.asks).length === 2 &&
     hasRoom(`queue:${lane.queue}`) &&
     view.heads.some((head) => head.lane === lane.id && !claimed.has(head.id));

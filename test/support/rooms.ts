@@ -1,17 +1,17 @@
-// The map of the rooms as a check: who may import whom, and which words belong to one room alone.
-// The same arrows are drawn in ARCHITECTURE.md; when one changes, change both.
+// Enforces the map of the rooms: which room may import which, and which words belong to one room alone.
+// ARCHITECTURE.md draws the same arrows. If one changes, change both.
 
 import { posix } from "node:path";
 import type { Import, SourceText } from "./source-text.ts";
 import { importsOf, lineAt, readSource } from "./source-text.ts";
 
 export interface SourceFile {
-  /** From the top of the repository: `src/core/gate/admit.ts`. */
+  /** Relative to the top of the repository: `src/core/gate/admit.ts`. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Everything in `files` that breaks the map, each as `file:line: what and why`. Tests may do as they need. */
+/** Everything in `files` that breaks the map, each as `file:line: what and why`. Tests are exempt. */
 export function brokenWalls(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"))
@@ -68,7 +68,7 @@ const drivers = /^(?:pg|mysql2|@photostructure\/sqlite|node:sqlite)(?:\/|$)/;
 const timerModules = /^(?:node:)?timers(?:\/|$)/;
 const timersAreEnvs = "timers come from src/env, where a test can own them";
 
-/** The kit waits in real time where a store under test does. */
+/** The test kit waits in real time if a store under test does. */
 const mayCallTimers = (path: string): boolean => /^src\/(?:env|testing)\//.test(path);
 
 function wrongImports(path: string, source: SourceText): Found[] {
@@ -136,7 +136,7 @@ function rawTimers({ code }: SourceText): Found[] {
   }));
 }
 
-/** An option of that name is a URL; what is opened from it is spoken to through api. */
+/** An option named `store` is a URL. The store opened from it is used only through api. */
 function storeUses({ code }: SourceText): Found[] {
   return [...code.matchAll(/(?<!\boptions)\??\.store\b/g)].map((match) => ({
     offset: match.index,
@@ -151,7 +151,7 @@ function sql({ literals }: SourceText): Found[] {
 }
 
 function decisions({ withoutComments }: SourceText): Found[] {
-  // Literals count too: a WHERE clause would decide just as well. Arrows of functions do not.
+  // Literals count, too: a WHERE clause would decide just as well. Arrows of functions do not.
   const text = withoutComments.replaceAll("=>", "  ");
   const comparison =
     /held\b[^;\n]{0,40}[<>]=?[^;\n]{0,40}\blimit\b|\blimit\b[^;\n]{0,40}[<>]=?[^;\n]{0,40}held\b/g;

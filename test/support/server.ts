@@ -1,5 +1,6 @@
-// A private database server for tests and benchmarks: a fresh folder, a free port, an unprivileged user, a sure end.
-// What differs between the databases is in postgres.ts and mariadb.ts. No test runner is imported here.
+// A private database server for tests and benchmarks: a new folder, a free port, an unprivileged user, and a
+// guaranteed end. The differences between databases are in postgres.ts and mariadb.ts. It imports no test
+// runner.
 
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -11,23 +12,23 @@ import { Keeper } from "./keeper.ts";
 
 export interface StartedServer {
   readonly url: string;
-  /** The file that the server writes its own words to; gone with its folder. */
+  /** The server's log file, removed with its folder. */
   readonly log: string;
-  /** Ends the server by a signal, and keeps what it stored. Resolves when it is gone. */
+  /** Ends the server by a signal and keeps its data. Resolves when it is gone. */
   halt(signal: NodeJS.Signals): Promise<void>;
-  /** Starts it again where it was, after a halt. */
+  /** Starts it again on the same port, after a halt. */
   again(): Promise<void>;
-  /** Stops the server and removes its folder. Also happens by itself when the starting process ends. */
+  /** Stops the server and removes its folder. This also happens by itself when the starting process ends. */
   stop(): Promise<void>;
 }
 
 export interface ServerKind {
   readonly name: string;
-  /** Whom root lets it run as. */
+  /** The user that runs it if we are root. */
   readonly user: string;
-  /** The signal that means: end now, but in order. */
+  /** The signal for a fast but orderly shutdown. */
   readonly stopSignal: NodeJS.Signals;
-  /** How to make and serve a database in `folder`. */
+  /** How to create and serve a database in `folder`. */
   plan(folder: string, account: Account | undefined): ServerPlan;
 }
 
@@ -35,7 +36,7 @@ export interface ServerPlan {
   readonly prepare: Program;
   serve(port: number): Program;
   url(port: number): string;
-  /** Resolves when the server answers, rejects while it does not. */
+  /** Resolves if the server answers, rejects if it does not. */
   probe(url: string): Promise<unknown>;
 }
 
@@ -100,14 +101,14 @@ async function serve(keeper: Keeper, plan: Serves): Promise<Serving> {
     const end = keeper.run(command, args);
     if (await answers(() => plan.probe(url), end)) return { port, end };
     const complaint = keeper.complaint();
-    // Somebody may take the port between our asking and the server's listening.
+    // Another process may take the port between our check and the server's start.
     if (attempt === portAttempts || !/address already in use/i.test(complaint)) {
       throw new Error(`${command} did not start:\n${complaint}`);
     }
   }
 }
 
-/** True once the probe succeeds, false if the server ends first or stays silent. */
+/** True once the probe succeeds. False if the server ends first or stays silent. */
 async function answers(probe: () => Promise<unknown>, end: Promise<unknown>): Promise<boolean> {
   let ended = false;
   void end.then(() => {

@@ -51,7 +51,7 @@ test("a fresh SQLite path names a file that is not there yet", async () => {
   expect(existsSync(await freshSqlite())).toBe(false);
 });
 
-/** What makes each table, and how many rows it has. */
+/** The statement that creates each table, and its number of rows. */
 async function contentOf(url: string): Promise<string[]> {
   const connection = await mysql.createConnection(url);
   const query = async (sql: string): Promise<mysql.RowDataPacket[]> =>

@@ -1,8 +1,8 @@
-// Reads a TypeScript file just far enough to tell code, comments and literals apart. TypeScript 7 has no stable
-// compiler API in JavaScript yet, and the map of the rooms needs only this much.
+// Reads a TypeScript file just far enough to tell code, comments and literals apart. TypeScript 7 has no
+// stable compiler API in JavaScript yet, and the map of the rooms needs only this much.
 
 export interface SourceText {
-  /** The text with comments and the insides of literals blanked; every offset and line stays where it was. */
+  /** The text with comments and the contents of literals blanked. Every offset and line is unchanged. */
   readonly code: string;
   /** The text with only comments blanked. */
   readonly withoutComments: string;
@@ -52,7 +52,7 @@ class Reader {
 
   constructor(text: string) {
     this.#text = text;
-    // By code unit, not by character: offsets must stay those of the string.
+    // By code unit, not by character, because offsets must match the string's.
     this.#code = text.split("");
     this.#withoutComments = text.split("");
   }
@@ -63,7 +63,7 @@ class Reader {
     return { code: this.#code.join(""), withoutComments: this.#withoutComments.join(""), literals };
   }
 
-  /** Reads code up to the end, or inside a template up to the brace that closes its hole. */
+  /** Reads code up to the end, or inside a template up to the brace that closes the placeholder. */
   #readCode(until: "}" | undefined): void {
     let depth = 0;
     while (this.#at < this.#text.length) {
@@ -107,7 +107,7 @@ class Reader {
         blank(this.#code, pieceStart, this.#at);
         this.#at += 2;
         this.#readCode("}");
-        // Whatever is filled in counts as a word.
+        // A placeholder counts as a word.
         whole += "_";
         pieceStart = ++this.#at;
       } else this.#at += this.#text[this.#at] === "\\" ? 2 : 1;

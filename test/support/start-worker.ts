@@ -1,4 +1,4 @@
-// Workers in processes of their own, as a test sees them.
+// Workers in separate processes, as a test sees them.
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
@@ -42,14 +42,14 @@ export class WorkerProcess {
     await this.#until(({ kind }) => kind === "prepared");
   }
 
-  /** Begins to work; the answer is its session. */
+  /** Starts the work and returns its session. */
   async go(): Promise<string> {
     this.#child.send("go");
     const said = await this.#until(({ kind }) => kind === "working");
     return (said as { session: string }).session;
   }
 
-  /** Everything that happened there and was worth saying: errors, refused reports, ended sessions. */
+  /** The events it reported: errors, refused reports, ended sessions. */
   get events(): Extract<Said, { kind: "event" }>[] {
     return this.#said.filter((said) => said.kind === "event");
   }
@@ -62,7 +62,7 @@ export class WorkerProcess {
     this.#child.kill("SIGCONT");
   }
 
-  /** Stops it gracefully; how it ended, "code 0" when all was well. */
+  /** Stops it gracefully. Returns how it ended: "code 0" if all was well. */
   async stop(): Promise<string> {
     this.#child.send("stop");
     return this.#exit;
@@ -87,7 +87,7 @@ export class WorkerProcess {
   }
 }
 
-/** A worker that is ready to go; it ends with the test at the latest. */
+/** A worker that is ready to go. It ends with the test at the latest. */
 export async function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> {
   const worker = new WorkerProcess(await plainModule(MAIN), order);
   onTestFinished(() => worker.kill());
@@ -95,7 +95,7 @@ export async function prepareWorker(order: WorkerOrder): Promise<WorkerProcess> 
   return worker;
 }
 
-/** Several that are told the same. */
+/** Several workers with the same order. */
 export function prepareWorkers(
   names: readonly string[],
   order: Omit<WorkerOrder, "name">,

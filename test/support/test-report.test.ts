@@ -1,4 +1,4 @@
-// What `npm test` says at its end, made of the report of vitest.
+// What `npm test` prints at its end, made from vitest's report.
 
 import { describe, expect, test } from "vitest";
 import { top } from "./built-cli.ts";

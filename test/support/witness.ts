@@ -1,5 +1,5 @@
-// An observer outside the store. Task code says when it enters and when it leaves, and goes on only once it was
-// heard, so the sums here are of what really runs, whatever a store may believe.
+// An observer outside the store. Task code reports when it enters and leaves, and continues only after an
+// answer, so the sums here show what really runs, whatever a store may believe.
 
 import type { Server, Socket } from "node:net";
 import { createConnection, createServer } from "node:net";
@@ -13,7 +13,7 @@ export interface Visit {
   /** Slots by pool. */
   readonly pools: Readonly<Record<string, number>>;
   readonly epoch: number;
-  /** The worker's own time, for reading only. */
+  /** The worker's own time, for information only. */
   readonly t: number;
 }
 
@@ -37,7 +37,7 @@ export class Witness {
   readonly #sockets = new Set<Socket>();
   readonly #free = new Set<string>();
   #allFree = false;
-  /** Every entry, in the order in which they were heard. */
+  /** Every entry, in order of arrival. */
   readonly starts: Visit[] = [];
 
   private constructor(server: Server) {
@@ -54,12 +54,12 @@ export class Witness {
     return new Witness(server);
   }
 
-  /** Where visitors connect to. */
+  /** The port that visitors connect to. */
   get port(): number {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Who is inside right now. */
+  /** The visits that are inside right now. */
   get inside(): Visit[] {
     return [...this.#inside.values()].map(({ visit }) => visit);
   }
@@ -69,7 +69,7 @@ export class Witness {
     return this.#now.get(key) ?? 0;
   }
 
-  /** The largest sum there ever was. */
+  /** The largest sum so far. */
   peak(key: string): number {
     return this.#peak.get(key) ?? 0;
   }
@@ -78,7 +78,7 @@ export class Witness {
     return this.starts.filter((visit) => visit.id === id);
   }
 
-  /** Lets code that was told to stay go on; without an id all of it, from now on. */
+  /** Lets held code go on. Without an id, all code from now on. */
   letGo(id?: string): void {
     if (id === undefined) this.#allFree = true;
     else this.#free.add(id);
@@ -88,7 +88,7 @@ export class Witness {
     }
   }
 
-  /** Resolves once this is true of what was seen. */
+  /** Resolves once `isTrue` holds. */
   until(isTrue: (witness: Witness) => boolean, what: string, withinMs = 40_000): Promise<void> {
     if (isTrue(this)) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ export class Witness {
   #attend(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on("error", () => {});
-    // Code whose process is gone runs no more.
+    // If the process is gone, its code no longer runs.
     socket.on("close", () => {
       this.#sockets.delete(socket);
       for (const [epoch, stay] of this.#inside) if (stay.from === socket) this.#leave(epoch);
@@ -176,7 +176,7 @@ function asksOf({ worker, queue, pools }: Visit): [key: string, slots: number][]
   ];
 }
 
-/** The line from a worker's process to the witness. */
+/** The connection from a worker's process to the witness. */
 export class Visitor {
   readonly #socket: Socket;
   readonly #worker: string;
@@ -200,7 +200,7 @@ export class Visitor {
     return this.#worker;
   }
 
-  /** Does the work between an entry and a leave that were both heard. */
+  /** Does the work between an entry and a leave, both acknowledged. */
   async visit<T>(visit: Omit<Visit, "worker" | "t">, work: () => Promise<T>): Promise<T> {
     await this.#say({ kind: "enter", visit: { ...visit, worker: this.#worker, t: Date.now() } });
     try {

@@ -1,5 +1,5 @@
-// The vocabulary as a check: words that have a table in src/core are used as the table has them, commands are spelled on
-// the command line alone, and nobody takes a message apart to say it anew.
+// Enforces the vocabulary: words that have a table in src/core are used as the table has them, only the
+// command line spells commands, and no code rewrites a message.
 
 import { isErrorCode } from "../../src/core/error-code.ts";
 import { FEED_EVENTS, isEventKind } from "../../src/core/event.ts";
@@ -8,7 +8,7 @@ import { RUN_EVENTS } from "../../src/core/run/event.ts";
 import type { SourceFile } from "./rooms.ts";
 import { lineAt, readSource } from "./source-text.ts";
 
-/** Everything in `files` that says a word wrongly, each as `file:line: what and why`. Tests may do as they need. */
+/** Every misused word in `files`, each as `file:line: what and why`. Tests are exempt. */
 export function strayWords(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"))
@@ -28,7 +28,7 @@ type Rule = (path: string, text: string) => Found[];
 
 const isOnCommandLine = (path: string): boolean => path.startsWith("src/surface/cli/");
 
-/** Comments count, too: what a command is called is known in one place. */
+/** Comments count, too: the name of a command is known in one place. */
 const commands: Rule = (path, text) =>
   isOnCommandLine(path)
     ? []
@@ -37,7 +37,7 @@ const commands: Rule = (path, text) =>
         problem: `says "${match[0].trim()}"; only src/surface/cli spells commands. Carry a Remedy instead`,
       }));
 
-/** Steps in pods have words of Kubernetes that look like ours. */
+/** Steps in pods use words of Kubernetes that look like ours. */
 const events: Rule = (path, text) =>
   path.startsWith("src/executor/")
     ? []
@@ -55,7 +55,7 @@ const hints: Rule = (_, text) => unknown(text, HINT, isHint, "hint", "hint.ts");
 
 const HINT = /\bhint(?:\(\s*|\s*[!=]==\s*)"([^"]*)"/g;
 
-/** The suite of stores throws errors as users do, with codes of their own. */
+/** The store suite throws errors as users do, with their own codes. */
 const codes: Rule = (path, text) =>
   path.startsWith("src/testing/")
     ? []
@@ -80,7 +80,7 @@ function unknown(
   );
 }
 
-/** What a message should say otherwise is said otherwise where it is made. */
+/** A message is changed where it is made, not where it is shown. */
 const rewriting: Rule = (_, text) =>
   [...readSource(text).code.matchAll(REWRITE)].map((match) => ({
     offset: match.index,

@@ -1,4 +1,5 @@
-// The main module of a worker, and so of a coordinator, in a process of its own: prepares everything, says so, and works from "go" to "stop".
+// The main module of a worker, and so of a coordinator, in a separate process. It prepares everything, says
+// so, and works from "go" to "stop".
 
 import { once } from "node:events";
 import { openStore } from "../../src/api/open-store.ts";
@@ -18,7 +19,7 @@ export interface WorkerOrder {
   readonly witnessPort: number;
 }
 
-/** What the process says. */
+/** The messages of the process. */
 export type Said =
   | { readonly kind: "prepared" }
   | { readonly kind: "working"; readonly session: string }
@@ -62,6 +63,6 @@ async function main({ app, store, name, slots, queues, poll, witnessPort }: Work
   process.disconnect();
 }
 
-// A worker without its test has nothing left to do.
+// Without its test, a worker has nothing left to do.
 process.once("disconnect", () => process.exit());
 await main(JSON.parse(process.argv[2] as string) as WorkerOrder);

@@ -1,4 +1,5 @@
-// A worker between a store and an executor that do what the test says, in time that passes when the test says so.
+// A worker between a fake store and a fake executor that do what the test says, in time that passes when the
+// test says so.
 
 import { afterEach, expect } from "vitest";
 import type { Hear } from "../../src/core/hint.ts";
@@ -42,7 +43,7 @@ export const failure: Failed = { ok: false, error: { name: "Error", message: "no
 
 export type Reply = Partial<Answer> | Error | Promise<Partial<Answer>>;
 
-/** The work is wherever the test says: each exchange is answered with the next reply, or with nothing new. */
+/** Answers each exchange with the test's next reply, or with nothing new. */
 export class FakeClaims implements Claims {
   atOnce = 1;
   readonly reports: Report[] = [];
@@ -51,7 +52,7 @@ export class FakeClaims implements Claims {
   holds: Claimed[] | Promise<Claimed[]> = [];
   gone: string[] = [];
   renewed: number[] = [];
-  /** Claims of ours that were taken away, as the store knows them. */
+  /** Our claims that were taken away, as the store knows them. */
   kept: { id: string; epoch: number }[] = [];
   hear: Hear = () => {};
 
@@ -107,11 +108,11 @@ export class FakeClaims implements Claims {
   }
 }
 
-/** Runs until it is told how the attempt ended. */
+/** Runs each job until the test says how it ended. */
 export class FakeExecutor implements Executor {
   readonly jobs: Job[] = [];
   readonly #ends = new Map<string, (ending: Ending) => void>();
-  /** False: as where no process can begin it yet. */
+  /** False simulates an executor that cannot start the job yet. */
   beginsAtOnce = true;
   blockedPlaces = 0;
   blocked(): number {
@@ -170,7 +171,7 @@ export function world(options: Partial<WorkerOptions> = {}): World {
   return made;
 }
 
-/** A worker whose first exchange brought these. */
+/** A worker whose first exchanges got these replies. */
 export async function working(replies: Reply[], options: Partial<WorkerOptions> = {}): Promise<World> {
   const made = world(options);
   made.claims.replies = replies;
@@ -179,13 +180,13 @@ export async function working(replies: Reply[], options: Partial<WorkerOptions> 
   return made;
 }
 
-/** Lets time pass until it is so. */
+/** Advances time until the condition holds. */
 export async function until(env: FakeEnv, isSo: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000 && !isSo(); turn += 1) await env.advance(2);
   expect(isSo()).toBe(true);
 }
 
-/** Lets time pass until this has come about. */
+/** Advances time until the promise settles. */
 export async function inTime<T>(env: FakeEnv, coming: Promise<T>): Promise<T> {
   let isOver = false;
   const over = (): void => {

@@ -1,4 +1,7 @@
-/** The choice of one pass: of what was admitted, what this claimer takes now, and what it claims ahead of time. */
+/**
+ * The choice of one pass: which of the admitted units this claimer starts now, and which units it claims
+ * ahead of time.
+ */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { ClaimBudget } from "../../core/gate/claim-budget.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
@@ -11,13 +14,13 @@ import type { Report, Seat } from "./claims.ts";
 import type { Picture } from "./picture.ts";
 
 export interface Choice {
-  /** How many of those admitted; the others are left to other workers. */
+  /** How many of the admitted units this claimer takes. It leaves the others to other workers. */
   readonly take: number;
-  /** Claimed and begun now. */
+  /** Units claimed and started now. */
   readonly now: readonly Waiter[];
-  /** Claimed earlier, and begun now. */
+  /** Units claimed earlier and started now. */
   readonly start: readonly { readonly id: string; readonly epoch: number }[];
-  /** Claimed now, and begun when they have their slots. */
+  /** Units claimed now that start when they get their slots. */
   readonly ahead: readonly string[];
 }
 
@@ -52,12 +55,12 @@ function taken(plan: Plan, workers: readonly GateWorker[], me: number, all: bool
   return fairTake({ wanted, left: plan.left.length, me: mine, hungry });
 }
 
-/** Somebody waits because gates bind, not because the work or the workers have run out. */
+/** True if units wait because gates bind, not because work or workers have run out. */
 function isScarce(plan: Plan, line: readonly Waiter[], doors: readonly Gate[]): boolean {
   for (const reasons of plan.waiting.values()) {
     if (reasons.some(({ kind }) => kind === "full" || kind === "behind")) return true;
   }
-  // The last unit shown of a lane is not decided; whether a gate is full for it can be seen all the same.
+  // The last unit shown of a lane is not decided, but whether a gate is full for it can still be seen.
   const gates = new Map(doors.map((gate) => [gate.key, gate]));
   const isFull = ({ gate, slots }: Ask): boolean => {
     const door = gates.get(gate);
@@ -66,13 +69,13 @@ function isScarce(plan: Plan, line: readonly Waiter[], doors: readonly Gate[]): 
   return line.some(({ frontier, asks }) => frontier && asks.some(isFull));
 }
 
-/** Claims of ours that have not started, those included that this look does not show. */
+/** Our claims that have not started, including those this look does not show. */
 function claimedAhead(usage: readonly Usage[], session: string): number {
   const ours = usage.filter((row) => row.session === session && !row.held && !row.lost);
   return ours.reduce((sum, { units }) => sum + units, 0);
 }
 
-/** In soft mode: the next units in order that we could run, claimed before they have their slots. */
+/** In soft mode: the next units in order that we could run, to be claimed before they have their slots. */
 function aheadOfTime(
   plan: Plan,
   line: readonly Waiter[],

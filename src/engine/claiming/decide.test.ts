@@ -471,7 +471,7 @@ describe("in soft mode", () => {
       soft(1),
     );
     expect(decision.moves.start).toEqual([{ id: "older", epoch: 77 }]);
-    // Its place ahead of time is free again, and taken.
+    // Its place ahead of time is free again, and is taken.
     expect(claimed(decision)).toEqual(["(newer)"]);
   });
 

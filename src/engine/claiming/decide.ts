@@ -1,7 +1,7 @@
 /**
- * The decision of one pass: a picture of what was seen (`picture.ts`), the plan of `admit`, what of it this claimer takes
- * (`choice.ts`), and the moves that write it down. Pure: everything it knows is in the view, everything it wants is in
- * the moves.
+ * The decision of one pass. It makes a picture of what was seen (`picture.ts`), asks `admit` for the plan,
+ * chooses what this claimer takes (`choice.ts`), and returns the moves that record it. It is pure: all its
+ * input is in the view, all its output is in the moves.
  */
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
@@ -23,15 +23,15 @@ export interface Decision {
   /** This claimer could take more than it was shown. */
   readonly more: boolean;
   readonly yielded: boolean;
-  /** Units that somebody else could start now. */
+  /** Units that another worker could start now. */
   readonly forOthers: readonly string[];
-  /** This session is not among the living. */
+  /** This session is not among the live ones. */
   readonly ended: boolean;
   /** Lanes that could not be decided because their gates were not locked. */
   readonly unread: readonly LaneRow[];
-  /** Lanes parked on a gate that still has room for them: the next pass locks what they need. */
+  /** Lanes parked on a gate that still has room for them. The next pass locks the gates they need. */
   readonly next: readonly LaneRow[];
-  /** Gates whose parked lanes are worth another look. */
+  /** Gates whose parked lanes deserve another look. */
   readonly again: readonly string[];
 }
 
@@ -79,18 +79,20 @@ function unitMoves(picture: Picture, { now, start, ahead }: Choice, seat: Seat):
   };
 }
 
-/** Whether slots of ours are left when all that was admitted has begun. */
+/** True if we have slots left after starting everything that was admitted. */
 function hasRoom({ snapshot: { workers, me } }: Picture, plan: Plan): boolean {
   const mine = workers[me];
   return mine !== undefined && mine.slots > mine.used + plan.admitted.length;
 }
 
-/** Another pass may find units that this one was not shown, or could not decide on. */
+/** Another pass may find units that this one was not shown or could not decide. */
 function isUnfinished({ view, unread }: Picture, plan: Plan, { recover, expire }: Moves): boolean {
   return plan.more || view.beyond.length > 0 || recover.length > 0 || expire.length > 0 || unread.length > 0;
 }
 
-/** What the claimer leaves to others is not taken yet, and may never be. */
+/**
+ * Units that the claimer leaves to others are not taken yet, and may never be, so their slots count as free.
+ */
 function freeAfter(plan: Plan, take: number): Map<string, number> {
   const free = new Map(plan.free);
   for (const { asks } of plan.admitted.slice(take))
@@ -98,14 +100,14 @@ function freeAfter(plan: Plan, take: number): Map<string, number> {
   return free;
 }
 
-/** The shortest lease among the gates that a unit asks, by unit; those without one are not listed. */
+/** The shortest lease among the gates that each unit asks. Units without one are not listed. */
 function leasesOf(view: View, line: readonly Waiter[]): Map<string, number> {
   const leased = new Map(
     view.gates.flatMap(({ key, leaseMs }) => (leaseMs === null ? [] : [[key, leaseMs] as const])),
   );
   const leases = new Map<string, number>();
   if (leased.size === 0) return leases;
-  // Units of one lane share their asks.
+  // The units of one lane share one array of asks.
   const shortest = new Map<readonly Ask[], number>();
   for (const { id, asks } of line) {
     let own = shortest.get(asks);

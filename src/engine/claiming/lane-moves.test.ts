@@ -55,7 +55,7 @@ interface Seen {
   readonly gone?: readonly string[];
   /** Units that another worker may start. */
   readonly left?: readonly string[];
-  /** What is free of the lane's own gate. */
+  /** Free slots of the lane's own gate. */
   readonly free?: number;
   readonly rehead?: boolean;
   readonly scope?: Partial<Scope>;
@@ -63,7 +63,7 @@ interface Seen {
 
 const nobody: readonly Waiter[] = [];
 
-/** What becomes of one lane, among as many as `crowd` says. */
+/** The moves of one lane among `crowd` lanes. */
 function moves(seen: Seen): LaneMove[] {
   const row = seen.lane ?? lane();
   const others = Array.from({ length: (seen.crowd ?? 1) - 1 }, (_, index) => lane({ id: `other${index}` }));
@@ -143,7 +143,7 @@ describe("a lane that waits", () => {
   test("waits for nothing any more once its first unit has gone and the next was not decided", () => {
     const was = JSON.stringify([KEYED]);
     const seen = { lane: lane({ blocked: was }), units: [unit("a"), unit("b", 2)], gone: ["a"] };
-    // Undecided: what is known of its wait stays as it is.
+    // Undecided: what is known about its wait stays unchanged.
     expect(moves(seen)).toEqual([]);
     expect(moves({ ...seen, waiting: { b: [full("queue:q")] } })).toMatchObject([
       { blocked: JSON.stringify(["queue:q"]) },

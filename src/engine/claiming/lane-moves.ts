@@ -1,6 +1,7 @@
 /**
- * What a pass leaves on the lanes it looked at: what they wait for, who was overtaken, and whether they stay in
- * sight. A lane parks only when there are so many that the blocked ones would hide those that could move.
+ * What a pass writes to the lanes it looked at: what they wait for, who was overtaken, and whether they stay
+ * in sight. A lane parks only if there are so many lanes that the blocked ones would hide those that could
+ * move.
  */
 import type { Plan } from "../../core/gate/admit.ts";
 import { bounded } from "../../core/gate/gate.ts";
@@ -13,9 +14,9 @@ import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.
 import type { Standing } from "./snapshot.ts";
 import { placeOf } from "./snapshot.ts";
 
-/** Up to so many lanes are simply looked at in every pass. */
+/** Up to this many lanes are simply looked at in every pass. */
 export const CROWDED = 48;
-/** Lanes that keep places at several gates stay in sight, the first of them. */
+/** The most lanes with places at several gates that stay in sight. */
 const MOST_FRONTS = 16;
 
 interface Outcome {
@@ -25,7 +26,7 @@ interface Outcome {
   readonly standing: readonly Standing[];
   /** Units that left the line in this pass. */
   readonly gone: ReadonlySet<string>;
-  /** Correct the heads of lanes that flow, too. */
+  /** Also correct the heads of lanes that flow. */
   readonly rehead: boolean;
 }
 
@@ -65,7 +66,10 @@ function moveOf(
   return isSame(lane, next) ? [] : [next];
 }
 
-/** Where lanes park. Who parks is shown only where that gate has room, so nobody parks whose place elsewhere matters. */
+/**
+ * Decides where lanes park. A parked lane is shown only if its gate has room, so a lane whose place at
+ * another gate matters does not park.
+ */
 class Parking {
   readonly isCrowded: boolean;
   readonly #plan: Plan;
@@ -80,7 +84,7 @@ class Parking {
     this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
   }
 
-  /** The gate it waits at from now on, or none where it stays in sight. */
+  /** The gate it waits at from now on. None if it stays in sight. */
   gateFor(lane: LaneRow, reasons: readonly Reason[]): string | undefined {
     if (!this.isCrowded && lane.state !== "parked") return undefined;
     const at = reasons.filter(
@@ -89,33 +93,36 @@ class Parking {
     const isNear = reasons.some((reason) => "gate" in reason && this.#parksOn(reason.gate));
     if (at.length === 0 && isNear) return this.stays(lane);
     const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#gates.get(gate)?.line === "skip");
-    // Who waits at a cap stands in no line of a lock, and is missed by nobody there.
+    // A unit that waits at a cap has no place in the line of a lock, so nobody misses it there.
     if (out.length > 0) return keep(lane, out);
     if (at.length === 0 || this.#isFront(lane)) return undefined;
     const full = at.filter(({ kind }) => kind === "full");
     return keep(lane, full.length > 0 ? full : at);
   }
 
-  /** Nobody parks on a gate that is only spoken for: whoever it is left to may not come. */
+  /** No lane parks on a gate whose free slots are only left to others: they may not come. */
   #isReal(lane: LaneRow, { kind, gate }: GateReason): boolean {
     return kind !== "full" || (this.#plan.free.get(gate) ?? 0) < slotsAt(lane, gate);
   }
 
   /**
-   * It does not wait, or was not decided: it stays where it was parked while that gate has no room for it. Otherwise
-   * nothing would ever call it from there, so it is in sight from now on.
+   * For a lane that does not wait or was not decided. It stays parked while its gate has no room for it. Once
+   * the gate has room, nothing would ever call the lane from there, so it comes into sight.
    */
   stays(lane: LaneRow): string | undefined {
     if (lane.state !== "parked" || lane.parked === null) return undefined;
     return (this.#plan.free.get(lane.parked) ?? 0) < slotsAt(lane, lane.parked) ? lane.parked : undefined;
   }
 
-  /** All units of a line wait for some gates alike; to park on them helps only those of other queues. */
+  /**
+   * All units of a line wait for some gates alike. Parking on such a gate helps only the units of other
+   * queues.
+   */
   #parksOn(key: string): boolean {
     return !isWholeLine(key) || (this.#hasSeveralQueues && key.startsWith("queue:"));
   }
 
-  /** It keeps a place at more than one gate, and is among the first who do. */
+  /** True if the lane keeps a place at more than one gate and is among the first that do. */
   #isFront({ asks }: LaneRow): boolean {
     const lines = asksOf(asks).filter(({ gate }) => {
       const row = this.#gates.get(gate);
@@ -127,10 +134,10 @@ class Parking {
   }
 }
 
-/** Who waits for these keeps a place in the lines of locks and pools. */
+/** A unit that waits for one of these keeps its place in the lines of locks and pools. */
 const STANDING: ReadonlySet<Reason["kind"]> = new Set(["full", "behind"]);
 
-/** The gate it is parked on already, or the first by name. */
+/** The gate that the lane is already parked on, or else the first by name. */
 function keep({ parked }: LaneRow, hurdles: readonly GateReason[]): string | undefined {
   const keys = keysOf(hurdles);
   return parked !== null && keys.includes(parked) ? parked : keys[0];

@@ -1,4 +1,7 @@
-/** A page of a line through the same `admit` as the pass: who would start now, and why each of the others does not. */
+/**
+ * Puts a page of a line through the same `admit` as the pass: which units would start now, and why each other
+ * one does not.
+ */
 import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import { Explainer } from "../../core/gate/explain.ts";
@@ -12,14 +15,14 @@ import { attending } from "./serving.ts";
 import { everyGate, waitersOf, workersOf } from "./snapshot.ts";
 import { asideReason } from "./wait.ts";
 
-/** Limits to think of instead of those in force. */
+/** Limits to assume instead of those in force. */
 type Supposed = ReadonlyMap<string, Limit>;
 
 export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   return admit(snapshotOf(view, view.heads, supposed));
 }
 
-/** Why each unit of the page waits; nothing where it starts with the next pass. */
+/** Why each unit of the page waits. Empty for a unit that starts with the next pass. */
 export function reasonsInLine(view: LineView): ReadonlyMap<string, readonly Reason[]> {
   const snapshot = snapshotOf(view, [...view.front, ...view.heads]);
   const counted = countAhead(view, snapshot.line);
@@ -33,7 +36,7 @@ export function reasonsInLine(view: LineView): ReadonlyMap<string, readonly Reas
 }
 
 function snapshotOf(view: LineView, units: readonly HeadRow[], supposed: Supposed = new Map()): Snapshot {
-  // Nobody looks at what was set aside, and nobody waits behind it.
+  // No pass looks at lanes that were set aside, and nothing waits behind them.
   const aside = new Set(view.aside.map(({ id }) => id));
   const lanes = view.lanes.filter(({ id }) => !aside.has(id));
   const perLane = new Map<string, HeadRow[]>(lanes.map(({ id }) => [id, []]));
@@ -52,7 +55,7 @@ function snapshotOf(view: LineView, units: readonly HeadRow[], supposed: Suppose
   };
 }
 
-/** How many stand ahead of each unit of the page at each of its gates: those ahead of the page, and those in it. */
+/** Counts the units ahead of each unit of the page at each of its gates, both before the page and in it. */
 function countAhead(view: LineView, line: readonly Waiter[]): Waiter[] {
   const ahead = new Map<string, number>();
   const count = (gate: string, units: number) => ahead.set(gate, (ahead.get(gate) ?? 0) + units);
@@ -66,7 +69,7 @@ function countAhead(view: LineView, line: readonly Waiter[]): Waiter[] {
   });
 }
 
-/** A limit that is supposed for each value holds for those that have none of their own. */
+/** A limit assumed for each value applies to the values that have no assumed limit of their own. */
 function suppose(gate: Gate, supposed: Supposed): Gate {
   const limit = supposed.get(gate.key) ?? supposed.get(familyOf(gate.key) ?? "");
   return limit === undefined ? gate : { ...gate, limit, paused: false };

@@ -25,7 +25,7 @@ const lane = (id: string, more: Partial<LaneRow> & { slots?: number } = {}): Lan
 });
 
 interface Seen {
-  /** Slots of the gate that nobody holds and nobody keeps. */
+  /** Slots of the gate that are neither held nor kept for a unit. */
   readonly free: number;
   readonly named?: readonly LaneRow[];
   readonly parked?: readonly LaneRow[];

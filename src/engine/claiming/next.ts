@@ -1,6 +1,6 @@
 /**
- * Which parked lanes the next pass looks at, with all their gates locked. A lane is not opened for that: it stays parked
- * until it is decided, so a look that comes to nothing leaves no trace.
+ * Which parked lanes the next pass looks at, with all their gates locked. The lanes are not opened for that:
+ * a lane stays parked until it is decided, so a look without result leaves no trace.
  */
 import type { Plan } from "../../core/gate/admit.ts";
 import { room } from "../../core/gate/gate.ts";
@@ -25,9 +25,9 @@ interface Outcome {
 }
 
 /**
- * In their order, no more than slots are left at the gate; and those for whom a line keeps slots, before somebody overtakes
- * them unseen. Who waits for the whole line to move, or for a worker, is not looked at while others in sight wait for just
- * that and could take the slots.
+ * Takes parked lanes in order, as many as fit into the slots left at their gate. It also takes lanes that a
+ * line keeps slots for, before others overtake them unseen. A lane held up by the whole line or by its
+ * workers is left out if lanes in sight wait for the same thing and could take the slots.
  */
 export function nextOf(outcome: Outcome): LaneRow[] {
   const { view, plan } = outcome;
@@ -41,7 +41,7 @@ export function nextOf(outcome: Outcome): LaneRow[] {
     const gate = lane.parked ?? "";
     const slots = slotsAt(lane, gate);
     const left = free.get(gate) ?? 0;
-    // Whoever was passed over for its sake is waiting for it to be looked at.
+    // Units were passed over for its sake and wait until it is looked at.
     if (plan.unseen.has(gate)) return true;
     if (left < slots) return left > 0 && front(gate, slots);
     const isSpokenFor = (hold: string): boolean =>
@@ -53,8 +53,8 @@ export function nextOf(outcome: Outcome): LaneRow[] {
 }
 
 /**
- * Gates of which this pass has taken, and not all: their lists were cut for what was free before, so they may not show who
- * fits into the rest. Only after something was taken, so this comes to an end.
+ * Gates of which this pass took some slots, but not all. Their lists were cut to what was free before, so
+ * they may not show a lane that fits into the rest. This needs something to be taken, so it comes to an end.
  */
 export function againOf({ view, standing, plan, gone }: Outcome): string[] {
   const taking = standing.filter(({ units }) => units.some(({ id }) => gone.has(id)));
@@ -63,7 +63,10 @@ export function againOf({ view, standing, plan, gone }: Outcome): string[] {
   return [...cut].filter((gate) => taken.has(gate) && (plan.free.get(gate) ?? 0) > 0);
 }
 
-/** Parked lanes that were named, and stay parked where there is room: somebody is to come before them, but has not yet. */
+/**
+ * Parked lanes that were named and stay parked although there is room: a unit that comes before them has not
+ * started yet.
+ */
 const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
   const moved = new Map(moves.map((move) => [move.lane, move.parked]));
   return standing.flatMap(({ lane }) =>
@@ -71,7 +74,10 @@ const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
   );
 };
 
-/** Slots that lanes in sight would take if only the whole line moved, or a worker were free, by what they wait for. */
+/**
+ * The slots that lanes in sight would take if the whole line moved or a worker were free, by what they wait
+ * for.
+ */
 function inSight({ view, standing, plan, gone }: Outcome): Map<string, Map<string, number>> {
   const ready = new Map<string, Map<string, number>>();
   for (const { lane, units } of standing) {
@@ -92,7 +98,7 @@ const isOfAll = (reason: Reason): boolean =>
 
 const isForWorkers = ({ kind }: Reason): boolean => kind === "busy" || kind === "noWorker";
 
-/** What holds up more than this lane: a gate of the whole line, or those who serve it. */
+/** What holds up more than this lane: a gate of the whole line, or the workers that serve it. */
 const holdOf = (reason: Reason, lane: LaneRow, view: View): string =>
   "gate" in reason ? reason.gate : servedBy(lane, view);
 
@@ -103,7 +109,7 @@ const holdsOf = (lane: LaneRow, view: View): string[] => [
 
 const servedBy = (lane: LaneRow, { sessions }: View): string => `workers ${serving(sessions, lane)}`;
 
-/** Whether a line keeps slots for somebody who waits for more than are free. */
+/** Tells whether a line keeps slots for a unit that waits for more than are free. */
 function frontAt(view: View): (gate: string, slots: number) => boolean {
   const held = heldPerGate(view.usage);
   const rows = new Map(view.gates.map((row) => [row.key, row]));

@@ -1,6 +1,6 @@
 /**
- * Tells other workers of units that they could start. Said once for the same units: whoever could not take them then is
- * not asked again and again.
+ * Tells other workers about units that they could start. It tells about the same units only once, so a worker
+ * that could not take them is not asked again and again.
  */
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Store } from "../../store/store.ts";
@@ -15,7 +15,7 @@ export class Offers {
     this.#store = store;
   }
 
-  /** Units have moved, so what was offered may be taken now. */
+  /** Units have moved, so a unit that was offered before may be taken now. */
   renew(): void {
     this.#offered.clear();
   }
@@ -24,12 +24,14 @@ export class Offers {
     this.#offered.delete(id);
   }
 
-  /** Who looked for what has arrived while we had it in hand found nothing, and would not look again. */
+  /**
+   * A worker that looked for new arrivals while we had them locked found nothing and would not look again.
+   */
   tell({ forOthers, plan }: Decision, arrived: readonly LaneSpec[]): void {
     const fresh = new Set(forOthers.filter((id) => !this.#offered.has(id)));
     for (const id of fresh) this.#offered.add(id);
     if (fresh.size > 0 || arrived.length > 0) this.#store.hint("work");
-    // Whoever lets runs in hears nothing of work.
+    // A coordinator does not listen for "work".
     const runs = plan.left.some(({ id, queue }) => queue === RUNS && fresh.has(id));
     if (runs || arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
   }

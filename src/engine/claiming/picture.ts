@@ -1,4 +1,4 @@
-/** The picture of one pass: from what the store has shown to what `admit` decides on. */
+/** The picture of one pass: turns what the store has shown into what `admit` decides on. */
 import type { Snapshot, Waiter } from "../../core/gate/admit.ts";
 import type { Gate } from "../../core/gate/gate.ts";
 import type { GateWorker } from "../../core/gate/workers.ts";
@@ -9,7 +9,7 @@ import { doesServe, MOST_FOREIGN } from "./serving.ts";
 import type { Standing } from "./snapshot.ts";
 import { gatesOf, hiddenFrom, horizonOf, isReadable, waitersOf, workersOf } from "./snapshot.ts";
 
-/** As `admit` takes it; here the claimer is known, and gates can be walked more than once. */
+/** A snapshot for `admit` in which the claimer is known and gates can be walked more than once. */
 interface PassSnapshot extends Snapshot {
   readonly gates: readonly Gate[];
   readonly workers: readonly GateWorker[];
@@ -17,11 +17,11 @@ interface PassSnapshot extends Snapshot {
 }
 
 export interface Picture {
-  /** What the store has shown, without lanes that were set aside. */
+  /** What the store has shown, without the lanes that were set aside. */
   readonly view: View;
   readonly snapshot: PassSnapshot;
   readonly standing: readonly Standing[];
-  /** Units whose time is over. */
+  /** Units that have expired. */
   readonly expire: readonly string[];
   /** Lanes that cannot be decided because their gates were not locked. */
   readonly unread: readonly LaneRow[];
@@ -40,7 +40,7 @@ export function pictureOf(seen: View, scope: Scope, seat: Seat, report: Report):
     line: [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)],
     workers: crewOf(view, me, seat, report),
     me,
-    // What lies beyond is served in its turn; lanes that nobody waits in hold nobody up.
+    // Lanes beyond are served in their turn. Lanes without waiting units hold nobody up.
     horizon: horizonOf([
       ...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)),
       ...beyondOf(view, me),
@@ -49,7 +49,7 @@ export function pictureOf(seen: View, scope: Scope, seat: Seat, report: Report):
   return { view, snapshot, standing, expire, unread };
 }
 
-/** All workers that are alive. Of ourselves we know better than the store what is in use. */
+/** All live workers. For ourselves, we know better than the store what is in use. */
 function crewOf(view: View, me: number, seat: Seat, report: Report): GateWorker[] {
   return workersOf(view.sessions, view.usage).map((worker, index) =>
     index === me
@@ -64,7 +64,7 @@ function crewOf(view: View, me: number, seat: Seat, report: Report): GateWorker[
   );
 }
 
-/** A lane that somebody has set aside while we had it in sight. */
+/** Leaves out lanes that were set aside while we had them in sight. */
 function withoutAside(view: View): View {
   if (view.lanes.every(({ state }) => state !== "aside")) return view;
   const lanes = view.lanes.filter(({ state }) => state !== "aside");
@@ -77,14 +77,17 @@ function withHidden(gates: readonly Gate[], view: View): Gate[] {
   return gates.map((gate) => ({ ...gate, hidden: hidden.get(gate.key) }));
 }
 
-/** Where very many lanes of others are about, the first of them speak for all: they must not keep us from our own. */
+/**
+ * If very many lanes of others are around, the first of them stand for all, so that they do not keep us from
+ * our own.
+ */
 function beyondOf({ lanes, beyond, sessions }: View, me: number): readonly LaneRow[] {
   const isOurs = (lane: LaneRow): boolean => doesServe(sessions[me]?.serves ?? "{}", lane);
   if (me < 0 || lanes.filter((lane) => !isOurs(lane)).length < MOST_FOREIGN) return beyond;
   return beyond.filter(isOurs);
 }
 
-/** The units of each lane, without those whose time is over. */
+/** The units of each lane, without expired ones. */
 function stand(
   view: View,
   scope: Scope,
@@ -111,7 +114,7 @@ function stand(
   return { standing, expire };
 }
 
-/** Our own prefetched claims stand in line for their slots at the place they always had. */
+/** Our prefetched claims wait for their slots at the place in line they always had. */
 function prefetchedWaiters(view: View, standing: readonly Standing[], me: number): Waiter[] {
   const lanes = new Map(standing.map(({ lane }) => [lane.id, lane]));
   return view.prefetched.flatMap((row): Waiter[] => {
@@ -133,5 +136,5 @@ function prefetchedWaiters(view: View, standing: readonly Standing[], me: number
   });
 }
 
-/** Tells the line of prefetched claims from the lane itself, whose head they no longer are. */
+/** Distinguishes the line of prefetched claims from the lane itself: they are no longer its head. */
 const CLAIMED = "!";

@@ -1,4 +1,7 @@
-/** What becomes of claims whose holder is gone: decided inside the pass, so recovery never has to win a race. */
+/**
+ * Decides what becomes of claims whose holder is gone. It does so inside the pass, so recovery never has to
+ * win a race.
+ */
 
 import { afterLoss } from "../../core/task/retry.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -8,7 +11,7 @@ export function recoveries(view: View): Recovery[] {
   return view.lost.map((lost) => recoveryOf(lost, view.now));
 }
 
-/** What there is to look at after this: a step of a run has come to its end. */
+/** The news that recovery leaves: a step of a run has ended. */
 export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
   return recovered.flatMap(({ id, to }) => {
@@ -32,7 +35,7 @@ function recoveryOf(lost: LostRow, now: number): Recovery {
     started: lost.started,
     random: 0,
   });
-  // What never began has neither used an attempt nor lost anything.
+  // A claim that never started has used no attempt and lost nothing.
   if (to === "waiting") return { id: lost.id, epoch: lost.epoch, to, body: null };
   return { id: lost.id, epoch: lost.epoch, to, body: JSON.stringify(LOST[to]) };
 }
@@ -50,7 +53,7 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
 
 const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retry";
 
-/** What the end of a claim means for the run that it is a step of. */
+/** What the end of a claim means for its run, if it is a step of one. */
 export function newsOfStep(
   { options, lane }: Pick<Claimed, "options"> & Partial<Pick<Claimed, "lane">>,
   hasSucceeded: boolean,

@@ -1,6 +1,6 @@
 /**
- * Gates as a claimer last saw them: which of them it locks alone, and how many units of a lane could pass. A gate that it
- * knows nothing of is taken for one that can bind.
+ * The gates as a claimer last saw them: which of them it locks exclusively, and how many units of a lane
+ * could pass. An unknown gate is assumed to bind.
  */
 import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
@@ -8,12 +8,12 @@ import { inByteOrder } from "../../core/text.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { GateRow } from "../../store/store.ts";
 
-/** What is forgotten here is only read again. */
+/** A forgotten gate is only read again. */
 const MOST_GATES = 10_000;
 const MOST_QUEUED = 64;
 const ANY = { limit: UNLIMITED, paused: false } as const;
 
-/** A lane, or whatever asks as one. */
+/** A lane, or anything else with asks. */
 interface Asking {
   readonly asks: string;
 }
@@ -31,7 +31,10 @@ export class SeenGates {
     return gate !== undefined && !bounded(gate);
   }
 
-  /** Gates that could not bind are shared, all others are locked alone; a family is read with its members. */
+  /**
+   * Gates that cannot bind are locked in shared mode, all others exclusively. A family is read with its
+   * members.
+   */
   locks(
     lanes: readonly Asking[],
     told: readonly string[],
@@ -52,12 +55,15 @@ export class SeenGates {
     };
   }
 
-  /** The most units of a lane that its gates could ever let in at once. */
+  /** The most units of a lane that its gates could ever admit at once. */
   mostOf({ asks }: Asking): number {
     return Math.min(...asksOf(asks).map(({ gate, slots }) => most(this.#gates.get(gate) ?? ANY, slots)));
   }
 
-  /** In a strict line every unit keeps its place: enough of them to fill the gate, or those behind would wait for nothing. */
+  /**
+   * In a strict line every unit keeps its place. The pass needs enough of them to fill the gate; otherwise
+   * units behind them would wait for nothing.
+   */
   queuedFor({ asks }: Asking): number {
     let queued = 0;
     for (const { gate, slots } of asksOf(asks)) {

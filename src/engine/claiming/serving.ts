@@ -1,8 +1,8 @@
-/** Who serves what: a session says which queues and tasks it runs. */
+/** Tells which sessions serve a lane: each session says which queues and tasks it runs. */
 import type { SessionRow } from "../../store/store.ts";
 import { NOTHING_SERVED, RUNS } from "../../store/store.ts";
 
-/** The most lanes of others that are in sight, so that they never keep our own out of it. */
+/** The most lanes of others in sight, so that they never crowd out our own. */
 export const MOST_FOREIGN = 16;
 
 interface Serves {
@@ -14,7 +14,7 @@ export function servesText(queues: readonly string[], tasks: readonly string[]):
   return JSON.stringify({ queues, tasks });
 }
 
-/** Whoever says this runs every task of its queues. */
+/** A session that says this runs every task of its queues. */
 const ANY = "*";
 
 const parsed = new Map<string, Serves>();
@@ -28,7 +28,7 @@ function servesOf(text: string): Serves {
   return serves;
 }
 
-/** A damaged row serves nothing, and stops nobody. */
+/** A damaged row serves nothing and stops nobody. */
 function read(text: string): Serves {
   try {
     const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
@@ -56,8 +56,8 @@ export function serving(
 }
 
 /**
- * The same, as one who explains sees it. Runs are held by a session that never ends, but it takes a living process to
- * let them in: each worker's is one.
+ * The same, for explanations. The session that holds runs never ends, but only a live process can admit them,
+ * and each worker is one.
  */
 export function attending(
   sessions: readonly SessionRow[],
@@ -66,7 +66,7 @@ export function attending(
   return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);
 }
 
-/** A live worker admits runs and moves them on. One that is stopping does not. */
+/** True if a live worker admits runs and moves them on. A worker that is stopping does not. */
 export const isAttended = (sessions: readonly Pick<SessionRow, "id" | "serves">[]): boolean =>
   sessions.some((session) => session.id !== RUNS && isAtWork(session));
 

@@ -1,6 +1,6 @@
 /**
- * When a pass cannot be made because of what is in it: finds the reports, claims and lanes that are to blame, gets each
- * of them out of the way, and says so. Everything else goes on with the next pass.
+ * Handles a pass that failed because of its data. It finds the reports, claims and lanes to blame, gets each
+ * of them out of the way, and says so. Everything else continues with the next pass.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Culprit } from "../../store/culprits.ts";
@@ -9,10 +9,10 @@ import { DataError, isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { AsideRow, Finished, LostRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
 
-/** So many, and all of them to blame: then it is something else that they have in common. */
+/** If this many all seem to blame, the cause is something else that they have in common. */
 const TOO_MANY = 8;
 
-/** A decision that fails is about what it was shown. */
+/** If the decision fails, the data it was shown is to blame. */
 export function deciding(decide: (view: View) => Moves): (view: View) => Moves {
   return (view) => {
     try {
@@ -38,9 +38,9 @@ const bare = (scope: Scope): Scope => ({
 });
 
 interface Reported {
-  /** Reports that were taken. */
+  /** Reports that the store accepted. */
   readonly accepted: ReadonlySet<string>;
-  /** Those that the store would not keep, by what they were replaced with; null where nothing could be said at all. */
+  /** Reports that the store refused. `kept` is false if not even a failure could be stored in their place. */
   readonly spoiled: readonly {
     readonly report: Finished;
     readonly error: DataError;
@@ -48,7 +48,7 @@ interface Reported {
   }[];
 }
 
-/** In parts; of what cannot be kept it is kept that it failed. */
+/** Reports in parts. A report that cannot be stored is replaced by a failure. */
 export async function reportCarefully(store: Store, scope: Scope): Promise<Reported> {
   const accepted = new Set<string>();
   const pass = async (finished: readonly Finished[]): Promise<Passed> => {
@@ -71,14 +71,14 @@ export async function reportCarefully(store: Store, scope: Scope): Promise<Repor
   return { accepted, spoiled };
 }
 
-/** It ran, and what came of it cannot be kept: no other attempt would change that. */
+/** The task ran, but its result cannot be stored. Another attempt would not change that. */
 function unstorable({ id, epoch, news }: Finished, error: DataError): Finished {
   const message = `Its result or error could not be stored: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "RESULT_NOT_STORED", message });
   return { id, epoch, to: "failed", body, delayMs: 0, news };
 }
 
-/** Lanes that no pass can process, alone or with others, set aside. */
+/** Sets aside the lanes that no pass can process, alone or with others. */
 export async function setAsideLanes(
   store: Store,
   lanes: readonly LaneSpec[],
@@ -93,7 +93,7 @@ export async function setAsideLanes(
   return putAside(store, lanes, await culprits(lanes, attempt));
 }
 
-/** Claims of lost holders that cannot be recovered: their lanes are set aside. */
+/** Finds claims of lost holders that cannot be recovered and sets their lanes aside. */
 export async function setAsideLost(
   store: Store,
   scope: Scope,
@@ -139,7 +139,7 @@ export async function setAside(store: Store, lane: LaneSpec, error: string): Pro
   return { id, queue, task, asks, error, at: 0, units: 0 };
 }
 
-/** For logs: said once, by whoever did it. */
+/** For logs: the process that set the lane aside says so, once. */
 export const asideNotice = ({ id, task, error }: AsideRow): SluiceError =>
   new SluiceError(
     "SET_ASIDE",

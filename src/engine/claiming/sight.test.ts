@@ -49,12 +49,12 @@ interface Pass {
   readonly unread?: readonly LaneRow[];
   readonly next?: readonly LaneRow[];
   readonly again?: readonly string[];
-  /** Lanes in which somebody waits, and lanes of which somebody was admitted. */
+  /** Lanes with waiting units, and lanes with admitted units. */
   readonly waiting?: readonly string[];
   readonly admitted?: readonly string[];
 }
 
-/** One pass as the sight sees it: what was looked at, and what came of it. */
+/** One pass as the sight sees it: what it looked at, and the result. */
 function learn(sight: Sight, look: Look, pass: Pass): boolean {
   const view: View = {
     now: 0,

@@ -1,6 +1,6 @@
 /**
- * Which lanes a claimer looks at, and which gates it therefore locks. Only a memory of what the last passes saw: a
- * lane that is missing here is found again through the store, so nothing is lost when it is wrong.
+ * Which lanes a claimer looks at, and which gates it therefore locks. This is only a memory of what the last
+ * passes saw. A lane missing here is found again through the store, so an error loses nothing.
  */
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
@@ -13,20 +13,20 @@ import { SeenGates } from "./seen-gates.ts";
 import { MOST_FOREIGN } from "./serving.ts";
 import { placeOf } from "./snapshot.ts";
 
-/** More lanes than this are not looked at in one pass; the best stand first. */
+/** The most lanes that one pass looks at. The best come first. */
 const MOST_LANES = 64;
 const LOOKAHEAD = 32;
 const FEW_LANES = 4;
-/** Lanes of what finished, beside those; a union in SQLite has at most 500 parts. */
+/** Further lanes, of units that finished. A union in SQLite has at most 500 parts. */
 const MOST_FINISHED = 200;
-/** Parked lanes that are looked at beside those, and gates that the poll has told of. */
+/** Further parked lanes, and gates that the poll has named. */
 const MOST_NEXT = 32;
 const MOST_TOLD = 64;
 const MOST_ASIDE = 1_000;
 
 interface Known extends LaneSpec {
   place: Place;
-  /** Something of it was admitted, or could have been, when it was last looked at. */
+  /** A unit of it was admitted, or could have been, at the last look. */
   flows: boolean;
 }
 
@@ -35,16 +35,16 @@ const UNKNOWN_PLACE: Place = { rank: 0, priority: Number.MAX_SAFE_INTEGER, at: 0
 export class Sight {
   readonly #serves: (lane: LaneSpec) => boolean;
   readonly #lanes = new Map<string, Known>();
-  /** Lanes that are none of our business, and stay so until they share a gate with ours that can bind. */
+  /** Lanes that do not concern us, until they share with ours a gate that can bind. */
   readonly #aside = new Map<string, LaneSpec>();
   readonly #queues: Set<string>;
   readonly #gates = new SeenGates();
   /** Parked lanes that their gate has room for. */
   #next = new Map<string, Known>();
-  /** What was looked at since something happened: to look again would show the same. */
+  /** Lanes looked at since something last happened: another look would show the same. */
   readonly #looked = new Set<string>();
   #unread: ReadonlySet<string> = new Set();
-  /** Gates that lanes are parked on, as far as somebody told, which are still to be looked at. */
+  /** Gates with parked lanes that the poll has named and that are still to be looked at. */
   #told: string[] = [];
 
   constructor(queues: readonly string[], serves: (lane: LaneSpec) => boolean) {
@@ -52,7 +52,9 @@ export class Sight {
     this.#serves = serves;
   }
 
-  /** Lanes that somebody just told us of: newly enqueued, or of units that have just finished. */
+  /**
+   * Adds lanes that we have just heard of: newly enqueued ones, or those of units that have just finished.
+   */
   notice(specs: Iterable<LaneSpec>): void {
     for (const spec of specs) {
       this.#queues.add(spec.queue);
@@ -67,27 +69,26 @@ export class Sight {
     return lanes.flatMap(({ id }) => this.#lanes.get(id) ?? []);
   }
 
-  /** Nobody looks at it any more. */
   forget(id: string): void {
     this.#lanes.delete(id);
     this.#aside.delete(id);
   }
 
-  /** Gates that lanes are parked on, as far as the store told: the next look includes them. */
+  /** Gates with parked lanes, as the store listed them. The next look includes them. */
   parkedOn(keys: readonly string[]): void {
     this.#told = [...keys];
     this.stir();
   }
 
-  /** Lanes that stood in the way of a decision, and were found to be none of our business. */
+  /** Lanes that stood in the way of a decision turned out not to concern us. */
   #cleared = false;
 
-  /** Something has happened: whatever was looked at may be different now. */
+  /** Something has happened, so every lane may be different now. */
   stir(): void {
     this.#looked.clear();
   }
 
-  /** There is something to look at that was not looked at since. */
+  /** True if there is something that was not looked at since. */
   get hasNews(): boolean {
     return (
       this.#cleared || this.#told.length > 0 || this.#choose(NOBODY).some(({ id }) => !this.#looked.has(id))
@@ -99,7 +100,7 @@ export class Sight {
     return this.#lanes.size > CROWDED;
   }
 
-  /** What to look at now; lanes in `always` come first. */
+  /** What to look at now. Lanes in `always` come first. */
   scope(
     always: ReadonlySet<string>,
     budget: number,
@@ -123,7 +124,7 @@ export class Sight {
     };
   }
 
-  /** What has just finished is always looked at: it freed the gates that others may be parked on. */
+  /** Lanes of units that just finished are always included: they freed gates that others may be parked on. */
   #choose(always: ReadonlySet<string>): Known[] {
     const next = [...this.#next.values()];
     const all = [...this.#lanes.values()].filter(({ id }) => !this.#next.has(id));
@@ -140,14 +141,14 @@ export class Sight {
     return [...next, ...first, ...best];
   }
 
-  /** As many units as could start, and one more to know that the lane goes on. */
+  /** As many units as could start, and one more to know whether the lane goes on. */
   #want(lane: Known, lanes: number, budget: number): number {
     const queued = Math.max(2, this.#gates.queuedFor(lane));
     if (!lane.flows && lanes > FEW_LANES) return queued;
     return Math.max(queued, Math.min(budget, this.#gates.mostOf(lane)) + 1);
   }
 
-  /** After a pass: what was seen replaces what was believed. */
+  /** After a pass: replaces what was believed by what was seen. */
   learn(view: View, scope: Scope, decision: Decision): void {
     this.#gates.learn(view.gates);
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
@@ -164,17 +165,21 @@ export class Sight {
       else this.#remember(lane, flowing.has(lane.id) || !waiting.has(lane.id));
     }
     for (const lane of [...view.beyond, ...decision.unread]) this.#remember(lane, true);
-    // Once more, now that it is known what they need.
+    // These are looked at once more, now that their gates are known.
     for (const { id } of decision.unread) if (!this.#unread.has(id)) this.#looked.delete(id);
     this.#unread = new Set(decision.unread.map(({ id }) => id));
     this.#takeNext(decision.next, decision.again);
     this.#setAside();
-    // Nothing behind them was decided. Where there are more of them than are remembered, that is no news but as always.
+    // Nothing behind these lanes was decided. If there are more of them than we remember, this is normal and
+    // no news.
     this.#cleared = this.#aside.size < MOST_ASIDE && view.beyond.some(({ id }) => this.#aside.has(id));
     this.#forgetTheLast();
   }
 
-  /** Those first that were not looked at yet; for whom there is no room now, their gates are looked at once more. */
+  /**
+   * Takes the lanes first that were not looked at yet. If there is no room for some, their gates are looked
+   * at once more.
+   */
   #takeNext(lanes: readonly LaneRow[], again: readonly string[]): void {
     const fresh = lanes.filter(({ id }) => !this.#looked.has(id));
     const inTurn = [...fresh, ...lanes.filter(({ id }) => this.#looked.has(id))].slice(0, MOST_NEXT);
@@ -183,7 +188,7 @@ export class Sight {
     this.#told.push(...[...gates].filter((gate) => !this.#told.includes(gate)));
   }
 
-  /** What stands far back is found again through the store when its turn comes. */
+  /** Lanes far back are found again through the store when their turn comes. */
   #forgetTheLast(): void {
     if (this.#lanes.size <= 4 * MOST_LANES) return;
     const inOrder = [...this.#lanes.values()].sort((a, b) => compare(a.place, b.place));
@@ -194,7 +199,7 @@ export class Sight {
     this.#lanes.set(lane.id, known(lane, flows));
   }
 
-  /** Lanes that we neither serve nor compete with at any gate that can bind. */
+  /** Puts aside lanes that we do not serve and do not compete with at any gate that can bind. */
   #setAside(): void {
     const ours = new Set<string>();
     for (const lane of this.#lanes.values()) {

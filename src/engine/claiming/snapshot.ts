@@ -1,4 +1,4 @@
-/** From what the store saw to what `admit` decides on. Shared by the claim pass and by the explanation. */
+/** Turns what the store saw into what `admit` decides on. The pass and the explanation share it. */
 import type { Mark, Waiter } from "../../core/gate/admit.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { bounded, room } from "../../core/gate/gate.ts";
@@ -17,7 +17,7 @@ export function gatesOf(rows: readonly Omit<GateRow, "locked">[], usage: readonl
   return rows.map(({ key, limit, paused, line }) => ({ key, limit, paused, line, held: held.get(key) ?? 0 }));
 }
 
-/** Those of a picture, and those that come into being with the next pass because somebody in line asks for them. */
+/** The gates of a picture, and the gates that the next pass creates because a unit in line asks for them. */
 export function everyGate(
   view: { readonly gates: readonly Omit<GateRow, "locked">[]; readonly usage: readonly Usage[] },
   asks: readonly string[],
@@ -45,8 +45,9 @@ export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage
 }
 
 /**
- * A lane can be decided on only when each of its gates was locked by this pass, or cannot bind. One that the pass wanted to
- * lock and that is not there is not set: its units wait for it, and nobody else waits for them.
+ * A lane can be decided only if each of its gates was locked by this pass or cannot bind. A gate that the
+ * pass wanted to lock and that does not exist is not set: its units wait for it, and nobody else waits for
+ * them.
  */
 export function isReadable(
   lane: LaneRow,
@@ -61,8 +62,8 @@ export function isReadable(
 }
 
 /**
- * From where on a gate's line is not shown: the first lane that is parked there and not part of this decision. Those that the
- * whole line holds up cannot come first now, wherever they stand.
+ * The place from which a gate's line is not shown: the first lane that is parked there and not part of this
+ * decision. Lanes held up by the whole line do not count, because they cannot come first now.
  */
 export function hiddenFrom(
   { parked = [], hidden = [] }: Pick<View, "parked" | "hidden">,
@@ -85,7 +86,7 @@ export function hiddenFrom(
 
 export const placeOf = (lane: LaneRow): Place => ({ rank: lane.rank, ...lane.head });
 
-/** The first place from which on the picture is not complete. */
+/** The first place from which the picture is incomplete. */
 export function horizonOf(lanes: readonly LaneRow[]): Place | undefined {
   let first: Place | undefined;
   for (const lane of lanes) {
@@ -98,7 +99,7 @@ export function horizonOf(lanes: readonly LaneRow[]): Place | undefined {
 export interface Standing {
   readonly lane: LaneRow;
   readonly units: readonly HeadRow[];
-  /** The store knows more units of this lane than these. */
+  /** The store has more units of this lane than these. */
   readonly cut: boolean;
 }
 

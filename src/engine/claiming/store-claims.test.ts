@@ -42,7 +42,7 @@ const many = (count: number, make: (name: string) => NewTask): NewTask[] =>
 
 const USUAL = { started: [], appetite: 1_000, draining: false, hinted: true, ownTurn: false };
 
-/** A worker as far as claiming goes: it remembers what it holds, and finishes what it is told to. */
+/** The claiming part of a worker: it remembers what it holds and finishes what it is told to. */
 class Claimer {
   readonly claims: StoreClaims;
   readonly held = new Map<string, Claimed>();
@@ -72,7 +72,7 @@ class Claimer {
     return answer;
   }
 
-  /** Asks again for as long as it is told that there may be more; the number of exchanges. */
+  /** Asks again for as long as there may be more. Answers the number of exchanges. */
   async exhaust(report: Partial<Report> = {}): Promise<number> {
     for (let rounds = 1; rounds <= 100; rounds += 1) {
       const { more } = await this.exchange(rounds === 1 ? report : { hinted: false, ...report });
@@ -156,7 +156,7 @@ describe("two claimers on one store", () => {
       await b.exhaust();
       expect([a.ids.length, b.ids.length]).toEqual([part, 4 - part]);
     }
-    // In balance nobody is held back, and what nobody took is the first one's in its own turn.
+    // In balance nobody is held back. The first claimer takes what nobody took, in its own turn.
     a.finish(a.ids[0] as string);
     expect((await a.exchange()).claimed).toHaveLength(1);
     expect(a.ids).toHaveLength(2);
@@ -265,7 +265,10 @@ describe("an exchange", () => {
     return { ...spec, state: "open", parked: null, head, stamp: 1, mark: null, blocked: "[]" };
   };
 
-  /** A store that shows these lanes again and again, each with one unit; others are faster, unless claims succeed. */
+  /**
+   * A store that shows these lanes again and again, each with one unit. Unless claims succeed, others are
+   * always faster.
+   */
   const showing = (lanes: readonly LaneRow[], heads: readonly HeadRow[], succeeds: boolean): StoreClaims => {
     const pass = async (scope: Scope, decide: (view: View) => Moves) => {
       const named = new Set(scope.lanes.map(({ id }) => id));

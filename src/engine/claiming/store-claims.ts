@@ -14,9 +14,9 @@ import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
 import { Sight } from "./sight.ts";
 
-/** Between two of these, PostgreSQL may walk over some hundred dead index entries; that costs little. */
+/** In between, PostgreSQL may walk over a few hundred dead index entries, which costs little. */
 const REHEAD_EVERY = 8;
-/** A pass that takes so many at once corrects the head every time. */
+/** A pass that takes this many at once corrects the head every time. */
 const LONG = 64;
 
 const HALVES_FROM = 100;
@@ -26,7 +26,7 @@ const FEW_ARRIVALS = 32;
 
 const UNREADABLE = "its asks cannot be read";
 
-/** What a pass was shown, and what it made of it. */
+/** What a pass was shown, and what it decided. */
 interface Seeing {
   view?: View;
   decision?: Decision;
@@ -36,7 +36,10 @@ export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
   readonly #sight: Sight;
-  /** The lanes of our own claims by epoch, also of those whose code is stopping: what they free is looked at first. */
+  /**
+   * The lanes of our own claims by epoch, including claims whose code is stopping. The slots they free are
+   * looked at first.
+   */
   readonly #laneOf = new Map<number, LaneSpec>();
   readonly #serves: string;
   readonly atOnce: number;
@@ -50,7 +53,8 @@ export class StoreClaims implements Claims {
     this.#store = store;
     this.#seat = seat;
     this.#offers = new Offers(store);
-    // From so many slots on, one half runs here while the store has the other. A store in this process has no "while".
+    // From this many slots on, one half runs here while the store works on the other. A store in this process
+    // cannot overlap.
     this.atOnce = seat.slots >= HALVES_FROM && store.capabilities.passesAtOnce ? 2 : 1;
     this.#serves = servesText(seat.queues, seat.tasks);
     this.#sight = new Sight(seat.queues, (lane) => doesServe(this.#serves, lane));
@@ -67,12 +71,12 @@ export class StoreClaims implements Claims {
     if (this.#session !== undefined) await this.#store.retireSession(this.#session);
   }
 
-  /** Claims in the name of a session that is there already. */
+  /** Claims in the name of a session that already exists. */
   speakFor(session: string): void {
     this.#session = session;
   }
 
-  /** Something of these lanes has ended elsewhere: what they freed is looked at first. */
+  /** A unit of these lanes has ended elsewhere, so the slots it freed are looked at first. */
   notice(lanes: readonly LaneSpec[]): void {
     this.#sight.notice(lanes);
   }
@@ -117,7 +121,10 @@ export class StoreClaims implements Claims {
     });
   }
 
-  /** What is to blame is got out of the way, and the pass is made without it. What has not been found is thrown again. */
+  /**
+   * Gets the data to blame out of the way and repeats the pass without it. Throws the error again if nothing
+   * is found.
+   */
   async #passCarefully(report: Report, scope: Scope, { view }: Seeing, error: unknown): Promise<Answer> {
     const { accepted, spoiled } = await reportCarefully(this.#store, scope);
     const refused = report.finished.filter(({ id }) => !accepted.has(id)).map(({ id }) => id);
@@ -142,11 +149,11 @@ export class StoreClaims implements Claims {
     this.#passes += 1;
     if (report.hinted || report.finished.length > 0) this.#sight.stir();
     const finished = report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? []);
-    // In soft mode the lanes of our own waiting claims are always looked at, too: they may start now.
+    // In soft mode the lanes of our own waiting claims are always included, too: they may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
     const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
-    // Of what may be claimed ahead, only what is not there yet needs to be looked for.
+    // Only the claims ahead that are still missing need to be looked for.
     const ahead = Math.max(0, this.#laneOf.size - report.active - report.finished.length);
     const budget = report.draining ? 0 : free + Math.max(0, this.#seat.prefetch - ahead);
     const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
@@ -157,7 +164,7 @@ export class StoreClaims implements Claims {
       started: report.started,
       sideBySide: sight.sideBySide && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
-      // Without a hint nothing new can be in line; now and then we look anyway.
+      // Without a hint nothing new can be in line, but we look now and then anyway.
       intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
     };
   }
@@ -169,9 +176,9 @@ export class StoreClaims implements Claims {
     { view, decision }: { view: View; decision: Decision },
   ): Answer {
     this.#sight.learn(view, scope, decision);
-    // Few newcomers are looked at right away; of many, the store tells which come first.
+    // A few newcomers are looked at right away. If there are many, the store tells which come first.
     if (passed.arrived.length <= FEW_ARRIVALS) this.#sight.notice(passed.arrived);
-    // And where it told of as many as it was asked for, there may be more of them.
+    // If the store showed as many lanes as it was asked for, there may be more.
     this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.perQueue;
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
@@ -179,7 +186,7 @@ export class StoreClaims implements Claims {
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
     if (passed.claimed.length + report.finished.length > 0) this.#offers.renew();
-    // Who was parked by somebody since is offered anew.
+    // A unit whose lane was parked since is offered again.
     for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offers.withdraw(id);
     this.#offers.tell(decision, passed.arrived);
     return {
@@ -198,7 +205,7 @@ export class StoreClaims implements Claims {
     };
   }
 
-  /** Lanes of which it cannot be read what they ask for. */
+  /** Lanes whose asks cannot be read. */
   async #setAsideUnreadable(): Promise<AsideRow[]> {
     const lanes = [...this.#unreadable.values()].filter(({ state }) => state !== "aside");
     this.#unreadable.clear();
@@ -206,7 +213,7 @@ export class StoreClaims implements Claims {
     return Promise.all(lanes.map((lane) => setAside(this.#store, lane, UNREADABLE)));
   }
 
-  /** Gates that lanes are parked on, as the poll found them: the next exchange looks whether they have room. */
+  /** Gates with parked lanes, as the poll found them. The next exchange checks whether they have room. */
   lookAt(parkedOn: readonly string[]): void {
     this.#sight.parkedOn(parkedOn);
   }
@@ -244,13 +251,13 @@ export class StoreClaims implements Claims {
   }
 }
 
-/** The attempt is over, but its code is not: its slot is still in use. */
+/** The attempt is over but its code still runs, so its slot is still in use. */
 const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;
 
 /** A pass that changed nothing is not repeated at once, however much it could not see. */
 function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {
   const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
-  // A head that was too early may have hidden everybody behind it. Marks, and who is parked where, are no progress.
+  // A head that was too early may have hidden everything behind it. Marks and parking are no progress.
   const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
   const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
   return units > 0 || lanes;

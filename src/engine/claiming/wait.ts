@@ -1,4 +1,7 @@
-/** Why a unit waits now, and what it waited for before: the same `admit` as in the pass, on what the store shows. */
+/**
+ * Why a unit waits now, and what it waited for before. It asks the same `admit` as the pass, on what the
+ * store shows.
+ */
 import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import { explain } from "../../core/gate/explain.ts";
@@ -18,7 +21,10 @@ export interface Wait {
   readonly forMs: number;
 }
 
-/** Everything that stands between it and its start: without all of it, it starts; without a part of it, it does not. */
+/**
+ * The smallest set of obstacles between a unit and its start: with all of them gone it starts; with only some
+ * gone it does not.
+ */
 export function reasonsOf(view: WaitView): readonly Reason[] {
   const { task } = view;
   if (task.state !== "waiting" && task.state !== "claimed" && task.state !== "later") return [];
@@ -31,14 +37,14 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   return [...untilItsTime(view), ...withCauses(reasons, view).map((reason) => withApps(reason, view))];
 }
 
-/** Which app's worker is missing. */
+/** Adds the apps whose worker is missing. */
 function withApps(reason: Reason, { apps }: WaitView): Reason {
   if (reason.kind !== "noWorker") return reason;
   const having = apps.filter(({ tasks }) => tasks.includes(reason.name)).map(({ app }) => app);
   return having.length === 0 ? reason : { ...reason, apps: having };
 }
 
-/** What is in its way at this moment, and not what would be once that is gone. */
+/** The obstacles at this moment, not those that would appear once these are gone. */
 export function hurdlesOf(view: WaitView): readonly Reason[] {
   const me = unitOf(view);
   return admit(snapshotOf(view, me)).waiting.get(me.id) ?? [];
@@ -81,13 +87,13 @@ function unitOf(view: WaitView): Waiter {
     queue,
     name,
     mark,
-    // Who has claimed it is the one who starts it.
+    // Only the session that has claimed it can start it.
     workers: state === "claimed" ? workers.filter((index) => view.sessions[index]?.id === session) : workers,
     ahead: view.aheadAt,
   };
 }
 
-/** The first units of the lanes that compete with it, without those whose time is over. */
+/** The first units of the lanes that compete with it, without expired ones. */
 function standingOf({ lanes, heads, now }: WaitView) {
   const units = new Map<string, HeadRow[]>(lanes.map(({ id }) => [id, []]));
   for (const head of heads) {
@@ -96,7 +102,10 @@ function standingOf({ lanes, heads, now }: WaitView) {
   return lanes.map((lane) => ({ lane, units: units.get(lane.id) ?? [], cut: false }));
 }
 
-/** What stands ahead in the lanes that only its own workers keep waiting: their heads tell, the rest wait alike. */
+/**
+ * Counts units ahead in lanes that wait only for the same workers. The head of a lane tells; the rest of it
+ * waits alike.
+ */
 function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   const isHeldBack = (lane: LaneRow): boolean => {
     const head = view.heads.find((row) => row.lane === lane.id && row.id !== me.id);
@@ -108,13 +117,13 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
-/** The same reasons with what the store tells about their causes. */
+/** Adds to the reasons what the store knows about their causes. */
 export const withCauses = (
   reasons: readonly Reason[],
   view: Pick<WaitView, "gates" | "usage" | "holders">,
 ): Reason[] => reasons.map((reason) => withCause(modest(reason), view));
 
-/** Behind so many it is time that helps. No limit that lets all of them start is worth a word. */
+/** Behind this many, only time helps. A limit that lets all of them start is not worth suggesting. */
 const MANY = 100;
 
 function modest(reason: Reason): Reason {
@@ -123,7 +132,7 @@ function modest(reason: Reason): Reason {
   return rest;
 }
 
-/** A limit of 0 goes back to another one where an app has declared it, and that has room. */
+/** A limit of 0 can be reset if an app has declared another limit and that one has room. */
 function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly GateInfo[]): Reason {
   const { room = 1, zero: _, ...rest } = reason;
   const own = gates.find(({ key }) => key === reason.gate);
@@ -134,7 +143,7 @@ function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly 
   return isEnough && declared ? { ...rest, gate, zero: true } : { ...rest, room };
 }
 
-/** Who or what makes it so: the holders of a full gate, or the limit of 0 of a paused one. */
+/** Adds the cause: the holders of a full gate, or the limit of 0 of a paused one. */
 function withCause(reason: Reason, view: Pick<WaitView, "gates" | "usage" | "holders">): Reason {
   if (reason.kind === "paused") return reason.zero ? zeroCause(reason, view.gates) : reason;
   if (reason.kind === "unset") {
@@ -156,11 +165,11 @@ function withCause(reason: Reason, view: Pick<WaitView, "gates" | "usage" | "hol
     return [{ unit, name, slots: taken, session, since, ...(stopping ? { stopping } : {}) }];
   });
   const { perValue, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
-  // Worth a word only where the gate has a limit of its own beside it.
+  // Worth mentioning only if the gate also has its own limit.
   return { ...reason, holders, ...(perValue && declared != null ? { perValue } : {}) };
 }
 
-/** What somebody damaged tells nothing. */
+/** Damaged data yields no gates. */
 function gatesIn(data: string | null): string[] {
   try {
     const gates: unknown = JSON.parse(data ?? "[]");
@@ -170,7 +179,7 @@ function gatesIn(data: string | null): string[] {
   }
 }
 
-/** A unit's own history is the part of its lane's that falls into its wait. */
+/** A unit's own history is the part of its lane's history that falls into its wait. */
 export function waitsOf(laneEvents: readonly EventRow[], from: number, until: number): Wait[] {
   const changes = laneEvents.filter(({ kind }) => kind === "LaneWaiting");
   return changes.flatMap((event, index): Wait[] => {
@@ -181,11 +190,11 @@ export function waitsOf(laneEvents: readonly EventRow[], from: number, until: nu
   });
 }
 
-/** What it waited for each time it stood in line; between two of them it was at work, or put off. */
+/** The waits of each stay in line. Between two stays the unit was running or delayed. */
 export const waitsIn = (laneEvents: readonly EventRow[], stays: readonly Stay[], now: number): Wait[] =>
   stays.flatMap(({ from, until }) => waitsOf(laneEvents, from, until ?? now));
 
-/** A gate without a limit keeps nobody waiting: where one of a run's own did, the run was paused. */
+/** A gate without a limit makes nobody wait. If one of a run's own gates did, the run was paused. */
 export function namingPauses(waits: readonly Wait[], gates: readonly GateInfo[]): Wait[] {
   const unlimited = new Set(gates.flatMap(({ key, limit }) => (limit === UNLIMITED ? [key] : [])));
   const named = (key: string): string => (unlimited.has(key) ? pausedWith(key) : key);

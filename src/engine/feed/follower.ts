@@ -1,7 +1,7 @@
 /**
- * All who follow the feed in one process, over one read: however many there are, each look is one read of what is new,
- * whoever wants it. Those who want the same share a listener. Whoever comes is begun together with all who came while the
- * last ones were begun.
+ * Serves all members that follow the feed in one process with one read per look, however many there are.
+ * Members with the same interest share a listener. Members that arrive while others are being started are
+ * started together afterwards.
  */
 import type { Env } from "../../env/env.ts";
 import { keepFor } from "../../store/feed.ts";
@@ -25,11 +25,11 @@ export class FeedFollower {
   readonly #pace: Pace;
   readonly #loop: Loop;
   readonly #members = new Set<Member>();
-  /** Listeners that are shared, by what they want. */
+  /** Shared listeners, by interest. */
   readonly #shared = new Map<string, string>();
   #joining: Joining[] = [];
   #isJoining = false;
-  /** Everything up to here was read. */
+  /** Everything up to this position was read. */
   #position: number | undefined;
   #renewAt = 0;
   #rest: (() => Promise<void>) | undefined;
@@ -43,7 +43,7 @@ export class FeedFollower {
     );
   }
 
-  /** Follows from now on: whatever is committed after this is answered will be heard. */
+  /** Follows from now on: the member hears every change committed after this resolves. */
   async join(interest: Interest, hearing: Hearing, keepMs = 0): Promise<Member> {
     const member = new Member(interest, keepFor(keepMs), hearing);
     await new Promise<void>((begun, failed) => {
@@ -71,11 +71,14 @@ export class FeedFollower {
     this.#isJoining = false;
   }
 
-  /** One that shares a listener begins at what was read last: it may hear of the moment before it came. */
+  /**
+   * A member that shares a listener begins at the last position read, so it may hear of changes from just
+   * before it joined.
+   */
   async #begin(members: readonly Member[]): Promise<void> {
     const known = (member: Member): string | undefined => this.#shared.get(keyOf(member));
     const fresh = members.filter((member) => known(member) === undefined);
-    // From now on it is theirs, too: whoever leaves meanwhile does not take it away.
+    // From now on they share the listener, so a member that leaves meanwhile does not remove it.
     for (const member of members) member.listener = known(member) ?? "";
     const ids = new Map(fresh.map((member) => [keyOf(member), this.#env.newId()]));
     const listeners = [...new Map(fresh.map((member) => [keyOf(member), member]))].map(([key, member]) => ({
@@ -93,7 +96,7 @@ export class FeedFollower {
     await this.#run(start);
   }
 
-  /** Goes on where a cursor stands. What came since is heard before this is answered. */
+  /** Continues at a cursor. The member hears everything that came since before this resolves. */
   async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs = 0): Promise<Member> {
     const member = new Member(interest, keepFor(keepMs), hearing);
     const id = this.#env.newId();
@@ -112,19 +115,19 @@ export class FeedFollower {
     return member;
   }
 
-  /** A listener that was given time to come back stays for that time. */
+  /** A listener with a keep time stays for that time if `isKept`. */
   leave(member: Member, isKept = false): void {
     member.leave();
     const { listener } = member;
     if (this.#members.delete(member) && listener !== "" && !this.#listeners().includes(listener)) {
       if (this.#shared.get(keyOf(member)) === listener) this.#shared.delete(keyOf(member));
-      // It is forgotten anyway; this only makes it sooner.
+      // The store forgets it anyway; this only makes it sooner.
       if (!isKept) void this.#store.unfollow([listener]).catch(() => {});
     }
     this.#stopWhenAlone();
   }
 
-  /** Ends everybody, with this error. */
+  /** Ends all members with this error. */
   close(error: unknown): void {
     this.#loseAll(error);
   }
@@ -134,7 +137,7 @@ export class FeedFollower {
     if (this.#rest) return this.#loop.wake();
     this.#position = start;
     this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
-    // Without hints the poll finds what is new.
+    // If hints are not available, the poll finds what is new.
     const deaf = this.#store
       .listen((hint) => hint === "feed" && this.#pace.soon())
       .catch(() => async () => {});
@@ -177,7 +180,7 @@ export class FeedFollower {
     this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
   }
 
-  /** What is read after a listener was forgotten is not whole for those who depend on it. */
+  /** Changes read after a listener was forgotten are incomplete for the members that depend on it. */
   #forget(gone: readonly string[]): void {
     for (const member of [...this.#members])
       if (gone.includes(member.listener)) this.#lose(member, expired("its listener was forgotten"));
@@ -205,7 +208,7 @@ export class FeedFollower {
 const keyOf = ({ interest: { topics, run, task, queue }, keepMs }: Member): string =>
   JSON.stringify([topics, run, task, queue, keepMs]);
 
-/** Positions are consecutive. One that is missing must not go unnoticed. */
+/** Positions are consecutive. A missing one must not go unnoticed. */
 function check({ lapsed, changes }: Page, after: number): void {
   const isWhole = changes.every(({ position }, index) => position === after + 1 + index);
   if (lapsed || !isWhole) throw expired("changes since then are not kept any more");

@@ -1,4 +1,4 @@
-/** One follower for each store that is followed in this process. */
+/** One follower per store followed in this process. */
 import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
@@ -12,7 +12,7 @@ export function followerOf(store: Store, env: Env): FeedFollower {
   return known;
 }
 
-/** Whoever still follows is told that the store is closed. */
+/** Tells the remaining members that the store is closed. */
 export function closeFeed(store: Store): void {
   followers.get(store)?.close(new SluiceError("STORE_CLOSED", "The store was closed."));
 }

@@ -1,4 +1,4 @@
-/** One who follows the feed in this process. */
+/** One member that follows the feed in this process. */
 import { SluiceError } from "../../core/error.ts";
 import { wants } from "../../store/feed.ts";
 import type { Change, Interest } from "../../store/store.ts";
@@ -6,7 +6,7 @@ import type { Change, Interest } from "../../store/store.ts";
 export interface Hearing {
   /** Some changes, in order. */
   hear(changes: readonly Change[]): void;
-  /** It is over: something may have been missed, or the store is away. */
+  /** The member has ended: it may have missed something, or the store is away. */
   lost(error: unknown): void;
 }
 
@@ -14,11 +14,11 @@ export class Member {
   readonly interest: Interest;
   readonly keepMs: number;
   readonly #hearing: Hearing;
-  /** What came before it was known where it begins. */
+  /** Changes that came before its start position was known. */
   #early: Change[] | undefined = [];
   #position = -1;
   #isOver = false;
-  /** The listener that records for it. */
+  /** The listener that records changes for it. */
   listener = "";
 
   constructor(interest: Interest, keepMs: number, hearing: Hearing) {
@@ -27,7 +27,7 @@ export class Member {
     this.#hearing = hearing;
   }
 
-  /** Everything up to here it has heard, or does not want. */
+  /** The member has heard everything it wants up to this position. */
   get position(): number {
     return this.#position;
   }
@@ -62,7 +62,7 @@ export class Member {
     this.#hearing.lost(error);
   }
 
-  /** Nothing is heard from now on. */
+  /** It hears nothing from now on. */
   leave(): void {
     this.#isOver = true;
   }

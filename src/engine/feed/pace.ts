@@ -1,7 +1,10 @@
-/** How often the feed is looked at: soon after a hint, and without hints ever less often, once a second at the least. */
+/**
+ * How often the feed is looked at: soon after a hint; without hints less and less often, but at least once a
+ * second.
+ */
 import type { Cancel, Env } from "../../env/env.ts";
 
-/** Hints that come close together are one look. */
+/** Hints that arrive close together cause one look. */
 const HINT_MS = 10;
 const FIRST_MS = 10;
 const MOST_MS = 1_000;
@@ -28,7 +31,7 @@ export class Pace {
     });
   }
 
-  /** After a look: how long until the next one. */
+  /** The time until the next look. */
   next(isSomething: boolean): number {
     this.#pauseMs = isSomething ? FIRST_MS : Math.min(MOST_MS, this.#pauseMs * 1.5);
     return this.#pauseMs;

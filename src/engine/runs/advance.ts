@@ -1,4 +1,7 @@
-/** The decision of one look at runs: what follows in each, or what has to be read first. Nothing is awaited, nothing is kept. */
+/**
+ * The decision of one look at runs: what follows in each, or what has to be read first. It awaits nothing and
+ * keeps nothing.
+ */
 import type { Advance, Results, RunMove, RunSeen } from "../../store/runs.ts";
 import { nothing, RunLook } from "./run-look.ts";
 import type { UnitSettings } from "./unit.ts";
@@ -12,7 +15,7 @@ export function advanceRuns(runs: readonly RunSeen[], results: Results, settings
   return wanted.reading ?? { moves: moves.flatMap((move) => move ?? []) };
 }
 
-/** One damaged run must not stop all others: it has failed, and says why. */
+/** A damaged run must not stop all others: it fails and says why. */
 function readably(run: RunSeen, move: () => RunMove | undefined): RunMove | undefined {
   try {
     return move();

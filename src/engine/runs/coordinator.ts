@@ -1,11 +1,12 @@
 /**
- * Lets runs in and moves them on. Any process that has the store may do this, and as many as want to: letting in is a
- * pass like any other, under the gates' locks, and moving on is under the lock of the run.
+ * Admits runs and moves them on. Any number of processes with the store may do this: admitting is a pass like
+ * any other, under the gates' locks, and moving on happens under the lock of the run.
  *
  *   queued ── pass ──▶ notStarted ── advance ──▶ started ── advance … ──▶ ended
  *
- * A run that was let in leaves news, and so does every step that ends. If this process dies in between, another one reads
- * the news; if there is none for longer than the start timeout, the run goes back in line or fails, as its app says.
+ * A run that was admitted leaves news, and so does every step that ends. If this process dies in between,
+ * another one reads the news. If none does within the start timeout, the run goes back in line or fails, as
+ * its app says.
  */
 
 import type { Hint } from "../../core/hint.ts";
@@ -25,9 +26,9 @@ interface CoordinatorOptions extends Polling {
   readonly claimTimeoutMs: number;
 }
 
-/** More than anybody lets run at once: the gates decide, not the coordinator. */
+/** More than anyone runs at once: the gates decide, not the coordinator. */
 const SLOTS = 1_000_000;
-/** Runs let in by one pass. */
+/** The most runs admitted by one pass. */
 const A_PASS = 200;
 const PAUSE_MS = 5;
 
@@ -40,7 +41,7 @@ export class Coordinator implements Service {
   readonly #moveOn: Loop;
   readonly #timers: Loop;
   #asking = false;
-  /** The last pass said that there is more: nobody need have told us of anything new. */
+  /** The last pass said that there is more, so this pass needs no hint. */
   #goesOn = false;
   #unlisten: (() => Promise<void>) | undefined;
 
@@ -72,7 +73,7 @@ export class Coordinator implements Service {
     await Promise.all([this.#letIn.stop(), this.#moveOn.stop(), this.#timers.stop()]);
   }
 
-  /** A step has ended here, or a run was submitted here: no need to wait for a hint. */
+  /** A step ended or a run was submitted in this process, so there is no need to wait for a hint. */
   wake(): void {
     this.#moveOn.wake();
   }
@@ -83,7 +84,10 @@ export class Coordinator implements Service {
     this.#letIn.wake();
   }
 
-  /** Where hints are not told apart there may be very many, and most are about tasks: a cheap look comes first. */
+  /**
+   * If the store cannot tell hints apart, there may be very many, mostly about tasks, so a cheap look comes
+   * first.
+   */
   #hear(hint: Hint): void {
     if (hint !== "runs" || this.#asking) return;
     this.#asking = true;
@@ -97,7 +101,7 @@ export class Coordinator implements Service {
     if (stirring?.queued) this.#letIn.wake();
   }
 
-  /** One pass; another one at once where that may bring more. */
+  /** Makes one pass, and another one at once if that may bring more. */
   async #admit(): Promise<number | undefined> {
     const hinted = !this.#goesOn;
     this.#goesOn = false;
@@ -117,7 +121,7 @@ export class Coordinator implements Service {
     return answer.more ? 0 : undefined;
   }
 
-  /** Until there is no news. */
+  /** Repeats until there is no news. */
   async #advance(): Promise<number | undefined> {
     const { claimTimeoutMs } = this.#options;
     const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
@@ -130,7 +134,7 @@ export class Coordinator implements Service {
       aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
       return answer;
     });
-    // Its time may be over before the next poll.
+    // A run's timeout may end before the next poll.
     if (timed) this.#timers.wake();
     if (aborted) this.#store.hint("cancel");
     if (enqueued > 0 || aborted) this.#store.hint("work");

@@ -1,9 +1,10 @@
 /**
- * Steps over a list, as rows: items are put in line some at a time, in the order of the list, and all of them share a lane
- * and a window. Nothing is handed out: a pass takes the next waiting item whenever the window and everything else allow.
+ * Steps over a list, as rows. Items are put in line in batches, in the order of the list, and share one lane
+ * and one window. Nothing hands items out: a pass takes the next waiting item whenever the window and all
+ * other gates allow.
  *
- * A crash leaves the step with as many items as were created with it; the next look goes on from there. When all were
- * created and none is anywhere any more, the step is over, and its end is what its items came to.
+ * After a crash the step has the items that were created so far, and the next look continues from there. When
+ * all items were created and all have ended, the step ends with their outcomes.
  */
 import { windowKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
@@ -16,7 +17,7 @@ import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../s
 import type { UnitSettings } from "./unit.ts";
 import { alike, laneOfStep, unitOf } from "./unit.ts";
 
-/** So many are put in line in one transaction. */
+/** The most items put in line in one transaction. */
 export const A_BATCH = 2_000;
 
 /** What a step over a list adds to the move of its run. */
@@ -26,7 +27,7 @@ type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "agai
 
 const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], timers: [], endItems: [], again: false };
 
-/** A step that begins. One that cannot, because its items are no list, has failed and says why. */
+/** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
   run: RunSeen,
   step: GraphStep,
@@ -37,7 +38,8 @@ export function begin(
   try {
     const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
     const fan = { lane: laneOfItems(run, step).id, total: itemsOf(step, values).length, created: 0 };
-    // One timer for all of them: most of the time an item waits for those before it, and that is no wait that is too long.
+    // One timer for the whole list: an item mostly waits for the items before it, which must not count as
+    // waiting too long.
     const timers = step.asks.length > 0 ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
     return { ...create(run, step, fan, values, kept, settings), gates, timers };
   } catch (error) {
@@ -46,7 +48,7 @@ export function begin(
   }
 }
 
-/** The next items of a step, from where its row says. */
+/** Creates the next items of a step, from where its row says. */
 export function create(
   run: RunSeen,
   step: GraphStep,
@@ -65,18 +67,18 @@ export function create(
     enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
-  // Where nothing is left to run, nobody will bring news: look again by oneself.
+  // If nothing is left to run, no news will come, so the run is looked at again.
   const again = end < items.length || enqueue.length === 0;
   return { ...NO_FAN, steps: [moved(step, "open", created, null)], enqueue, again };
 }
 
 /**
- * What is kept of a run that is done again: how the items of its step ended, a list if the step came to an end there, and
- * by their places if it did not.
+ * What a rerun keeps of the step's items from the earlier run: a list of outcomes if the step ended there,
+ * otherwise the outcomes by item index.
  */
 export type Kept = readonly ItemOutcome[] | ReadonlyMap<number, string> | null;
 
-/** Items that succeeded there stay as they are, if the list is as long as it was. */
+/** An item that succeeded there is kept, provided that the list still has the same length. */
 function keptText(kept: Kept, index: number, total: number): string | undefined {
   if (kept === null) return undefined;
   if (!isList(kept)) return kept.get(index);
@@ -86,13 +88,13 @@ function keptText(kept: Kept, index: number, total: number): string | undefined 
 
 const isList = (kept: NonNullable<Kept>): kept is readonly ItemOutcome[] => Array.isArray(kept);
 
-/** Of a step that came to no end, those of its items that did. */
+/** For a step that did not end: those of its items that succeeded. */
 export const keptItems = (items: readonly ItemSeen[]): Kept =>
   new Map(
     items.flatMap((seen) => (seen.state === "succeeded" ? [[seen.item, outcomeText(seen)] as const] : [])),
   );
 
-/** All items are over: the step comes to what they came to. */
+/** All items have ended: the step ends with their outcomes. */
 export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], kept: Kept): StepMove {
   const byPlace = new Map(items.map((each) => [each.item, each]));
   const texts: string[] = [];
@@ -109,7 +111,7 @@ export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], 
 const stateOf = ({ state }: ItemSeen): ItemOutcome["state"] =>
   state === "succeeded" || state === "cancelled" ? state : "failed";
 
-/** A result is written as it was stored: it may be large, and need not be read for this. */
+/** A result is copied as it was stored: it may be large and need not be parsed for this. */
 function outcomeText(seen: ItemSeen): string {
   const state = stateOf(seen);
   if (state === "succeeded") return `{"state":"succeeded","result":${seen.body ?? "null"}}`;
@@ -122,7 +124,7 @@ const UNSTARTED = JSON.stringify({
   error: endError("cancelled", { by: "onFailure" }),
 });
 
-/** What becomes of the other items when one has failed. */
+/** What becomes of the other items after one has failed. */
 export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {
   const policy = step.each?.onFailure ?? "run-all";
   if (policy === "run-all" || !run.failed.includes(step.name)) return [];
@@ -133,6 +135,6 @@ function moved(step: GraphStep, state: StepMove["state"], fan: Fan | null, body:
   return { name: step.name, state, unit: null, body, fan };
 }
 
-/** One lane for all of them: what one waits for, they all wait for, and they start in the order of their ids. */
+/** One lane for all items: they wait for the same gates and start in the order of their ids. */
 const laneOfItems = (run: RunSeen, step: GraphStep): LaneSpec =>
   laneOfStep(run, step, windowKey(run.id, step.name));

@@ -1,4 +1,4 @@
-/** The decision of one look at one run: what core says follows, as rows to write. */
+/** The decision of one look at one run: turns what core says follows into rows to write. */
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
@@ -15,7 +15,7 @@ import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
 import type { Wanted } from "./wanted.ts";
 
-/** One run. Where something has to be read first, there is no move yet. */
+/** One run. While something has to be read first, there is no move. */
 export class RunLook {
   readonly #run: RunSeen;
   readonly #graph: Graph;
@@ -74,7 +74,7 @@ export class RunLook {
     };
   }
 
-  /** A step that has ended is written down as such; one over a list goes on, or comes to its end. */
+  /** Records a step that has ended. A step over a list continues or ends. */
   #absorb(seen: StepSeen): void {
     if (seen.state !== "open") return;
     const { name, unit, body, fan } = seen;
@@ -88,7 +88,7 @@ export class RunLook {
     else if (!fan.left) this.#conclude(step, fan);
   }
 
-  /** What was not created yet never will be. */
+  /** Items that were not created yet never will be. */
   #stop(step: GraphStep, fan: NonNullable<StepSeen["fan"]>, ended: RunMove["endItems"]): void {
     this.#endItems = [...this.#endItems, ...ended];
     const { lane, total } = fan;
@@ -133,11 +133,11 @@ export class RunLook {
     this.#gates = [...this.#gates, ...move.gates];
     this.#enqueue = [...this.#enqueue, ...move.enqueue];
     this.#timers = [...this.#timers, ...move.timers];
-    // A step that failed at once decides others.
+    // A step that failed at once affects other steps.
     this.#again ||= move.again || move.steps.some(({ state }) => state === "failed");
   }
 
-  /** How the items ended that this run takes over; null where it takes over none. */
+  /** The outcomes of items that this run takes over. Null if it takes over none. */
   #kept(step: GraphStep): Kept | undefined {
     if (this.#run.rerunOf === null) return null;
     const key = { run: this.#run.rerunOf, step: step.name };
@@ -153,7 +153,7 @@ export class RunLook {
     return Array.isArray(outcomes) ? (outcomes as unknown as readonly ItemOutcome[]) : null;
   }
 
-  /** What follows, once everything that it depends on has been read. */
+  /** What follows, once everything it depends on has been read. */
   #progress() {
     for (;;) {
       const answer = progress(this.#graph, this.#now());
@@ -171,7 +171,7 @@ export class RunLook {
     return valuesOf(this.#graph, this.#now());
   }
 
-  /** What a step gave: the result of its unit, or how its items ended. */
+  /** Reads the output of a step: the result of its unit, or the outcomes of its items. */
   #read(name: string): boolean {
     if (this.#outputs.has(name)) return true;
     const seen = this.#run.steps.find((step) => step.name === name);

@@ -1,10 +1,10 @@
-/** Texts of the store, parsed once where they come again and again. */
+/** Parses texts of the store, and remembers those that come again and again. */
 import type { Graph } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 
 const parsed = new Map<string, Graph>();
 
-/** The same for all runs of a workflow: read once. */
+/** All runs of a workflow share one graph, so it is parsed once. */
 export function graphFrom(text: string): Graph {
   const known = parsed.get(text);
   if (known) return known;
@@ -14,7 +14,7 @@ export function graphFrom(text: string): Graph {
   return graph;
 }
 
-/** Lists are looked at again with every batch of their items: large texts are parsed once. */
+/** A list is looked at again with every batch of its items, so large texts are parsed once. */
 const LARGE = 10_000;
 let lastParsed: { readonly text: string; readonly value: Json } | undefined;
 

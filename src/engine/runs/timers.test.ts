@@ -9,7 +9,7 @@ import { lookAtTimers } from "./timers.ts";
 
 const CLAIM_TIMEOUT_MS = 1_000;
 
-/** A pool of one slot that somebody has. */
+/** A pool of one slot that is held. */
 async function fullPool(): Promise<Bench<Store>> {
   const clock = new FakeClock();
   const bench = new Bench<Store>(openMemory({ now: clock.now }), clock);
@@ -34,7 +34,7 @@ describe("the time that a step may wait for its pools", () => {
       enqueue: [unitOf("r", "fetch", { claimTimeoutMs: CLAIM_TIMEOUT_MS })],
     });
     const claim = await bench.claimOne("r-fetch");
-    // Others of its lane wait, while it is at work.
+    // Others of its lane wait while it runs.
     await bench.move(laneOfSteps("r"), { blocked: '["pool:smtp"]' });
     bench.clock.advance(5 * CLAIM_TIMEOUT_MS);
     await bench.report(claim, { to: "returned" });

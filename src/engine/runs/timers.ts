@@ -1,10 +1,10 @@
 /**
- * Times that run out: a run that takes too long, a step that waited too long for its pools, a list whose pools have let none
- * of its items in for too long.
+ * Timeouts: a run that takes too long, a step that waited too long for its pools, and a list whose pools have
+ * admitted none of its items for too long.
  *
- * What counts is how long a step waited for a gate that was full, or behind others; while a gate is paused or has no
- * limit, nobody could have let it in, and its clock stands still. That is known from what its lane waited for. So a timer
- * that rings is only a reason to look, and is set again for what is left.
+ * Only the time counts that a step waited for a full gate, or behind others. While a gate is paused or not
+ * set, nothing could have admitted the step, so its clock stands still. The history of its lane tells which
+ * it was. So a timer that rings is only a reason to look, and is set again for the time that is left.
  */
 import { describe } from "../../core/gate/describe.ts";
 import { windowKey } from "../../core/gate/key.ts";
@@ -18,14 +18,14 @@ import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
 import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
-/** Where a clock stands still, a timer that rings is not set again sooner than this. */
+/** While a clock stands still, its timer is not set again sooner than this. */
 const SOON_MS = 1_000;
-/** To find out when a list last moved takes a look at all of its items. */
+/** Finding out when a list last moved means reading all of its items. */
 const SOON_FOR_LISTS_MS = 5_000;
 
 const PUT_OFF_MS = 60_000;
 
-/** Answers in how long to look again. */
+/** Answers how long to wait until the next look. */
 export async function lookAtTimers(
   store: Store,
   claimTimeoutMs: number,
@@ -36,7 +36,7 @@ export async function lookAtTimers(
     try {
       await ring(store, timer, claimTimeoutMs);
     } catch (error) {
-      // One that cannot be rung must not keep the others from it: it is tried again in a while.
+      // A timer that cannot be handled must not block the others. It is tried again later.
       const typed = asDataError(error);
       if (!isDataError(typed)) throw error;
       failed?.(typed);
@@ -64,7 +64,7 @@ async function endRun(store: Store, timer: Timer): Promise<void> {
 async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
   const view = await store.wait(timer.id);
   if (!view || isOver(view.task.state)) return store.resetTimer(timer, null);
-  // It has its slots, or waits for a retry: should it come back in line, its time begins anew.
+  // It has its slots or waits for a retry. If it comes back in line, its time starts again.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const waitedMs = (await clockOf(store, view))(view.task.since);
   const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs);
@@ -74,16 +74,16 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
 }
 
 /**
- * A long list on a small pool is no wait that is too long: as long as its items are let in one after the other, it moves. So
- * the clock of an item begins when the last of them was let in, and stands still while it waits for those before it, at
- * the window. Then all of them have waited too long together.
+ * A long list on a small pool does not wait too long as long as its items are admitted one after the other.
+ * So the clock of an item starts when the last item was admitted, and stands still while the item waits at
+ * the window for the items before it. After that, all items have waited too long together.
  */
 async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
   const list = await store.standstill(timer.id);
   if (!list?.open) return store.resetTimer(timer, null);
   const [first] = list.waiting;
   const view = first && (await store.wait(first.id));
-  // All are at work or wait for a retry: should one come back in line, its time begins anew.
+  // All items run or wait for a retry. If one comes back in line, its time starts again.
   if (view?.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const clock = await clockOf(store, view, windowOf(view));
   const waitedMs = (at: number): number => clock(Math.max(at, list.claimedAt ?? at));
@@ -104,15 +104,15 @@ function windowOf({ task }: WaitView): string | undefined {
   return step && windowKey(step.run, step.name);
 }
 
-/** Undefined when it has waited too long. */
+/** Undefined if it has waited too long. */
 function lookAgainMs(hurdles: readonly Reason[], left: number): number | undefined {
-  // Its clock runs, so what is left runs out; while it stands still, there is no hurry.
+  // If its clock runs, the rest of its time runs out. While the clock stands still, there is no hurry.
   if (left > 0 && hurdles.length > 0 && hurdles.every(isFull)) return left;
   if (left > 0 || !hurdles.some(isFull)) return Math.max(left, SOON_MS);
   return undefined;
 }
 
-/** How long its lane has waited since an instant, without what it waited for `uncounted`. */
+/** How long its lane has waited since an instant, without the time it waited for `uncounted`. */
 async function clockOf(
   store: Store,
   { task, now }: WaitView,

@@ -1,4 +1,4 @@
-/** A step as a unit: what it asks, what it is given, and what its worker and its recovery need to know. */
+/** A step as a unit: its asks, its input, and what its worker and its recovery need to know. */
 import { asksOfEveryTask } from "../../core/gate/asks.ts";
 import { runGateKey } from "../../core/gate/key.ts";
 import { optionsOfTask } from "../../core/unit-options.ts";
@@ -26,7 +26,7 @@ export function unitOf(
     name: step.task,
     priority: step.priority ?? run.priority,
     lane,
-    // As an enqueue writes it: no value at all is an empty text.
+    // As `enqueue` stores it: no value at all is an empty text.
     input: JSON.stringify(input) ?? "",
     options,
     key: null,
@@ -50,7 +50,7 @@ export const alike = (run: RunSeen, step: GraphStep, lane = laneOfStep(run, step
   options: optionsOf(run, step),
 });
 
-/** `window`: a gate of the step's items, beside what every unit of this step asks. */
+/** `window` is the gate of the step's items, in addition to what every unit of this step asks. */
 export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): LaneSpec {
   const own = [runGateKey(run.id, step.gate), ...(window ? [window] : [])];
   const asks = [
@@ -61,7 +61,7 @@ export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): Lane
   return laneOf(step.queue, step.task, asks);
 }
 
-/** Whether one failed item keeps the others from starting. */
+/** True if one failed item keeps the others from starting. */
 const isStopped = ({ each }: GraphStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
 
 const optionsOf = (run: RunSeen, step: GraphStep): string =>

@@ -1,4 +1,4 @@
-/** What has been read for the runs in hand, and what has to be read before they can move. */
+/** What has been read for the runs in hand, and what must be read before they can move. */
 import type { Reading, Results, StepKey } from "../../store/runs.ts";
 import { keyOfStep } from "../../store/runs.ts";
 

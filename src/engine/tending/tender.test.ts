@@ -25,7 +25,7 @@ interface World {
   readonly env: FakeEnv;
   readonly store: MemoryStore;
   readonly tender: Tender;
-  /** When it looked, from the beginning on. */
+  /** When it looked, counted from the start. */
   readonly looks: number[];
   readonly parked: (readonly string[])[];
   readonly hints: string[];

@@ -6,13 +6,13 @@ import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 
 interface TenderOptions extends Polling {
-  /** Called after each look, with the gates that lanes are parked on. */
+  /** Called after each look with the gates that lanes are parked on. */
   readonly looked: (parkedOn: readonly string[]) => void;
 }
 
-/** So much at once means that there is more. */
+/** If this many were moved at once, there may be more. */
 const A_BATCH = 500;
-/** The store tells of so many parked gates at once. */
+/** The most parked gates that the store lists at once. */
 const A_LIST = 200;
 
 export class Tender implements Service {
@@ -42,7 +42,7 @@ export class Tender implements Service {
 
   async #look(): Promise<number | undefined> {
     const { parkedOn, promoted, expired, nextDueAt, now } = await this.#store.tend(this.#parkedAfter);
-    // A list that is not full was the end of the round: one that is empty must mean that nobody is parked.
+    // A list that is not full ends the round, because an empty list must mean that no lane is parked.
     this.#parkedAfter = parkedOn.length < A_LIST ? "" : (parkedOn.at(-1) ?? "");
     if (promoted > 0) this.#store.hint("work");
     this.#options.looked(parkedOn);

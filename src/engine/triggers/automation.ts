@@ -1,4 +1,4 @@
-/** A look at an automation: whether the others have done what it waits for. */
+/** A look at an automation: whether the other workflows have done what it waits for. */
 import { createHash } from "node:crypto";
 import type { Acted, Success } from "../../core/schedule/automation.ts";
 import { toActOn } from "../../core/schedule/automation.ts";
@@ -12,7 +12,7 @@ export async function lookAtAutomation(look: Look, automation: AppAutomation): P
   const { when } = JSON.parse(row.spec) as AutomationSpec;
   const { workflow } = automation;
   const state = JSON.parse(row.state) as AutomationState;
-  // It was declared when it was to be looked at first.
+  // Its first look was due at the moment it was declared.
   const acted: Acted = state.acted ?? { since: row.nextAt ?? now, seen: {}, run: null };
   const successes = await store.lastSuccesses([...when.of, workflow]);
   const found = toActOn(workflow, when, new Map(successes.map((each) => [each.workflow, each])), acted);
@@ -37,14 +37,14 @@ async function isIdle({ store }: Look, workflow: string): Promise<boolean> {
   return !queued && !inProgress;
 }
 
-/** The first look, or the first after a change: from now on with every poll. */
+/** The first look, or the first after a change. From now on it is looked at with every poll. */
 const fromNowOn = (state: AutomationState, acted: Acted): TriggerDecision => ({
   state: JSON.stringify({ ...state, acted }),
   nextAt: null,
   submit: [],
 });
 
-/** Short for the successes it acts on: the same ones give the same run. */
+/** A short name for the successes it acts on: the same successes give the same run. */
 function cursorOf(found: readonly Success[]): string {
   const pairs = found.map(({ workflow, run }) => [workflow, run]);
   return createHash("sha256").update(JSON.stringify(pairs)).digest("base64url").slice(0, 22);

@@ -1,4 +1,4 @@
-/** What the evaluations of triggers share: what they are given, and what they may decide. */
+/** What all trigger evaluations share: their input, and what they may decide. */
 import type { RunTags } from "../../core/schedule/definition.ts";
 import type { AppTrigger } from "../../core/schedule/trigger.ts";
 import type { NewRun } from "../../store/runs.ts";
@@ -8,23 +8,23 @@ import type { Firing, TriggerRow } from "../../store/triggers.ts";
 interface RunOptions {
   readonly key: string;
   readonly tags: RunTags;
-  /** The workflow's own when not said. */
+  /** The workflow's own priority if absent. */
   readonly priority: number | undefined;
   readonly source: string;
 }
 
-/** Makes a run of a workflow of this app; refuses what it cannot run. */
+/** Creates a run of a workflow of this app. Refuses what it cannot run. */
 export type ToRun = (workflow: string, input: unknown, options: RunOptions) => Promise<NewRun>;
 
 export interface Look {
   readonly store: Store;
   readonly toRun: ToRun;
   readonly row: TriggerRow;
-  /** The store's. */
+  /** The store's time. */
   readonly now: number;
 }
 
-/** Nothing to write when undefined. */
+/** Undefined if there is nothing to write. */
 export type TriggerDecision = Pick<Firing, "state" | "nextAt" | "submit"> | undefined;
 
 export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
@@ -36,7 +36,7 @@ export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What is due stays due. The error is written down once, not with every look. */
+/** The trigger stays due. The error is recorded once, not with every look. */
 export function stillDue({ row, now }: Look, error: unknown): TriggerDecision {
   const state = JSON.parse(row.state) as { readonly error?: { readonly message: string } };
   const message = messageOf(error);

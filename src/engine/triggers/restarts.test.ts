@@ -1,4 +1,5 @@
-// On the store in memory, which is quick and plays a disk here; on those people use: test/triggers.
+// On the memory store, which is fast and stands for a disk here. test/triggers has the same for the real
+// stores.
 
 import { restartCases } from "../../../test/triggers/restarts.ts";
 import { openMemory } from "../../store/memory/index.ts";

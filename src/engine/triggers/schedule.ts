@@ -11,7 +11,7 @@ import type { NewRun } from "../../store/runs.ts";
 import type { Look, TriggerDecision } from "./decision.ts";
 import { optionsOf, stillDue } from "./decision.ts";
 
-/** When is said by the row, whoever declared it last; what, by the app. */
+/** The row says when, as it was declared last. The app says what. */
 export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise<TriggerDecision> {
   const { row, now } = look;
   const { cron, timezone, catchUp, overlap } = JSON.parse(row.spec) as ScheduleSpec;
@@ -37,7 +37,10 @@ export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise
   return { state: JSON.stringify(after), nextAt: due.nextAt, submit: runs };
 }
 
-/** Runs of this source come about by its stamp alone, so none can appear between this look and the decision. */
+/**
+ * Only this trigger's stamp creates runs of this source, so none can appear between this look and the
+ * decision.
+ */
 async function free(
   { store, row }: Look,
   overlap: Overlap,

@@ -1,6 +1,6 @@
 /**
- * A look through a sensor: the user's function, with a bound on its time. What it answers is taken whole or not at all; after
- * an error its cursor stays, and it looks again after its interval.
+ * A look through a sensor: calls the user's function with a time limit. Its answer is taken whole or not at
+ * all. After an error its cursor stays, and it looks again after its interval.
  */
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
@@ -15,10 +15,10 @@ import type { NewRun } from "../../store/runs.ts";
 import type { Look, TriggerDecision } from "./decision.ts";
 import { messageOf, optionsOf } from "./decision.ts";
 
-/** More than this belongs into several looks. */
+/** More runs than this belong into several looks. */
 const MOST_AT_ONCE = 1_000;
 
-/** Undefined when it was told to stop. */
+/** Undefined if it was told to stop. */
 export async function lookThroughSensor(
   look: Look,
   sensor: AppSensor,
@@ -85,7 +85,7 @@ function runOf({ toRun }: Look, sensor: AppSensor, submission: SensorSubmission)
   });
 }
 
-/** Its code may not listen to the signal; its answer is then not waited for. */
+/** Its code may ignore the signal. Its answer is then not awaited. */
 async function inTime<T>(
   env: Env,
   ms: number,

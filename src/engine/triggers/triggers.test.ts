@@ -20,13 +20,13 @@ const START = Date.UTC(2026, 0, 1, 0, 0, 30);
 
 type Parts = Pick<AppDefinition, "schedules" | "sensors" | "automations">;
 
-/** A store, its runs in the order in which they were made, and successes that the test says. */
+/** A store, its runs in the order they were created, and the successes that the test sets. */
 class World {
   readonly env = new FakeEnv(new FakeClock(START));
   readonly store: MemoryStore;
   readonly errors: unknown[] = [];
   readonly successes = new Map<string, Success>();
-  /** Refuses runs with what is in it. */
+  /** If set, every run is refused with this error. */
   refusal: Error | undefined;
 
   constructor() {
@@ -67,7 +67,7 @@ class World {
     return new Triggers(store, this.env, { app, owner: OWNER, toRun, pollMs: 1_000, jitterMs: 500, failed });
   }
 
-  /** As the start of a worker does; the memory store has done it before it answers. */
+  /** Declares like the start of a worker. The memory store is done before it returns. */
   declare(triggers: readonly AppTrigger[]): void {
     const declared = triggers.map(({ name, kind, workflow, spec, paused }) => {
       return { name, kind, workflow, spec: JSON.stringify(spec), paused };
@@ -103,7 +103,7 @@ class World {
   }
 }
 
-/** The app that all of them belong to. */
+/** The app that owns all triggers here. */
 const OWNER = "shop";
 
 const everyMinute = schedule({ id: "tick", workflow: "w", cron: "* * * * *" });

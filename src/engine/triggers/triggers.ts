@@ -1,7 +1,7 @@
 /**
- * Starts runs by itself: looks at the schedules, sensors and automations of an app when they are due, and with every
- * poll. Any number of processes may do so at once, and end anywhere: whatever a look decides is one transaction that needs
- * the stamp it began with, so each run is made once.
+ * Starts runs by itself: looks at the schedules, sensors and automations of an app when they are due, and
+ * with every poll. Any number of processes may do so at once and may die at any point: each decision is one
+ * transaction that requires the stamp it began with, so each run is created once.
  */
 import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
 import type { Env } from "../../env/env.ts";
@@ -17,12 +17,12 @@ import { lookThroughSensor } from "./sensor.ts";
 
 interface TriggersOptions extends Polling {
   readonly app: AppTriggers;
-  /** The app's name: what belongs to others is theirs to look at. */
+  /** The name of the app. It does not look at triggers of other apps. */
   readonly owner: string;
   readonly toRun: ToRun;
 }
 
-/** Beyond a sensor's own timeout: for its answer to be written down. */
+/** Time beyond a sensor's own timeout, to record its answer. */
 const GRACE_MS = 10_000;
 const WAKE_MS = 50;
 
@@ -47,7 +47,7 @@ export class Triggers implements Service {
     this.#mine = new Map(all.map((trigger) => [trigger.name, trigger]));
   }
 
-  /** Does nothing for an app without any. */
+  /** Does nothing for an app without triggers. */
   async start(): Promise<void> {
     if (this.#mine.size === 0) return;
     this.#stop = new AbortController();
@@ -60,7 +60,7 @@ export class Triggers implements Service {
     await Promise.all(this.#sensing.values());
   }
 
-  /** Something has happened to runs; there may be very much of it, and a moment later is soon enough. */
+  /** Something has happened to runs. That may be very frequent, and a moment later is soon enough. */
   wake(): void {
     if (this.#mine.size === 0 || this.#waking) return;
     this.#waking = true;
@@ -82,7 +82,10 @@ export class Triggers implements Service {
     return next;
   }
 
-  /** When to look at it next, if that is known. What goes wrong with one is no reason not to look at the others. */
+  /**
+   * Answers when to look at it next, if known. An error with one trigger does not keep the others from being
+   * looked at.
+   */
   async #lookAt(row: TriggerRow, now: number): Promise<number | null> {
     const trigger = this.#mine.get(row.name);
     if (!trigger || row.app !== this.#options.owner || row.paused || this.#stop.signal.aborted) return null;
@@ -97,7 +100,7 @@ export class Triggers implements Service {
         trigger.kind === "schedule"
           ? await lookAtSchedule(look, trigger)
           : await lookAtAutomation(look, trigger);
-      // What failed is due still: its time is the next poll.
+      // A trigger that failed is still due. The next poll tries again.
       if (!decision || !(await this.#fire(row, decision)) || decision.nextAt === row.nextAt) return null;
       return decision.nextAt;
     } catch (error) {
@@ -106,7 +109,7 @@ export class Triggers implements Service {
     }
   }
 
-  /** Looks as long as it takes, beside everything else. */
+  /** Looks for as long as it takes, in parallel with everything else. */
   #sense(look: Look, sensor: AppSensor): void {
     const { name, busy } = look.row;
     if (busy || this.#sensing.has(name)) return;
@@ -118,7 +121,8 @@ export class Triggers implements Service {
       .catch(failed)
       .then((isDone) => {
         this.#sensing.delete(name);
-        // To learn its next time. What was not written down is due still, and waits for the poll.
+        // Looks again to learn its next time. If nothing was recorded, it is still due and waits for the
+        // poll.
         if (isDone) this.#loop.wake();
       });
     this.#sensing.set(name, done);
@@ -130,7 +134,7 @@ export class Triggers implements Service {
     const taken = await this.#store.takeTrigger(name, stamp, timeoutMs + GRACE_MS);
     if (taken === undefined) return false;
     const decision = await lookThroughSensor(look, sensor, this.#env, this.#stop.signal);
-    // Told to stop: gives it back as it was, so that another process need not wait.
+    // Told to stop: gives the trigger back unchanged, so that another process need not wait.
     return this.#fire({ name, stamp: taken }, decision ?? { state, nextAt, submit: [] });
   }
 

@@ -1,13 +1,13 @@
 import type { Claimed } from "../claiming/claims.ts";
 
-/** A claim that is being run here. Most tasks never look at their signal, so it is made when they do. */
+/** A claim that runs here. Most tasks never look at their signal, so it is created on first use. */
 export class ActiveSlots {
   readonly claim: Claimed;
-  /** The store knows that it began. */
+  /** The store knows that it started. */
   marked: boolean;
-  /** When its code began; undefined until then. */
+  /** When its code started. Undefined until then. */
   begunAt: number | undefined;
-  /** Its own lease was not renewed in time: nobody counts it any more. */
+  /** Its own lease was not renewed in time, so it no longer counts. */
   isLost = false;
   #controller: AbortController | undefined;
   #reason: unknown;
@@ -24,7 +24,7 @@ export class ActiveSlots {
     return this.#controller.signal;
   }
 
-  /** Why, if it was aborted. */
+  /** The reason, if it was aborted. */
   get abortedFor(): unknown {
     return this.#reason;
   }

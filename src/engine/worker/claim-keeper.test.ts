@@ -5,7 +5,7 @@ import { ClaimKeeper } from "./claim-keeper.ts";
 import type { Leased } from "./holdings.ts";
 import type { Running } from "./running.ts";
 
-/** Claims "a" with a lease of 9 s and "b" with one of 30 s, and a store that answers as it is told. */
+/** Claims "a" with a lease of 9 s and "b" with one of 30 s, and a store that answers as the test says. */
 function kept() {
   const env = new FakeEnv();
   const begin = env.monotonic();

@@ -1,7 +1,7 @@
 /**
- * Renews claims that have a lease of their own, each third of the shortest. What was not renewed in time is somebody
- * else's: its code is aborted. A store that does not answer is asked again soon; if it stays away, our own clock ends
- * what can no longer be sure.
+ * Renews claims that have their own lease, every third of the shortest one. A claim that was not renewed in
+ * time is no longer ours, so its code is aborted. If the store does not answer, it is asked again soon. If it
+ * stays away, our own clock ends the claims whose lease may have run out.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
@@ -15,7 +15,7 @@ export class ClaimKeeper {
   readonly #claims: Claims;
   readonly #running: Pick<Running, "leased" | "lose">;
   readonly #env: Env;
-  /** When each lease was last known to be good, by claim. */
+  /** When each lease was last known to be valid, by epoch. */
   readonly #sureAt = new Map<number, number>();
   #cancel: (() => void) | undefined;
   #renewing = false;
@@ -26,7 +26,7 @@ export class ClaimKeeper {
     this.#env = env;
   }
 
-  /** There may be claims that were not there before. */
+  /** There may be new claims. */
   look(): void {
     if (this.#renewing) return;
     const held = this.#running.leased;
@@ -72,7 +72,7 @@ export class ClaimKeeper {
     }
   }
 
-  /** By our own clock it has run out, so somebody else may have begun. */
+  /** By our own clock the lease has run out, so the task may have started elsewhere. */
   #distrust(asked: readonly Leased[]): void {
     const now = this.#env.monotonic();
     for (const claim of asked) {

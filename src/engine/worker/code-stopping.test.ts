@@ -56,7 +56,7 @@ describe("code that is stopping", () => {
     end();
     claims.hear("work");
     await env.settle();
-    // Another exchange was made meanwhile, and said nothing of it.
+    // Another exchange was made meanwhile and did not mention it.
     expect([claims.finished, claims.reports.at(-1)?.finished]).toEqual([["a failed"], []]);
     answer({});
     await env.settle();
@@ -75,7 +75,7 @@ describe("code that is stopping", () => {
     claims.replies = [{ claimed: [claim("a", 2)] }];
     claims.hear("work");
     await env.settle();
-    // It was claimed anew, so the first claim was taken away, whether we had heard of that or not.
+    // The task was claimed anew, so the first claim was taken away, whether we had heard of that or not.
     expect([first?.signal.aborted, executor.jobs[1]?.signal.aborted]).toEqual([true, false]);
     expect(claims.reports.at(-1)?.active).toBeLessThanOrEqual(2);
     ends[0]?.(done());

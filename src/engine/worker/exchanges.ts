@@ -1,7 +1,7 @@
 /**
- * The conversation with the store: what finished is reported and new work comes back in the same breath. With many
- * slots there are two exchanges under way: one half runs here while the store has the other. After one that failed none
- * flies until it is known what is ours (`recovery.ts`).
+ * The conversation with the store: one exchange reports what finished and brings new work. With many slots
+ * two exchanges are in flight: one half runs here while the store works on the other. After a failed exchange
+ * none is sent until it is known what is ours (`recovery.ts`).
  */
 import type { Env } from "../../env/env.ts";
 import { turn } from "../../env/timers.ts";
@@ -22,13 +22,13 @@ import type { Tell } from "./worker-event.ts";
 interface ExchangeOptions {
   readonly slots: number;
   readonly atOnce: number;
-  /** The most that may be claimed and not begun; no bound when absent. */
+  /** The most claims that may be waiting to start. Unbounded if absent. */
   readonly mostClaimed?: number | undefined;
-  /** Slots that neither run anything nor could begin anything now. */
+  /** Slots that run nothing and cannot start anything now. */
   readonly blocked: () => number;
 }
 
-/** What it works with, and whom it tells. */
+/** Its collaborators. */
 interface ExchangeParts {
   readonly claims: Claims;
   readonly env: Env;
@@ -46,7 +46,7 @@ export class Exchanges {
   readonly #options: ExchangeOptions;
   readonly #appetite: number;
   readonly #wake = new Signal();
-  /** Set whenever an exchange may fly that might not before. */
+  /** Set whenever an exchange becomes possible that was not before. */
   readonly #cleared = new Signal();
   readonly #flights = new Set<Promise<unknown>>();
 
@@ -56,7 +56,7 @@ export class Exchanges {
     this.#appetite = Math.ceil(options.slots / options.atOnce);
   }
 
-  /** The next exchange flies as soon as it may. */
+  /** The next exchange is sent as soon as possible. */
   speak(): void {
     this.#wake.set();
     this.#cleared.set();
@@ -67,12 +67,12 @@ export class Exchanges {
     return holdings.size === 0 && outbox.isEmpty && this.#flights.size === 0;
   }
 
-  /** Resolves when every exchange under way has its answer, or has failed. */
+  /** Resolves when every exchange in flight was answered or has failed. */
   async landed(): Promise<void> {
     await Promise.allSettled(this.#flights);
   }
 
-  /** Runs until the worker closes and everything is said. */
+  /** Runs until the worker closes and everything is reported. */
   async run(): Promise<void> {
     const { machine, outbox } = this.#parts;
     for (;;) {
@@ -81,7 +81,7 @@ export class Exchanges {
       while (!this.#mayFly()) await this.#cleared.wait();
       if (machine.state.isGone) this.#dropReports();
       if (isClosing(machine.state) && outbox.isEmpty) {
-        // What is on its way may bring claims that must be given back; its end wakes us.
+        // An exchange in flight may bring claims that must be given back. Its end wakes us.
         if (this.#flights.size > 0) continue;
         break;
       }
@@ -92,7 +92,7 @@ export class Exchanges {
     machine.happened("allSaid");
   }
 
-  /** There is nobody to tell. */
+  /** The store is gone, so there is nobody to report to. */
   #dropReports(): void {
     this.#parts.outbox.clear();
     if (this.isIdle) this.#parts.machine.happened("idle");
@@ -102,7 +102,7 @@ export class Exchanges {
     return !this.#parts.machine.state.isRecovering && this.#flights.size < this.#options.atOnce;
   }
 
-  /** Slots that neither run anything nor may be filled by an exchange on its way. */
+  /** Slots that run nothing and are not reserved for an exchange in flight. */
   #room(): number {
     const { slots, blocked } = this.#options;
     return slots - this.#parts.holdings.size - blocked() - this.#flights.size * this.#appetite;
@@ -173,7 +173,7 @@ export class Exchanges {
       machine.happened("sessionLost");
       return;
     }
-    // It was cancelled while we said how it ended: its record is another one, but its code has ended.
+    // It was cancelled while we reported its end: the store has another outcome, but its code has ended.
     const refused = new Set(answer.refused);
     for (const one of finished)
       if (!isStopped(one) && refused.has(one.id) && !holdings.knows(one)) outbox.add(stopped(one));
@@ -183,7 +183,7 @@ export class Exchanges {
   }
 }
 
-/** Whether runs may move on. After an item that another one has followed there is nothing to do yet. */
+/** True if runs may move on. An item that was followed by another one of its lane changes nothing yet. */
 function isNewsIn(finished: readonly Finished[], claimed: readonly Claimed[]): boolean {
   const followed = new Set(claimed.map(({ lane }) => lane));
   return finished.some((one) => isStopped(one) || (one.news && !followed.has(one.news.lane ?? "")));

@@ -5,7 +5,7 @@ import { follow } from "./follow.ts";
 import type { Happening, Order, Phase, State } from "./state.ts";
 import { isDraining, STOPPED_STATE } from "./state.ts";
 
-/** What a machine came to, and what it ordered, step by step. */
+/** The state of a machine after these happenings, and its orders step by step. */
 function having(...happenings: Happening[]): { state: State; ordered: string[][] } {
   const ordered: string[][] = [];
   let state = STOPPED_STATE;

@@ -4,12 +4,12 @@ import type { Happening, Order, Phase, PlainHappening, State } from "./state.ts"
 import { isDraining, STOPPED_STATE } from "./state.ts";
 
 interface Step {
-  /** As it was, when absent. */
+  /** Unchanged if absent. */
   readonly state?: State;
   readonly orders: readonly Order[];
 }
 
-/** Most happenings change nothing, so their steps are made once. */
+/** Most happenings change nothing, so their steps are created once. */
 const NOTHING: Step = { orders: [] };
 const SPEAK: Step = { orders: ["speak"] };
 
@@ -88,14 +88,14 @@ function followLife(state: State, happening: LifeHappening): Step {
   }
 }
 
-/** Somebody may have asked for a stop meanwhile. */
+/** A stop may have been requested meanwhile. */
 function opened(state: State): Step {
   if (state.graceMs === Number.POSITIVE_INFINITY) return enter(state, "working", "converse", "speak");
   const { state: draining, orders } = drain(state);
   return { ...(draining ? { state: draining } : {}), orders: ["converse", ...orders] };
 }
 
-/** Each who asks has a patience of his own; the shortest counts. */
+/** Each request to stop has its own grace period. The shortest counts. */
 function stop(state: State, graceMs: number): Step {
   const impatient = graceMs < state.graceMs ? { ...state, graceMs } : state;
   if (state.phase === "working") return drain({ ...state, graceMs });
@@ -106,7 +106,7 @@ function stop(state: State, graceMs: number): Step {
 const drain = (state: State): Step =>
   enter({ ...state, hinted: true }, "draining", "retire", "giveBack", "speak");
 
-/** The time for this part of the stop is over, or not needed. */
+/** The time for this part of the stop is over, or was not needed. */
 function waited(state: State): Step {
   switch (state.phase) {
     case "draining":
@@ -132,7 +132,7 @@ function answered(state: State, more: boolean, yielded: boolean): Step {
 }
 
 function unanswered(state: State, { kind, error }: Unanswered): Step {
-  // What an exchange could not say comes back to be said, and is dropped there.
+  // Reports that an exchange could not deliver come back to be sent, and are dropped there.
   if (state.isGone) return SPEAK;
   if (isStoreGone(error)) {
     const next = { ...state, isGone: true, isRecovering: false, session: undefined };
@@ -148,7 +148,7 @@ function away(state: State, error: unknown): Step {
 
 const to = (state: State, ...orders: Order[]): Step => ({ state, orders });
 
-/** Phases that wait for something say so last, and for how long. */
+/** Phases that wait for something order that last, and for how long. */
 function enter(state: State, phase: Phase, ...orders: Order[]): Step {
   if (isWaiting(phase)) orders.push({ do: "wait", ms: waitMs(phase, state.graceMs) });
   return { state: { ...state, phase }, orders };
@@ -159,7 +159,7 @@ type Waiting = "draining" | "aborting" | "reporting";
 const isWaiting = (phase: Phase): phase is Waiting =>
   phase === "draining" || phase === "aborting" || phase === "reporting";
 
-/** The end of a grace period is for code that was aborted, and for saying how it ended. */
+/** The end of the grace period is reserved for aborted code and for reporting how it ended. */
 function waitMs(phase: Waiting, graceMs: number): number {
   const last = Math.min(5_000, Math.max(100, graceMs * 0.3));
   return phase === "draining" ? graceMs - last : last / 3;

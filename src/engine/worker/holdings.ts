@@ -1,12 +1,12 @@
 /**
- * The claims that this worker holds, and where each of them is: claimed ahead of its slot, running, or stopping. A claim
- * that was taken away (cancelled, timed out, lost) is stopping, and uses its slot here until its code has ended. Those are
- * kept by epoch, because the same task may run here again by then.
+ * The claims that this worker holds, and the state of each: claimed ahead of its slot, running, or stopping.
+ * A claim that was taken away (cancelled, timed out, lost) is stopping and uses its slot here until its code
+ * has ended. Stopping claims are kept by epoch, because the same task may run here again by then.
  */
 import type { Claimed } from "../claiming/claims.ts";
 import type { ActiveSlots } from "./active.ts";
 
-/** A claim with a lease of its own. */
+/** A claim with its own lease. */
 export interface Leased {
   readonly id: string;
   readonly epoch: number;
@@ -18,22 +18,22 @@ export class Holdings {
   readonly #stopping = new Map<number, ActiveSlots>();
   readonly #prefetched = new Map<string, Claimed>();
 
-  /** How many tasks run right now, those included that should have ended. */
+  /** How many tasks run right now, including those that should have ended. */
   get size(): number {
     return this.#active.size + this.#stopping.size;
   }
 
-  /** Those that run and are ours. */
+  /** Claims that run and are ours. */
   get active(): ActiveSlots[] {
     return [...this.#active.values()];
   }
 
-  /** Those claimed ahead of their slots. */
+  /** Claims taken ahead of their slots. */
   get ahead(): Claimed[] {
     return [...this.#prefetched.values()];
   }
 
-  /** Whether a claim of ours runs here, or waits to. */
+  /** True if a claim of ours runs here or waits to. */
   knows({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
     return (
       this.#stopping.has(epoch) ||
@@ -42,19 +42,19 @@ export class Holdings {
     );
   }
 
-  /** Claims of which the store has not been told that they began. */
+  /** Claims that the store does not know to have started. */
   get unbegun(): number {
     let unmarked = 0;
     for (const { marked } of this.#active.values()) if (!marked) unmarked += 1;
     return this.#prefetched.size + unmarked;
   }
 
-  /** Code that runs, and the store has not been told. */
+  /** Claims whose code runs without the store knowing it. */
   get unmarked(): ActiveSlots[] {
     return this.active.filter(({ marked, begunAt }) => !marked && begunAt !== undefined);
   }
 
-  /** Claims that have a lease of their own, and how long it is. */
+  /** Claims that have their own lease, and how long it is. */
   get leased(): readonly Leased[] {
     const stopping = [...this.#stopping.values()].filter(({ isLost }) => !isLost);
     const begun = [...this.#active.values(), ...stopping].map(({ claim }) => claim);
@@ -71,7 +71,7 @@ export class Holdings {
     return this.#active.get(active.claim.id) === active;
   }
 
-  /** With this epoch, whether it is ours or should have ended. */
+  /** The claim with this epoch, whether it is ours or should have ended. */
   find({ id, epoch }: { readonly id: string; readonly epoch: number }): ActiveSlots | undefined {
     const active = this.#stopping.get(epoch) ?? this.#active.get(id);
     return active?.claim.epoch === epoch ? active : undefined;
@@ -91,7 +91,7 @@ export class Holdings {
     this.#stopping.set(active.claim.epoch, active);
   }
 
-  /** False when it was not stopping. */
+  /** False if it was not stopping. */
   stopped(active: ActiveSlots): boolean {
     return this.#stopping.delete(active.claim.epoch);
   }
@@ -100,26 +100,26 @@ export class Holdings {
     this.#prefetched.set(claim.id, claim);
   }
 
-  /** The claim that was kept for this task, which is kept no longer. */
+  /** Removes and answers the claim that was kept ahead for this task. */
   takeAhead(id: string): Claimed | undefined {
     const claim = this.#prefetched.get(id);
     this.#prefetched.delete(id);
     return claim;
   }
 
-  /** False when this very claim was not kept. */
+  /** False if exactly this claim was not kept. */
   dropAhead({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
     return this.#prefetched.get(id)?.epoch === epoch && this.#prefetched.delete(id);
   }
 
-  /** All claims that were kept; none is kept any longer. */
+  /** Removes and answers all claims that were kept ahead. */
   takeAllAhead(): Claimed[] {
     const all = this.ahead;
     this.#prefetched.clear();
     return all;
   }
 
-  /** Forgets everything; answers what ran. */
+  /** Forgets everything. Answers the claims that ran. */
   clear(): ActiveSlots[] {
     const all = this.active;
     this.#active.clear();

@@ -3,7 +3,7 @@ import { FakeEnv } from "../../testing/fake-env.ts";
 import type { Claims } from "../claiming/claims.ts";
 import { Journal } from "./journal.ts";
 
-/** Remembers what was written, in order; writes end when `release` is called, if `slow`. */
+/** Records what was written, in order. If `slow`, a write ends when `release` is called. */
 function writer({ slow = false, fails = false } = {}) {
   const written: string[] = [];
   const waiting: (() => void)[] = [];

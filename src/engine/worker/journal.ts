@@ -1,4 +1,4 @@
-/** What running tasks say about themselves, gathered for a moment and written together. */
+/** Progress and log lines of running tasks, gathered for a moment and written together. */
 import type { EventKind } from "../../core/event.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { Env } from "../../env/env.ts";
@@ -14,7 +14,7 @@ export class Journal {
   #lines: { id: string; epoch: number; kind: EventKind; data: string }[] = [];
   #planned = false;
   #writing: Promise<void> = Promise.resolve();
-  /** Claims of which something is on its way to the store. */
+  /** Claims with entries on their way to the store. */
   readonly #underway = new Map<number, number>();
 
   constructor(claims: Claims, env: Env) {
@@ -22,7 +22,10 @@ export class Journal {
     this.#env = env;
   }
 
-  /** Only the newest value counts. Odd values are told in words: what is only looked at never fails a task. */
+  /**
+   * Only the newest value counts. A value that is not JSON is described in words: progress never fails a
+   * task.
+   */
   progress(id: string, epoch: number, value: unknown): void {
     this.#progress.set(epoch, { id, epoch, value: readableJson(value) });
     this.#plan();
@@ -38,7 +41,7 @@ export class Journal {
     this.#plan();
   }
 
-  /** Whether something of this claim is not yet written; `flush` waits for that, too. */
+  /** True if something of this claim is not yet written. `flush` waits for that, too. */
   has(epoch: number): boolean {
     return (
       this.#underway.has(epoch) ||
@@ -47,7 +50,10 @@ export class Journal {
     );
   }
 
-  /** Writes what was gathered. What cannot be stored is left out, alone. A store that is away costs a line of a log, never a task. */
+  /**
+   * Writes what was gathered. An entry that cannot be stored is left out, and only that entry. If the store
+   * is away, lines are lost, but never a task.
+   */
   flush(): Promise<void> {
     const progress = [...this.#progress.values()];
     const lines = this.#lines;

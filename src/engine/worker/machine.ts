@@ -1,4 +1,4 @@
-/** The state of a worker, and the one place where it changes. */
+/** The state of a worker, and the only place where it changes. */
 import { follow } from "./follow.ts";
 import type { Happening, Order, State } from "./state.ts";
 import { STOPPED_STATE } from "./state.ts";

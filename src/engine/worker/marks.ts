@@ -1,4 +1,7 @@
-/** Which code has begun is told to the store after a moment: what is over by then is told as finished. */
+/**
+ * Tells the store after a moment which code has started. Code that ends before that is only reported as
+ * finished.
+ */
 import type { Env } from "../../env/env.ts";
 import type { ActiveSlots } from "./active.ts";
 import type { Holdings } from "./holdings.ts";
@@ -18,13 +21,13 @@ export class Marks {
     this.#afterMs = afterMs;
   }
 
-  /** What has run long enough to be told. */
+  /** Claims whose code has run long enough to be reported. */
   get due(): ActiveSlots[] {
     const begunBy = this.#env.monotonic() - this.#afterMs;
     return this.#holdings.unmarked.filter(({ begunAt = 0 }) => begunAt <= begunBy);
   }
 
-  /** Code has begun. */
+  /** Code has started. */
   soon(): void {
     if (this.#isPlanned) return;
     this.#isPlanned = true;

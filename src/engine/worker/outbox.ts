@@ -1,4 +1,4 @@
-/** What the store has to be told of claims: kept until an answer says that it was heard. */
+/** Reports about claims, kept until an answer confirms that the store has them. */
 import { isStopped } from "../../store/store.ts";
 import type { Finished } from "../claiming/claims.ts";
 import type { Machine } from "./machine.ts";
@@ -6,7 +6,7 @@ import type { Machine } from "./machine.ts";
 export class Outbox {
   readonly #machine: Pick<Machine, "happened">;
   #finished: Finished[] = [];
-  /** Claims of which a report is on its way that they are over, while their code runs on. */
+  /** Claims with a report in flight that says they are over while their code still runs. */
   readonly #telling = new Set<number>();
 
   constructor(machine: Pick<Machine, "happened">) {
@@ -22,17 +22,20 @@ export class Outbox {
     return this.#finished.length === 0;
   }
 
-  /** The claims that something is said of. */
+  /** The claims with a report here. */
   get epochs(): ReadonlySet<number> {
     return new Set(this.#finished.map(({ epoch }) => epoch));
   }
 
-  /** That code has stopped is said when it is known that its claim was over: before, the store would not know of what. */
+  /**
+   * That code has stopped is reported only after the store knows that its claim is over. Before that, the
+   * store would not know the claim.
+   */
   get sayable(): Finished[] {
     return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));
   }
 
-  /** What can be said now goes on its way; `told` or `untold` follows. */
+  /** Takes the reports that can be sent now. `told` or `untold` follows. */
   take(): Finished[] {
     const taken = this.sayable;
     this.#finished = this.#finished.filter((one) => isStopped(one) && this.#telling.has(one.epoch));
@@ -44,7 +47,7 @@ export class Outbox {
     for (const one of taken) if ("stopping" in one) this.#telling.delete(one.epoch);
   }
 
-  /** Nobody knows whether it was heard, so it is said again, before all else. */
+  /** It is unknown whether the store received these, so they are sent again, before all others. */
   untold(taken: readonly Finished[]): void {
     this.#finished = [...taken, ...this.#finished];
     this.told(taken);

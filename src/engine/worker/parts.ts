@@ -1,4 +1,4 @@
-/** The parts of a worker, put together. They know the machine, and of each other only what they use. */
+/** Puts the parts of a worker together. They know the machine, and of each other only what they use. */
 import type { Env } from "../../env/env.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Claims } from "../claiming/claims.ts";

@@ -1,4 +1,4 @@
-/** Waits until a worker is idle, but no longer than it was told. Each phase of a stop has a wait of its own. */
+/** Waits until a worker is idle, but no longer than it was told. Each phase of a stop has its own wait. */
 import type { Cancel, Env } from "../../env/env.ts";
 import type { Machine } from "./machine.ts";
 import type { Phase } from "./state.ts";
@@ -8,7 +8,7 @@ export class Patience {
   readonly #machine: Machine;
   readonly #isIdle: () => boolean;
   #cancel: Cancel | undefined;
-  /** Which phase waits, and until when. */
+  /** The phase that waits, and until when. */
   #waiting: { readonly phase: Phase; readonly until: number } | undefined;
 
   constructor(env: Env, machine: Machine, isIdle: () => boolean) {
@@ -17,7 +17,7 @@ export class Patience {
     this.#isIdle = isIdle;
   }
 
-  /** Told again within a phase, it waits no longer than before. */
+  /** If called again within a phase, it waits no longer than before. */
   wait(ms: number): void {
     const { phase } = this.#machine.state;
     const until = this.#env.monotonic() + ms;
@@ -31,14 +31,13 @@ export class Patience {
     this.#cancel = this.#env.after(
       Math.max(0, ms),
       () => {
-        // An idle worker has moved on meanwhile.
+        // If the worker became idle, it has moved on meanwhile.
         if (this.#machine.state.phase === phase) this.#machine.happened("graceOver");
       },
       { keepsAlive: true },
     );
   }
 
-  /** Nobody waits any longer. */
   end(): void {
     this.#cancel?.();
     this.#waiting = undefined;

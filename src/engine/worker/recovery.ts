@@ -1,6 +1,6 @@
 /**
- * After an answer was lost, or the store was away: nothing is believed before the store has said what is ours. Then all
- * is reported again.
+ * Recovery after an answer was lost or the store was away: nothing is assumed until the store has said what
+ * is ours. Then everything is reported again.
  */
 import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
@@ -17,7 +17,7 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 const LAST_TRIES = 3;
 
-/** What it works with, and whom it tells. */
+/** Its collaborators. */
 interface RecoveryParts {
   readonly claims: Claims;
   readonly env: Env;
@@ -37,20 +37,21 @@ export class AnswerRecovery {
     this.#parts = parts;
   }
 
-  /** After so many failures in a row, from 1. */
+  /** `failures` counts the failures in a row, from 1. */
   async recover(error: unknown, failures: number): Promise<void> {
     const { env, exchanges, machine, outbox, session, tell } = this.#parts;
     tell({ kind: "error", error });
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
     await env.sleep(pauseMs * (0.5 + env.random()));
-    // What another exchange brings is taken first, or it would be taken for something that was lost.
+    // Answers of other exchanges are taken first; otherwise their claims would look lost.
     await exchanges.landed();
-    // Stopping must end even when the store does not come back: what is not reported is recovered by others.
+    // A stop must end even if the store does not come back: other workers recover what is not reported.
     const givesUp = isClosing(machine.state) && machine.state.failures > LAST_TRIES;
     if (givesUp) outbox.clear();
     else if (!session.isTrusted()) machine.happened("sessionLost");
     else {
-      // Claims that nobody knows of would hold their slots for nothing: not before this was answered.
+      // Claims that no worker knows of would hold their slots for nothing, so nothing goes on before this was
+      // answered.
       const failed = await this.#adopt().catch((cause: unknown) => ({ cause }));
       if (failed) return machine.happened({ kind: "stillAway", error: failed.cause });
     }
@@ -60,15 +61,16 @@ export class AnswerRecovery {
   async #adopt(): Promise<void> {
     const { claims, machine, running } = this.#parts;
     const [held, stopping] = await Promise.all([claims.held(), claims.stopping()]);
-    // Only now: what ended while we asked is ours no more.
+    // Applied only now, because claims that ended while we asked are no longer ours.
     running.adopt(held);
     this.#letGo(stopping);
     machine.happened("leased");
   }
 
   /**
-   * Lets go of claims that were taken away and do not run here: cancelled before we heard of them, in an answer that was
-   * lost. One in an answer that is still on its way will run here, so such answers are waited for.
+   * Lets go of claims that were taken away and do not run here: they were cancelled before we heard of them,
+   * and the answer with them was lost. A claim in an answer still in flight will run here, so such answers
+   * are awaited first.
    */
   async reconcile(): Promise<void> {
     const { claims, exchanges } = this.#parts;

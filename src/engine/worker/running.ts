@@ -1,6 +1,7 @@
 /**
- * Runs what was claimed. Every claim that is begun ends exactly once: as a report, or forgotten because it is no longer
- * ours. A claim that was taken away is told to stop; when its code has ended, that is reported by epoch.
+ * Runs the claims. Every claim that starts ends exactly once: as a report, or forgotten because it is no
+ * longer ours. A claim that was taken away is told to stop. When its code has ended, that is reported by
+ * epoch.
  */
 import { SluiceError } from "../../core/error.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -17,7 +18,7 @@ import { isDraining } from "./state.ts";
 import { returned, STOPPED, stopped, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
 
-/** What it works with, and whom it tells. */
+/** Its collaborators. */
 interface RunningParts {
   readonly executor: Executor;
   readonly env: Env;
@@ -26,7 +27,7 @@ interface RunningParts {
   readonly marks: Marks;
   readonly outbox: Outbox;
   readonly machine: Machine;
-  /** Asked before every beginning. */
+  /** Checked before every start. */
   readonly session: { isTrusted(): boolean };
   readonly tell: Tell;
 }
@@ -36,14 +37,14 @@ export class Running {
   readonly #beginWithinMs: number;
   #clock = { storeNow: 0, at: 0 };
 
-  /** `claimLeaseMs`: how long a claim may wait until its code begins; no bound when absent. */
+  /** `claimLeaseMs` is how long a claim may wait until its code starts. Unbounded if absent. */
   constructor(parts: RunningParts, claimLeaseMs: number | undefined) {
     this.#parts = parts;
-    // The rest is for telling the store, so that a claim does not lapse while its code has just begun.
+    // The rest is for telling the store, so that a claim does not lapse just after its code has started.
     this.#beginWithinMs = (claimLeaseMs ?? Number.POSITIVE_INFINITY) * 0.75;
   }
 
-  /** What the store gave us, asked for at that instant: no claim is older. */
+  /** Takes an answer of the store. No claim in it is older than `askedAt`. */
   take({ now, claimed, started }: Answer, askedAt: number): void {
     const { env, holdings, tell } = this.#parts;
     this.#clock = { storeNow: now, at: env.monotonic() };
@@ -57,7 +58,7 @@ export class Running {
     }
   }
 
-  /** Claims that an unanswered exchange may have brought: they are ours, so they run. */
+  /** Claims that an unanswered exchange may have brought. They are ours, so they run. */
   adopt(held: readonly Claimed[]): void {
     const { env, holdings, outbox } = this.#parts;
     const reported = outbox.epochs;
@@ -76,7 +77,7 @@ export class Running {
     else holdings.keepAhead(claim);
   }
 
-  /** The task was claimed anew, so whatever we still have of it was taken away. */
+  /** The task was claimed anew, so any earlier claim we still have was taken away. */
   #supersede(id: string): void {
     const { holdings } = this.#parts;
     holdings.takeAhead(id);
@@ -97,7 +98,8 @@ export class Running {
 
   async #execute(active: ActiveSlots, beginBy: number): Promise<void> {
     const { journal } = this.#parts;
-    // An executor answers even for code that throws; if it fails itself, the attempt has failed and not the worker.
+    // An executor answers even if the code throws. If the executor itself fails, the attempt has failed, not
+    // the worker.
     const ending = await this.#attempt(active, beginBy).catch(broken);
     if (journal.has(active.claim.epoch)) await journal.flush();
     this.#ended(active, ending);
@@ -129,7 +131,7 @@ export class Running {
     });
   }
 
-  /** Its executor says that its code begins. */
+  /** The executor calls this when the code starts. */
   #hasBegun(active: ActiveSlots): void {
     const { env, marks, tell } = this.#parts;
     const { id, name, epoch } = active.claim;
@@ -140,7 +142,7 @@ export class Running {
 
   #ended(active: ActiveSlots, ending: Ending): void {
     const { env, holdings, outbox, tell } = this.#parts;
-    // Aborted and forgotten: its claim is no longer ours, so there is nothing to report.
+    // Aborted and forgotten: the claim is no longer ours, so there is nothing to report.
     if (!holdings.isRunning(active)) return;
     const now = this.#clock.storeNow + (env.monotonic() - this.#clock.at);
     const isStopped = active.abortedFor === STOPPED;
@@ -163,7 +165,7 @@ export class Running {
     if (holdings.stopped(active)) outbox.add(stopped(active.claim));
   }
 
-  /** Lets go of claims that are no longer ours: cancelled, or lapsed before they began. */
+  /** Lets go of claims that are no longer ours: cancelled, or lapsed before they started. */
   async dropStale(claims: Claims): Promise<void> {
     const { holdings, machine, outbox } = this.#parts;
     const { active: asked, ahead } = holdings;
@@ -172,18 +174,18 @@ export class Running {
     const stale = new Set(await claims.stale(all).catch(() => []));
     for (const claim of ahead)
       if (stale.has(claim.id) && holdings.dropAhead(claim)) outbox.add(stopped(claim));
-    // By now the same task may run here again, under another epoch: that claim was not asked about.
+    // By now the same task may run here again under another epoch, which was not asked about.
     for (const active of asked)
       if (stale.has(active.claim.id) && holdings.isRunning(active)) this.#stop(active, CANCELLED);
     if (stale.size > 0) machine.happened("toSay");
   }
 
-  /** Claims that have a lease of their own. */
+  /** Claims that have their own lease. */
   get leased(): readonly Leased[] {
     return this.#parts.holdings.leased;
   }
 
-  /** A claim that is no longer ours, because its own lease was not renewed in time. */
+  /** The claim is no longer ours, because its own lease was not renewed in time. */
   lose(claim: Leased, reason: SluiceError): void {
     const { holdings, machine, outbox } = this.#parts;
     if (holdings.dropAhead(claim)) outbox.add(stopped(claim));
@@ -194,18 +196,18 @@ export class Running {
     machine.happened("toSay");
   }
 
-  /** What was claimed ahead goes back to its place. */
+  /** Claims taken ahead go back to their place in line. */
   giveBack(): void {
     const { holdings, outbox } = this.#parts;
     for (const claim of holdings.takeAllAhead()) outbox.add(returned(claim));
   }
 
-  /** Asks all code to end; its ends are still reported. */
+  /** Asks all code to end. Its outcomes are still reported. */
   abortAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.active) active.abort(reason);
   }
 
-  /** The same for claims that nobody will ever ask about; what was claimed ahead never begins. */
+  /** The same for claims that nobody will ever ask about. Claims taken ahead never start. */
   loseAll(reason: SluiceError): void {
     const { holdings } = this.#parts;
     holdings.takeAllAhead();
@@ -215,7 +217,7 @@ export class Running {
     }
   }
 
-  /** Nothing of all this is ours any more. */
+  /** None of this is ours any more. */
   forgetAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.clear()) active.abort(reason);
   }

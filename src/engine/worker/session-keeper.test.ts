@@ -8,7 +8,7 @@ type Answer = boolean | "error" | "silence";
 interface Kept {
   readonly env: FakeEnv;
   readonly keeper: SessionKeeper;
-  /** When renewals were sent, from the opening on. */
+  /** When renewals were sent, counted from the opening. */
   readonly renewals: number[];
   readonly seen: string[];
   /** What the store answers from now on. */
@@ -16,11 +16,11 @@ interface Kept {
   readonly trusted: number[];
   /** How long the store takes for the next openings. */
   readonly openings: number[];
-  /** Ends the oldest renewal that is still unanswered. */
+  /** Answers the oldest unanswered renewal. */
   reply(alive: boolean): void;
 }
 
-/** A lease of 30 s with a heartbeat of 10 s: trusted for 25 s. */
+/** A lease of 30 s with a heartbeat of 10 s, so it is trusted for 25 s. */
 async function kept(): Promise<Kept> {
   const env = new FakeEnv();
   const begin = env.monotonic();

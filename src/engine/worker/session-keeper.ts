@@ -1,6 +1,7 @@
 /**
- * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline counts
- * from the moment a renewal was sent, and ends before the store's own, so we stop before others may begin.
+ * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline
+ * counts from the moment a renewal was sent and ends before the store's own, so we stop before another worker
+ * may start.
  */
 import { isStoreGone } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
@@ -12,7 +13,7 @@ export interface Lease {
   readonly heartbeatMs: number;
 }
 
-/** The part of the lease within which we trust it. */
+/** The part of the lease during which we trust it. */
 const TRUSTED = 5 / 6;
 
 export class SessionKeeper {
@@ -25,11 +26,11 @@ export class SessionKeeper {
   #trustedUntil = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #cancelDeadline: (() => void) | undefined;
-  /** Which of the sessions kept so far is open; an answer that comes late speaks of an earlier one. */
+  /** The number of the session that is open. A late answer may be about an earlier one. */
   #opened = 0;
   #open = false;
 
-  /** `trusted`: told until when, by our own monotonic clock, what we hold is ours. */
+  /** `trusted` is told until when, by our own monotonic clock, our claims are ours. */
   constructor(
     claims: Claims,
     env: Env,
@@ -44,7 +45,7 @@ export class SessionKeeper {
     this.#trusted = trusted;
   }
 
-  /** A new session. Two exchanges may want one at the same time: they get the same. */
+  /** Opens a new session. If two exchanges want one at the same time, they get the same. */
   open(): Promise<string> {
     this.#opening ??= this.#openAnew().finally(() => {
       this.#opening = undefined;
@@ -52,7 +53,10 @@ export class SessionKeeper {
     return this.#opening;
   }
 
-  /** A store that took so long to answer that its lease is used up gives us nothing to claim under: begin again. */
+  /**
+   * If the store takes so long to answer that the lease is used up, there is nothing to claim under, so it
+   * starts again.
+   */
   async #openAnew(): Promise<string> {
     for (;;) {
       const id = this.#env.newId();
@@ -63,26 +67,28 @@ export class SessionKeeper {
       this.#opened += 1;
       this.#open = true;
       this.#trust(sentAt);
-      // What the opening took is gone from the lease, so it is renewed so much sooner.
+      // The time that the opening took is gone from the lease, so the first renewal comes that much sooner.
       this.#plan(Math.max(0, this.#lease.heartbeatMs - took));
       this.#machine.happened({ kind: "sessionOpened", session: id });
       return id;
     }
   }
 
-  /** Checked before every effect: a process that slept too long must not go on as if nothing had happened. */
+  /**
+   * Checked before every effect: a process that slept too long must not continue as if nothing had happened.
+   */
   isTrusted(): boolean {
     return this.#open && this.#env.monotonic() < this.#trustedUntil;
   }
 
-  /** Renews no more, and does not wait for an answer that may never come. */
+  /** Stops renewing, without waiting for an answer that may never come. */
   forget(): void {
     this.#open = false;
     this.#cancel?.();
     this.#cancelDeadline?.();
   }
 
-  /** The deadline has a timer of its own: a store that does not answer at all must not keep the code running. */
+  /** The deadline has its own timer: a store that does not answer at all must not keep the code running. */
   #trust(sentAt: number): void {
     this.#trustedUntil = sentAt + this.#lease.leaseMs * TRUSTED;
     this.#trusted(this.#trustedUntil);
@@ -99,7 +105,10 @@ export class SessionKeeper {
     });
   }
 
-  /** No other error ends a session: only the store's word, our own clock, or a store that is not there any more. */
+  /**
+   * A session ends only if the store says so, if our own clock says so, or if the store is gone. No other
+   * error ends it.
+   */
   async #renew(): Promise<void> {
     const sentAt = this.#env.monotonic();
     const session = this.#opened;

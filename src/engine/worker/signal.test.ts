@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Signal } from "./signal.ts";
 
-/** Whether a wait is over by now, without waiting for it. */
+/** True if the wait is over by now. Does not wait for it. */
 async function isOver(wait: Promise<void>): Promise<boolean> {
   let over = false;
   void wait.then(() => {

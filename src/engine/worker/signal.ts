@@ -1,4 +1,4 @@
-/** A flag that can be waited for; setting it twice before it is seen is the same as once. */
+/** A flag that can be awaited. Setting it twice before it is seen is the same as setting it once. */
 export class Signal {
   #set = false;
   #waiting: (() => void) | undefined;
@@ -9,7 +9,7 @@ export class Signal {
     this.#waiting = undefined;
   }
 
-  /** Resolves when the flag is set, and takes it down. */
+  /** Resolves when the flag is set, and clears it. */
   async wait(): Promise<void> {
     if (!this.#set) {
       await new Promise<void>((resolve) => {

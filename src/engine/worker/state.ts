@@ -1,6 +1,6 @@
 /**
- * The words of the machine that a worker is: the state it is in, what can happen to it, and the orders that follow.
- * `follow.ts` says what follows from what, and touches nothing; `worker.ts` carries the orders out.
+ * A worker is a machine. Here are its states, what can happen to it, and the orders that follow.
+ * `follow.ts` says what follows from what and has no effects; `worker.ts` carries out the orders.
  *
  * Its life:
  *
@@ -18,9 +18,9 @@
  *   closing    left                 stopped
  *   (waiting)  stop with less time  the same     wait
  *
- * Beside it, in every phase:
+ * In every phase, independent of its life:
  *
- *   happening        what becomes of the state         orders
+ *   happening        change of state                   orders
  *   sessionOpened    claims under that session
  *   sessionLost      no session                        forget, speak
  *   sessionRenewed                                     reconcile
@@ -30,52 +30,52 @@
  *   reached          no failures
  *   answered         more or not                       speak if more, lookAgain if slots were left to others
  *   ownTurn          hinted, its own turn              speak
- *   unanswered with  gone, no session                  giveUp, speak; only speak when it is known already
+ *   unanswered with  gone, no session                  giveUp, speak; only speak if it is already known
  *     STORE_GONE
- *   unanswered       recovering, one failure more      recover; nothing when it is recovering already
+ *   unanswered       recovering, one failure more      recover; nothing if it is already recovering
  *   stillAway        one failure more                  recover
  *   recovered        hinted, not recovering            speak
  *   leased                                             keepClaims
- *   cancelHeard      looks for cancelled tasks         lookForCancelled; nothing when it does already
+ *   cancelHeard      looks for cancelled tasks         lookForCancelled; nothing if it already does
  *   cancelDue        does not                          dropStale
  *   stepsEnded                                         tellSteps
  */
 
 export type Phase =
-  /** Nothing runs, and nobody is spoken to. */
+  /** Nothing runs, and the store is not contacted. */
   | "stopped"
-  /** A session is opened. */
+  /** A session is being opened. */
   | "opening"
   /** Claims, runs and reports. */
   | "working"
-  /** Begins nothing more, and waits for the code that runs. */
+  /** Starts nothing more and waits for the code that runs. */
   | "draining"
   /** All code was told to end. */
   | "aborting"
-  /** The executor ends by force what has not ended. */
+  /** The executor ends by force the code that has not ended. */
   | "halting"
-  /** Waits until the last ends are told. */
+  /** Waits until the last outcomes are reported. */
   | "reporting"
-  /** Says what is left to say, and lets go of the session. */
+  /** Sends the remaining reports and lets go of the session. */
   | "closing";
 
 export interface State {
   readonly phase: Phase;
-  /** The session that it claims under; none before it is open, and after it was lost. */
+  /** The session that it claims under. Undefined before it is open and after it was lost. */
   readonly session: string | undefined;
-  /** How long the stop may take: the shortest time that anybody has given it. */
+  /** How long the stop may take: the shortest time given by any request. */
   readonly graceMs: number;
-  /** Somebody said that there may be something new, and the store was not asked since. */
+  /** A hint said that there may be something new, and the store was not asked since. */
   readonly hinted: boolean;
-  /** Others had their turn: slots that are still free are ours. */
+  /** Other workers had their turn, so slots that are still free are ours. */
   readonly ownTurn: boolean;
-  /** The last answer said that asking again at once may bring more. */
+  /** The last answer said that another exchange right away may bring more. */
   readonly more: boolean;
   /** An answer was lost, and it is not known yet what is ours. */
   readonly isRecovering: boolean;
-  /** How often the store did not answer since it last did. */
+  /** How often in a row the store did not answer. */
   readonly failures: number;
-  /** The store is not there any more: nothing is said to it, and nothing asked. */
+  /** The store is gone: it is neither told nor asked anything. */
   readonly isGone: boolean;
   /** A look for cancelled tasks is planned. */
   readonly looksForCancelled: boolean;
@@ -94,33 +94,33 @@ export const STOPPED_STATE: State = {
   looksForCancelled: false,
 };
 
-/** What happens and needs no more words. These are texts: the ones that come with each task must cost nothing. */
+/** Happenings without data. They are strings because some come with every task and must cost nothing. */
 export type PlainHappening =
   | "start"
-  /** A session is open, and hints are heard. */
+  /** A session is open, and the worker listens for hints. */
   | "opened"
   | "notOpened"
-  /** Nothing runs, nothing is left to say, and no exchange is on its way. */
+  /** Nothing runs, nothing is left to report, and no exchange is in flight. */
   | "idle"
   | "graceOver"
   | "halted"
-  /** Everything is said, and no exchange is on its way. */
+  /** Everything is reported, and no exchange is in flight. */
   | "allSaid"
   | "left"
   | "sessionRenewed"
-  /** The store said so, or our own clock did. */
+  /** The store or our own clock said so. */
   | "sessionLost"
   /** There may be something new in line. */
   | "hint"
   /** There is something to tell the store. */
   | "toSay"
-  /** An exchange is on its way. */
+  /** An exchange is in flight. */
   | "asked"
   | "ownTurn"
   /** The store has answered, whatever it said. */
   | "reached"
   | "recovered"
-  /** Claims with a lease of their own were taken. */
+  /** Claims with their own lease were taken. */
   | "leased"
   | "cancelHeard"
   | "cancelDue"
@@ -134,19 +134,19 @@ export type Happening =
   | { readonly kind: "answered"; readonly more: boolean; readonly yielded: boolean }
   /** An exchange failed. */
   | { readonly kind: "unanswered"; readonly error: unknown }
-  /** The store could not say either what is ours. */
+  /** The store could not say what is ours, either. */
   | { readonly kind: "stillAway"; readonly error: unknown };
 
 export type PlainOrder =
-  /** Open a session and hear hints. */
+  /** Open a session and listen for hints. */
   | "open"
   /** Begin the conversation with the store. */
   | "converse"
-  /** Let the next exchange fly, as soon as it may. */
+  /** Send the next exchange as soon as possible. */
   | "speak"
-  /** Tell others that this session takes nothing more. */
+  /** Tell other workers that this session takes nothing more. */
   | "retire"
-  /** Give back what was claimed ahead of time. */
+  /** Give back the claims taken ahead of time. */
   | "giveBack"
   | "abort"
   | "halt"
@@ -155,7 +155,7 @@ export type PlainOrder =
   | "forget"
   /** Let go of claims that were taken away. */
   | "dropStale"
-  /** The same, and then of claims that were never known here, because the answer with them was lost. */
+  /** The same, and also let go of claims that were never known here because the answer with them was lost. */
   | "reconcile"
   | "lookForCancelled"
   | "keepClaims"
@@ -164,15 +164,15 @@ export type PlainOrder =
 
 export type Order =
   | PlainOrder
-  /** Until it is idle, but no longer than this. */
+  /** Wait until it is idle, but no longer than this. */
   | { readonly do: "wait"; readonly ms: number }
-  /** Abort all code: whatever it held is lost with the store. */
+  /** Abort all code: its claims are lost with the store. */
   | { readonly do: "giveUp"; readonly error: unknown }
   /** Ask what is ours, after a pause that grows with the failures. */
   | { readonly do: "recover"; readonly error: unknown; readonly failures: number };
 
-/** Whether nothing new begins. */
+/** True if nothing new starts. */
 export const isDraining = ({ phase }: State): boolean => phase !== "working" && phase !== "opening";
 
-/** Whether only what is left to say keeps it from being over. */
+/** True if only pending reports keep it from being over. */
 export const isClosing = ({ phase }: State): boolean => phase === "closing" || phase === "stopped";

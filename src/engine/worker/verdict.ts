@@ -1,4 +1,7 @@
-/** From how an attempt ended to what becomes of the task: its retry policy decides, or, if its process died, recovery. */
+/**
+ * Turns the ending of an attempt into what becomes of the task. Its retry policy decides or, if its process
+ * died, recovery.
+ */
 import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -6,7 +9,7 @@ import type { Ending, Failed } from "../../executor/executor.ts";
 import type { Claimed, Ended, Finished, Stopped } from "../claiming/claims.ts";
 import { newsOfStep, revocation } from "../claiming/recovery.ts";
 
-/** Why the code of a worker that stops is aborted. */
+/** The abort reason for code of a worker that stops. */
 export const STOPPED = new SluiceError("WORKER_STOPPED", "The worker stopped before the task was done.");
 
 interface Moment {
@@ -14,7 +17,10 @@ interface Moment {
   readonly now: number;
   /** From [0, 1). */
   readonly random: number;
-  /** Our own stop has aborted it: what ended for that reason has not failed, and goes back to its place. */
+  /**
+   * Our own stop has aborted it. An attempt that ended for that reason has not failed and goes back to its
+   * place in line.
+   */
   readonly isStopped: boolean;
 }
 
@@ -37,10 +43,10 @@ export function verdict(
   return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)), ...stopping };
 }
 
-/** Code hands on the reason of its signal, or what Node makes of it. */
+/** Aborted code throws the reason of its signal, or the AbortError that Node makes of it. */
 const isAbort = ({ error }: Failed): boolean => error.code === STOPPED.code || error.name === "AbortError";
 
-/** A claim that was never begun goes back to its place, and no attempt is burnt. */
+/** A claim that never started goes back to its place in line and uses no attempt. */
 export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Ended => ({
   id,
   epoch,
@@ -49,7 +55,7 @@ export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Ended =>
   delayMs: 0,
 });
 
-/** The code of a claim that was taken away has ended, or never began. */
+/** The code of a claim that was taken away has ended or never started. */
 export const stopped = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Stopped => ({
   id,
   epoch,

@@ -272,7 +272,7 @@ describe("a worker with very many slots", () => {
     made.env.freeze(26_000);
     answer({ claimed: full(0, 50) });
     for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-    // The answer is taken, and nothing has begun yet; only now does the process notice how long it slept.
+    // The answer is taken and nothing has started yet. Only now does the process notice how long it slept.
     expect([made.told("claimed").length, made.executor.jobs.length]).toEqual([50, 0]);
     made.env.thaw();
     await made.env.settle();

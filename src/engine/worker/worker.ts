@@ -1,11 +1,11 @@
 /**
- * The worker: claims, runs, reports. It is one machine (`state.ts`): parts tell what happens, `follow.ts` says what
- * follows, and the orders are carried out here.
+ * The worker claims, runs and reports. It is one machine (`state.ts`): the parts say what happens,
+ * `follow.ts` says what follows, and the orders are carried out here.
  *
- * `running.ts` runs what it holds (`holdings.ts`), `exchanges.ts` speaks with the store, `recovery.ts` finds out what is
- * ours after an answer was lost, `session-keeper.ts` and `claim-keeper.ts` know how long it may trust itself. A session
- * that is lost (its lease could not be renewed) takes everything it ran with it, and a new one begins; nothing the old one
- * still reports is taken by the store.
+ * `running.ts` runs what it holds (`holdings.ts`), `exchanges.ts` talks to the store, `recovery.ts` finds out
+ * what is ours after an answer was lost, and `session-keeper.ts` and `claim-keeper.ts` know how long our
+ * claims can be trusted. A session whose lease could not be renewed is lost, together with everything it ran,
+ * and a new one begins. The store refuses whatever the old session still reports.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
@@ -23,9 +23,9 @@ import type { WorkerOptions } from "./worker-options.ts";
 
 export type { WorkerEvent, WorkerOptions };
 
-/** Where hints are not told apart there may be very many; a twentieth of a second is soon enough. */
+/** If the store cannot tell hints apart, there may be very many. A twentieth of a second is soon enough. */
 const CANCEL_LOOK_MS = 50;
-/** Slots were left to others; if nobody took them by then, they are ours. */
+/** Slots were left to others. If nobody took them by then, they are ours. */
 const OWN_TURN_MS = 50;
 
 export class Worker implements Service {
@@ -38,7 +38,7 @@ export class Worker implements Service {
   readonly #patience: Patience;
   #opening: Promise<void> | undefined;
   #unlisten: (() => Promise<void>) | undefined;
-  /** Those who wait for the stop to be over. */
+  /** Callers that wait for the stop to end. */
   #stops: { resolve(): void; reject(error: unknown): void }[] = [];
 
   constructor(claims: Claims, executor: Executor, env: Env, options: WorkerOptions) {
@@ -70,7 +70,7 @@ export class Worker implements Service {
     this.#machine.happened("hint");
   }
 
-  /** Somebody else could not reach the store; of one that is not there any more, the worker wants to know. */
+  /** Another part could not reach the store. If the store is gone, the worker must know. */
   unanswered(error: unknown): void {
     this.#machine.happened({ kind: "unanswered", error });
   }
@@ -136,7 +136,10 @@ export class Worker implements Service {
     await this.#parts.recovery.reconcile();
   }
 
-  /** A worker that is gone in a moment need not say so. If the store is away, nobody can ask it either. */
+  /**
+   * A worker that is gone in a moment need not say so. If the store is away, other workers cannot read it
+   * either.
+   */
   #retire(): void {
     if (this.running > 0) void this.#claims.retire().catch(() => {});
   }

@@ -172,7 +172,7 @@ test("a result that is not JSON fails for good: it would not be another one the 
 });
 
 describe("the signal", () => {
-  /** A job that tells whether anybody looked at its signal. */
+  /** A job that counts how often its signal is read. */
   const watched = (more: Partial<Job> = {}) => {
     const controller = new AbortController();
     const it = { looks: 0, controller };
@@ -216,7 +216,7 @@ describe("the signal", () => {
           it.controller.abort(new Error("cancelled"));
         }),
     });
-    // It was not the timeout, so the code's own error counts.
+    // The timeout did not end it, so the code's own error counts.
     expect(await executor(definition).run(it.job)).toMatchObject({ error: { message: "cancelled" } });
   });
 });

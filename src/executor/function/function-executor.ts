@@ -34,7 +34,7 @@ export class FunctionExecutor implements Executor {
   }
 }
 
-/** The schema's view of the input; a violation is an error that no retry can mend. */
+/** Returns the input as parsed by the task's schema. A violation is an error that no retry can fix. */
 export async function parseInput(task: AnyTask, value: unknown): Promise<unknown> {
   return task.input ? parseWith(task.input, value, `task "${task.id}"`) : value;
 }
@@ -53,7 +53,7 @@ export async function parseWith(schema: StandardSchemaV1, value: unknown, whose:
 const stepOf = (step: unknown): string =>
   String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
 
-/** The signal is made only for code that asks for it. */
+/** Creates the signal only if the code asks for it. */
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
   const { id, attempt, fence } = job;
   job.begins?.();
@@ -75,8 +75,9 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
 }
 
 /**
- * When its time is over, the code is told to stop, and the attempt is over; code that ends at once, as it should, is
- * waited for. Nothing can end code in this process by force: `stopping` says when it has ended by itself.
+ * At the timeout, the code is told to stop and the attempt ends. Code that ends right away, as it should, is
+ * still waited for. Code in this process cannot be ended by force, so `stopping` resolves when it has ended
+ * by itself.
  */
 async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: number): Promise<Ending> {
   const timeout = new SluiceError(

@@ -1,25 +1,29 @@
 /**
- * Where the cluster is and who we are there. Both are known to Kubernetes' own client library: kubeconfig files,
- * the account of the pod we run in, credential plugins, proxies. It is loaded when it is first needed, and only here;
- * the few calls we make are our own (request.ts), because their time limits and their end must be ours.
+ * The address of the cluster and our credentials. Kubernetes' own client library finds both: kubeconfig
+ * files, the account of the pod we run in, credential plugins, proxies. It is loaded on first use, and only
+ * here. We make the few API calls ourselves (request.ts), because we must control their timeouts and their
+ * end.
  */
 import type { RequestOptions } from "node:https";
 import { SluiceError } from "../../core/error.ts";
 
 export interface Connection {
-  /** Its address, perhaps with a path. */
+  /** The address of the API server, possibly with a path. */
   readonly server: string;
-  /** Certificates, headers and agent of one request. Asked each time: tokens are replaced while we run. */
+  /**
+   * Returns certificates, headers and agent for one request. Called for each request, because tokens are
+   * replaced while we run.
+   */
   authorise(): Promise<RequestOptions>;
 }
 
 export interface ConnectionOptions {
-  /** A kubeconfig file; unless given, what kubectl would use, and inside a pod its own account. */
+  /** A kubeconfig file. Default: the one kubectl would use, or inside a pod the pod's own account. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }
 
-/** The part of the library that is used. */
+/** The part of the library that we use. */
 export interface ClientLibrary {
   readonly KubeConfig: new () => {
     loadFromFile(file: string): void;
@@ -32,7 +36,10 @@ export interface ClientLibrary {
 
 const PACKAGE = "@kubernetes/client-node";
 
-/** By a name that is no literal: its types are large, and of another Node than ours. */
+/**
+ * The name is not a literal, so that TypeScript does not load the library's types: they are large and for
+ * another Node version.
+ */
 const load = (): Promise<ClientLibrary> => import(PACKAGE as string) as Promise<ClientLibrary>;
 
 export async function connectCluster(
@@ -54,7 +61,7 @@ export async function connectCluster(
       await config.applyToHTTPSOptions(options);
       return options;
     };
-    // What cannot work at all is said now and not once per attempt.
+    // Report a broken configuration now, not once per attempt.
     await authorise();
     return { server: cluster.server.replace(/\/+$/, ""), authorise };
   } catch (cause) {

@@ -1,6 +1,6 @@
 /**
- * Makes the pod of an attempt, once. Its name is the attempt's own, so when an answer was lost we ask for the same
- * again: "there is one already" then means that the first request did arrive.
+ * Creates the pod of an attempt exactly once. The pod's name belongs to the attempt, so after a lost answer
+ * we repeat the request: "already exists" then means that the first request did arrive.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Failed } from "../executor.ts";
@@ -10,7 +10,7 @@ import type { Pod } from "./pod.ts";
 import type { PodApi } from "./pod-api.ts";
 import { ApiAway, ApiRefused } from "./request.ts";
 
-/** Undefined when it was made before and is gone already. */
+/** Returns undefined if the pod was created before and is already gone. */
 export async function createOnce(api: PodApi, manifest: Pod): Promise<Pod | undefined> {
   const { name, namespace = "default" } = manifest.metadata;
   try {
@@ -19,7 +19,7 @@ export async function createOnce(api: PodApi, manifest: Pod): Promise<Pod | unde
     if (!(error instanceof ApiRefused) || error.status !== 409) throw error;
     const there = await api.get(namespace, name);
     if (there && !isSame(there, manifest)) throw nameTaken(namespace, name, error);
-    // Quotas that change at the same moment answer 409, too, and have made nothing.
+    // Quotas that change at the same moment also answer 409, and then nothing was created.
     if (!there && error.reason !== "AlreadyExists") throw new ApiAway(error.message, error);
     return there;
   }
@@ -42,7 +42,7 @@ function nameTaken(namespace: string, name: string, cause: unknown): SluiceError
   );
 }
 
-/** A pod that is wrong in itself will be wrong the next time; rights and quotas can be mended meanwhile. */
+/** An invalid pod will be invalid the next time, too. Rights and quotas can be fixed in the meantime. */
 export function notCreated(error: unknown): Failed {
   const isWrong = error instanceof ApiRefused && [400, 413, 422].includes(error.status);
   return { ok: false, error: storedError(error), retryable: !isWrong };

@@ -1,4 +1,7 @@
-/** Pods of no more use, deleted in the background. What cannot be deleted after some tries is left to the sweep. */
+/**
+ * Deletes unneeded pods in the background. A pod that cannot be deleted after some tries is left to the
+ * sweep.
+ */
 import { sleep } from "../../env/timers.ts";
 import type { Pacing } from "./pacing.ts";
 import { pauseAfter } from "./pacing.ts";

@@ -1,6 +1,6 @@
 /**
- * What a pod's state means for its attempt. What failed by its own doing has failed; what the cluster took away
- * (eviction, a lost node, a deletion by others) is lost, and says nothing about the code.
+ * What a pod's state means for its attempt. A pod that failed by its own doing has failed. A pod that the
+ * cluster took away (eviction, a lost node, a deletion by others) is lost, which says nothing about its code.
  */
 import type { ErrorCode } from "../../core/error-code.ts";
 import type { StoredError } from "../executor.ts";
@@ -8,18 +8,18 @@ import type { Pod, Terminated } from "./pod.ts";
 import { stepContainer } from "./pod.ts";
 
 type Judgement =
-  /** Not running yet; the note is why, where Kubernetes says so. */
+  /** Not running yet. The note is Kubernetes' reason, if it gives one. */
   | { readonly is: "pending"; readonly note?: string }
-  /** It cannot start as things are. That may heal by itself, so it is given some time. */
+  /** It cannot start as things are. That may resolve by itself, so it gets some time. */
   | { readonly is: "stuck"; readonly reason: string; readonly message: string }
   | { readonly is: "running"; readonly node: string | undefined }
-  /** Somebody has asked for its end. */
+  /** Its deletion was requested. */
   | { readonly is: "leaving" }
   | { readonly is: "succeeded" }
   | { readonly is: "failed"; readonly error: StoredError }
   | { readonly is: "lost"; readonly why: string };
 
-/** Why Kubernetes itself ended a pod, or would not begin it on the node it had chosen. */
+/** Reasons why Kubernetes itself ended a pod, or refused it on the chosen node. */
 const TAKEN_AWAY = new Set([
   "Evicted",
   "NodeLost",
@@ -30,7 +30,7 @@ const TAKEN_AWAY = new Set([
   "Preempting",
 ]);
 
-/** Waiting reasons that do not go by with waiting alone. */
+/** Reasons that waiting alone does not resolve. */
 const STUCK = new Set([
   "ImagePullBackOff",
   "ErrImagePull",
@@ -68,7 +68,7 @@ function judgeFailed(pod: Pod): Judgement {
   if (reason && TAKEN_AWAY.has(reason)) return { is: "lost", why: sentence(pod, reason) };
   if (pod.metadata.deletionTimestamp)
     return { is: "lost", why: sentence(pod, "it was deleted by somebody else") };
-  // The node turned it away, or has forgotten how it went.
+  // The node refused the pod, or no longer knows how it ended.
   if (!ended || ended.reason === "ContainerStatusUnknown")
     return { is: "lost", why: sentence(pod, reason ?? "its container never reported an end") };
   return { is: "failed", error: exitError(pod, ended) };

@@ -1,16 +1,16 @@
 /**
- * Runs each attempt in a pod of its own.
+ * Runs each attempt in its own pod.
  *
  *   worker ── run(job) ──▶ a pod named after the attempt ──▶ the step command ──▶ its log ──▶ the ending
  *
- * What holds, whatever the cluster does:
- * - One attempt makes at most one pod, also when the answer to its creation was lost.
- * - While the API is away nothing is decided. The pod runs on, and what became of it is read when the API is back.
- * - What the cluster takes away (eviction, a lost node, a deletion by others) is lost and not failed.
+ * Guarantees, whatever the cluster does:
+ * - An attempt creates at most one pod, even if the answer to the creation was lost.
+ * - Nothing is decided while the API is away. The pod runs on, and its outcome is read when the API is back.
+ * - A pod that the cluster takes away (eviction, a lost node, a deletion by others) is lost, not failed.
  * - An abort deletes the pod, and the job ends when the pod is gone.
- * - Pods whose worker has died are found by their labels and deleted by whoever sweeps.
+ * - Pods whose worker has died are found by their labels and deleted by the next sweep.
  *
- * How many pods there are at once is decided at the gate, not here.
+ * The gate, not this executor, decides how many pods run at once.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
@@ -28,7 +28,7 @@ import { PodAttempt } from "./pod-attempt.ts";
 import type { PodEvent } from "./pod-event.ts";
 import { PodWatch } from "./pod-watch.ts";
 
-/** What a pod gets when the worker itself must stop. */
+/** The grace period of a pod when the worker itself must stop. */
 const HALT_GRACE_SECONDS = 1;
 
 export class KubernetesExecutor implements Executor {
@@ -51,12 +51,12 @@ export class KubernetesExecutor implements Executor {
     this.#discards = new Discards({ ...this.#options, tell: this.#tell });
   }
 
-  /** Loads the client library and reads its configuration, so that what is missing is said at once. */
+  /** Loads the client library and its configuration, so that anything missing is reported at once. */
   async start(): Promise<void> {
     await this.#connected();
   }
 
-  /** How many attempts are under way. */
+  /** The number of attempts in progress. */
   get size(): number {
     return this.#attempts.size;
   }
@@ -71,7 +71,7 @@ export class KubernetesExecutor implements Executor {
   }
 
   async run(job: Job): Promise<Ending> {
-    // From here on it may run, whatever becomes of us.
+    // From here on the step may run, whatever happens to this worker.
     job.begins?.();
     let manifest: Manifest;
     let api: PodApi;
@@ -92,7 +92,7 @@ export class KubernetesExecutor implements Executor {
     return ending.finally(() => this.#attempts.delete(attempt));
   }
 
-  /** Deletes what this executor has started, and takes nothing more: each job has ended when this resolves. */
+  /** Deletes the pods of this executor and takes nothing more. Every job has ended when this resolves. */
   async halt(): Promise<void> {
     this.#open = false;
     const reason = storedError(stopped());
@@ -101,7 +101,7 @@ export class KubernetesExecutor implements Executor {
     await this.#discards.settled();
   }
 
-  /** The pods of this owner that this executor does not run. */
+  /** The pods of this owner that this executor is not running. */
   async orphans(): Promise<OwnedPod[]> {
     const api = await this.#connected();
     const { owner } = this.#options;
@@ -110,7 +110,10 @@ export class KubernetesExecutor implements Executor {
     return found.flat().filter(({ namespace, name }) => !mine.has(`${namespace}/${name}`));
   }
 
-  /** Deletes the pods of attempts that are no longer current, but those kept to be looked at. Returns them. */
+  /**
+   * Deletes the pods of attempts that are no longer current, except those kept for inspection. Returns the
+   * deleted pods.
+   */
   async sweep(isCurrent: IsCurrent): Promise<OwnedPod[]> {
     const api = await this.#connected();
     const swept: OwnedPod[] = [];
@@ -156,7 +159,7 @@ export class KubernetesExecutor implements Executor {
     return watch;
   }
 
-  /** A failure is not kept: the next attempt may find what was missing. */
+  /** A failure is not cached: the next attempt may succeed. */
   #connected(): Promise<PodApi> {
     const { connect = () => connectCluster(this.#options) } = this.#options;
     this.#api ??= connect().then(

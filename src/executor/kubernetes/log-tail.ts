@@ -1,17 +1,17 @@
 /**
- * Reads a pod's log as it comes and keeps its end: the last lines, each of bounded length, and what the pod said of
- * how it ended. However much a program prints, the worker keeps no more than this.
+ * Reads a pod's log as it arrives and keeps its end: the last lines, each of bounded length, and the pod's
+ * report of how it ended. However much a program prints, the worker keeps no more than this.
  */
 import type { Ending } from "../executor.ts";
 import type { PodSaid } from "./report.ts";
 import { hear } from "./report.ts";
 
-/** As many lines are kept, and asked for. */
+/** The number of lines that are requested and kept. */
 export const MOST_LINES = 1_000;
 const MOST_CHARS = 4_000;
-/** Data beside a message is kept whole or not at all. */
+/** The data of a message is kept whole or not at all. */
 const MOST_DATA_CHARS = 16_000;
-/** Nothing beyond this is kept of one line, not even of the one with the result. */
+/** No more than this is kept of one line, not even of the line with the result. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 
 interface LogLine {
@@ -36,7 +36,7 @@ export class LogTail {
     for (const line of parts) this.#take(line);
   }
 
-  /** The log is over: its last line may have no end. */
+  /** The log is over. Its last line may lack a newline. */
   close(): this {
     this.#take(this.#open);
     this.#open = "";
@@ -51,7 +51,7 @@ export class LogTail {
     return this.#last?.kind === "ended" ? this.#last.ending : undefined;
   }
 
-  /** It did say how it ended, but not all of that arrived. */
+  /** The pod did report how it ended, but the report is incomplete. */
   get isGarbled(): boolean {
     return this.#last?.kind === "garbled";
   }

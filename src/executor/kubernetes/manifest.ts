@@ -1,4 +1,4 @@
-/** The pod of one attempt, as it is sent to Kubernetes. */
+/** The manifest of an attempt's pod, as sent to Kubernetes. */
 import type { PodSpec } from "../../core/workflow/graph.ts";
 import type { Job } from "../executor.ts";
 import { labelValue, podName } from "./names.ts";
@@ -19,10 +19,10 @@ export const LABEL = {
 
 interface ManifestOptions {
   readonly owner: string;
-  /** For pods that name none. */
+  /** The command for pods that name none. */
   readonly command: readonly string[];
   readonly graceSeconds: number;
-  /** What pulling the image may take beside the timeout. */
+  /** Time for pulling the image, added to the timeout. */
   readonly startSeconds: number;
 }
 
@@ -39,14 +39,14 @@ export function manifestOf(job: Job, pod: PodSpec, options: ManifestOptions): Ma
       name: podName(owner, job.id, job.fence, job.step?.name ?? job.name),
       namespace: pod.namespace,
       labels: { ...pod.labels, ...labelsOf(job, pod, owner) },
-      // Labels may be shortened; the sweep needs to know exactly.
+      // Labels may be shortened, and the sweep needs the exact values.
       annotations: { [LABEL.unit]: job.id, [LABEL.epoch]: String(job.fence), ...exactly(job) },
     },
     spec: {
       restartPolicy: "Never",
       terminationGracePeriodSeconds: options.graceSeconds,
       ...(job.timeoutMs === null ? {} : { activeDeadlineSeconds: deadline(job.timeoutMs, options) }),
-      // A step needs no access to the cluster unless it is given an account for that.
+      // A step gets no access to the cluster unless it names a service account.
       ...(pod.serviceAccount === null
         ? { automountServiceAccountToken: false }
         : { serviceAccountName: pod.serviceAccount }),
@@ -85,6 +85,9 @@ function environment(job: Job, { env }: PodSpec): { name: string; value: string 
   return [...own.map(([name, value]) => ({ name, value })), { name: STEP_VARIABLE, value: writeStep(job) }];
 }
 
-/** Kubernetes counts from the moment a node has taken the pod, image and all; the code's own clock starts later. */
+/**
+ * Kubernetes counts from when a node accepts the pod, including the image pull. The step's own timeout starts
+ * later.
+ */
 const deadline = (timeoutMs: number, { startSeconds }: ManifestOptions): number =>
   Math.min(2 ** 31 - 1, Math.ceil(timeoutMs / 1_000) + startSeconds);

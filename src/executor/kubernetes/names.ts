@@ -1,11 +1,11 @@
 /**
- * Names as Kubernetes wants them. A name that is valid is kept as it is; any other keeps what it can and gets a hash
- * of the whole, so that two different names never become one.
+ * Names that Kubernetes accepts. A valid name is kept as it is. Any other keeps its valid part and gets a
+ * hash of the whole, so that two different names never become the same.
  */
 import { createHash } from "node:crypto";
 
 const LABEL_VALUE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** What is left of a name beside its hash. */
+/** How much of a name is kept next to its hash. */
 const LABEL_ROOM = 63 - 13;
 const NAME_ROOM = 24;
 
@@ -15,7 +15,7 @@ export function labelValue(text: string): string {
   return join(trimmed(kept), hash(text, 12));
 }
 
-/** Always the same for one attempt: creating it again after a lost answer finds the first. */
+/** Always the same for one attempt, so that a second creation after a lost answer finds the first pod. */
 export function podName(owner: string, unit: string, fence: number, about: string): string {
   const kept = about.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   const readable = trimmed(trimmed(kept).slice(0, NAME_ROOM));

@@ -1,27 +1,33 @@
-/** What the Kubernetes executor can be told, and what it takes for granted. */
+/** The options of the Kubernetes executor and their defaults. */
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import type { Pacing } from "./pacing.ts";
 import { PACING } from "./pacing.ts";
 import type { PodEvent } from "./pod-event.ts";
 
 export interface KubernetesExecutorOptions extends ConnectionOptions {
-  /** The name of this installation, the same after every restart and in no other installation. */
+  /**
+   * The name of this installation. It must stay the same across restarts, and no other installation may use
+   * it.
+   */
   readonly owner: string;
-  /** Where to look for pods of workers that died, besides those used since the start. */
+  /** Namespaces to search for pods of dead workers, in addition to those used since the start. */
   readonly namespaces?: readonly string[];
-  /** For pods that name none; The command that runs a step unless given. */
+  /** The command for pods that name none. Default: our own command that runs a single step. */
   readonly command?: readonly string[];
-  /** How long a pod may take to end once it is told to; 10 s unless given. */
+  /** How long a pod may take to end once it is told to. Default: 10 s. */
   readonly graceSeconds?: number;
-  /** What pulling the image may take beside a step's timeout; 300 s unless given. */
+  /** Time for pulling the image, added to a step's timeout. Default: 300 s. */
   readonly startSeconds?: number;
-  /** How long a pod may be unable to start, or stay after its deletion; 2 min unless given. */
+  /** How long a pod may be unable to start, or may stay after its deletion. Default: 2 min. */
   readonly patienceMs?: number;
-  /** What its node may take beside the grace to say that a pod is gone, before its attempt ends anyway; 10 s unless given. */
+  /**
+   * How long after the grace period a node may take to confirm that a pod is gone, before its attempt ends
+   * anyway. Default: 10 s.
+   */
   readonly goneWithinMs?: number;
   readonly pacing?: Pacing;
   readonly watch?: (event: PodEvent) => void;
-  /** Instead of the client library's. */
+  /** Replaces the client library's connection. */
   readonly connect?: () => Promise<Connection>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pods that outlived their worker. Every pod names its owner, its unit and its epoch, so whoever has the store can
- * tell whether its attempt is still the current one; if it is not, nobody waits for the pod.
+ * Pods that outlived their worker. Every pod names its owner, its unit and its epoch, so anyone with the
+ * store can tell whether its attempt is still current. If it is not, nobody waits for the pod.
  */
 
 import { LABEL } from "./manifest.ts";
@@ -13,11 +13,11 @@ export interface OwnedPod {
   readonly name: string;
   readonly unit: string;
   readonly fence: number;
-  /** It has ended, and was made to be looked at afterwards. */
+  /** The pod has ended and is kept for inspection. */
   readonly isKept: boolean;
 }
 
-/** Whether this attempt still holds its claim. */
+/** True if this attempt still holds its claim. */
 export type IsCurrent = (unit: string, fence: number) => Promise<boolean>;
 
 export const ownedBy = (owner: string): string => `${LABEL.owner}=${labelValue(owner)}`;

@@ -1,6 +1,6 @@
 /**
- * Asking again while the API is away: with pauses that grow and are spread, for as long as it takes. An absent API
- * is no sign of how a pod fares, so nothing here ever becomes a failure by itself.
+ * Retries while the API is away: with growing, randomized pauses, for as long as it takes. An absent API says
+ * nothing about a pod, so it never becomes a failure by itself.
  */
 import { sleep } from "../../env/timers.ts";
 import { ApiAway } from "./request.ts";
@@ -12,7 +12,7 @@ export interface Pacing {
 
 export const PACING: Pacing = { firstMs: 200, mostMs: 15_000 };
 
-/** After so many failures in a row, from 1; `random` is from 0 to 1. */
+/** The pause after this many failures in a row (at least 1). `random` is between 0 and 1. */
 export function pauseAfter(failures: number, { firstMs, mostMs }: Pacing, random: number): number {
   const longest = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return longest * (0.5 + random / 2);
@@ -21,11 +21,11 @@ export function pauseAfter(failures: number, { firstMs, mostMs }: Pacing, random
 export interface PodPatience {
   readonly pacing: Pacing;
   readonly signal: AbortSignal;
-  /** Told of each time that brought no answer. */
+  /** Called each time the API did not answer. */
   away(error: ApiAway, failures: number): void;
 }
 
-/** The first real answer or refusal; throws the signal's reason once that is aborted. */
+/** Returns or throws the first real answer or refusal. Throws the signal's reason once it is aborted. */
 export async function persist<T>(act: () => Promise<T>, { pacing, signal, away }: PodPatience): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     signal.throwIfAborted();

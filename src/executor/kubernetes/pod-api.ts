@@ -1,4 +1,4 @@
-/** The six things we ask of Kubernetes, all of them about pods of one namespace. */
+/** The six requests that we make to Kubernetes, all about the pods of one namespace. */
 import type { Connection } from "./connection.ts";
 import { MOST_LINES } from "./log-tail.ts";
 import type { Pod } from "./pod.ts";
@@ -7,14 +7,14 @@ import type { Call } from "./request.ts";
 import { ApiAway, ApiRefused, ask, chunksOf } from "./request.ts";
 
 const SILENCE_MS = 30_000;
-/** The server ends a watch after this, so that a line which has died unnoticed is found out. */
+/** The server ends a watch after this time, so that a connection which died unnoticed is detected. */
 const WATCH_SECONDS = 60;
 const WATCH_SILENCE_MS = (WATCH_SECONDS + 15) * 1_000;
 const PAGE = 500;
 
 interface PodList {
   readonly pods: readonly Pod[];
-  /** Where a watch begins so that it misses nothing. */
+  /** A watch that starts at this version misses nothing. */
   readonly version: string;
 }
 
@@ -34,7 +34,7 @@ export class PodApi {
     return this.#pod({ method: "POST", path: pods(namespace), body: pod, signal });
   }
 
-  /** Undefined when there is none. */
+  /** Returns undefined if there is no such pod. */
   async get(namespace: string, name: string, signal?: AbortSignal): Promise<Pod | undefined> {
     return absentAs(undefined, this.#pod({ method: "GET", path: pods(namespace, name), signal }));
   }
@@ -57,7 +57,7 @@ export class PodApi {
     }
   }
 
-  /** Ends when the server ends it; refused with 410 when `version` is too old to go on from. */
+  /** Ends when the server ends it. Refused with 410 if `version` is too old to continue from. */
   async *watch(
     namespace: string,
     labelSelector: string,
@@ -81,7 +81,7 @@ export class PodApi {
     }
   }
 
-  /** The end of what its container printed. */
+  /** The last lines that its container printed. */
   log(namespace: string, name: string, signal?: AbortSignal): AsyncGenerator<string> {
     const query = { container: CONTAINER, tailLines: String(MOST_LINES) };
     return chunksOf(this.#connection, {
@@ -93,7 +93,7 @@ export class PodApi {
     });
   }
 
-  /** True also when it was gone already. */
+  /** Succeeds even if the pod was already gone. */
   async delete(namespace: string, name: string, graceSeconds: number): Promise<void> {
     const body = { gracePeriodSeconds: graceSeconds, propagationPolicy: "Background" };
     const path = pods(namespace, name);
@@ -131,7 +131,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-/** What is no JSON comes from something in between, so it is no answer. */
+/** A text that is not JSON comes from something between us and the API, so it is not an answer. */
 function parse<T>(text: string): T {
   try {
     return JSON.parse(text) as T;

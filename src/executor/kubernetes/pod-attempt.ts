@@ -1,7 +1,8 @@
 /**
- * One attempt in its pod: made, followed, ended, and the ending told exactly once. When we end it ourselves (abort,
- * timeout, a pod that cannot start), the attempt is over when the pod is gone. Where that cannot be had in time, the attempt is
- * over and the pod is still followed: it is said to have stopped when it is gone.
+ * One attempt in its pod: creates it, follows it, ends it, and reports the ending exactly once. If we end it
+ * ourselves (abort, timeout, a pod that cannot start), the attempt is over when the pod is gone. If that
+ * takes too long, the attempt ends while the pod is still followed, and `stopping` resolves when the pod is
+ * gone.
  */
 import { after } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
@@ -24,10 +25,10 @@ interface AttemptOptions {
   readonly pacing: Pacing;
   readonly graceSeconds: number;
   readonly patienceMs: number;
-  /** How long we wait for a pod to be gone that we have ended. */
+  /** How long we wait until a pod that we have ended is gone. */
   readonly killAfterMs: number;
   readonly tell: (event: PodEvent) => void;
-  /** Its pod is of no more use. */
+  /** Called when the pod is no longer needed. */
   readonly discard: (namespace: string, name: string) => void;
 }
 
@@ -38,7 +39,7 @@ export class PodAttempt {
   readonly #manifest: Manifest;
   readonly #options: AttemptOptions;
   readonly #sight: PodSight;
-  /** Aborted when it must end, whatever it is at. */
+  /** Aborted when the attempt must end, whatever it is doing. */
   readonly #cut = new AbortController();
   /** Aborted once nobody waits for anything. */
   readonly #over = new AbortController();
@@ -59,7 +60,7 @@ export class PodAttempt {
     const aborted = (): void => this.stop(storedError(signal.reason));
     signal.addEventListener("abort", aborted);
     if (signal.aborted) aborted();
-    // Before it is made: what happens to it at once must not be missed.
+    // Follow the pod before it is created, so that no early change is missed.
     const unfollow = this.#options.watch.follow(this.name, this.#sight);
     const leave = (): void => {
       this.#over.abort();
@@ -77,7 +78,7 @@ export class PodAttempt {
     }
   }
 
-  /** The first reason stays. */
+  /** The first reason wins. */
   stop(reason: StoredError, graceSeconds?: number): void {
     this.#cut.abort(reason);
     this.#sight.stop(reason, graceSeconds);
@@ -106,7 +107,7 @@ export class PodAttempt {
       if (pod) this.#sight.seen(pod);
       else this.#sight.deleted();
     } catch {
-      // Refused, or nobody waits any more; the next list will ask again.
+      // Refused, or nobody waits any more. The next list asks again.
     } finally {
       this.#looking = false;
     }
@@ -131,7 +132,7 @@ export class PodAttempt {
     const patience = this.#patience(this.#cut.signal);
     if (outcome.is === "succeeded") return resultOf(place, this.job, patience);
     const said = await lastWords(place, this.job, patience);
-    // Why Kubernetes ended it counts for more than what it said when it was told to.
+    // Kubernetes' reason for ending the pod counts more than what the pod said when it was told to stop.
     const isOwnWord = outcome.error.code === "POD_FAILED" && said && !said.ok;
     return isOwnWord ? said : { ok: false, error: outcome.error, retryable: true };
   }
@@ -148,12 +149,12 @@ export class PodAttempt {
     cancel();
     if (!late.signal.aborted) return ending;
     this.#options.discard(this.namespace, this.name);
-    // Its node may be away, and the pod run on there: its slots follow it.
+    // Its node may be away while the pod runs on there, so the slots are held until it is gone.
     return { ...ending, stopping: this.#sight.gone };
   }
 
   async #delete(graceSeconds: number, making: Promise<void>, signal: AbortSignal): Promise<void> {
-    // A request under way may still make it.
+    // A request in flight may still create the pod.
     await making;
     const { api } = this.#options;
     try {

@@ -1,4 +1,4 @@
-/** What happens to pods, for logs and tests. */
+/** Events of pods, for logs and tests. */
 export type PodEvent =
   | { readonly kind: "created"; readonly namespace: string; readonly pod: string }
   | {
@@ -8,5 +8,5 @@ export type PodEvent =
       readonly node: string | undefined;
     }
   | { readonly kind: "deleted"; readonly namespace: string; readonly pod: string }
-  /** The API gave no answer, so many times in a row. */
+  /** The API did not answer, `failures` times in a row. */
   | { readonly kind: "away"; readonly reason: string; readonly failures: number };

@@ -1,4 +1,4 @@
-/** What a pod has printed, and from that how its attempt ended. */
+/** Reads a pod's log, and from it how its attempt ended. */
 import { sleep } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
@@ -15,12 +15,15 @@ interface PodPlace {
   readonly name: string;
 }
 
-/** A log may lag behind its pod's end by a moment. */
+/** A log may lag a moment behind its pod's end. */
 const LOOKS = 3;
-/** What failed has failed with or without its log. */
+/** A failed pod has failed with or without its log. */
 const TRIES = 5;
 
-/** The result of a pod that succeeded. Asks until there is an answer: without it the work would be lost. */
+/**
+ * The result of a pod that succeeded. Asks until there is an answer, because without it the work would be
+ * lost.
+ */
 export async function resultOf(place: PodPlace, job: Job, patience: PodPatience): Promise<Ending> {
   try {
     let tail = await persist(() => read(place, job), patience);
@@ -31,7 +34,7 @@ export async function resultOf(place: PodPlace, job: Job, patience: PodPatience)
     deliver(tail, job);
     return tail.ending ?? { ok: false, error: noResult(place, tail.isGarbled), retryable: true };
   } catch (refusal) {
-    // Aborted while it was asked for.
+    // The attempt was aborted while we were asking.
     if (patience.signal.aborted) return { ok: false, error: storedError(refusal), retryable: true };
     if (!(refusal instanceof ApiRefused)) throw refusal;
     if (refusal.status === 403) return { ok: false, error: storedError(refusal), retryable: true };
@@ -40,7 +43,7 @@ export async function resultOf(place: PodPlace, job: Job, patience: PodPatience)
   }
 }
 
-/** The pod's own word on why it failed, if its log can be had. */
+/** The pod's own report of why it failed, if its log can be read. */
 export async function lastWords(
   place: PodPlace,
   job: Job,

@@ -1,6 +1,6 @@
 /**
- * What is seen of one pod, until something decides its attempt: the pod's own end, its loss, or that it has
- * overstayed. The first outcome stays; that the pod is gone may be seen later.
+ * Observes one pod until its attempt is decided: by the pod's own end, its loss, or a timeout. The first
+ * outcome wins. `gone` may resolve later.
  */
 import type { Job, StoredError } from "../executor.ts";
 import { isSame } from "./creation.ts";
@@ -16,15 +16,15 @@ export type PodOutcome =
   | { readonly is: "failed"; readonly error: StoredError }
   | { readonly is: "lost"; readonly why: string }
   | { readonly is: "refused"; readonly error: unknown }
-  /** By us. */
+  /** We ended it. */
   | { readonly is: "stopped"; readonly error: StoredError; readonly graceSeconds: number };
 
 interface SightOptions {
   readonly graceSeconds: number;
-  /** How long it may be unable to start, or be leaving without being gone. */
+  /** How long the pod may be unable to start, or may be leaving without being gone. */
   readonly patienceMs: number;
   readonly tell: (event: PodEvent) => void;
-  /** Asks for it by name: a list may have been too early. */
+  /** Asks for the pod by name: a list may have been too early. */
   readonly look: () => void;
 }
 
@@ -116,7 +116,7 @@ export class PodSight implements Follower {
     this.#timers.start("start", this.#options.patienceMs, () => this.stop(error("POD_NOT_STARTED", message)));
   }
 
-  /** Where its node does not answer, it may be leaving for ever. */
+  /** If its node does not answer, the pod may be leaving forever. */
   #leaves(): void {
     const { graceSeconds, patienceMs } = this.#options;
     const why = `${this.#lost} it was deleted by somebody else, and its node does not say that it is gone.`;

@@ -1,10 +1,11 @@
 /**
- * Sees what happens to our pods of one namespace, by one watch for all of them, while anybody wants to know.
+ * Observes our pods of one namespace with one watch for all of them, while there are followers.
  *
  *   list ──▶ watch from there ──▶ ended after a while: watch on ──▶ too old (410), broken or silent: list again
  *
- * A list is complete, so nothing that happened in between is missed, and where watches do not work at all the lists
- * alone, with their pauses, are polling; where lists are refused, each pod is asked for by its name. That a pod is absent from a list is only told as `absent`: it may be too young.
+ * A list is complete, so nothing that happened in between is missed. If watches do not work at all, the lists
+ * and their pauses amount to polling. If lists are refused, each pod is requested by name. A pod that is
+ * missing from a list is only reported as `absent`: it may be too young.
  */
 import { sleep } from "../../env/timers.ts";
 import type { Pacing } from "./pacing.ts";
@@ -15,9 +16,9 @@ import { ApiRefused } from "./request.ts";
 
 export interface Follower {
   seen(pod: Pod): void;
-  /** It is gone for good. */
+  /** The pod is gone for good. */
   deleted(): void;
-  /** It was not in a list; look for it. */
+  /** The pod was not in a list. Look for it by name. */
   absent(): void;
 }
 
@@ -38,7 +39,7 @@ export class PodWatch {
     this.#options = options;
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that stops following. */
   follow(name: string, follower: Follower): () => void {
     this.#followers.set(name, follower);
     if (!this.#watching) void this.#begin();
@@ -67,10 +68,10 @@ export class PodWatch {
       } catch (error) {
         if (stop.signal.aborted) return;
         if (!isTooOld(error)) this.#options.away(error as Error, failures + 1);
-        // Who may not even list can still ask for each by its name.
+        // Without the right to list, we can still request each pod by name.
         if (version === undefined && error instanceof ApiRefused) this.#askForAll();
       }
-      // Also a watch that showed nothing may be blind: pause, and look at everything.
+      // Even a watch that showed nothing may be blind. Pause, then list everything.
       failures += 1;
       version = undefined;
       await sleep(pauseAfter(failures, this.#options.pacing, Math.random()), stop.signal);

@@ -1,4 +1,4 @@
-/** A pod in Kubernetes' own words: the parts of it that are read here. */
+/** The parts of a Kubernetes pod that are read here. */
 export interface Pod {
   readonly metadata: {
     readonly name: string;
@@ -7,7 +7,7 @@ export interface Pod {
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
-    /** Somebody has asked for its end. */
+    /** Set once the pod's deletion was requested. */
     readonly deletionTimestamp?: string;
   };
   readonly spec?: { readonly nodeName?: string };
@@ -44,7 +44,7 @@ export interface Terminated {
   readonly message?: string;
 }
 
-/** The container that runs the step. Others may be beside it: meshes inject theirs. */
+/** The container that runs the step. The pod may have others: service meshes inject theirs. */
 export const CONTAINER = "step";
 
 export function stepContainer({ status }: Pod): ContainerStatus | undefined {

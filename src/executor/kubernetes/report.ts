@@ -1,11 +1,11 @@
 /**
- * What a pod says, line by line in its log. Lines of ours begin with a mark that names the fence, so that nothing a
- * program prints by chance is taken for one:
+ * What a pod reports in its log, line by line. Our lines begin with a mark that contains the fence, so that
+ * nothing a program happens to print is mistaken for one:
  *
  *   ::sluice:7:log::{"message":"half way","data":{"n":1}}
  *   ::sluice:7:ended::{"ok":true,"result":"{\"sum\":3}"}
  *
- * The last `ended` counts. Every other line is the program's own, and is kept as a log line.
+ * The last `ended` counts. Every other line is the program's own and is kept as a log line.
  */
 import { readableJson } from "../../core/readable.ts";
 import type { Ending } from "../executor.ts";
@@ -14,7 +14,7 @@ export type PodSaid =
   | { readonly kind: "log"; readonly message: string; readonly data?: unknown }
   | { readonly kind: "progress"; readonly value: unknown }
   | { readonly kind: "ended"; readonly ending: Ending }
-  /** An `ended` that was cut off, or that we cannot read. */
+  /** An `ended` line that was cut off or is unreadable. */
   | { readonly kind: "garbled" };
 
 type Kind = "log" | "progress" | "ended";
@@ -30,7 +30,7 @@ export const sayProgress = (fence: number, value: unknown): string =>
 export const sayEnded = (fence: number, ending: Ending): string =>
   mark(fence, "ended") + JSON.stringify(ending);
 
-/** What a line of the log means; undefined for one that says nothing. */
+/** The meaning of a line of the log. Undefined for an empty line. */
 export function hear(fence: number, line: string): PodSaid | undefined {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   if (text === "") return undefined;

@@ -1,6 +1,6 @@
 /**
- * One request to the API server. It ends in one of three ways: an answer, a refusal (`ApiRefused`: asking again would
- * be refused again), or nothing that can be relied on (`ApiAway`: the server may have done it or not, ask again).
+ * One request to the API server. It ends in one of three ways: an answer, a refusal (`ApiRefused`: a retry
+ * would be refused again), or nothing reliable (`ApiAway`: the server may have done it or not, so retry).
  */
 
 import type { IncomingMessage } from "node:http";
@@ -16,7 +16,7 @@ export interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** How long the line may be silent. */
+  /** How long the connection may be silent. */
   readonly silenceMs: number;
 }
 
@@ -28,7 +28,7 @@ export class ApiAway extends SluiceError {
 
 export class ApiRefused extends SluiceError {
   readonly status: number;
-  /** Kubernetes' own word for it, where it has one: AlreadyExists, Forbidden, Invalid. */
+  /** Kubernetes' own reason, if it gives one: AlreadyExists, Forbidden, Invalid. */
   readonly reason: string | undefined;
 
   constructor(status: number, message: string, reason?: string) {
@@ -40,14 +40,14 @@ export class ApiRefused extends SluiceError {
   }
 }
 
-/** The answer's text. */
+/** Returns the whole answer as text. */
 export async function ask(connection: Connection, call: Call): Promise<string> {
   let text = "";
   for await (const chunk of chunksOf(connection, call)) text += chunk;
   return text;
 }
 
-/** The answer as it comes. */
+/** Yields the answer as it arrives. */
 export async function* chunksOf(connection: Connection, call: Call): AsyncGenerator<string> {
   try {
     const response = await send(connection, call);
@@ -82,7 +82,9 @@ async function send(connection: Connection, call: Call): Promise<IncomingMessage
   });
 }
 
-/** With its length: a DELETE would be sent without, and its body taken for the next request. */
+/**
+ * Includes the length: Node would send a DELETE without it, and the body would be read as the next request.
+ */
 function describing(json: string | undefined): Record<string, string | number> {
   if (json === undefined) return {};
   return { "content-type": "application/json", "content-length": Buffer.byteLength(json) };
@@ -94,7 +96,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** Overload, restarts and worn tokens pass; anything else in the 400s is an answer. */
+/** Overload, restarts and expired tokens are temporary. Any other 4xx is an answer. */
 function unanswered(status: number, text: string): ApiAway | ApiRefused {
   const { message, reason } = statusOf(text);
   return status >= 500 || status === 429 || status === 401 || status === 408
@@ -108,7 +110,7 @@ function statusOf(text: string): { message: string; reason?: string } {
     if (typeof message === "string" && message)
       return { message, ...(typeof reason === "string" ? { reason } : {}) };
   } catch {
-    // Something in between has answered, in words of its own.
+    // Something between us and the API has answered in its own format.
   }
   return { message: text.trim().slice(0, 300) || "no reason given" };
 }

@@ -1,6 +1,6 @@
 /**
- * What a pod is told: its whole assignment, as JSON in one variable of its environment. Linux takes no variable
- * above 128 KB, so what is larger is refused before a pod is made for it.
+ * The whole assignment of a pod, as JSON in one environment variable. Linux accepts no variable above 128 KB,
+ * so a larger assignment is refused before its pod is created.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Job } from "../executor.ts";

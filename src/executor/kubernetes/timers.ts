@@ -6,7 +6,7 @@ export class Timers {
   readonly #timers = new Map<string, Cancel | undefined>();
   #closed = false;
 
-  /** Null: never. One that runs already goes on as it is. */
+  /** Null means never. A timer that already runs is left alone. */
   start(name: string, ms: number | null, over: () => void): void {
     if (this.#closed || this.#timers.has(name)) return;
     this.#timers.set(name, ms === null ? undefined : after(ms, over, { keepsAlive: true }));
@@ -21,7 +21,7 @@ export class Timers {
     this.#timers.delete(name);
   }
 
-  /** Stops all, and starts no more. */
+  /** Stops all timers and starts no more. */
   close(): void {
     this.#closed = true;
     for (const name of [...this.#timers.keys()]) this.stop(name);

@@ -1,4 +1,7 @@
-/** What runs in each process that serves an app file: the app's code, and nothing that knows the store. */
+/**
+ * The entry module of each process that serves an app file. It loads the app's code and nothing that knows
+ * the store.
+ */
 import { FunctionExecutor } from "../function/function-executor.ts";
 import { loadAppFile } from "./app-file.ts";
 import { sayFailed, serveParent } from "./serve-parent.ts";

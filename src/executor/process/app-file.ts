@@ -1,4 +1,4 @@
-/** An app file, TypeScript or JavaScript, loaded as it is. */
+/** Loads an app file, TypeScript or JavaScript, without a build step. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { watchLoading } from "./app-loading.ts";
 
 interface AppFile {
   readonly app: App;
-  /** Whatever else it exports. */
+  /** All exports of the file. */
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
@@ -28,7 +28,7 @@ export async function loadAppFile(file: string, watch: LoadWatch = {}): Promise<
 }
 
 async function evaluate(file: string, path: string, watch: LoadWatch): Promise<Record<string, unknown>> {
-  // Half of our start-up time, and most commands load no app.
+  // jiti takes half of our start-up time, and most commands load no app.
   const { createJiti } = await import("jiti");
   const jiti = createJiti(pathToFileURL(path).href, { interopDefault: false });
   try {
@@ -42,7 +42,7 @@ async function evaluate(file: string, path: string, watch: LoadWatch): Promise<R
   }
 }
 
-/** By its shape, not its maker: the app may come from another copy of the package than ours. */
+/** Checks the shape, not the class: the app may come from another copy of the package. */
 function isApp(value: unknown): value is App {
   const app = value as Partial<App> | null | undefined;
   return (

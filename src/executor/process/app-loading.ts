@@ -1,10 +1,12 @@
 /**
- * An app file runs our process's own code while it is loaded, so it can hang it, block it or end it. Whichever it does, it
- * must not be silent: one sentence says which file it was and what it did, and the process does not end as if all were well.
+ * An app file runs its own code in our process while it is loaded, so it can hang, block or end the process.
+ * This must not happen silently: one sentence says which file it was and what it did, and the process does
+ * not exit as if all were well.
  *
- * - It awaits something that never comes: Node would end without a word, or never. The load fails.
- * - It exits: the sentence is said on the way out, and an exit code of 0 becomes 1.
- * - It blocks the event loop: only a thread of its own can notice. It says so and ends the process.
+ * - The file awaits something that never comes. Node would exit without a word, or never. The load fails.
+ * - The file exits the process. The sentence is printed on the way out, and an exit code of 0 becomes 1.
+ * - The file blocks the event loop. Only a separate thread can notice. It prints the sentence and kills the
+ *   process.
  */
 import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -14,13 +16,13 @@ import { after } from "../../env/timers.ts";
 
 const VARIABLE = "SLUICE_LOAD_TIMEOUT";
 const DEFAULT = "60s";
-/** The load fails by itself first, if it can. */
+/** Extra time, so that the load can first fail by itself. */
 const BLOCKED_AFTER_MS = 1_000;
 
 export interface LoadWatch {
-  /** Told as the process ends during the load. Without it, stderr is. */
+  /** Gets the error if the process exits during the load. By default it is written to stderr. */
   readonly exiting?: ((error: SluiceError) => void) | undefined;
-  /** Somebody else ends this process when it is blocked. */
+  /** True if another process ends this one when it is blocked. */
   readonly isWatched?: boolean | undefined;
 }
 
@@ -54,7 +56,7 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
     hung = () =>
       reject(badApp(file, "never finishes loading: its top-level code awaits something that never comes."));
     const late = `${inTime}: its top-level code awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
-    // It keeps nothing alive: where nothing else is left to wait for, the load has failed already.
+    // The timer keeps nothing alive: if nothing else is left to wait for, the load has already failed.
     cancel = after(limitMs, () => reject(badApp(file, late)));
   });
   process.once("exit", exiting).once("beforeExit", hung);

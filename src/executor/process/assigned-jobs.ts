@@ -1,13 +1,13 @@
-/** The jobs that a child has been given, each under a number that is never used again. */
+/** The jobs assigned to a child. Each has a number that is never used again. */
 import type { Assignment } from "./assignment.ts";
 
 export class AssignedJobs {
   readonly #assigned = new Map<number, Assignment>();
-  /** Those of them that should have ended: the child may have to be killed for them. */
+  /** Jobs that should have ended. The child may have to be killed because of them. */
   readonly #aborted = new Set<number>();
   #offers = 0;
 
-  /** Its number. */
+  /** Returns the number of the job. */
   add(assignment: Assignment): number {
     this.#offers += 1;
     const job = this.#offers;
@@ -32,12 +32,12 @@ export class AssignedJobs {
     return this.#assigned.size;
   }
 
-  /** Whoever is in here when aborted code does not end goes down with it. */
+  /** True if aborted code has not ended yet. If it never does, the child is killed with all its jobs. */
   get isRisky(): boolean {
     return this.#aborted.size > 0;
   }
 
-  /** Whether code runs, not only waits to begin. */
+  /** True if code runs. Jobs that wait to start do not count. */
   get isRunning(): boolean {
     return this.all.some(({ hasBegun }) => hasBegun);
   }
@@ -46,7 +46,7 @@ export class AssignedJobs {
     return [...this.#assigned.values()];
   }
 
-  /** All of them; none is in here any longer. */
+  /** Removes and returns all of them. */
   takeAll(): Assignment[] {
     const { all } = this;
     this.#assigned.clear();

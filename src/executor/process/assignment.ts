@@ -1,16 +1,16 @@
 /**
- * In the parent: one job on its way through a child. It is held by the waiting room first and by a child then, and
- * ends exactly once.
+ * In the parent: one job on its way through a child. It is held first by the waiting room, then by a child,
+ * and it ends exactly once.
  *
  *   waiting ── offered to a child ──▶ begun ──▶ ended
  *      ▲──── not begun in time ────┘
  *
- * An offer is good for a moment only (`offer.ts`). A child that lets it pass, because its loop is blocked or it is
- * frozen, will not run it any more, so it may be offered to another.
+ * An offer is good for a moment only (`offer.ts`). A child that lets it pass, because its loop is blocked or
+ * it is frozen, will never run it, so the job may be offered to another child.
  *
- * Code that is over its time is answered with TIMEOUT at once, and `stopping` tells when it has really ended. Code
- * that was aborted, or is over its time, is asked to end by the child itself. A blocked event loop does not hear that;
- * then the job has overstayed, and its holder must end it by force.
+ * At its timeout, a job is answered with TIMEOUT at once, and `stopping` resolves when its code has really
+ * ended. The child itself asks code to end that was aborted or has timed out. A blocked event loop does not
+ * hear that. Then the job has overstayed, and its holder must end it by force.
  */
 import type { Cancel } from "../../env/env.ts";
 import { after, soon } from "../../env/timers.ts";
@@ -27,20 +27,20 @@ export interface SeatHolder {
 export class Assignment {
   readonly job: Job;
   readonly ending: Promise<Ending>;
-  /** The holder's number for it. */
+  /** The holder's number for this job. */
   number = 0;
-  /** How many offers have passed before it began. */
+  /** How many offers have passed before it started. */
   missed = 0;
   readonly #stopGraceMs: number;
   readonly #signal: AbortSignal;
   #settle: (ending: Ending) => void = () => {};
-  /** Tells that what was answered already has ended now. */
+  /** Resolves `stopping`: the code of a job that was already answered has ended. */
   #stopped: (() => void) | undefined;
   #holder: SeatHolder;
   #timers: Cancel[] | undefined;
   #begun = false;
   #over = false;
-  /** Why it must end, once it must. */
+  /** Why it must end. Undefined until it must. */
   #reason: StoredError | undefined;
 
   constructor(job: Job, stopGraceMs: number, holder: SeatHolder) {
@@ -58,19 +58,19 @@ export class Assignment {
     return this.#begun;
   }
 
-  /** From now on it is with this holder, and has not begun. */
+  /** Moves the job to this holder. It has not started there. */
   heldBy(holder: SeatHolder, number = 0): void {
     this.#holder = holder;
     this.number = number;
     this.#clearTimers();
   }
 
-  /** It waits for so long at most. */
+  /** Limits how long the job waits. */
   waitFor(ms: number, over: () => void): void {
     this.#after(ms, over);
   }
 
-  /** Its code runs: its time does, too. */
+  /** Its code has started, and so has its timeout. */
   begun(): void {
     this.#clearTimers();
     this.#begun = true;
@@ -78,11 +78,12 @@ export class Assignment {
     const { timeoutMs } = this.job;
     if (this.#reason) this.#endSoon();
     else if (timeoutMs !== null)
-      // If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes.
+      // If we slept ourselves, its end may be in the channel, unread. The channel is read before `soon`
+      // fires.
       this.#after(timeoutMs, () => soon(() => this.#outOfTime(timeoutMs)));
   }
 
-  /** Called by its signal. */
+  /** Called by the abort signal. */
   handleEvent(): void {
     this.abort(storedError(this.#signal.reason));
   }
@@ -90,7 +91,7 @@ export class Assignment {
   abort(reason: StoredError): void {
     if (this.#reason || this.#over) return;
     this.#reason = reason;
-    // What has not begun needs no force: its offer passes.
+    // A job that has not started needs no force: its offer passes.
     if (this.#begun) this.#endSoon();
     this.#holder.aborted(this, reason);
   }
@@ -103,12 +104,15 @@ export class Assignment {
     else this.#settle(ending);
   }
 
-  /** Its code has not run, and nobody will run it here. */
+  /** Its code has not run and will not run here. */
   endUnbegun(error: StoredError): void {
     this.end({ ok: false, error: this.#reason ?? error, retryable: true, begun: false });
   }
 
-  /** Its child is dead. What had to end has ended so; of the others that began nobody knows how far they came. */
+  /**
+   * Its child is dead. For a job that had to end, that is its end. How far other started jobs came is
+   * unknown.
+   */
   lost(death: Death): void {
     const ending = this.#reason
       ? { ok: false as const, error: this.#reason, retryable: true }

@@ -1,4 +1,4 @@
-/** In the child: one attempt as its executor sees it. What it says goes to the parent. */
+/** In the child: one attempt as its executor sees it. It forwards progress and log lines to the parent. */
 import type { SluiceError } from "../../core/error.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { Job } from "../executor.ts";
@@ -10,7 +10,7 @@ export class Attempt implements Job {
   readonly input: string;
   readonly attempt: number;
   readonly fence: number;
-  /** The parent watches the time: a blocked loop would not. */
+  /** The parent watches the timeout, because a blocked loop here would not. */
   readonly timeoutMs = null;
   readonly #number: number;
   readonly #tell: (message: ToParent) => void;
@@ -27,20 +27,23 @@ export class Attempt implements Job {
     this.#tell = tell;
   }
 
-  /** Most code never looks at it, so it is made when asked for. */
+  /** Created on first use, because most code never reads it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#reason) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
-  /** The first reason stays. */
+  /** The first reason wins. */
   abort(reason: SluiceError): void {
     this.#reason ??= reason;
     this.#controller?.abort(this.#reason);
   }
 
-  /** Made JSON here, whatever it is: what is only looked at never fails the code that said it. */
+  /**
+   * Converts any value to JSON here. Progress and logs are only for readers, so a bad value never fails the
+   * code.
+   */
   progress(value: unknown): void {
     this.#tell({ sluice: "progress", job: this.#number, value: readableJson(value) });
   }

@@ -1,4 +1,4 @@
-/** In the child: all attempts that run here, and the one deadline they share. */
+/** In the child: all attempts that run here, and the deadline they share. */
 import { SluiceError } from "../../core/error.ts";
 import { isErrorCode } from "../../core/error-code.ts";
 import type { Ending, Executor, Failed, StoredError } from "../executor.ts";
@@ -8,7 +8,7 @@ import { Deadline } from "./deadline.ts";
 import { machineNow } from "./machine-time.ts";
 import type { Run, ToChild, ToParent } from "./message.ts";
 
-/** Says something to the parent; `sent` is called once it is out of our hands. */
+/** Sends a message to the parent. `sent` is called once it is written. */
 type TellParent = (message: ToParent, sent?: () => void) => void;
 
 export class Attempts {
@@ -20,7 +20,9 @@ export class Attempts {
   #told = 0;
   #leaving = false;
 
-  /** `until` is the newest deadline, however it came; `left` is called when told to leave and nothing runs. */
+  /**
+   * `until` returns the newest deadline from the lifeline. `left` is called after "leave", once nothing runs.
+   */
   constructor(executor: Executor, until: () => number, tell: TellParent, left: () => void) {
     this.#executor = executor;
     this.#tell = tell;
@@ -46,29 +48,33 @@ export class Attempts {
 
   async #run(message: Run): Promise<void> {
     const { job, until, beginBy } = message;
-    // The lifeline is another way than this message's: its deadline may not have come yet.
+    // The lifeline is a separate channel, so its deadline may not have arrived yet.
     this.#told = Math.max(this.#told, until);
     this.#deadline.look();
-    // It may have waited in the channel for code that blocked us, or we were frozen ourselves.
+    // The message may have waited in the channel while code blocked us or we were frozen.
     if (this.#deadline.isOver())
       return this.#tell({ sluice: "ended", job, ending: { ...failed(leaseLost()), begun: false } });
     if (machineNow() >= beginBy) return this.#tell({ sluice: "missed", job });
     const attempt = new Attempt(message, this.#tell);
     this.#running.set(job, attempt);
     await new Promise<void>((sent) => this.#tell({ sluice: "begun", job }, sent));
-    // The clock again, after the word is out: a parent that has not read it by then may have taken the job back.
+    // Check the clock again once "begun" is written: if the parent has not read it by then, it may have taken
+    // the job back.
     if (machineNow() >= beginBy) this.#tell({ sluice: "missed", job });
     else this.#tell({ sluice: "ended", job, ending: await this.#endingOf(attempt) });
     this.#running.delete(job);
     this.#leaveIfIdle();
   }
 
-  /** An executor answers even for code that throws; if it fails itself, the attempt has failed and not the process. */
+  /**
+   * An executor answers even if the code throws. If the executor itself fails, the attempt has failed, not
+   * the process.
+   */
   async #endingOf(attempt: Attempt): Promise<Ending> {
     try {
       const ending = await this.#executor.run(attempt);
       if (ending.ok || !ending.stopping) return ending;
-      // A promise cannot be sent: its end is told when nothing of it runs any more.
+      // A promise cannot be sent, so the end is reported once none of the code runs any more.
       const { stopping, ...ended } = ending;
       await stopping;
       return ended;

@@ -6,7 +6,7 @@ import { Assignment } from "./assignment.ts";
 import { Child } from "./child.ts";
 import type { ToChild, ToParent } from "./message.ts";
 
-/** A process that does only what the test says, in the order the test says. */
+/** A process that does only what the test says, in that order. */
 class FakeProcess extends EventEmitter {
   readonly pid = 7;
   readonly stdio = [];
@@ -218,7 +218,7 @@ describe("a job that is out of its time", () => {
 });
 
 describe("an offer", () => {
-  /** The machine's clock goes with the timers here. */
+  /** The machine's clock follows the fake timers here. */
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: 1_000 });
     vi.spyOn(process.hrtime, "bigint").mockImplementation(() => BigInt(Date.now()) * 1_000_000n);
@@ -246,7 +246,7 @@ describe("an offer", () => {
     expect([child.load, child.canTake]).toEqual([0, false]);
     fake.says({ sluice: "missed", job: 1 });
     expect(child.canTake).toBe(true);
-    // The job is somebody else's by now: it was given back once.
+    // The job was already given back once, so it is not given back again.
     expect(unbegun).toEqual([assignment]);
   });
 

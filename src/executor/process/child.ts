@@ -3,8 +3,9 @@
  *
  *   loading ── ready ──▶ ready ── leave ──▶ leaving ──▶ gone
  *
- * From every state it may be gone at any moment; then each job in it has ended, too. A child that lets an offer pass
- * is given nothing more until it answers, and one that does not answer though nothing runs in it is replaced.
+ * It may be gone at any moment, from every state. Then all its jobs have ended, too. A child that lets an
+ * offer pass gets nothing more until it answers. A child that does not answer although nothing runs in it is
+ * replaced.
  */
 import type { ChildProcess } from "node:child_process";
 import { SluiceError } from "../../core/error.ts";
@@ -27,25 +28,28 @@ import { lifelineOf, spawn } from "./spawn.ts";
 
 type Exit = Pick<Death, "exitCode" | "signal">;
 
-/** How long a child may take to leave when asked, or to end once it no longer talks to us. */
+/** How long a child may take to leave when asked, or to exit after its channel has closed. */
 const LEAVE_MS = 1_000;
-/** How long the last words of a dead child may take. Nobody should hold its end of the channel, but who knows. */
+/**
+ * How long to wait for the last messages of a dead child. Its end of the channel should be closed by then,
+ * but a process it started might hold it open.
+ */
 const LAST_WORDS_MS = 200;
-/** What a child may take longer than its own time to load before it is ended: it says so itself, if it can. */
+/** Added to a child's load timeout before it is killed. If it can, the child reports the timeout itself. */
 const LOAD_GRACE_MS = 10_000;
 
 export interface ChildWatch {
-  /** It can take a job: it is ready, or one of its jobs has ended. */
+  /** The child can take a job: it is ready, or one of its jobs has ended. */
   freed(): void;
-  /** A job it was given has not begun, and will not begin in it. */
+  /** An assigned job has not started and will not start in this child. */
   unbegun(assignment: Assignment): void;
 }
 
 export class Child implements SeatHolder {
-  /** Rejects when it is gone before. */
+  /** Rejects if the child is gone before it is ready. */
   readonly ready: Promise<void>;
   readonly gone: Promise<Death>;
-  /** None if the machine could not give us one. */
+  /** Undefined if the process could not be created. */
   readonly #process: ChildProcess | undefined;
   readonly #watch: ChildWatch;
   readonly #jobs = new AssignedJobs();
@@ -59,7 +63,7 @@ export class Child implements SeatHolder {
   #isReady: () => void = () => {};
   #isGone: (death: Death) => void = () => {};
   #readyAt: number | undefined;
-  /** It was told to leave, or killed. */
+  /** True once it was told to leave, or killed. */
   #leaving = false;
   #killedFor: Death["killedFor"];
   #jobsEnded = 0;
@@ -75,7 +79,7 @@ export class Child implements SeatHolder {
       this.#isReady = resolve;
       void this.gone.then((death) => reject(notStarted(death)));
     });
-    // Whoever waits for it is told; nobody has to.
+    // Nobody has to wait for `ready`, so its rejection must not count as unhandled.
     this.ready.catch(() => {});
     try {
       this.#process = spawn(options);
@@ -90,12 +94,12 @@ export class Child implements SeatHolder {
     return this.#process?.pid;
   }
 
-  /** How many jobs are in it. */
+  /** The number of its jobs. */
   get load(): number {
     return this.#jobs.size;
   }
 
-  /** Whoever is in here when aborted code does not end goes down with it. */
+  /** True if aborted code has not ended yet. If it never does, the child is killed with all its jobs. */
   get isRisky(): boolean {
     return this.#jobs.isRisky;
   }
@@ -104,7 +108,7 @@ export class Child implements SeatHolder {
     return this.#isServing && !this.#silence.isOn;
   }
 
-  /** It lives, and does not answer: its loop is blocked, or it is frozen. */
+  /** The child is alive but does not answer: its loop is blocked, or it is frozen. */
   get isSilent(): boolean {
     return this.#isServing && this.#silence.isOn;
   }
@@ -113,7 +117,7 @@ export class Child implements SeatHolder {
     return this.#readyAt !== undefined && !this.#leaving && !this.#exit && this.#process?.connected === true;
   }
 
-  /** The deadline of the lease, on the machine's clock. */
+  /** Sends the lease's deadline, on the machine's clock. */
   trust(until: number): void {
     lifelineOf(this.#process)?.write(`${until}\n`);
   }
@@ -134,7 +138,10 @@ export class Child implements SeatHolder {
     this.#tell({ sluice: "abort", job, reason });
   }
 
-  /** If we slept ourselves, its end lies in the channel already, unread: the channel is read before this comes. */
+  /**
+   * If we slept ourselves, the job's end may be in the channel, unread. The channel is read before `soon`
+   * fires.
+   */
   overstayed({ number }: Assignment): void {
     soon(() => {
       if (this.#jobs.get(number)) this.kill("deaf");
@@ -147,10 +154,10 @@ export class Child implements SeatHolder {
     this.#process?.kill("SIGKILL");
   }
 
-  /** Aborts what runs, gives it a moment to end, and ends the process. */
+  /** Aborts the running jobs, gives them a moment to end, and ends the process. */
   async leave(reason: StoredError): Promise<void> {
     this.#leaving = true;
-    // What is only loading has promised nothing to anybody.
+    // A child that is still loading has no jobs and can be killed.
     if (this.#readyAt === undefined) this.kill("loading");
     for (const assignment of this.#jobs.all) assignment.abort(reason);
     this.#tell({ sluice: "leave" });
@@ -159,7 +166,7 @@ export class Child implements SeatHolder {
     cancel();
   }
 
-  /** By force, whatever it does. */
+  /** Kills the process, whatever it does. */
   end(): void {
     this.kill(this.#jobs.isRunning ? "deaf" : "silent");
   }
@@ -173,9 +180,9 @@ export class Child implements SeatHolder {
     this.#loading = after(loadMs + LOAD_GRACE_MS, late, { keepsAlive: true });
   }
 
-  /** The offer is no longer good. Once more the channel is read before we judge (offer.ts). */
+  /** The offer has expired. The channel is read once more before we judge (offer.ts). */
   #passed(job: number, beginBy: number): void {
-    // A timer may ring a little early by this clock.
+    // A timer may fire a little early by this clock.
     const early = beginBy + AFTER_MS / 2 - machineNow();
     if (early > 0) {
       this.#jobs.get(job)?.waitFor(early + 1, () => this.#passed(job, beginBy));
@@ -195,7 +202,7 @@ export class Child implements SeatHolder {
     this.#watch.unbegun(assignment);
   }
 
-  /** It has read an offer too late, and says so: its loop is free again. */
+  /** The child has read an offer too late and says so. Its loop is free again. */
   #missed(job: number): void {
     const assignment = this.#jobs.get(job);
     if (assignment?.hasBegun) {
@@ -215,7 +222,7 @@ export class Child implements SeatHolder {
     });
     child.once("exit", (exitCode, signal) => this.#exited({ exitCode, signal }));
     child.once("disconnect", () => this.#disconnected());
-    // Its end is seen by its exit; what cannot be written to it any more is of no use.
+    // A write may fail because the child has died. Its exit tells us that.
     lifelineOf(child)?.on("error", () => {});
   }
 
@@ -248,20 +255,20 @@ export class Child implements SeatHolder {
     }
   }
 
-  /** No memory, no processes left: it never began, and it has no exit. */
+  /** The process could not be created (no memory, no processes left), so it has no exit. */
   #failed(error: unknown): void {
     this.#lastWords = storedError(error);
     this.#over({ exitCode: null, signal: null });
   }
 
-  /** What it said before it died may still be in the channel; it is over when the channel is. */
+  /** Its last messages may still be in the channel, so it is over only when the channel is closed. */
   #exited(exit: Exit): void {
     this.#exit = exit;
     if (this.#process?.connected) after(LAST_WORDS_MS, () => this.#over(exit), { keepsAlive: true });
     else this.#over(exit);
   }
 
-  /** A process on its way out closes the channel first. One that stays cannot be reached any more. */
+  /** An exiting process closes the channel first. A process that stays alive cannot be reached any more. */
   #disconnected(): void {
     if (this.#exit) this.#over(this.#exit);
     else after(LEAVE_MS, () => this.end());
@@ -285,7 +292,7 @@ export class Child implements SeatHolder {
   }
 
   #tell(message: ToChild): void {
-    // One that is dying hears nothing; its exit says the rest.
+    // A dying process hears nothing. Its exit event does the rest.
     if (this.#process?.connected) this.#process.send(message, () => {});
   }
 }

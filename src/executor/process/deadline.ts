@@ -1,6 +1,7 @@
 /**
- * In the child: until when its jobs may be trusted to be held. The parent may be frozen while the child goes on, so
- * the child looks at the clock itself. One timer is enough: when it rings, it asks for the newest deadline first.
+ * In the child: how long its jobs are known to be held. The parent may be frozen while the child goes on, so
+ * the child watches the clock itself. One timer is enough: when it fires, it first asks for the newest
+ * deadline.
  */
 import { after } from "../../env/timers.ts";
 import { machineNow } from "./machine-time.ts";
@@ -10,7 +11,10 @@ export class Deadline {
   readonly #passed: () => void;
   #isWaiting = false;
 
-  /** `newest` answers 0 while there is none; `passed` may be called more than once for one that has passed. */
+  /**
+   * `newest` returns 0 while there is no deadline. `passed` may be called more than once for the same
+   * deadline.
+   */
   constructor(newest: () => number, passed: () => void) {
     this.#newest = newest;
     this.#passed = passed;
@@ -21,7 +25,7 @@ export class Deadline {
     return until > 0 && machineNow() >= until;
   }
 
-  /** There may be a newer one. */
+  /** Looks for a newer deadline. */
   look(): void {
     if (this.#isWaiting || this.#newest() === 0) return;
     if (this.isOver()) this.#passed();

@@ -1,22 +1,22 @@
-/** How a child process ended, and what that is for those who waited for it. */
+/** How a child process ended, and what that means for its jobs and its starter. */
 import { SluiceError } from "../../core/error.ts";
 import type { Failed, StoredError } from "../executor.ts";
 
 export interface Death {
   readonly pid: number | undefined;
-  /** Neither this nor a signal: it could not even be started. */
+  /** If this and `signal` are both null, the process could not even be started. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   /**
-   * Why we ended it ourselves, if we did: its code did not stop when it was told to, it did not answer though nothing
-   * ran in it, or it was still loading.
+   * Why we killed it, if we did: its code did not stop when told to, it did not answer although nothing ran
+   * in it, or it was still loading.
    */
   readonly killedFor: "deaf" | "silent" | "loading" | undefined;
-  /** What it said itself: why it could not start, or what nobody caught. */
+  /** The error it sent last: why it could not start, or an uncaught exception. */
   readonly lastWords: StoredError | undefined;
-  /** How long it was ready; undefined when it never was. */
+  /** How long it was ready. Undefined if it never was. */
   readonly readyMs: number | undefined;
-  /** How many jobs it had brought to an end. */
+  /** How many of its jobs had ended. */
   readonly jobsEnded: number;
 }
 
@@ -35,7 +35,7 @@ const sentence = (text: string): string => (text.endsWith(".") ? text : `${text}
 const hint = (signal: string): string =>
   signal === "SIGABRT" ? " (so Node ends when its memory is full)" : "";
 
-/** What becomes of a job that was in it. */
+/** The ending of a job that ran in it. */
 export function crashed(death: Death): Failed {
   const message = sentence(`The process that ran it ${sayDeath(death)}`);
   return {
@@ -46,7 +46,7 @@ export function crashed(death: Death): Failed {
   };
 }
 
-/** Why it never became ready. */
+/** The error of a process that never became ready. */
 export function notStarted(death: Death): SluiceError {
   const { lastWords } = death;
   const why = lastWords

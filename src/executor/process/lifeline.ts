@@ -1,18 +1,18 @@
 /**
- * A pipe from the parent that is held by a thread of its own in the child, so that both its uses work while user
- * code blocks the main thread:
+ * A pipe from the parent, read by a separate thread in the child, so that both its uses work while user code
+ * blocks the main thread:
  *
  * - However the parent ends, by a clean exit or SIGKILL, the pipe closes, and the thread kills its process.
- * - The parent writes the deadline of its lease, one line each time. The thread keeps the newest in shared memory;
- *   code that blocked for several leases reads it there and is not taken for lost, while the lines of the main
- *   channel are still unread.
+ * - The parent writes the deadline of its lease, one line each time. The thread keeps the newest in shared
+ *   memory. Code that blocked for several leases reads it there and is not considered lost while the messages
+ *   of the main channel are still unread.
  *
- * The thread reads as a socket does and never blocks in a call, so `process.exit` does not wait for it. Its source
- * is a text: it runs the same from TypeScript, from dist and from a bundle.
+ * The thread reads the pipe as a socket and never blocks in a call, so `process.exit` does not wait for it.
+ * Its source is a string, so that it runs the same from TypeScript, from dist and from a bundle.
  */
 import { Worker } from "node:worker_threads";
 
-/** After stdin, stdout, stderr and Node's channel. */
+/** The next number after stdin, stdout, stderr and Node's channel. */
 export const LIFELINE_FD = 4;
 
 const THREAD = `
@@ -33,12 +33,12 @@ parentPort.postMessage("held");
 `;
 
 export class Lifeline {
-  /** Resolves when the thread watches; a child that is not watched must not be given work. */
+  /** Resolves when the thread watches the pipe. A child without that watch must not get work. */
   readonly held: Promise<void>;
   readonly #newest = new BigInt64Array(new SharedArrayBuffer(8));
 
   constructor(heard: () => void) {
-    // Loaders and flags of the app are not for the thread: it must be there before the app is.
+    // The app's loaders and flags are not for the thread, which must run before the app does.
     const thread = new Worker(THREAD, {
       eval: true,
       execArgv: [],
@@ -51,7 +51,7 @@ export class Lifeline {
     });
   }
 
-  /** The newest deadline that the parent has written, on the machine's clock; 0 for none. */
+  /** The newest deadline that the parent has written, on the machine's clock. 0 means none. */
   get until(): number {
     return Number(Atomics.load(this.#newest, 0));
   }

@@ -1,4 +1,4 @@
-/** Processes that run the code of an app file. */
+/** Creates an executor whose processes run the code of an app file. */
 import { loadTimeoutMs } from "./app-loading.ts";
 import type { ProcessExecutorOptions } from "./process-executor.ts";
 import { ProcessExecutor } from "./process-executor.ts";
@@ -10,5 +10,5 @@ export function processesOf(
   return new ProcessExecutor({ entry: ENTRY, argv: [file], loadMs: loadTimeoutMs(), ...options });
 }
 
-/** Beside this file, whether it runs as it was written or as it was built. */
+/** Lies next to this file, both in the sources and in the build. */
 const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./app-child.ts" : "./app-child.js", import.meta.url);

@@ -1,23 +1,25 @@
 /**
- * Runs attempts in child processes, so that code which blocks its event loop, leaks or crashes cannot hurt the worker.
+ * Runs attempts in child processes, so that code which blocks its event loop, leaks or crashes cannot hurt
+ * the worker.
  *
  *   worker ── run(job) ──▶ waiting room ──▶ the ready child with the fewest jobs ──▶ its own executor
  *
- * What holds, whatever the code does:
- * - A job ends exactly once. While there is no room, because a child has died and the next one still loads, or
- *   because aborted code has not ended yet, it waits.
- * - Exactly one child runs a job, and none that is blocked or frozen holds one back: a job that a child has not begun
- *   within a moment goes to another (offer.ts), or, if there is none until `beginBy`, ends as not begun.
- * - A child that dies ends its jobs at once as crashed, and another takes its place: at once, or after a growing
- *   pause when they die again and again right after their start.
- * - Code that overstays, after an abort or its timeout, is ended with its process. An aborted job ends only when its
- *   code has, or when the process is dead; one with a TIMEOUT is answered at once, and its `stopping` ends then. Its
- *   neighbours in there have crashed.
- * - A parent that dies takes its children with it, even those with a blocked loop (lifeline.ts).
- * - A parent that is frozen cannot abort anything, so the children know the deadline of its lease and abort by
- *   themselves (deadline.ts). Nothing begins after it.
+ * Guarantees, whatever the code does:
+ * - A job ends exactly once. It waits while there is no room, because a child has died and the next one still
+ *   loads, or because aborted code has not ended yet.
+ * - Exactly one child runs a job, and a blocked or frozen child does not hold it back: a job that a child has
+ *   not started within a moment goes to another child (offer.ts). If there is none until `beginBy`, it ends
+ *   as not begun.
+ * - If a child dies, its jobs end at once as crashed and another child takes its place: at once, or after a
+ *   growing pause if children keep dying right after their start.
+ * - Code that overstays after an abort or its timeout is ended with its process. An aborted job ends only
+ *   when its code has ended or the process is dead. A job with a TIMEOUT is answered at once, and its
+ *   `stopping` resolves at that point. Other jobs in the same process have crashed.
+ * - If the parent dies, its children die with it, even those with a blocked loop (lifeline.ts).
+ * - A frozen parent cannot abort anything, so the children know the deadline of its lease and abort by
+ *   themselves (deadline.ts). Nothing starts after it.
  *
- * With a concurrency of 1 nobody has neighbours; more is for code that mostly waits.
+ * With a concurrency of 1 no job shares its process. A higher concurrency is for code that mostly waits.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor, Job } from "../executor.ts";
@@ -32,17 +34,17 @@ import type { SpawnOptions } from "./spawn.ts";
 
 export interface ProcessExecutorOptions extends SpawnOptions {
   readonly processes: number;
-  /** How many jobs each of them runs at once. */
+  /** How many jobs each process runs at once. */
   readonly concurrency: number;
-  /** How long code that must stop may take to end before its process is killed; 5 s unless given. */
+  /** How long code that must stop may take to end before its process is killed. Default: 5 s. */
   readonly stopGraceMs?: number | undefined;
-  /** Told of what happens to the children, for logs and tests. */
+  /** Called for events of the children, for logs and tests. */
   readonly watch?: ((event: ProcessEvent) => void) | undefined;
 }
 
 export type ProcessEvent =
   | { readonly kind: "ready"; readonly pid: number }
-  /** Told before another takes its place, where one will. */
+  /** Sent before a successor takes its place, if there is one. */
   | { readonly kind: "died"; readonly death: Death; readonly hasSuccessor: boolean };
 
 const STOP_GRACE_MS = 5_000;
@@ -54,7 +56,7 @@ export class ProcessExecutor implements Executor {
   #seats: readonly ChildSeat[] = [];
   #open = false;
   #stopping: Promise<void> | undefined;
-  /** On the machine's clock; 0 for none. */
+  /** The lease's deadline on the machine's clock. 0 means none. */
   #until = 0;
 
   constructor(options: ProcessExecutorOptions) {
@@ -73,7 +75,10 @@ export class ProcessExecutor implements Executor {
     return this.#options.processes * this.#options.concurrency;
   }
 
-  /** Resolves when all children are ready. If one of them cannot start, all are ended, and it says why. */
+  /**
+   * Resolves when all children are ready. If one of them cannot start, all are ended and this rejects with
+   * the reason.
+   */
   async start(): Promise<void> {
     if (this.#open || this.#stopping) throw new SluiceError("STARTED", "This executor was already started.");
     this.#open = true;
@@ -113,7 +118,7 @@ export class ProcessExecutor implements Executor {
     return assignment.ending;
   }
 
-  /** It has waited longer than the others: it is the first in the room. */
+  /** The job has waited longer than the others, so it goes first. */
   #takeBack(assignment: Assignment): void {
     assignment.heldBy(this.#waitingRoom);
     if (assignment.isAborted || !this.#open) {
@@ -125,7 +130,10 @@ export class ProcessExecutor implements Executor {
     this.#waitInTime(assignment);
   }
 
-  /** What found no child goes back in line before anybody can take it for lost. */
+  /**
+   * A job that found no child by `beginBy` ends as not begun, so it is back in line before its claim can
+   * lapse.
+   */
   #waitInTime(assignment: Assignment): void {
     const { beginBy } = assignment.job;
     if (beginBy === undefined || !this.#waiting.has(assignment)) return;
@@ -136,8 +144,9 @@ export class ProcessExecutor implements Executor {
   }
 
   /**
-   * Until when the lease is trusted, on the clock of `performance.now()`. Children abort their jobs when it passes,
-   * and begin none after it, unless a later one was told. Before the first, jobs have none.
+   * How long the lease is trusted, on the clock of `performance.now()`. Children abort their jobs at that
+   * time and start none after it, unless a later deadline arrives. Before the first call there is no
+   * deadline.
    */
   trustedUntil(monotonicMs: number): void {
     const until = machineTimeOf(monotonicMs);
@@ -146,7 +155,7 @@ export class ProcessExecutor implements Executor {
     for (const { child } of this.#seats) child.trust(until);
   }
 
-  /** Ends what still runs by force, and takes nothing more: each job has ended when this resolves. */
+  /** Ends the remaining jobs by force and takes nothing more. Every job has ended when this resolves. */
   async halt(): Promise<void> {
     this.#open = false;
     const reason = storedError(workerStopped());
@@ -154,7 +163,7 @@ export class ProcessExecutor implements Executor {
     await Promise.all(this.#seats.map((seat) => seat.end(reason)));
   }
 
-  /** Aborts what runs, and resolves when all children have ended. */
+  /** Aborts the running jobs and resolves when all children have exited. */
   stop(): Promise<void> {
     this.#stopping ??= this.#leave();
     return this.#stopping;
@@ -176,7 +185,10 @@ export class ProcessExecutor implements Executor {
     }
   }
 
-  /** The fewest jobs, and if it can be had, no aborted code beside it that may take the process down. */
+  /**
+   * Picks the child with the fewest jobs, and if possible one without aborted code that may take its process
+   * down.
+   */
   #roomiest(): Child | undefined {
     const { concurrency } = this.#options;
     let best: Child | undefined;

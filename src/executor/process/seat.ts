@@ -1,6 +1,6 @@
 /**
- * One of the places for a child. When the child in it dies, another takes the place; but an app whose first child
- * never became ready is not tried again, because then the start has failed.
+ * One of the places for a child. If its child dies, another takes the place. If the first child never became
+ * ready, the start has failed, and no other is tried.
  */
 import { sleep } from "../../env/timers.ts";
 import type { StoredError } from "../executor.ts";
@@ -36,13 +36,13 @@ export class ChildSeat {
     return this.#child;
   }
 
-  /** The same without waiting for code that runs; a child in which none does leaves by itself. */
+  /** Like `leave`, but does not wait for running code. A child without jobs leaves by itself. */
   async end(reason: StoredError): Promise<void> {
     if (this.#child.load > 0) this.#child.end();
     await this.leave(reason);
   }
 
-  /** Nobody comes after the child that is in it. */
+  /** Ends the child and lets no other take its place. */
   async leave(reason: StoredError): Promise<void> {
     this.#left = true;
     this.#cutPause.abort();

@@ -1,10 +1,11 @@
 /**
- * The child's side: runs what the parent sends, until the parent says leave or is gone. To be called first by the
- * entry module of the children; what takes time, or may fail, or may block, belongs into the function it is given:
+ * The child's side: runs the jobs that the parent sends, until the parent says "leave" or is gone. The entry
+ * module of the children calls it first. Anything slow, or that may fail or block, belongs in the function
+ * passed to it:
  *
  *   await serveParent(async () => new FunctionExecutor((await loadApp(file)).app.tasks));
  *
- * What nobody catches ends the process, as always in Node: the parent hears why, and starts another.
+ * An uncaught exception ends the process, as always in Node. The parent hears why and starts another child.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Executor } from "../executor.ts";
@@ -17,15 +18,16 @@ import { isOurs } from "./message.ts";
 export async function serveParent(source: Executor | (() => Promise<Executor>)): Promise<void> {
   if (!process.send)
     throw new SluiceError("NO_PARENT", "serveParent is for processes that a ProcessExecutor started.");
-  // A signal to the whole group, Ctrl-C or systemd's, is for the parent: it drains, and then says when to leave.
+  // A signal to the whole group, from Ctrl-C or systemd, is for the parent. It drains and then says when to
+  // leave.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("uncaughtExceptionMonitor", (error) => {
-    // An app that catches everything goes on, and these are not its last words.
+    // An app that catches everything goes on, so the error does not end the process.
     if (process.listenerCount("uncaughtException") === 0) sayFailed(error);
   });
   let attempts: Attempts | undefined;
   const lifeline = new Lifeline(() => attempts?.deadlineMoved());
-  // This also keeps us alive while nothing runs.
+  // This listener also keeps the process alive while nothing runs.
   process.on("message", (message) => {
     if (isOurs(message)) attempts?.hear(message as ToChild);
   });
@@ -44,17 +46,17 @@ export async function serveParent(source: Executor | (() => Promise<Executor>)):
   }
 }
 
-/** Last words: why this process cannot start, or ends. */
+/** Sends the parent the error that keeps this process from starting, or ends it. */
 export function sayFailed(error: unknown): void {
   tell({ sluice: "failed", error: storedError(error) });
 }
 
-/** A parent that is gone hears nothing; the lifeline ends us then. */
+/** If the parent is gone, nobody hears this, and the lifeline ends the process. */
 function tell(message: ToParent, sent: () => void = () => {}): void {
   process.send?.(message, undefined, undefined, sent);
 }
 
-/** Messages are written in their order: once this one is out, so are all before it. */
+/** Messages are written in order: once this one is out, so are all earlier ones. */
 function tellLast(message: ToParent, exitCode: number): void {
   tell(message, () => process.exit(exitCode));
 }

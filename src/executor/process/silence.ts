@@ -1,17 +1,17 @@
 /**
- * Offers that a child let pass and has not answered: its loop is blocked, or it is frozen. One in which nothing runs, and
- * which stays silent, is of no use.
+ * The offers that a child let pass and has not answered: its loop is blocked, or it is frozen. A child that
+ * stays silent although nothing runs in it is of no use.
  */
 import type { Cancel } from "../../env/env.ts";
 import { after } from "../../env/timers.ts";
 
-/** How long a child in which nothing runs may leave an offer without an answer. */
+/** How long a child in which nothing runs may leave an offer unanswered. */
 const SILENT_MS = 5_000;
 
 interface SilenceWatch {
-  /** Whether jobs are in the child: then it is waited for. */
+  /** True if the child has jobs. Then its silence is waited out. */
   isBusy(): boolean;
-  /** It has been silent for too long. */
+  /** The child has been silent for too long. */
   tooLong(): void;
 }
 
@@ -28,7 +28,7 @@ export class Silence {
     return this.#unanswered.size > 0;
   }
 
-  /** An offer has passed without a word. */
+  /** An offer has passed unanswered. */
   passed(job: number): void {
     this.#unanswered.add(job);
     this.#wait();
@@ -39,7 +39,7 @@ export class Silence {
     if (!this.isOn) this.end();
   }
 
-  /** Nobody waits for a word any longer. */
+  /** Stops waiting for an answer. */
   end(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -9,13 +9,13 @@ export interface SpawnOptions {
   /** The module that calls `serveParent`. */
   readonly entry: URL | string;
   readonly argv?: readonly string[] | undefined;
-  /** Flags for Node; those of this process unless given. */
+  /** Flags for Node. Default: those of this process. */
   readonly execArgv?: readonly string[] | undefined;
-  /** That of this process unless given. */
+  /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** How long a child may take to become ready; no bound unless given. */
+  /** How long a child may take to become ready. Unbounded if absent. */
   readonly loadMs?: number | undefined;
-  /** Told each line that a child prints. Without it, children print where this process does. */
+  /** Gets each line that a child prints. If absent, children print to the output of this process. */
   readonly onLine?: ((line: ChildLine) => void) | undefined;
 }
 
@@ -31,7 +31,7 @@ export function spawn({ entry, argv = [], execArgv, env, onLine }: SpawnOptions)
     ...(execArgv ? { execArgv: [...execArgv] } : {}),
     ...(env ? { env } : {}),
     serialization: "advanced",
-    // The last is the lifeline.
+    // The last one is the lifeline.
     stdio: ["ignore", output, output, "ipc", "pipe"],
   });
   if (onLine)

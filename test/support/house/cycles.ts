@@ -1,14 +1,14 @@
-// Files that need each other, directly or around a corner.
+// Files that import each other, directly or through others.
 
 import type { Module } from "./module.ts";
 import type { Modules } from "./modules.ts";
 
-/** Rings of files that load each other when the program runs, each as `a > b > a`. */
+/** Cycles of files that load each other at run time, each as `a > b > a`. */
 export function runtimeCycles(modules: Modules): string[] {
   return rings(edges(modules, ({ typeOnly }) => !typeOnly)).map(said);
 }
 
-/** Rings that are closed by types alone. */
+/** Cycles that are closed by types alone. */
 export function typeCycles(modules: Modules): string[] {
   const runtime = new Set(runtimeCycles(modules));
   return rings(edges(modules, () => true))
@@ -32,7 +32,7 @@ function edges(modules: Modules, counts: (taken: Module["imports"][number]) => b
   );
 }
 
-/** One shortest ring for each file that is in one, every ring once. */
+/** One shortest cycle for each file that is in one. Every cycle is listed once. */
 function rings(edges: Edges): string[][] {
   const found = new Map<string, string[]>();
   for (const start of edges.keys()) {
@@ -48,14 +48,14 @@ function shortestRing(edges: Edges, start: string): string[] | undefined {
   for (const [path, way] of ways) {
     for (const next of edges.get(path) ?? []) {
       if (next === start) return way;
-      // A map visits what is added to it on the way: this is a queue.
+      // Iterating over a map also visits entries added meanwhile, so it is a queue.
       if (!ways.has(next)) ways.set(next, [...way, next]);
     }
   }
   return undefined;
 }
 
-/** The same ring is said in the same words, wherever it was found. */
+/** Writes the same cycle in the same way, wherever it was found. */
 function said(ring: readonly string[]): string {
   const first = ring.indexOf([...ring].sort()[0] ?? "");
   const turned = [...ring.slice(first), ...ring.slice(0, first)];

@@ -1,4 +1,4 @@
-// The files of the repository that the rules of the house look at.
+// The files of the repository that the house rules check.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -7,7 +7,7 @@ import type { SourceFile } from "../rooms.ts";
 
 const top = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Every TypeScript file below the folders. */
+/** Every TypeScript file in these folders. */
 export function filesOf(...folders: readonly string[]): SourceFile[] {
   return folders
     .map((folder) => join(top, folder))
@@ -19,7 +19,7 @@ export function filesOf(...folders: readonly string[]): SourceFile[] {
     .map((file) => ({ path: relative(top, file).split(sep).join("/"), text: readFileSync(file, "utf8") }));
 }
 
-/** The files of src of which users import, by package.json, and the program they start. */
+/** The files of src that users import, according to package.json, and the program they start. */
 export function entryFiles(): string[] {
   const { exports, bin } = JSON.parse(readFileSync(join(top, "package.json"), "utf8"));
   const built = [...Object.values(exports), ...Object.values(bin)].map((entry) =>

@@ -1,4 +1,4 @@
-// What one file of TypeScript gives to others and takes from them, by the syntax tree of the parser that vite brings.
+// The exports and imports of one TypeScript file, read from the syntax tree of vite's parser.
 
 import type { ESTree } from "vite";
 import { parseSync } from "vite";
@@ -7,7 +7,7 @@ import { lineAt } from "../source-text.ts";
 import type { Taken } from "./taken.ts";
 import { lazilyTaken, nameOf, taken } from "./taken.ts";
 
-/** A file and what it says about others. */
+/** A file with its imports and exports. */
 export interface Module extends SourceFile {
   readonly program: ESTree.Program;
   readonly imports: readonly Taken[];
@@ -22,9 +22,9 @@ export interface Module extends SourceFile {
 export interface Given {
   readonly name: string;
   readonly line: number;
-  /** Its name inside of the file that it comes from. */
+  /** Its name in the file that it comes from. */
   readonly local: string;
-  /** The file it is passed on from; undefined if it is declared here. */
+  /** The file it is re-exported from. Undefined if it is declared here. */
   readonly from: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function readModule({ path, text }: SourceFile): Module {
   };
 }
 
-/** Tests and what only they use may be as long as they need to be. */
+/** Tests may be as long as they need to be. */
 export function isTest({ path }: SourceFile): boolean {
   return path.endsWith(".test.ts");
 }

@@ -1,4 +1,4 @@
-// All files that import each other, and where a name that is passed on comes from.
+// All files that import each other, and the origins of re-exported names.
 
 import { posix } from "node:path";
 import type { SourceFile } from "../rooms.ts";
@@ -16,7 +16,7 @@ export class Modules {
     return [...this.#all.values()];
   }
 
-  /** What the package is made of. */
+  /** The files of the package. */
   product(): readonly Module[] {
     return this.all().filter((module) => module.path.startsWith("src/") && !isTest(module));
   }
@@ -25,13 +25,13 @@ export class Modules {
     return this.#all.get(path);
   }
 
-  /** The file that a relative specifier in `from` means. */
+  /** The file that a relative specifier in `from` refers to. */
   target(from: Module, specifier: string): Module | undefined {
     if (!specifier.startsWith(".")) return undefined;
     return this.#all.get(posix.join(posix.dirname(from.path), specifier).replace(/\.js$/, ".ts"));
   }
 
-  /** The file that declares what `module` gives as `given`, and its name there. */
+  /** The file that declares what `module` exports as `given`, and its name there. */
   origin(module: Module, given: Given): { readonly module: Module; readonly name: string } {
     const next = given.from === undefined ? undefined : this.target(module, given.from);
     if (!next) return { module, name: given.local };
@@ -39,7 +39,7 @@ export class Modules {
     return found ? this.origin(found.module, found.given) : { module: next, name: given.local };
   }
 
-  /** What `module` gives under a name, by itself or through `export *`. */
+  /** The export of `module` with this name, its own or through `export *`. */
   given(module: Module, name: string): { readonly module: Module; readonly given: Given } | undefined {
     const own = module.exports.find((given) => given.name === name);
     if (own) return { module, given: own };

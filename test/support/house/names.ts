@@ -1,9 +1,9 @@
-// Names that files give to each other: each is used by somebody, and a type's name means one thing.
+// Rules for exported names: each one is imported somewhere, and a type's name has one meaning.
 
 import type { Module } from "./module.ts";
 import type { Modules } from "./modules.ts";
 
-/** Exports of src that nobody imports. `entries` are the files of which users import. */
+/** Exports of src that nobody imports. `entries` are the files that users import. */
 export function unusedExports(modules: Modules, entries: readonly string[]): string[] {
   const used = new Set<string>();
   const use = (module: Module, name: string): void => {
@@ -40,7 +40,7 @@ export function unusedExports(modules: Modules, entries: readonly string[]): str
     );
 }
 
-/** Names under which src exports types that are declared in more than one place. */
+/** Names under which src exports types from more than one declaration. */
 export function ambiguousTypes(modules: Modules): string[] {
   const places = new Map<string, Set<string>>();
   for (const module of modules.product()) {

@@ -1,4 +1,4 @@
-// Files, functions and casts: how much there is of each.
+// Rules about the length of files and functions, and the casts in a file.
 
 import type { ESTree } from "vite";
 import { Visitor } from "vite";
@@ -35,7 +35,7 @@ export function longFunctions(modules: readonly Module[]): string[] {
   });
 }
 
-/** Every `as` that could be a lie. `as const` and names of imports say nothing about a type. */
+/** Every `as` that could be wrong. `as const` and renamed imports assert nothing about a type. */
 export function casts({ path, text, program }: Module): string[] {
   const found: string[] = [];
   const note = ({ start, typeAnnotation }: ESTree.TSAsExpression | ESTree.TSTypeAssertion): void => {
@@ -47,7 +47,8 @@ export function casts({ path, text, program }: Module): string[] {
 }
 
 /**
- * A function that lists tests is as long as the list, so in src/testing it does not count. Each test in it does.
+ * A function that lists tests is as long as the list, so in src/testing it does not count. Each test in it
+ * does.
  */
 function isSuiteTable(path: string, { body }: ESTree.Function | ESTree.ArrowFunctionExpression): boolean {
   if (!path.startsWith("src/testing/") || body?.type !== "BlockStatement") return false;

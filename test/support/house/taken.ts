@@ -1,4 +1,4 @@
-// What a file takes from others: by name, by namespace, lazily and in types.
+// The imports of a file: by name, by namespace, lazily and in types.
 
 import type { ESTree } from "vite";
 import { Visitor } from "vite";
@@ -6,13 +6,13 @@ import { Visitor } from "vite";
 /** A statement or expression that names another file. */
 export interface Taken {
   readonly specifier: string;
-  /** What is taken from it; "*" is everything. Empty where names are only passed on. */
+  /** The imported names. "*" means everything. Empty if names are only re-exported. */
   readonly names: readonly string[];
-  /** Nothing of it is left when the program runs. */
+  /** True if nothing of the import remains at run time. */
   readonly typeOnly: boolean;
 }
 
-/** What a statement at the top of the file takes. */
+/** The imports of a top-level statement. */
 export function taken(statement: ESTree.Program["body"][number], program: ESTree.Program): Taken[] {
   switch (statement.type) {
     case "ImportDeclaration":
@@ -32,12 +32,12 @@ export function taken(statement: ESTree.Program["body"][number], program: ESTree
   }
 }
 
-/** What is taken inside of expressions and types. */
+/** The imports inside of expressions and types. */
 export function lazilyTaken(program: ESTree.Program): Taken[] {
   const found: Taken[] = [];
   const known = new Set<ESTree.Node>();
   new Visitor({
-    // (await import("./a.ts")).b takes b alone.
+    // (await import("./a.ts")).b imports only b.
     MemberExpression: ({ object, property }) => {
       if (object.type !== "AwaitExpression" || object.argument.type !== "ImportExpression") return;
       known.add(object.argument);
@@ -68,10 +68,10 @@ function namesOf(one: ESTree.ImportDeclarationSpecifier, program: ESTree.Program
   return membersOf(one.local.name, program);
 }
 
-/** What is read of a namespace; "*" if it is handed on as a whole. */
+/** The members read from a namespace, or "*" if it is passed on as a whole. */
 function membersOf(namespace: string, program: ESTree.Program): string[] {
   const names = new Set<string>();
-  // The import itself is one mention.
+  // The import itself counts as one mention.
   let mentions = -1;
   new Visitor({
     Identifier: ({ name }) => {
