@@ -94,7 +94,9 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await until(async () => (await slotEvents(sluice, id)).length === 1, "it waits");
     letGo("keepGpu");
     expect(await sluice.runs.ended(id)).toMatchObject({ state: "succeeded", steps: [{ attempt: 2 }] });
-    expect((await slotEvents(sluice, id)).map(({ kind }) => kind)).toEqual([
+    // On a slow machine it holds its slots for long enough to renew them.
+    const kinds = (await slotEvents(sluice, id)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind !== "StepSlotRenewed")).toEqual([
       "StepSlotWaiting",
       "StepSlotClaimed",
       "StepSlotReleased",
