@@ -1,4 +1,5 @@
-// Random command lists give the same answers and leave the same state on all stores. The memory store is the oracle.
+// Random command lists give the same answers and leave the same state on all stores. The memory store is the
+// oracle.
 
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";

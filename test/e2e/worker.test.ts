@@ -1,4 +1,4 @@
-// What a worker does with a task, from enqueue to outcome.
+// How a worker handles a task, from enqueue to outcome.
 
 import { once } from "node:events";
 import pg from "pg";

@@ -1,5 +1,5 @@
-// What processes that come and go leave behind: a store, and the things that triggers look at. Each process
-// opens the store itself and closes it at its end, so only stored data stays.
+// The state that processes leave behind as they come and go: a store, and the things that triggers look at.
+// Each process opens the store itself and closes it at its end, so only stored data stays.
 
 import type { Service } from "../../../src/engine/service.ts";
 import type { ToRun } from "../../../src/engine/triggers/decision.ts";
