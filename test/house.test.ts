@@ -1,5 +1,5 @@
-// The shape of the house: short files and functions, no rings, few casts, no name that nobody uses or that means two
-// things. Where a rule stands in the way, the code is cut anew; a limit here is not raised.
+// The shape of the source: short files and functions, no import cycles, few casts, no unused export, no type
+// name with two meanings. If a rule is in the way, restructure the code; do not raise the limit.
 
 import { describe, expect, test } from "vitest";
 import { runtimeCycles, typeCycles } from "./support/house/cycles.ts";
@@ -37,7 +37,7 @@ describe("in src", () => {
   test("the name of an exported type means one thing", () => none(ambiguousTypes(modules)));
 });
 
-/** `lines` lines that hold nothing. */
+/** `lines` lines without content. */
 const blank = (lines: number): string => "//\n".repeat(lines);
 const house = (files: Record<string, string>): Modules =>
   new Modules(Object.entries(files).map(([path, text]) => ({ path, text })));

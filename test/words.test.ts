@@ -1,4 +1,5 @@
-// One vocabulary: what has a table in src/core is said as the table says it, and commands are spelled in one place.
+// One vocabulary: a word with a table in src/core is spelled as the table spells it, and commands are spelled
+// in one place.
 
 import { describe, expect, test } from "vitest";
 import { ERROR_CODES } from "../src/core/error-code.ts";

@@ -1,4 +1,4 @@
-// Every command, as a table and as data, on an embedded store that a worker is busy with.
+// Runs every command, with table and JSON output, on an embedded store that a worker is using.
 
 import { expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
@@ -24,7 +24,7 @@ test("every command answers while a worker is at it, and the worker goes on", {
   const at = ["--store", store];
   const table = (...args: string[]) => says(project, ...args, ...at);
   const data = (...args: string[]) => gives(project, ...args, ...at);
-  /** Asks while there is work, and sees that the worker has not stood still meanwhile. */
+  /** Runs `ask` while there is work, and checks that the worker makes progress meanwhile. */
   const busily = async <T>(ask: () => Promise<T>): Promise<T> => {
     await more();
     const started = witness.starts.length;
@@ -53,7 +53,7 @@ test("every command answers while a worker is at it, and the worker goes on", {
   );
   const later = await busily(() => data("why", id));
   expect(later).toMatchObject({ id, state: "later" });
-  // The worker may be full at that moment, which is a second hurdle.
+  // The worker may also be full at that moment, which adds a second reason.
   expect(later.reasons[0]).toMatchObject({ kind: "later", because: "delay" });
   expect(later.reasons.slice(1).filter(({ kind }: { kind: string }) => kind !== "busy")).toEqual([]);
   expect(await busily(() => table("tasks", "cancel", id))).toBe(`task ${id} is cancelled; it was later.\n`);

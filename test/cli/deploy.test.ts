@@ -1,4 +1,5 @@
-// Limits belong to the app that declares them: commands that look or enqueue change none, a deploy and a worker do.
+// Limits belong to the app that declares them. Commands that read or enqueue change no limit; a deploy and a
+// worker do.
 
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -13,7 +14,7 @@ const work = task({ id: "work", run: () => 1 });
 export default defineApp({ name: "${name}", tasks: [work], ${limits} });
 `;
 
-/** Two apps and a later version of the first, in one project with one store. */
+/** One project with one store, two apps and a later version of the first app. */
 function project(): string {
   const folder = newProject(app("shop", "clusterCap: 5, pools: { gpu: { limit: 3 } }"));
   writeFileSync(join(folder, "later.js"), app("shop", "clusterCap: 2, pools: { gpu: { limit: 3 } }"));
@@ -29,7 +30,7 @@ const limits = async (folder: string): Promise<Record<string, number | null>> =>
     ]),
   );
 
-/** Starts it, waits until it serves, stops it, and tells what it has said. */
+/** Starts a worker, waits until it serves, stops it, and returns its output. */
 async function worked(folder: string, file: string): Promise<string> {
   const worker = start(folder, ["worker", file, "--processes=1"]);
   let said = "";
@@ -37,7 +38,7 @@ async function worked(folder: string, file: string): Promise<string> {
     stream.setEncoding("utf8").on("data", (text: string) => {
       said += text;
     });
-  // What it has to say of its limits comes before it reports that it is ready to stop.
+  // The worker prints its limits before it says that it is ready to stop.
   await until(() => said.includes("Concurrency config"), "the worker serves", 60_000);
   const gone = once(worker, "exit");
   worker.kill("SIGTERM");
@@ -107,7 +108,7 @@ test("a limit that is set for one value says that it replaces the one for each",
     "pool:tenant=acme: 2 → 4\nFor this value it replaces the limit per value (pool:tenant=*: 2). To undo: npx sluice limits reset pool:tenant=acme\n",
   );
   expect(await says(folder, "limits", "reset", "pool:tenant=acme")).toBe("pool:tenant=acme: 4 → 2\n");
-  // A star is a pattern to a shell, and so is a space the end of a word.
+  // A shell expands a star and ends a word at a space, so both must be quoted.
   expect(await says(folder, "limits", "set", "pool:tenant=*", "0")).toContain(
     "To resume: npx sluice limits reset 'pool:tenant=*'",
   );
@@ -129,7 +130,7 @@ test("a deploy says which limits it changes, whom it binds with them, and what i
   expect(await says(folder, "deploy", "other.js")).toBe(
     'App "shop" is deployed: 1 limit.\n  cluster: 5 → ∞; this app no longer declares it\n',
   );
-  // The banner tells what holds, and not what the file says.
+  // The banner shows the limit in force, not the one in the file.
   expect(await worked(folder, "app.js")).toMatch(/Pools +gpu \(1, not 3\)$/m);
 });
 

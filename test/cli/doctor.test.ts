@@ -1,4 +1,5 @@
-// `sluice doctor` as people and scripts meet it: lines, data, exit codes, and the cures it names.
+// `sluice doctor` as people and scripts use it: its lines, its JSON, its exit codes, and the remedies it
+// names.
 
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/api/open-store.ts";
@@ -37,7 +38,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   test("says in one line each that all is well, and ends with 0", async () => {
     const { url } = await populated(place);
     const project = newProject();
-    // Only there is it a matter of settings.
+    // "speed" depends on settings only on PostgreSQL, and "values" only on MySQL.
     const checks = CHECKS.filter(
       (check) =>
         (check !== "speed" || url.startsWith("postgres")) && (check !== "values" || url.startsWith("mysql")),

@@ -1,4 +1,5 @@
-// What goes wrong ends with one sentence on stderr, nothing on stdout, and a code that scripts can trust.
+// A failing command prints one sentence on stderr and nothing on stdout, and exits with a code that scripts
+// can rely on.
 
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// A step over a list on the command line, while a worker is busy with it: how far it has come, and its items by pages.
+// A step over a list on the command line while a worker is processing it: its progress, and its items page by
+// page.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { until } from "../e2e/support/until.ts";

@@ -1,4 +1,5 @@
-// An app file that does not come to its end while it is loaded is told in one sentence, and nothing ends as if all were well.
+// An app file that never finishes loading is reported in one sentence, and no command exits as if all were
+// well.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,10 +23,10 @@ for (const [name, does] of [
   writeFileSync(join(project, `${name}-in-child.js`), `${APP} if (process.send) { ${does}; }`);
 
 const run = (...args: string[]) => sluice(project, args);
-/** For what nothing but the time ends. */
+/** For app files that only the load timeout stops. */
 const runBriefly = (...args: string[]) => sluice(project, args, { env: { SLUICE_LOAD_TIMEOUT: "4s" } });
 
-/** As a shell says it: killed is 137. */
+/** Any exit code but 0, as a shell reports it: a killed process is 137. */
 const BLOCKED = expect.not.stringMatching(/^0$/);
 
 describe("an app file that does not finish loading is told by", () => {

@@ -1,4 +1,4 @@
-// `sluice pools` on an embedded store that a worker is busy with.
+// `sluice pools` on an embedded store that a worker is using.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { openWorkshop } from "./workshop.ts";

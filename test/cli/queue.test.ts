@@ -1,4 +1,4 @@
-// `sluice queue` on an embedded store that a worker is busy with.
+// `sluice queue` on an embedded store that a worker is using.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { openWorkshop } from "./workshop.ts";

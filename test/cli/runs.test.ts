@@ -1,10 +1,10 @@
-// `sluice runs` and `sluice why RUN` on an embedded store that a worker is busy with.
+// `sluice runs` and `sluice why RUN` on an embedded store that a worker is using.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { openWorkshop } from "./workshop.ts";
 
 const shop = openWorkshop();
-/** In progress: one step runs, one waits for the pool. */
+/** A run in progress: one step runs and one waits for the pool. */
 let open = "";
 let failed = "";
 

@@ -1,4 +1,4 @@
-// `sluice schedules` on an embedded store that a worker is busy with.
+// `sluice schedules` on an embedded store that a worker is using.
 
 import { expect, test } from "vitest";
 import { openWorkshop } from "./workshop.ts";

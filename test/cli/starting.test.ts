@@ -1,4 +1,5 @@
-// A worker that finds its store going away while it starts says so and ends: whoever watches it starts it again.
+// A worker that loses its store while it starts reports the error and exits, so that its supervisor can start
+// it again.
 
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
@@ -23,7 +24,10 @@ describeWithPostgres("a worker", () => {
   });
 });
 
-/** So many connections reach the server; with the next one all are cut, and it is told what a restarting server says. */
+/**
+ * A proxy that lets `count` connections reach the server. The next connection cuts all of them and gets the
+ * error of a restarting server.
+ */
 async function restartingAfter(
   count: number,
   target: string,
@@ -53,7 +57,7 @@ async function restartingAfter(
   return { url: url.href, close };
 }
 
-/** PostgreSQL's error message for it. */
+/** PostgreSQL's error message while it starts up. */
 function startingUp(): Buffer {
   const fields = ["SFATAL", "VFATAL", "C57P03", "Mthe database system is starting up"];
   const body = Buffer.from(`${fields.join("\0")}\0\0`);

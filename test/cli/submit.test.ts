@@ -1,4 +1,4 @@
-// `sluice submit` on an embedded store that a worker is busy with: inputs, options, watching, and what is refused.
+// `sluice submit` on an embedded store that a worker is using: inputs, options, watching, and refusals.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -115,7 +115,7 @@ test.each([
   });
 });
 
-/** The run of the diamond that is watched, once one of its steps has been told to wait. */
+/** The watched run of the diamond, once one of its steps waits for the pool. */
 async function waitsForPool(): Promise<{ id: string }> {
   let id = "";
   await expect
@@ -128,7 +128,7 @@ async function waitsForPool(): Promise<{ id: string }> {
       { timeout: 40_000 },
     )
     .toContain("right");
-  // Watchers look three times a second.
+  // A watcher polls three times a second.
   await new Promise((resolve) => setTimeout(resolve, 700));
   return { id };
 }

@@ -1,4 +1,5 @@
-// A project of a user with the package in it, and a terminal beside it: the built `sluice` as a child process.
+// A user's project with the package installed, and a terminal beside it: runs the built `sluice` as a child
+// process.
 
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -19,7 +20,7 @@ afterAll(() => {
   for (const folder of projects) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The same queues and pools as the app of the workers, so that declaring it changes nothing. */
+/** Has the same queues and pools as the workers' app, so that declaring it changes nothing. */
 const APP = `
 import { defineApp, task } from "sluice";
 const of = (id) => task({ id, queue: id, run: () => id });
@@ -50,11 +51,11 @@ export interface Ended {
 export interface Running {
   readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What comes in on its stdin. */
+  /** Written to the command's stdin. */
   readonly input?: string;
 }
 
-/** One that runs on; whoever starts it ends it. */
+/** Starts a command that keeps running. The caller must end it. */
 export function start(
   project: string,
   args: readonly string[],
@@ -85,14 +86,14 @@ export function sluice(project: string, args: readonly string[], running: Runnin
   });
 }
 
-/** What it says to people, when all went well. */
+/** The command's stdout. Fails unless the command succeeded without errors. */
 export async function says(project: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await sluice(project, args);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a script would get, looked at by the test that asked.
+// biome-ignore lint/suspicious/noExplicitAny: the JSON a script would get; the test that asked checks it.
 export async function gives(project: string, ...args: string[]): Promise<any> {
   return JSON.parse(await says(project, ...args, "--json"));
 }

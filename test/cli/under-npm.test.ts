@@ -1,4 +1,5 @@
-// Under npx, a signal reaches npm alone: its shell dies of it, and the command would be left running without anybody.
+// Under npx, a signal reaches only npm. Its shell dies of the signal, and the command must not be left
+// running alone.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -9,7 +10,7 @@ import { builtCli } from "../support/built-cli.ts";
 import { newProject, says } from "./terminal.ts";
 
 const shells: ChildProcess[] = [];
-// A test that failed may have left the command running; it is in the group of its shell.
+// A failed test may have left the command running. It is in its shell's process group.
 afterEach(() => {
   for (const { pid } of shells.splice(0)) {
     try {
@@ -26,7 +27,7 @@ test.each([
   const command = ["sluice", mode, "app.js", ...more].join(" ");
   const cli = await builtCli();
   await says(project, "migrate");
-  // What npm does: a shell between it and the command, which tells whose shell it is.
+  // As npm does it: a shell between npm and the command, with variables that identify it as npm's shell.
   const shell = spawn(
     "/bin/sh",
     ["-c", `"${process.execPath}" "${cli}" ${mode} app.js ${more.join(" ")}; true`],
@@ -46,7 +47,7 @@ test.each([
   const closed = once(shell.stdout as NonNullable<typeof shell.stdout>, "close");
   shell.kill("SIGTERM");
   await once(shell, "exit");
-  // Its output is closed when the last process is gone that has it.
+  // The output closes when the last process that holds it has ended.
   await closed;
   expect(said).toContain("Stopping.");
 });

@@ -1,4 +1,4 @@
-// "My task does not run": each usual cause is told in plain words, and the command that is named changes it.
+// "My task does not run": each usual cause is explained in plain words, and the command it names fixes it.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -80,7 +80,7 @@ interface Shop {
   readonly paused?: boolean;
 }
 
-/** A store with one kind of task, which runs until the test is over. */
+/** A store with a single kind of task, which runs until the test ends. */
 async function shop({ clusterCap, cap = 9, workers, paused }: Shop) {
   const over = deferred();
   const mail = task({ id: "mail", queue: "post", run: () => over.promise });
@@ -107,7 +107,7 @@ async function shop({ clusterCap, cap = 9, workers, paused }: Shop) {
       text: await says(project, "why", id, "--store", store),
       data: await gives(project, "why", id, "--store", store),
     }),
-    /** Runs the first command that a text names; its words without where it runs. */
+    /** Runs the first command that `text` names, and returns its words without the store. */
     mend: async (text: string): Promise<string> => {
       const words = /npx sluice (.*?) --store /.exec(text)?.[1] ?? "";
       await says(project, ...words.split(" "), "--store", store);

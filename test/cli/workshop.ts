@@ -1,4 +1,5 @@
-// A project with workflows and a worker that is busy with its embedded store: what commands about runs are tried on.
+// A project with workflows, and a worker that is using its embedded store. Tests of commands about runs use
+// it.
 
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -11,8 +12,8 @@ import type { Ended, Running } from "./terminal.ts";
 import { gives, newProject, sluice as run, says, start } from "./terminal.ts";
 
 /**
- * Two steps of a diamond want three of five slots each, so one of them waits for the other, which holds until the file is
- * there that its run's input names. Meanwhile small tasks come and go.
+ * Two steps of a diamond want three of five slots each, so one waits for the other. The other holds its slots
+ * until the file named in its run's input exists. Meanwhile small tasks come and go.
  */
 const APP = `
 import { existsSync } from "node:fs";
@@ -67,26 +68,26 @@ export async function onDev(sluice, { signal }) {
 export interface Workshop {
   readonly project: string;
   readonly sluice: Sluice;
-  /** What a command says to people. */
+  /** The text a command prints for people. */
   table(...args: string[]): Promise<string>;
-  // biome-ignore lint/suspicious/noExplicitAny: what a script would get, looked at by the test that asked.
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON a script would get; the test that asked checks it.
   data(...args: string[]): Promise<any>;
   ends(args: readonly string[], running?: Running): Promise<Ended>;
-  /** A run of the diamond; its steps hold until `letGo`. */
+  /** Starts a run of the diamond. Its steps hold until `letGo`. */
   diamond(file: string, ...args: string[]): Promise<string>;
   letGo(file: string): void;
   reaches(run: string, state: string): Promise<unknown>;
-  /** A step of a run comes to a state. */
+  /** Waits until a step of a run reaches a state. */
   stepIs(run: string, step: string, state: string): Promise<unknown>;
 }
 
-/** Opened before the tests of a file and closed after them. */
+/** Opens the workshop before the tests of a file and closes it after them. */
 export function openWorkshop(): Workshop {
   const shop = {} as { -readonly [Key in keyof Workshop]: Workshop[Key] };
   let worker: ReturnType<typeof start> | undefined;
   afterAll(async () => {
     await shop.sluice?.close();
-    // Not asked: it would wait for what tests have left running.
+    // SIGTERM would make it wait for tasks that tests left running.
     if (worker?.kill("SIGKILL")) await once(worker, "exit");
   });
   beforeAll(async () => {

@@ -1,5 +1,5 @@
-// Random command lists for the differential test: what may be asked of a store, as plain data. Times are offsets and
-// things are named by position, so that the same list means the same on every store.
+// Random command lists for the differential test: calls to a store as plain data. Times are offsets and
+// things are named by position, so that a list means the same on every store.
 
 import fc from "fast-check";
 import type { LaneSpec } from "../../src/store/lane.ts";
@@ -29,7 +29,10 @@ export const RUN_LANES: readonly LaneSpec[] = [
 export const stepLane = (run: string): LaneSpec =>
   lane("mail", "send", { "pool:smtp": 1, [`run:${run}/steps`]: 1 });
 
-/** The gate that says how many items of a step may be in flight, and the lane of the items. */
+/**
+ * `windowOf` is the gate that limits how many items of a step are in flight; `itemLane` is the lane of these
+ * items.
+ */
 export const windowOf = (run: string, step: string): string => `run:${run}/items/${step}`;
 export const itemLane = (run: string, step: string): LaneSpec =>
   lane("mail", "send", { "pool:smtp": 1, [windowOf(run, step)]: 1 });
@@ -47,7 +50,7 @@ export const GATES = [
   "semaphore:z",
 ] as const;
 
-/** The position of something that exists by then; taken modulo how many there are. */
+/** A position among the things that exist by then, taken modulo their number. */
 type Ref = number;
 
 export interface NewUnit {
@@ -63,7 +66,7 @@ export interface NewRunOf extends Omit<NewUnit, "good"> {
   readonly graph: number;
 }
 
-/** What becomes of every run that is seen. */
+/** The decisions about every run that is seen. */
 export interface Moving {
   readonly start: boolean;
   readonly limit: number;
@@ -73,9 +76,9 @@ export interface Moving {
   readonly delayMs: number | null;
   readonly read: boolean;
   readonly finish: "succeeded" | "failed" | "cancelled" | null;
-  /** How many items a new step over a list has; half of them are put in line at once. */
+  /** The number of items of a new step over a list. Half of them are put in line at once. */
   readonly items: number | null;
-  /** Put the other half in line. */
+  /** Puts the other half in line. */
   readonly more: boolean;
   readonly endItems: { readonly inFlight: boolean } | null;
   readonly again: boolean;
@@ -83,11 +86,13 @@ export interface Moving {
 
 export interface EndReport {
   readonly claim: Ref;
-  /** Of all claims ever made, so mostly a stale one; else one that was not reported yet. */
+  /**
+   * True: `claim` picks from all claims ever made, so mostly a stale one. False: from those not yet reported.
+   */
   readonly ofAll: boolean;
   readonly to: "succeeded" | "failed" | "retry" | "returned" | "stopped";
   readonly delayMs: number;
-  /** Its code runs on. */
+  /** The unit's code keeps running. */
   readonly stopping: boolean;
 }
 
@@ -117,7 +122,7 @@ export type Command =
       readonly take: number;
       readonly held: boolean;
       readonly leaseMs: number | null;
-      /** Look at the lanes of steps too. */
+      /** Also looks at the lanes of steps. */
       readonly steps: boolean;
       readonly start: boolean;
       readonly recover: Recovery["to"] | null;
@@ -163,7 +168,7 @@ export type Command =
 const ref = fc.nat(40);
 const oneOfList = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list);
 const span = fc.integer({ min: 1, max: 60 });
-/** Once in `every`; null otherwise. */
+/** A value once in `every` times, null otherwise. */
 const seldom = <T>(every: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: every - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
@@ -367,7 +372,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), task: ref, session: ref }) },
 );
 
-/** Every list begins with a worker, something to do and a run, so that not half of it runs on an empty store. */
+/**
+ * Every list begins with a worker, some tasks and a run, so that half of it does not run on an empty store.
+ */
 export const commandList = (length: number): fc.Arbitrary<Command[]> =>
   fc
     .tuple(

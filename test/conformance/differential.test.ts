@@ -1,4 +1,5 @@
-// Random command lists give the same answers and leave the same state on all stores. The memory store is the oracle.
+// Random command lists give the same answers and leave the same state on all stores. The memory store is the
+// oracle.
 
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
@@ -27,10 +28,10 @@ interface Subject {
   readonly aside: Aside;
 }
 
-/** SLUICE_LISTS=20 plays twenty times as many. */
+/** SLUICE_LISTS=20 plays twenty times as many lists. */
 const MORE = Number(process.env.SLUICE_LISTS ?? 1);
 
-/** One clock for all stores and all lists; it only ever moves on. */
+/** One clock for all stores and all lists. It only moves forward. */
 const clock = new FakeClock();
 const opened: Subject[] = [];
 afterAll(async () => {
@@ -80,7 +81,7 @@ describeWithMariadb("a server", () => {
   });
 });
 
-/** Each must have happened somewhere, or the lists prove less than they seem to. */
+/** Each effect must have happened somewhere, or the lists prove less than they seem to. */
 const EFFECTS = [
   "enqueue",
   "twin",
@@ -163,7 +164,7 @@ async function agree(
     await emptyTables(aside);
     const memory = openMemory({ now: clock.now });
     const players = [new Player(memory, clock), new Player(store, clock)] as const;
-    // With nobody listening, they do it by other statements.
+    // Without a listener, the stores use other statements.
     const listeners = isHeard ? [await Listening.open(memory), await Listening.open(store)] : [];
     await play(commands, players);
     const states = [
@@ -180,7 +181,9 @@ async function agree(
   return effects;
 }
 
-/** Somebody who hears everything. Of every unit it is the whole history, each event once and in its order. */
+/**
+ * A listener that hears everything. For each unit it hears the whole history, each event once and in order.
+ */
 class Listening {
   readonly #store: Store;
   readonly #since: number;
@@ -198,7 +201,7 @@ class Listening {
     return this.#store.unfollow(["all"]);
   }
 
-  /** In the order of each subject; what happened to others in the same transaction has no order. */
+  /** What was heard, ordered per subject. Changes to different subjects in one transaction have no order. */
   async heard(player: Player): Promise<unknown> {
     const subjects = bySubject(await heardSince(this.#store, "all", this.#since, 50));
     for (const unit of player.units) {
@@ -232,7 +235,7 @@ async function tablesOf(aside: Aside): Promise<Tables> {
   return all;
 }
 
-/** All rows of all tables, without what is a store's own business, and every history as the store tells it. */
+/** All rows of all tables, without columns private to a store, and every history as the store reports it. */
 async function stateOf(player: Player, store: Store, tables: Tables): Promise<unknown> {
   const rows = TABLES.filter((table) => table !== "event").map((table) => [
     table,

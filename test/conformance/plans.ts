@@ -1,5 +1,5 @@
-// How PostgreSQL will run the statements of a store, in whatever state its tables were when it made up its mind: plans
-// are made once per connection, and tables that were empty then may be long by the time they run.
+// Reads how PostgreSQL will run a store's statements, whatever state the tables were in when it planned them.
+// Plans are made once per connection, and a table that was empty then may be long when the plan runs.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PostgresDatabase } from "../../src/store/postgres/database.ts";
@@ -11,14 +11,17 @@ import type { Aside } from "./tables.ts";
 interface Plan {
   readonly "Node Type": string;
   readonly "Total Cost": number;
-  /** Since PostgreSQL 18; before, it shows in the cost. */
+  /** Set since PostgreSQL 18. Older versions show it in the cost. */
   readonly Disabled?: boolean;
   readonly "Relation Name"?: string;
   readonly "Index Cond"?: string;
   readonly Plans?: readonly Plan[];
 }
 
-/** Every statement that is written or looked up while work is moved; what people ask or take out is planned each time anew. */
+/**
+ * Collects every statement that moves work. Statements of reads and of `deleteGate` are left out, because
+ * they are planned anew each time.
+ */
 export class Statements {
   readonly #texts = new Set<string>();
   readonly #asking = new AsyncLocalStorage<true>();
@@ -56,7 +59,7 @@ export class Statements {
     this.#undo();
   }
 
-  /** How the server of `aside` would run all of them. These tables are long. */
+  /** Plans all statements on the server of `aside`. `tables` are the long ones. */
   async look(aside: Aside, tables: readonly string[]): Promise<Looked> {
     const long = new Set(tables.map((name) => `sluice_${name}`));
     const names = await this.#prepare(aside);
@@ -88,11 +91,15 @@ export class Statements {
 }
 
 interface Looked {
-  /** Those that would walk through all of a long table, as "table: statement". */
+  /** Statements that would scan a whole long table, as "table: statement". */
   readonly walks: readonly string[];
-  /** Those that can only be run in a way that is switched off, which is what absurd costs stand for. */
+  /**
+   * Statements that can run only in a way that is switched off, recognised on older servers by absurd costs.
+   */
   readonly forced: readonly string[];
-  /** What the dearest of them costs on a connection without our settings: a caller's own. */
+  /**
+   * The cost of the most expensive statement on a connection without our settings, such as a caller's own.
+   */
   readonly dearest: number;
 }
 
@@ -101,7 +108,7 @@ interface Named {
   readonly call: string;
 }
 
-/** As a server of any version makes them for all values. */
+/** Generic plans, valid for all values, as a server of any version makes them. */
 async function plansOf(
   aside: Aside,
   named: readonly Named[],
@@ -126,13 +133,13 @@ interface Planned {
   readonly plan: Plan;
 }
 
-/** What PostgreSQL before 18 adds to the cost of what is switched off. */
+/** PostgreSQL before 18 adds this to the cost of a plan node that is switched off. */
 const SWITCHED_OFF = 1e10;
 
 const isForced = (plan: Plan): boolean =>
   plan.Disabled === true || plan["Total Cost"] >= SWITCHED_OFF || (plan.Plans ?? []).some(isForced);
 
-/** Tables that are read from one end to the other: no condition says where in an index to look. */
+/** Tables that are scanned from end to end, because no condition says where in an index to look. */
 function scannedIn(plan: Plan): string[] {
   const table = plan["Relation Name"];
   const isFound = [plan, ...(plan.Plans ?? [])].some((each) => each["Index Cond"] !== undefined);
@@ -143,7 +150,7 @@ function scannedIn(plan: Plan): string[] {
 const MANY = 20_000;
 const each = (select: string): string => `SELECT ${select} FROM generate_series(1, ${MANY}) AS n`;
 
-/** Fills the tables of a store that has seen much, and names those that are long now. */
+/** Fills the tables like those of a much-used store, and returns the names of the long ones. */
 export async function fill(aside: Aside, state: "a long line" | "many lanes"): Promise<string[]> {
   const lane = state === "many lanes" ? "'l' || n" : "'l1'";
   const life = "1, 0, NULL, 1";

@@ -1,4 +1,5 @@
-// Plays a command list on one store, and puts every answer into a form that can be compared with another store's.
+// Plays a command list on one store and brings every answer into a form that can be compared with another
+// store's.
 
 import { compare } from "../../src/core/gate/order.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
@@ -47,16 +48,16 @@ export class Player {
   readonly #clock: FakeClock;
   readonly #tasks: string[] = [];
   readonly #runs: string[] = [];
-  /** The step, or the step over a list, that a unit is of. */
+  /** The step, or the step over a list, that a unit belongs to. */
   readonly #stepOf = new Map<string, StepKey>();
   readonly #overLists = new Map<string, StepKey>();
   readonly #sessions: { id: string; claims: StoreClaims; prefetch: number; slots: number }[] = [];
-  /** All claims ever made, in the order of their epochs; their position is the epoch that everybody compares. */
+  /** All claims ever made, in order of their epochs. Comparisons use the position instead of the epoch. */
   readonly #claims: Live[] = [];
   readonly #ranks = new Map<number, number>();
   readonly #over = new Set<number>();
   #views: View[] = [];
-  /** What had an effect, by kind. */
+  /** How often each kind of command had an effect. */
   readonly effects = new Map<string, number>();
 
   constructor(store: Store, clock: FakeClock) {
@@ -172,7 +173,7 @@ export class Player {
   #newTask({ lane, priority, key, when, good }: NewUnit): NewTask {
     const spec = laneAt(lane);
     const now = this.#clock.now();
-    // Ids that do not grow with time, so that places are decided by id now and then.
+    // IDs do not grow with time, so that an ID sometimes decides the place in a line.
     const nth = this.#tasks.length + this.#named;
     this.#named += 1;
     return {
@@ -265,7 +266,7 @@ export class Player {
     return { ...passed, started: [...passed.started].sort() };
   }
 
-  /** Any decision a store must carry out, sensible or not: a function of the view alone. */
+  /** A decision that a store must carry out, sensible or not. It depends on the view alone. */
   #script(view: View, { take, held, leaseMs, start, recover, move, lanes }: Pass): Moves {
     const over = view.heads
       .filter(({ goodUntil }) => goodUntil !== null && goodUntil <= view.now)
@@ -289,7 +290,7 @@ export class Player {
               const rest = view.heads.filter((head) => head.lane === lane.id && !gone.has(head.id));
               const first = rest[0];
               const gate = asksOf(lane.asks)[lanes.length % asksOf(lane.asks).length]?.gate as string;
-              // A lane in which somebody waits is never idle, and its head never lies behind a unit that waits.
+              // A lane with a waiting unit is never idle, and its head is never behind a waiting unit.
               const state = move.to === "idle" && first ? "open" : move.to;
               return {
                 lane: lane.id,
@@ -367,7 +368,7 @@ export class Player {
     return { answer, asked };
   }
 
-  /** A function of what is seen alone. */
+  /** Depends only on what is seen. */
   #moveOf(run: RunSeen, moving: Moving, results: Results): RunMove {
     const { id, epoch, started, steps } = run;
     const begins = !started && moving.start;
@@ -394,7 +395,7 @@ export class Player {
     };
   }
 
-  /** Steps of one unit, and perhaps one over a list. */
+  /** Opens steps of one unit each, and perhaps one over a list. */
   #opened(run: RunSeen, moving: Moving): Opened[] {
     const names = Array.from({ length: moving.open }, (_, nth) => `s${run.steps.length + nth}`);
     const plain = names.map((name): Opened => {
@@ -409,7 +410,7 @@ export class Player {
     return [...plain, this.#inLine(run, name, { ...none, until: Math.ceil(moving.items / 2) }, moving)];
   }
 
-  /** A step over a list, with its items up to here in line. */
+  /** A step over a list, with its items before `until` in line. */
   #inLine(run: RunSeen, name: string, fan: Fan & { readonly until: number }, moving: Moving): Opened {
     const { lane, total, created, until } = fan;
     const units = Array.from({ length: until - created }, (_, nth) => ({
@@ -420,7 +421,7 @@ export class Player {
     return { name, unit: null, body, state: "open", fan: { lane, total, created: until }, units };
   }
 
-  /** What becomes of a step over a list: the rest of its items, or its end. */
+  /** Continues a step over a list: puts the rest of its items in line, or ends it. */
   #further(run: RunSeen, { name, state, fan }: StepSeen, moving: Moving, { items }: Results): Opened[] {
     if (state !== "open" || fan === null || moving.endItems) return [];
     if (fan.created < fan.total && moving.more) {
@@ -456,7 +457,7 @@ export class Player {
     return { ...unit, lane, step, claimTimeoutMs };
   }
 
-  /** What its end is to the run that it is of. */
+  /** What the end of a unit means to its run. */
   #newsOf(unit: string, to: Finished["to"]): News | undefined {
     const found = this.#stepOf.get(unit);
     const isFailure = to === "failed" || to === "quarantined" || to === "expired";
@@ -489,7 +490,7 @@ export class Player {
     this.#tick("read a run");
     const line = async (queue: string) => {
       const { usage, sessions, lanes, ...rest } = await store.line(queue, limit);
-      // A lane that no pass has taken in has no head yet, only a guess of one.
+      // A lane that no pass has taken in has only a guessed head.
       const known = lanes.map(({ head: _, ...lane }) => lane);
       return { ...rest, usage: sorted(usage), sessions: sorted(sessions), lanes: sorted(known) };
     };
@@ -592,7 +593,8 @@ export class Player {
   async #read(task: number, session: number): Promise<unknown> {
     const id = this.#task(task);
     const store = this.#store;
-    // Stores may read a line from its head on, so what comes before it shows for sure only once it was taken in.
+    // A store may read a line from its head on, so units before the head are certain to show only once they
+    // are taken in.
     const before = await store.wait(id);
     await store.pass(intakeOnly, () => idle);
     const after = await store.wait(id);
@@ -600,7 +602,7 @@ export class Player {
     return {
       task: await store.task(id),
       events: await store.events(id),
-      // A lane that no pass has taken in has no head yet, only a guess of one.
+      // A lane that no pass has taken in has only a guessed head.
       before: before && {
         ...waitInOrder(before),
         lanes: sorted(before.lanes.map(({ head: _, ...lane }) => lane)),
@@ -622,7 +624,7 @@ export class Player {
 
   // ── what we remember ───────────────────────────────────────────────────────────────────────────────────────
 
-  /** Nobody reports on a run: it ends with its steps. */
+  /** Claims of workers. Nobody reports on a run: it ends with its steps. */
   get #ofWorkers(): readonly Live[] {
     return this.#claims.filter(({ session }) => session !== RUNS);
   }
@@ -658,11 +660,11 @@ export class Player {
         },
       ];
     });
-    // One unit is reported once in a pass, but its code may have stopped as well.
+    // A pass reports a unit once, but may also report that its code has stopped.
     return [...new Map(found.map((report) => [`${report.id} ${isStopped(report)}`, report])).values()];
   }
 
-  /** Claims whose code is still to stop. */
+  /** Claims whose code has not stopped yet. */
   async #takenAway(): Promise<readonly Live[]> {
     const epochs = new Set((await this.#store.stopping()).map(({ epoch }) => epoch));
     return this.#ofWorkers.filter(({ claim }) => epochs.has(claim.epoch));
@@ -720,7 +722,7 @@ export class Player {
     this.effects.set(kind, (this.effects.get(kind) ?? 0) + 1);
   }
 
-  /** Epochs differ from store to store, only their order counts; the same goes for how a set is kept. */
+  /** Replaces epochs by their rank and sorts sets: stores differ in epoch values and in set order. */
   comparable(value: unknown): unknown {
     if (value instanceof Set) return this.comparable([...value].sort());
     if (Array.isArray(value)) return value.map((each) => this.comparable(each));
@@ -749,10 +751,10 @@ export class Player {
   }
 }
 
-/** A step, and the units that are put in line for it. */
+/** A step, and the units to put in line for it. */
 type Opened = StepMove & { readonly units: RunMove["enqueue"] };
 
-/** What a run is submitted with that does another one again. */
+/** The steps that a rerun of another run is submitted with. */
 const TAKEN_OVER: readonly StepMove[] = [
   { name: "s0", state: "skipped", unit: null, body: "{}" },
   { name: "s1", state: "succeeded", unit: null, body: "[2]", fan: { lane: "gone", total: 2, created: 2 } },
@@ -760,7 +762,7 @@ const TAKEN_OVER: readonly StepMove[] = [
 
 const ofRun = (run: string): News => ({ run, failed: null });
 
-/** Everything that there is to read of these runs, and some that there is not. */
+/** Everything that can be read about these runs, and some things that do not exist. */
 function readingOf(runs: readonly RunSeen[]): Reading {
   const steps = runs.flatMap(({ id, steps }) => steps.map((step) => ({ run: id, step: step.name })));
   const earlier = runs.flatMap(({ rerunOf }) => (rerunOf === null ? [] : [{ run: rerunOf, step: "s2" }]));
@@ -768,7 +770,7 @@ function readingOf(runs: readonly RunSeen[]): Reading {
   return { units, bodies: [...steps, ...earlier], items: [...steps, ...earlier] };
 }
 
-/** The end of a step by that of its unit. */
+/** Ends a step as its unit ended. */
 function endOf({ name, unit, body, ended }: StepSeen): Opened[] {
   const state = ended === "succeeded" || ended === "cancelled" ? ended : "failed";
   return ended === null ? [] : [{ name, unit, body, state, units: [] }];
@@ -789,11 +791,11 @@ const recovered = ({ id, epoch }: View["lost"][number], to: Recovery["to"]): Rec
 const sorted = <T extends object>(list: readonly T[]): T[] =>
   [...list].sort((a, b) => (inFieldOrder(a) < inFieldOrder(b) ? -1 : 1));
 
-/** Stores may fill in the fields of a row each in its own order. */
+/** Stores may fill in the fields of a row in different orders. */
 const inFieldOrder = (row: object): string =>
   JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Stores speak of themselves each in its own way, and only some write down what other rows tell. */
+/** Leaves out settings, which differ by store, and event rows, which only some stores write. */
 function comparable({ settings: _, rows: { event: __, ...rows }, lost, ...rest }: Inspection): unknown {
   return { ...rest, rows, lost: lost.map(({ epoch: _, ...claim }) => claim) };
 }
@@ -825,7 +827,10 @@ const intakeOnly: Scope = {
   prefetching: 0,
 };
 
-/** A lane's head is a lower bound; a store may begin to read there, and need not show what has not been taken in. */
+/**
+ * A lane's head is a lower bound. A store may start reading there and need not show units that are not taken
+ * in.
+ */
 function fromHeadOn(heads: readonly HeadRow[], lanes: View["lanes"]): HeadRow[] {
   const first = new Map(lanes.map((lane) => [lane.id, { rank: 0, ...lane.head }]));
   return heads.filter((head) => {
@@ -834,7 +839,10 @@ function fromHeadOn(heads: readonly HeadRow[], lanes: View["lanes"]): HeadRow[] 
   });
 }
 
-/** Shows every decision the part of the view that all stores must agree on, in one order, and remembers it. */
+/**
+ * Shows every decision only the part of the view on which all stores must agree, in one order, and records
+ * it.
+ */
 function watched(store: Store, seen: (view: View) => void): Store {
   const pass: Store["pass"] = (scope, decide) => {
     const want = new Map(scope.lanes.map((lane) => [lane.id, lane.want]));

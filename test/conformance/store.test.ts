@@ -1,4 +1,4 @@
-// One suite, four stores.
+// Runs one suite on four stores.
 
 import { afterAll, expect, test } from "vitest";
 import type { Capabilities } from "../../src/store/capabilities.ts";
@@ -25,7 +25,7 @@ import { fill, Statements } from "./plans.ts";
 import type { Aside } from "./tables.ts";
 import { besideMariadb, besidePostgres, besideSqlite, emptyTables } from "./tables.ts";
 
-/** One database for the whole suite, emptied for each test: quicker than one for each. */
+/** The suite uses one database and empties it for each test, which is faster than a database for each. */
 function onSql(
   name: string,
   place: () => Promise<string>,
@@ -64,7 +64,7 @@ describeStore("memory", async (clock) => openMemory({ now: clock.now }));
 
 onSql("SQLite", freshSqlite, besideSqlite, (path, clock) => openSqlite(path, sqliteTimeOf(clock)));
 
-// What people run is built with LLVM and plans by other rules than the newest one.
+// An installed PostgreSQL is usually built with LLVM and plans by other rules than the newest version.
 const servers = [
   { title: "PostgreSQL", describeWith: describeWithPostgres, fresh: freshPostgres },
   { title: "PostgreSQL as installed", describeWith: describeWithInstalled, fresh: freshInstalled },
@@ -102,7 +102,7 @@ for (const { title, describeWith, fresh } of servers)
     );
   });
 
-/** jit_above_cost, as it comes. */
+/** PostgreSQL's default of jit_above_cost. */
 const COMPILED_FROM = 100_000;
 
 const render = (statement: Sql): string => statement.render("postgres", { wall: 0, lease: 0 }).text;

@@ -1,4 +1,4 @@
-// The tables of a store, seen from outside: to empty them, to read them whole, to change a limit by plain SQL.
+// Direct access to the tables of a store: empties them, reads them whole, changes a limit by plain SQL.
 
 import { DatabaseSync } from "@photostructure/sqlite";
 import mysql from "mysql2/promise";
@@ -6,7 +6,7 @@ import pg from "pg";
 
 export type Row = Record<string, unknown>;
 
-/** A connection of one's own, beside the store's. */
+/** A separate connection beside the store's. */
 export interface Aside {
   query(text: string): Promise<Row[]>;
   close(): Promise<void>;
@@ -65,13 +65,13 @@ export async function besideSqlite(path: string): Promise<Aside> {
 }
 
 export async function emptyTables(aside: Aside): Promise<void> {
-  // The session of runs came with the schema, and so did what declarations lock.
+  // The schema creates the session of runs and the row that declarations lock, so both stay.
   const came: Readonly<Record<string, string>> = {
     session: " WHERE id <> '@runs'",
     deploy: " WHERE app <> ''",
   };
   const kept = (table: string): string => came[table] ?? "";
-  // A commit is what takes time.
+  // One transaction, because commits are the slow part.
   await aside.query("BEGIN");
   for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);
   for (const table of ["listener", "change_new", "change"]) await aside.query(`DELETE FROM sluice_${table}`);

@@ -1,4 +1,5 @@
-// One of two processes on the same SQLite file: enqueues its share, waits for the word, then takes what it can get.
+// One of two processes on the same SQLite file. It enqueues its share, waits for the signal, then claims what
+// it can.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Finished } from "../../src/engine/claiming/claims.ts";
@@ -51,7 +52,7 @@ async function enqueueShare(store: Store, share: number): Promise<void> {
   }
 }
 
-/** As a worker would with code that takes no time: report, take, report, take. */
+/** Works like a worker whose code takes no time: it reports and claims in turn. */
 async function drain(store: Store): Promise<number> {
   const seat = { name, slots: 8, prefetch: 0, claimLeaseMs: 60_000, queues: ["work"], tasks: ["step"] };
   const claims = new StoreClaims(store, seat);

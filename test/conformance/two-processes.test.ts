@@ -1,4 +1,5 @@
-// Two real processes on one SQLite file: nobody errs, nobody starves, and the limit holds at every instant.
+// Two real processes on one SQLite file: neither fails, neither starves, and the limit holds at every
+// instant.
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
@@ -36,7 +37,7 @@ test("two processes share one file: no error, the limit is reached and never exc
   const store = await openSqlite(path);
   const gate = { key: "queue:work", limit: LIMIT, line: "skip" } as const;
   await store.declare({ queues: [{ name: "work", rank: 1 }], gates: [gate] });
-  // The most claims there ever were at once, written down by the database itself with each claim.
+  // A trigger records the highest number of simultaneous claims.
   const beside = await besideSqlite(path);
   await beside.query("CREATE TABLE most (claims INTEGER NOT NULL)");
   await beside.query("INSERT INTO most VALUES (0)");

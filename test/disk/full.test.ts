@@ -1,4 +1,5 @@
-// The disk of an embedded store is full: what runs keeps its lease, nothing new is taken in, and it resumes by itself.
+// When the disk of an embedded store is full, running work keeps its lease, nothing new is taken in, and the
+// worker resumes by itself.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { connect, defineApp, task } from "../../src/index.ts";
 import { deferred } from "../e2e/support/deferred.ts";
 import { until } from "../e2e/support/until.ts";
 
-/** A file system of a few megabytes, or nothing where we may not mount one. */
+/** A file system of a few megabytes, or undefined if we may not mount one. */
 function smallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "sluice-disk-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]).status === 0;
@@ -73,7 +74,7 @@ describe.skipIf(!canMount)(
       }, "nothing is taken in");
       worker.wake();
       await until(() => errors.includes("STORE_FULL"), "the worker notices");
-      // Several leases long: by its renewals alone it stays alive.
+      // This takes several leases, so the session stays alive only by its renewals.
       const renewed = async (): Promise<number> =>
         (await sluice.store.sessions()).find((one) => one.id === session)?.expiresAt ?? 0;
       const first = await renewed();

@@ -1,4 +1,4 @@
-// The README shows a file that is there, and what it really prints.
+// The README shows a file that exists and its real output.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

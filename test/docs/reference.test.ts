@@ -1,4 +1,4 @@
-// The pages of docs/reference say what the tables in src/core say.
+// The pages of docs/reference match the tables in src/core.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// `npm start` as a person does it: the example shop has every limit of the README's table, things wait, Ctrl-C ends it.
+// `npm start` as a person runs it: the example shop has every limit of the README's table, work waits, and
+// Ctrl-C ends it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/index.ts";
 import { builtCli, top } from "../support/built-cli.ts";
 
-/** The gates of the table, as what their keys look like; pods need a cluster. */
+/** The gate keys in the table, as patterns. Pods are left out because they need a cluster. */
 const GATES = readFileSync(join(top, "README.md"), "utf8")
   .split("\n")
   .flatMap((line) => /^\|[^|]+\|[^|]+\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
@@ -49,7 +50,7 @@ test("the shop has every limit, and holds it; runs are seen to wait; Ctrl-C ends
     for (const { key, limit, held } of await sluice.limits.list())
       if (limit !== null && limit >= 0)
         for (const gate of unseen) {
-          // The limit of each value is held by its values.
+          // A limit per value (`*`) is held only through its values.
           if (looksLike(gate).test(key) && (held > 0 || gate.endsWith("*"))) unseen.delete(gate);
         }
     for (const { reasons } of await sluice.queue.list())

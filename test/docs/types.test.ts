@@ -1,4 +1,4 @@
-// The types of the package in a project that has only what installing it brings, and checks them to the last line.
+// Checks the package's types completely, in a project that has only what installing the package brings.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,10 +30,10 @@ test.each(["es2022", "esnext"])(
     onTestFinished(() => rmSync(project, { recursive: true, force: true }));
     const installed = join(project, "node_modules/sluice");
     mkdirSync(installed, { recursive: true });
-    // A copy: behind a link, the compiler would find what the repository has installed for itself.
+    // A copy, because behind a link the compiler would find the repository's own packages.
     cpSync(join(top, "dist"), join(installed, "dist"), { recursive: true });
     cpSync(join(top, "package.json"), join(installed, "package.json"));
-    // mysql2 asks npm for Node's types.
+    // mysql2 needs Node's types.
     for (const name of ["@types/node", "@standard-schema/spec", "undici-types"]) {
       mkdirSync(dirname(join(project, "node_modules", name)), { recursive: true });
       symlinkSync(join(top, "node_modules", name), join(project, "node_modules", name), "dir");

@@ -1,4 +1,4 @@
-// What somebody did to the gates by plain SQL neither stops the commands nor spreads to other gates.
+// Changes to gates by plain SQL neither stop the commands nor spread to other gates.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Finding } from "../../src/api/doctor/check.ts";
@@ -35,7 +35,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       [2, 3],
       [3, 7],
     ]);
-    // What the app declares is still what it goes back to.
+    // A reset still goes back to the limit that the app declares.
     expect(await sluice.limits.reset("pool:gpu", "bob")).toEqual({ from: 7, limit: 4 });
   });
 
@@ -90,7 +90,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       remedy: { action: "deploy" },
     };
     expect(await findingsOf(sluice)).toMatchObject([gone]);
-    // Whoever is in line asks for it, and the next pass makes its row anew, without a limit.
+    // A unit in line asks for the gate, so the next pass creates its row again, without a limit.
     const { id } = await sluice.enqueue(query, undefined);
     const waitedFor = { ...gone, text: `${gone.text}, and units wait for it` };
     expect((await findingsOf(sluice)).filter(({ ids }) => ids)).toMatchObject([waitedFor]);

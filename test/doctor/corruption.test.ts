@@ -1,4 +1,5 @@
-// Each invariant is broken by plain SQL, one at a time, on every database; the doctor finds that one and no other.
+// Breaks each invariant by plain SQL, one at a time, on every database. The doctor finds that one and no
+// other.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Check } from "../../src/api/doctor/check.ts";

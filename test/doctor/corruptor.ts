@@ -1,4 +1,4 @@
-// Breaks one invariant at a time by plain SQL, as a defect, a restore or a hand could.
+// Breaks one invariant at a time by plain SQL, as a defect, a restore or a manual change could.
 
 import type { Store } from "../../src/index.ts";
 import { FakeClock } from "../../src/testing/clock.ts";
@@ -11,14 +11,14 @@ type Sql = string | ((kind: Kind) => string);
 
 export interface Corruption {
   readonly name: string;
-  /** What the verbs of the store do before. */
+  /** Calls to the store before the SQL. */
   readonly first?: (store: Store) => Promise<unknown>;
   readonly sql: readonly Sql[];
-  /** What the doctor says: check and verdict, what the finding begins with, and on what. */
+  /** The expected finding: check, verdict, how its text begins, and the IDs it names. */
   readonly finds: readonly [check: string, verdict: "warn" | "fail", text: RegExp, ids?: readonly string[]];
 }
 
-/** A store with a task in every place it can be, and nothing wrong with it. */
+/** Fills a healthy store with a task in every place a task can be. */
 export async function populate(store: Store): Promise<void> {
   const bench = new Bench(store, new FakeClock());
   await bench.session("s1", { leaseMs: 3_600_000 });
@@ -37,7 +37,7 @@ export async function populate(store: Store): Promise<void> {
   await bench.report(await bench.claimOne("ends"), { to: "succeeded", body: "1" });
 }
 
-/** A claim of "waits" by hand, long after everything else. */
+/** Claims "waits" by hand, long after everything else. */
 const CLAIM_BY_HAND = [
   `INSERT INTO sluice_running (id, lane, session, held, claimed_at, claimed_n, precedence, at, attempt, losses, n)
    SELECT id, lane, 's1', 1, at + 60000, 2, precedence, at, 1, 0, 2 FROM sluice_waiting WHERE id = 'waits'`,
@@ -47,7 +47,7 @@ const CLAIM_BY_HAND = [
 const COLUMNS =
   "id, lane, session, held, until_at, lease_ms, claimed_at, claimed_n, started_at, progress, precedence, at, attempt, losses, good_until, n";
 
-/** The schema allows one claim for each task, so first that has to go. */
+/** Drops the constraint that allows only one claim per task. */
 const WITHOUT_UNIQUE: readonly Sql[] = [
   (kind) =>
     kind === "postgres"

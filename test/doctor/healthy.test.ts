@@ -1,5 +1,5 @@
-// A store that two workers are busy with is well at every instant one looks at it, and lowering limits all the time
-// makes it drain, never break.
+// A store that two workers are using is healthy at every instant, and constantly lowered limits only make it
+// drain.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Diagnosis } from "../../src/api/doctor/doctor.ts";
@@ -26,7 +26,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const seen = await looking(sluice, witness);
     expect(seen.flatMap(findings)).toEqual([]);
     expect(seen.length).toBeGreaterThan(20);
-    // Not for want of anything to look at.
+    // The store was not simply empty.
     expect(seen.some(({ checks }) => /[1-9]\d* waiting, .* [1-9]\d* running/.test(sizeOf(checks)))).toBe(
       true,
     );
@@ -65,7 +65,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
   });
 });
 
-/** Two workers in processes of their own, and more to do than they have done when we first look. */
+/** Two workers in their own processes, with more to do than they have done at the first look. */
 async function busy(
   place: Place,
   app: AppName,
@@ -95,7 +95,7 @@ async function busy(
   };
 }
 
-/** Every diagnosis until all is done. */
+/** Examines the store until all tasks are done, and returns every diagnosis. */
 async function looking(
   sluice: Sluice,
   witness: Witness,
@@ -103,9 +103,9 @@ async function looking(
 ): Promise<Diagnosis[]> {
   const seen: Diagnosis[] = [];
   for (;;) {
-    // A look at SQLite never waits, and the witness lives in this process.
+    // Reading SQLite never yields, and the witness lives in this process.
     await new Promise((resolve) => setImmediate(resolve));
-    // Who sees the same again has seen nothing, and keeps the workers from what there is to look at.
+    // A second look at an unchanged store proves nothing and slows the workers down.
     const next = Math.min(TASKS, witness.starts.length + 1);
     await witness.until(({ starts }) => starts.length >= next, "another one starts");
     await between();

@@ -1,4 +1,5 @@
-// Two apps under one name, deployed one after the other: `why` and the doctor name the deploy that took the limits away.
+// Two apps with the same name are deployed one after the other. `why` and the doctor name the deploy that
+// removed the limits.
 
 import { expect, onTestFinished, test } from "vitest";
 import { examine } from "../../src/api/doctor/doctor.ts";

@@ -1,4 +1,4 @@
-// Every limit at once, two processes, and somebody who counts outside the store.
+// Applies every kind of limit at once to two processes, while a witness counts outside the store.
 
 import { expect, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -32,7 +32,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     const order = { app: "caps", store, slots: SLOTS, witnessPort: witness.port } as const;
     const workers = await prepareWorkers(["a", "b"], order);
     await Promise.all(workers.map((worker) => worker.go()));
-    // Nobody leaves yet, so the limits fill up to the brim, and only one set of tasks can fill them all by rank.
+    // No task leaves yet, so the limits fill completely. By rank, only one set of tasks can fill them all.
     await witness.until((seen) => seen.sum("cluster") >= LIMITS.cluster, "the cluster cap is reached");
     const sums = Object.fromEntries(
       [...Object.keys(LIMITS), "queue:bulk"].map((key) => [key, witness.sum(key)]),
@@ -61,7 +61,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
       TASKS,
     );
 
-    // A queue that is served by arrival would have waited for all of those that came before it.
+    // By arrival alone, email would have waited for all of the bulk tasks that came before it.
     const last = witness.starts.findLastIndex(({ id }) => isPlain(sent.get(id), "email"));
     const overtaken = witness.starts.slice(0, last).filter(({ queue }) => queue === "bulk").length;
     expect(overtaken).toBeLessThan(BULK * 0.6);
@@ -73,11 +73,11 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
 
 interface Sent {
   readonly queue: "stripe" | "email" | "bulk";
-  /** It asks for no pool, so only its queue and the cluster stand between it and a start. */
+  /** It asks for no pool, so only its queue and the cluster can delay it. */
   readonly plain: boolean;
 }
 
-/** The queue that is served last comes first, so an order by arrival alone would be the reverse of the ranks. */
+/** Enqueues the last queue by rank first, so that an order by arrival alone would reverse the ranks. */
 async function enqueueAll(sluice: Sluice): Promise<Map<string, Sent>> {
   const sent = new Map<string, Sent>();
   const send = async (

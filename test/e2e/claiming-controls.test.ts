@@ -1,5 +1,5 @@
-// The two controls of a claimer, seen by triggers in the database: how much of one queue it claims in one transaction,
-// and how much it has claimed and not begun at any commit.
+// The two controls of a claimer, observed by triggers in the database: how much of one queue it claims in one
+// transaction, and how much is claimed but not begun at any commit.
 
 import { expect, test } from "vitest";
 import type { App, AppDefinition, Sluice } from "../../src/index.ts";
@@ -18,9 +18,9 @@ const MODES: Readonly<Record<string, Omit<AppDefinition, "tasks">>> = {
 };
 
 interface Seen {
-  /** The most of one queue in one transaction. */
+  /** The most claims from one queue in one transaction. */
   readonly batch: number;
-  /** The most of one session that was claimed and not begun. */
+  /** The most claims that one session held without having begun them. */
   readonly unbegun: number;
 }
 
@@ -90,7 +90,7 @@ describeOn(["postgres"], (place) => {
     test(`${mode}: a batch bounds the claims of one queue in one pass`, async () => {
       const { seen } = await drained(place, mode, [{ maxClaimBatch: 2 }]);
       expect(seen.batch).toBe(2);
-      // Without a bound it is more, so it was the bound that held.
+      // Without the bound the batch is larger, so the bound was the cause.
       const free = await drained(place, mode, [{}]);
       expect(free.seen.batch).toBeGreaterThan(2);
     });

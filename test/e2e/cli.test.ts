@@ -1,5 +1,5 @@
-// The command line as a person meets it: the built `sluice` as a child process, in a project of its own, on an
-// embedded store that a worker is using at the same time.
+// The command line as a person uses it: the built `sluice` as a child process, in its own project, on an
+// embedded store that a worker uses at the same time.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const folder of projects) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Tasks that end when a file of their name appears, so that a test decides how long they run. */
+/** Each task ends when the file it names appears, so a test decides how long it runs. */
 const APP = `
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -146,7 +146,7 @@ describe("while a worker runs", () => {
     const changed = performance.now();
     bySql(project, "UPDATE sluice_gate SET capacity = 6 WHERE name IN ('queue:stripe', 'pool:database')");
     for (const id of [second, third]) await dev.says(`${id}  started`);
-    // A poll is a second and at most half a second of jitter.
+    // A poll takes one second plus at most half a second of jitter.
     expect(performance.now() - changed).toBeLessThan(1_500 + 500);
     expect((await sluice(project, "limits", "list")).stdout).toMatch(
       /^pool:database +6\/6 +bypass +sql \(app default: 3\)$/m,
@@ -210,7 +210,7 @@ describe("while a worker runs", () => {
     await dev.says(`${await enqueue(project, "report", { until: "never" })}  started`);
     dev.signal("SIGTERM");
     await dev.says("Stopping");
-    await new Promise((resolve) => setTimeout(resolve, 250)); // twice within 200 ms is one press
+    await new Promise((resolve) => setTimeout(resolve, 250)); // two signals within 200 ms count as one
     dev.signal("SIGTERM");
     expect(await dev.ended()).toEqual({ code: 143, signal: null });
   });
@@ -577,14 +577,14 @@ async function run(
   return { code, stdout: child.output(), stderr: child.errors() };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a script would get, looked at by the test that asked.
+// biome-ignore lint/suspicious/noExplicitAny: the JSON a script would get; the test that asked checks it.
 async function json(project: string, ...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await run(project, [...args, "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
 
-/** By a program of its own beside the worker: quicker than a command each time. */
+/** Enqueues from a program beside the worker, which is faster than one command each time. */
 async function enqueue(project: string, task: string, input: unknown): Promise<string> {
   return (await (await programIn(project)).enqueue(task, input as never)).id;
 }
@@ -623,7 +623,7 @@ function bySql(project: string, statement: string): void {
   database.close();
 }
 
-/** Looks again and again; the test's own time limit ends it. */
+/** Polls until it holds. The test's own time limit ends it. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
@@ -682,7 +682,10 @@ class Running {
     this.#child.kill(signal);
   }
 
-  /** `dev` works in a child, which outlives a parent that dies until its tasks have ended, or the grace period has. */
+  /**
+   * Also kills the child in which `dev` works: it outlives a dead parent until its tasks end or the grace
+   * period does.
+   */
   async kill(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid !== undefined && exitCode === null && signalCode === null)
@@ -690,7 +693,7 @@ class Running {
     await this.#ended;
   }
 
-  /** Waits until it has printed this; an end without it is an error. */
+  /** Waits until it has printed this. Exiting without it is an error. */
   says(words: string | RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const hear = (): void => {

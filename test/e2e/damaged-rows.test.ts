@@ -1,4 +1,4 @@
-// A row that somebody damaged concerns its own task and nobody else.
+// A damaged row affects only its own task.
 
 import { expect, test } from "vitest";
 import { connect, defineApp, task } from "../../src/index.ts";
@@ -57,7 +57,8 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const app = defineApp({ tasks: [one], queues: { one: { maxConcurrency: 2 } } });
     await using sluice = await connect({ store, app, migrate: true });
     await sluice.deploy();
-    // A worker that starts mends the line of a gate that its app declares: so it is damaged under its feet.
+    // A starting worker repairs the line of a gate that its app declares, so the row is damaged while the
+    // worker runs.
     await sluice.queues.pause("one", "test");
     await sluice.worker({ slots: 4, poll: "50ms", pollJitter: "0ms" });
     const [bad, good] = await sluice.enqueueMany([

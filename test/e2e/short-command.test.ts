@@ -1,4 +1,5 @@
-// Somebody opens the store, cancels and is gone at once: the worker hears of it, and does not find out with its heartbeat.
+// A process opens the store, cancels a task and exits at once. The worker learns of it by the hint, not by
+// its heartbeat.
 
 import { once } from "node:events";
 import { expect, test } from "vitest";
@@ -20,7 +21,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
         told.resolve();
       },
     });
-    // Nothing but the hint can tell it within this test.
+    // Only the hint can tell the worker within this test.
     const app = defineApp({ tasks: [work], claimLease: "1h", session: { lease: "1h", heartbeat: "20m" } });
     const store = (await place.open()) as string;
     await using sluice = await connect({ store, app, migrate: true });
@@ -29,7 +30,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     await began.promise;
 
     const brief = await connect({ store });
-    // A hint before it, so that the one of the cancel is held back for a moment, as with any command that does two things.
+    // An earlier hint delays the cancel's own hint for a moment, as in any command that does two things.
     brief.store.hint("work");
     await brief.cancel(id);
     await brief.close();

@@ -1,4 +1,5 @@
-// Soft cap: claims ahead of their slots hold nothing, lapse, and never let code run twice. Hard cap: there are none.
+// Soft cap: claims ahead of their slots hold nothing, lapse, and never let code run twice. Hard cap: there
+// are no such claims.
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -56,7 +57,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const ids = await enqueue(sluice, "work", CAP + 1, { hold: true });
     await sluice.worker({ slots: 6, poll: "100ms", pollJitter: "0ms" });
     const last = ids[CAP] as string;
-    // Twice claimed ahead of time, and once given back by the clock in between.
+    // The task is claimed ahead twice, and lapses once in between.
     await until(
       async () => (await kindsOf(sluice, last)).filter((kind) => kind === "TaskReturned").length >= 1,
       "it lapsed",
@@ -82,7 +83,7 @@ describeOn(["memory", "postgres"], (place) => {
       migrate: true,
     });
     await sluice.worker({ name: "seldom", slots: 2, queues: ["free"], poll: "1m" });
-    // The one that would take over what looks lost.
+    // This worker would take over claims that look lost.
     await sluice.worker({ name: "often", slots: 2, queues: ["own"], poll: "50ms", pollJitter: "0ms" });
     const [id = ""] = await enqueue(sluice, "free", 1, { hold: true });
     const { at: claimedAt } = await until(async () => {
@@ -116,13 +117,13 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       const { witness, sluice, taken, frozen, running } = await takeOver("soft");
       frozen.thaw();
       expect(await sluice.store.sessions().then((all) => all.map(({ name }) => name))).toContain("frozen");
-      // It is back at work once it has finished what it held and has begun something new.
+      // The worker is back once it has finished what it held and has begun something new.
       witness.letGo(running);
       const [own] = await enqueue(sluice, "own", 1, {});
       await witness.until((seen) => seen.startsOf(own as string).length > 0, "it works again");
       expect(await frozen.stop()).toBe("code 0");
       expect((await sluice.get(running))?.state).toBe("succeeded");
-      // A heartbeat has told it by now which claims had lapsed; what it gave back on its way out was refused.
+      // By now a heartbeat has told it which claims had lapsed. What it gave back on its way out was refused.
       expect(frozen.events.filter(({ event }) => event === "sessionEnded")).toEqual([]);
       const refused = frozen.events.filter(({ event }) => event === "refused");
       expect(refused.filter(({ id }) => !taken.has(id as string))).toEqual([]);
@@ -144,7 +145,10 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       expectTakenOver(witness, taken);
     });
 
-    /** One runs and four are claimed ahead when it freezes; then another worker comes and does those four. */
+    /**
+     * The worker freezes with one task running and four claimed ahead. Then another worker starts and does
+     * those four.
+     */
     async function takeOver(app: "soft" | "softBrief") {
       const witness = await openWitness();
       const store = (await place.open()) as string;
@@ -158,7 +162,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       ]);
       const session = await frozen.go();
       await witness.until((seen) => seen.startsOf(running).length > 0, "the first runs");
-      // With these claims the store also learns that the first has begun.
+      // With these claims the store also learns that the first task has begun.
       const ids = await enqueue(sluice, "free", PREFETCH, {});
       const claims = await until(async () => {
         const all = (await sluice.store.claimsOf(session)).filter(({ held }) => !held);
@@ -181,7 +185,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const store = (await place.open()) as string;
     await using sluice = await connect({ store, app: appNamed("hard"), migrate: true });
     const slots = 4;
-    // On the slow worker they take until the end of the test, on the fast one no time at all.
+    // On the slow worker they take until the end of the test, on the fast one no time.
     const ids = await enqueue(sluice, "work", 200, { holdOn: "slow" });
     const order = { app: "hard", store, witnessPort: witness.port, slots } as const;
     const [slow, fast] = await prepareWorkers(["slow", "fast"], order);
@@ -213,7 +217,10 @@ async function enqueue(sluice: Sluice, queue: string, count: number, input: Erra
   return (await sluice.enqueueMany(calls)).map(({ id }) => id);
 }
 
-/** Frozen inside a transaction, SQLite's one lock would stop everybody: then let it go on a little and try again. */
+/**
+ * A worker frozen inside a transaction would block everyone by SQLite's single lock. If so, this lets it run
+ * a little and tries again.
+ */
 async function freezeBetweenWrites(worker: WorkerProcess, sluice: Sluice): Promise<void> {
   for (;;) {
     worker.freeze();
@@ -228,7 +235,7 @@ async function freezeBetweenWrites(worker: WorkerProcess, sluice: Sluice): Promi
   }
 }
 
-/** Each ran once, elsewhere, under a later epoch than the one that lapsed. */
+/** Each task ran once, on the other worker, under a later epoch than the claim that lapsed. */
 function expectTakenOver(witness: Witness, taken: ReadonlyMap<string, number>): void {
   for (const [id, epoch] of taken) {
     const starts = witness.startsOf(id);
@@ -237,7 +244,7 @@ function expectTakenOver(witness: Witness, taken: ReadonlyMap<string, number>): 
   }
 }
 
-/** Claimed ahead: they hold nothing yet. */
+/** Tasks claimed ahead, which hold nothing yet. */
 const countClaimed = async (sluice: Sluice): Promise<number> =>
   (await sluice.store.tasks({ state: "claimed", limit: 500 })).filter(({ holds }) => !holds).length;
 const finished = async (sluice: Sluice): Promise<number> =>

@@ -1,5 +1,5 @@
-// Slots follow the code, not the record: what is cancelled or over its time has its outcome at once, and whoever waits for
-// its slots starts when its code has ended, no sooner, and at once then.
+// Slots follow the code, not the record. A cancelled or timed-out task has its outcome at once, but a unit
+// that waits for its slots starts when its code has ended: no sooner, and without delay.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { AppDefinition, Reference, Sluice, WorkerSettings } from "../../src/index.ts";
@@ -16,12 +16,12 @@ import { until } from "./support/until.ts";
 
 const QUICK = { poll: "50ms", pollJitter: "0ms", slots: 8 } as const;
 
-/** Code that hears its signal, tells of it, and goes on until it is let go. */
+/** Code that notes the abort signal in `log` but keeps running until it is let go. */
 class Deaf {
   /** "+a" as it begins, "!a" when it is told to stop, "-a" as it ends. */
   readonly log: string[] = [];
   #inside = 0;
-  /** The most that ever ran at once. */
+  /** The most runs at once. */
   peak = 0;
   readonly #holds = new Map<string, Deferred<void>>();
 
@@ -48,7 +48,7 @@ class Deaf {
     return hold;
   }
 
-  /** Lets it go, the next time it runs too. */
+  /** Lets `name` end, now and in later attempts. */
   letGo(name: string): void {
     this.#holdOf(name).resolve();
   }
@@ -58,7 +58,7 @@ class Deaf {
   }
 }
 
-/** An app whose deaf task asks for the one slot of a pool, and another task that asks for nothing. */
+/** An app with a deaf task that asks for the one slot of a pool, and another task that asks for nothing. */
 async function deafOn(
   place: Place,
   options: Omit<AppDefinition, "tasks"> & { readonly timeout?: string; readonly attempts?: number } = {},
@@ -76,7 +76,7 @@ async function deafOn(
   const other = task({ id: "other", run: async () => "done" });
   const app = { pools: { one: { limit: 1 } }, ...definition, tasks: [deaf, other] };
   const sluice = await working(place, app, { ...QUICK, ...settings });
-  /** Passes have gone by: somebody who came after everybody else, and needs none of their slots, is through. */
+  /** Waits until passes have happened: a later task that needs none of their slots has ended. */
   const passed = async (): Promise<void> => {
     const { id } = await sluice.enqueue(other, undefined);
     await sluice.ended(id);
@@ -257,7 +257,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
 });
 
 describeOn(["postgres", "mariadb", "sqlite"], (place) => {
-  /** Two worker processes, a queue with one slot, and one who counts who is really inside. */
+  /** Two worker processes, a queue with one slot, and a witness that counts the code actually running. */
   async function twoProcesses() {
     const witness = await openWitness();
     const store = (await place.open()) as string;
@@ -282,7 +282,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     const { witness, sluice, workers, first, next, isDone } = await twoProcesses();
     await sluice.cancel(first);
     expect(await sluice.get(first)).toMatchObject({ state: "cancelled" });
-    // As many as both have slots for, so each has made passes since.
+    // These are as many as both workers have slots for, so each worker has made passes since.
     const others = await sluice.enqueueMany(
       Array.from({ length: 6 }, () => ({ task: "wide" as never, input: {} })),
     );

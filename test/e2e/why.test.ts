@@ -1,4 +1,4 @@
-// Why does it wait? Every gate in the way is named, what would change it does change it, and it is remembered.
+// Why does a task wait? Every gate in its way is named, the named remedy works, and the wait is remembered.
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Explanation, Sluice, WorkerSettings } from "../../src/index.ts";
@@ -15,7 +15,7 @@ import { until } from "./support/until.ts";
 
 const POLL_MS = 500;
 const POLL: WorkerSettings = { poll: `${POLL_MS}ms`, pollJitter: "0ms" };
-/** For a machine that has other things to do. */
+/** Allows for a busy machine. */
 const SLACK_MS = 2_000;
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
@@ -76,7 +76,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await until(async () => (await sluice.get(id))?.state === "running", "it is reported that it has begun");
     const after = await sluice.explain(id);
     expect(after).toMatchObject({ state: "running", reasons: [], sentences: [] });
-    // What it waited for is remembered, each part with its time.
+    // The history keeps each gate it waited for, with its time.
     expect(after.waits.map(({ gates }) => gates)).toEqual([["pool:gpu", "queue:narrow"], ["pool:gpu"]]);
     const [first, second] = after.waits as [Explanation["waits"][number], Explanation["waits"][number]];
     expect(second.fromMs).toBe(first.fromMs + first.forMs);
@@ -184,7 +184,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       reasons: [{ kind: "never", gate: "pool:gpu", asked: 2, limit: 1 }],
       sentences: [{ remedies: [{ action: "setLimit", gate: "pool:gpu", limit: 4 }] }],
     });
-    // Room for what is held and for what it asks: it starts beside the one that runs.
+    // The limit covers what is held and what the task asks, so the task starts beside the running one.
     await sluice.limits.set("pool:gpu", 4);
     await witness.until((seen) => seen.startsOf(id).length > 0, "it runs");
   });
@@ -291,7 +291,7 @@ interface Opened {
   send(queue: "narrow" | "wide", errand: Errand): Promise<string>;
 }
 
-/** A fresh store with the app on it, and a witness; all of it ends with the test. */
+/** A new store with the app, and a witness. All of it ends with the test. */
 async function open(place: Place): Promise<Opened> {
   const witness = await openWitness();
   const visitor = await Visitor.connect(witness.port, "here");

@@ -1,4 +1,4 @@
-// What a worker does with a task, from enqueue to outcome.
+// How a worker handles a task, from enqueue to outcome.
 
 import { once } from "node:events";
 import pg from "pg";
@@ -532,7 +532,7 @@ describeOn(["memory", "postgres"], (place) => {
       const [first, other] = await Promise.all([begun("a"), begun("b")]);
 
       line.cut();
-      // Its code is done, but the store cannot be told; another takes over when the lease is over.
+      // The code is done but the store cannot be told. Another worker takes over when the lease ends.
       release("a");
       await until(
         () => seen.some((event) => event.kind === "finished" && event.id === id),
@@ -556,7 +556,7 @@ describeOn(["memory", "postgres"], (place) => {
         attempt: 2,
         result: `a in ${first.fence + 2}`,
       });
-      // It goes on under a new session.
+      // The cut-off worker continues under a new session.
       release("b");
       expect(await ended(near, kept, "succeeded")).toMatchObject({ attempt: 2, losses: 1 });
       expect(await kinds(near, kept)).toContain("TaskLost");
@@ -574,7 +574,7 @@ describeOn(["memory", "postgres"], (place) => {
       const answer = line.hold("renewSession");
       await aborted(signal);
       expect(signal.reason).toMatchObject({ code: "LEASE_LOST" });
-      // Before anybody else may begin: the store still thinks it alive.
+      // The signal fires before anyone else may begin: the store still counts the session as alive.
       expect((await store.sessions()).map((each) => each.id)).toContain(old);
       release("a");
       await until(
@@ -584,7 +584,7 @@ describeOn(["memory", "postgres"], (place) => {
       const fresh = worker.session;
       answer();
       expect(await ended(away, id)).toMatchObject({ state: "succeeded", attempt: 2 });
-      // The late answer was about the old session, and ends no other.
+      // The late answer was about the old session and does not end the new one.
       expect(worker.session).toBe(fresh);
     });
 
@@ -622,7 +622,7 @@ describeOn(["memory", "postgres"], (place) => {
       const { id } = await away.enqueue(blocking, "a");
       await away.worker(QUICK);
       const first = await begun("a");
-      // Asked while the first attempt runs, answered while the second does.
+      // The question is asked during the first attempt and answered during the second.
       const asked = deferred();
       const answer = deferred();
       const answered = deferred();
@@ -671,7 +671,7 @@ describeOn(["postgres"], (place) => {
       await client.query("BEGIN");
       await client.query("INSERT INTO orders VALUES (7)");
       const { id } = await sluice.enqueue(job, "kim", { within: client });
-      // Until the commit it is not there for anybody else, and it stops nobody.
+      // Until the commit, others do not see the task and it blocks nobody.
       expect(await sluice.get(id)).toBeUndefined();
       const { id: other } = await sluice.enqueue(job, "sam");
       await ended(sluice, other, "succeeded");
@@ -709,7 +709,7 @@ describeOn(["memory", "sqlite", "mariadb"], (place) => {
   });
 });
 
-/** An app on a fresh store, or on this one; all of it ends with the test. */
+/** An app on `store`, or on a new one. All of it ends with the test. */
 async function open(place: Place, definition: AppDefinition, store?: Store): Promise<Sluice> {
   const shared = store ?? (await storeOn(place));
   const sluice = await connect({ store: new BrokenLine(shared).end, app: defineApp(definition) });
@@ -747,7 +747,7 @@ interface Stay {
 
 type BlockingOptions = Pick<Parameters<typeof task>[0], "queue" | "retry"> & { readonly failFirst?: boolean };
 
-/** A task that stays where it is until the test releases it, or throws why it was aborted. */
+/** A task that blocks until the test releases it, or throws its abort reason. */
 function blockingTask({ failFirst = false, ...options }: BlockingOptions = {}) {
   const begins = new Map<string, Deferred<Stay>>();
   const releases = new Map<string, Deferred<void>>();
@@ -757,7 +757,7 @@ function blockingTask({ failFirst = false, ...options }: BlockingOptions = {}) {
     map.set(key, found);
     return found;
   };
-  // Only failFirst tells attempts apart; elsewhere a release holds for every attempt.
+  // Only failFirst distinguishes attempts. Otherwise a release applies to every attempt.
   const which = (attempt: number): number => (failFirst ? attempt : 1);
   const blocking = task({
     id: "blocking",

@@ -10,7 +10,7 @@ import { outcomesOf, stepOf } from "./support/run-view.ts";
 
 const ITEMS = [0, 1, 2, 3, 4, 5];
 
-/** A list that notes what it ran. `fails`: these items do, until they no longer shall. */
+/** A list that records what it ran. Items in `fails` fail until they are removed from it. */
 function noted(onFailure: "run-all" | "stop", concurrency: number) {
   const ran: number[] = [];
   const fails = new Set<number>();
@@ -91,7 +91,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(await sluice.runs.ended(third.id)).toMatchObject({ state: "succeeded", result: RESULT });
     expect(ran.splice(0)).toEqual([4]);
     expect(await outcomesOf(sluice, third.id, "items")).toEqual(ALL);
-    // What was taken over as a whole is shown as if it had run here.
+    // A step that was taken over whole is shown as if it had run here.
     expect(await stepOf(sluice, third.id, "before")).toMatchObject({
       state: "succeeded",
       result: [

@@ -1,5 +1,5 @@
-// Sixty-four items that end at the same instant, each on a connection of its own, while others look after their run. One
-// test file per database, so that they run side by side.
+// Sixty-four items end at the same instant, each on its own connection, while others advance their run. There
+// is one test file per database, so that they run in parallel.
 
 import { expect, onTestFinished, test } from "vitest";
 import { task, workflow } from "../../src/index.ts";
@@ -11,9 +11,9 @@ import { begun, countsOf, Hands, settled } from "./support/bench.ts";
 const WIDE = 64;
 const STORES = 8;
 const LOOKING = 2;
-/** All day fewer; SLUICE_ROUNDS=200 for a long look. */
+/** A small number by default; SLUICE_ROUNDS=200 for a thorough run. */
 const ROUNDS = Number(process.env.SLUICE_ROUNDS ?? 40);
-/** So many times the whole window ends at once, the last time with nothing behind it. */
+/** How often a whole window ends at once. After the last time nothing is left. */
 const PER_RUN = 10;
 
 const work = task({ id: "work", run: async (item: number) => item });
@@ -45,13 +45,13 @@ export function endAtOnce(name: Place["name"]): void {
       for (let round = 0; round < ROUNDS; round += PER_RUN) {
         const run = await begun(store, { tasks: [work, after], workflows: [wide] });
         const moves = await settled(store);
-        // Not all of them learn of a new list in their first pass.
+        // Not every worker learns of a new list in its first pass.
         for (let tries = 0; inHand() < WIDE && tries < 20; tries += 1)
           await Promise.all(hands.slice(0, STORES).map((each) => each.take(STORES)));
         for (let left = ITEMS.length; left > 0; left -= WIDE) {
           expect(inHand(), `${left} left in ${run}`).toBe(WIDE);
-          // Each is reported alone, whoever took it. Some reports bring the next items with them, as a worker's do; and
-          // several look after the run meanwhile.
+          // Each claim is reported alone, by any worker. Some reports also take the next items, as a worker's
+          // do. Meanwhile several stores advance the run.
           const claims = hands.flatMap(({ held }) => held.splice(0));
           const [, looked] = await Promise.all([
             Promise.all(
@@ -63,10 +63,11 @@ export function endAtOnce(name: Place["name"]): void {
             ),
             Promise.all(stores.slice(0, LOOKING).map((each) => settled(each))),
           ]);
-          // One pass more, by anybody.
+          // One more pass, by any worker.
           await hands[0]?.swap([], { appetite: WIDE });
           moves.push(...looked.flat());
-          // What is in hand says the same of every round; the store is asked where the line becomes empty, and after.
+          // The held claims check every round. The store is asked only when the line becomes empty, and
+          // after.
           if (left > 2 * WIDE) continue;
           expect(await countsOf(store, run, "items")).toMatchObject({
             running: Math.min(WIDE, left - WIDE),

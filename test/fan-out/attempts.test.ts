@@ -1,4 +1,4 @@
-// Items that are tried again, lost or given up, and runs that are paused and cancelled in the middle of a list.
+// Items that are retried, lost or given up, and runs that are paused or cancelled in the middle of a list.
 
 import { expect, test } from "vitest";
 import type { ItemOutcome } from "../../src/core/run/fan-out.ts";
@@ -20,7 +20,7 @@ async function listOn(store: Store, options: EachOptions<number, number>): Promi
   return run;
 }
 
-/** Takes and finishes one after the other until nothing is left; in which order they started. */
+/** Takes and finishes items one by one until none is left, and returns the order in which they started. */
 async function drained(store: Store, worker: Hands): Promise<unknown[]> {
   const order: unknown[] = [];
   for (;;) {
@@ -38,7 +38,7 @@ async function outcomesOf(store: Store, run: string): Promise<ItemOutcome[]> {
 
 const statesOf = (outcomes: readonly ItemOutcome[]): string[] => outcomes.map(({ state }) => state);
 
-/** What is due is put in line. */
+/** Waits until a delayed item is put in line. */
 const comeDue = (store: Store): Promise<unknown> =>
   until(async () => (await store.tend()).promoted > 0, "a delayed item comes due");
 
@@ -51,7 +51,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const worker = await Hands.open(store);
     expect(await worker.take()).toEqual([0, 1]);
     await worker.retry(worker.claimOf(0), 1);
-    // Two are in flight although the first one is not over.
+    // Two are in flight although the first one is not done.
     expect(await worker.take()).toEqual([2]);
     expect(await countsOf(store, run, "items")).toMatchObject({ running: 2, waiting: 4 });
     await comeDue(store);
@@ -80,12 +80,12 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const order = await worker.take();
     expect(order.length).toBe(2);
     await expect(lost.swap([lost.claimOf(0)], { to: "failed" })).rejects.toThrow("refused");
-    // Its failure is nobody's: the items in flight are not aborted, and all others run.
+    // The late failure does not count: items in flight are not aborted, and all others run.
     await settled(store);
     expect(await worker.dropStale()).toEqual([]);
     order.push(...(await drained(store, worker)));
     expect([...order].sort()).toEqual(ITEMS);
-    // Whoever found them lost could take the next two in the same moment; then it is their turn.
+    // The pass that found them lost could also take the next two. Then it is their turn.
     const places = [0, 1].map((item) => order.indexOf(item));
     expect(Math.max(...places)).toBeLessThan(4);
     expect(order.indexOf(0)).toBeLessThan(order.indexOf(1));
@@ -120,7 +120,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await stepRow(store, once, "items")).state).toBe("failed");
 
     const often = await listOn(store, { concurrency: 6, retry: { attempts: 9 } });
-    // All six are in hand, so that each of them finds the first one alone.
+    // All six are held, so a victim can take only the first one.
     const others = await Hands.open(store, { slots: 6 });
     await others.take();
     await others.retry(others.claimOf(0), 0);

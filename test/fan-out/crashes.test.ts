@@ -1,4 +1,4 @@
-// Coordinators that die at the worst moment, and news that comes twice: no item is there twice, and no step is stuck.
+// Coordinators die at the worst moment and news arrives twice: no item exists twice, and no step is stuck.
 
 import { expect, onTestFinished, test } from "vitest";
 import { A_BATCH } from "../../src/engine/runs/fan-out.ts";
@@ -26,7 +26,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 interface World {
   readonly name: Place["name"];
   readonly place: Place;
-  /** Two coordinators, each with connections of its own. */
+  /** Two coordinators, each with its own connections. */
   readonly first: Store;
   readonly second: Store;
   readonly aside: Aside;
@@ -39,7 +39,7 @@ async function worldOn(name: Place["name"]): Promise<World> {
   return { name, place, first, second: await place.open(), aside: await place.beside() };
 }
 
-/** How many units there are of a step, and how many of its places. */
+/** The number of units of a step, and of distinct items among them. */
 async function unitsOf(aside: Aside, run: string, step: string): Promise<{ units: number; places: number }> {
   const [row] = await aside.query(
     `SELECT COUNT(*) AS units, COUNT(DISTINCT item) AS places FROM sluice_task WHERE run = '${run}' AND step = '${step}'`,
@@ -47,11 +47,11 @@ async function unitsOf(aside: Aside, run: string, step: string): Promise<{ units
   return { units: Number(row?.units), places: Number(row?.places) };
 }
 
-/** As if each piece of news had been delivered again. */
+/** Delivers the news of a run once more. */
 const tellAgain = (store: Store, run: string): Promise<unknown> =>
   store.pass(scopeOf({ news: [{ run, failed: null }] }), () => IDLE);
 
-/** A look that the database refuses at this point; everything is then as it was. */
+/** The database refuses to advance the run at this point, so everything stays as it was. */
 async function failsAt({ name, first, aside }: World, point: Failpoint): Promise<void> {
   const heal = await setFailpoint(name, aside, point);
   await expect(look(first)).rejects.toThrow("failpoint");
@@ -81,14 +81,14 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const)
           created: batches * A_BATCH,
         });
       }
-      // Work goes on with what is there.
+      // Work continues with the items that exist.
       const worker = await Hands.open(second, { slots: 100 });
       expect(await worker.take()).toEqual(upTo(100));
       await worker.swap([...worker.held], { appetite: 100 });
-      // In the middle of the third batch: none of it is seen, and what is there stays.
+      // In the middle of the third batch: the whole batch is undone, and earlier ones stay.
       await failsAt(world, { table: "sluice_task", when: "NEW.item = 5000" });
       expect(await unitsOf(aside, run, "items")).toEqual({ units: 4_000, places: 4_000 });
-      // The first one is gone. Two others find what it left, told more often than needed.
+      // The first coordinator is gone. Two others find what it left, and get more news than needed.
       await tellAgain(second, run);
       await Promise.all([settled(second), settled(await world.place.open())]);
       expect(await unitsOf(aside, run, "items")).toEqual({ units: 10_000, places: 10_000 });
@@ -110,7 +110,8 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const)
       const worker = await Hands.open(first);
       await worker.take();
       await worker.swap([...worker.held]);
-      // All items are over, and nobody has looked yet: this is where the worker that ended the last one dies.
+      // All items have ended and nobody has advanced the run yet: here the worker that ended the last one
+      // dies.
       expect(await countsOf(second, run, "items")).toMatchObject({ succeeded: 3 });
       for (const point of [
         { table: "sluice_step", when: "NEW.name = 'items' AND NEW.state = 'succeeded'" },
@@ -121,7 +122,7 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const)
         expect((await stepRow(second, run, "items")).state, point.when).toBe("open");
         expect(await unitsOf(aside, run, "after"), point.when).toMatchObject({ units: 0 });
       }
-      // Whoever comes next finds it, and the one that died may come back.
+      // The next coordinator finds it, and the one that died may come back.
       await Promise.all([settled(second), settled(first)]);
       expect((await stepRow(second, run, "items")).state).toBe("succeeded");
       expect(await unitsOf(aside, run, "after")).toMatchObject({ units: 1 });
@@ -180,7 +181,7 @@ for (const name of ["PostgreSQL", "MariaDB"] as const)
     });
   });
 
-/** The same database by another way. */
+/** Opens the same database with new connections. */
 async function placeAt(name: "PostgreSQL" | "MariaDB", url: string): Promise<{ open(): Promise<Store> }> {
   const { openPostgres } = await import("../../src/store/postgres/index.ts");
   const { openMysql } = await import("../../src/store/mysql/index.ts");

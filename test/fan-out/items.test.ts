@@ -1,4 +1,4 @@
-// What a step goes through, how many at once, and what it says when it cannot.
+// The list a step runs over, how many items run at once, and the errors if it cannot.
 
 import { expect, test } from "vitest";
 import type { Reference } from "../../src/index.ts";
@@ -145,7 +145,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await until(() => inside === 4, "four are inside");
     const waiting = (await sluice.runs.items(id, "few")).filter(({ state }) => state === "waiting");
     expect(waiting.map(({ index }) => index)).toEqual([4, 5, 6, 7, 8]);
-    // Each of them says what it waits for, and how far that goes.
+    // An item says which gate it waits for, how much is held there, and its limit.
     for (const item of waiting.slice(-1)) {
       const { reasons, sentences } = await sluice.explain(item.unit);
       expect(reasons).toMatchObject([{ kind: "full", gate: `run:${id}/items/few`, held: 4, limit: 4 }]);

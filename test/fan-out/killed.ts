@@ -1,5 +1,5 @@
-// Worker processes that are killed while they work on lists, again and again: every list comes to its end, and only what
-// was in flight in a killed process runs again. One test file per database, so that they run side by side.
+// Kills worker processes again and again while they work on lists. Every list ends, and only items in flight
+// in a killed process run again. There is one test file per database, so that they run in parallel.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -21,9 +21,11 @@ import { outcomesOf } from "./support/run-view.ts";
 const ITEMS = 20;
 const MOST = 3;
 const SEED = 5;
-/** So many lists are under way at any time. */
+/** The number of lists in progress at any time. */
 const BESIDE = 2;
-/** What is lost three times is put away, which is another promise: what was lost so often is left alone. */
+/**
+ * A third loss quarantines an item, which is another promise. Items with this many losses are not hit again.
+ */
 const MOST_LOSSES = 2;
 
 export function killWorkers(key: "postgres" | "sqlite", processes: number, kills: number): void {
@@ -50,9 +52,9 @@ interface Working {
 }
 
 class Field {
-  /** Names of processes that were killed. */
+  /** Names of the killed processes. */
   readonly killed = new Set<string>();
-  /** How many items were in flight in them. */
+  /** The number of items that were in flight in them. */
   hits = 0;
   readonly runs: { readonly id: string; readonly name: string }[] = [];
   readonly #sluice: Sluice;
@@ -62,7 +64,7 @@ class Field {
   readonly #random = randomOf(SEED);
   readonly #workers: Working[] = [];
   #spare: Promise<WorkerProcess> | undefined;
-  /** Lists that were not over when they were last looked at. */
+  /** Lists that had not ended at the last look. */
   readonly #open = new Set<string>();
   #made = 0;
 
@@ -84,7 +86,7 @@ class Field {
     return field;
   }
 
-  /** Waits until some more items have begun, and kills one of those who work on them. */
+  /** Waits until some more items have begun, then kills one of the workers. */
   async killOne(): Promise<void> {
     const some = 1 + Math.floor(this.#random() * 5);
     const since = this.#witness.starts.length;
@@ -108,7 +110,7 @@ class Field {
     this.#spare = this.#prepare();
   }
 
-  /** Stopped first, so that nothing comes to be at risk after the look. */
+  /** Freezes the worker first, so that it claims nothing after the look. */
   async #victim(): Promise<Working | undefined> {
     const place = Math.floor(this.#random() * this.#workers.length);
     const victim = this.#workers[place] as Working;
@@ -161,7 +163,8 @@ class Field {
   async isWhole(): Promise<void> {
     await this.#spare;
     for (const run of this.runs) await this.#isWholeRun(run);
-    // What a dead process holds keeps its slots until its lease is over, so not every list comes to have a full window.
+    // Claims of a dead process keep their slots until the lease ends, so not every list reaches a full
+    // window.
     const peaks = this.runs.map(({ name }) => this.#witness.peak(`pool:${name}`));
     expect(Math.max(...peaks)).toBe(MOST);
     for (const { process } of this.#workers) expect(await process.stop()).toBe("code 0");
@@ -176,12 +179,12 @@ class Field {
     const first: number[] = [];
     for (const { index, unit } of units) {
       const visits = this.#witness.startsOf(itemId(name, index));
-      // What was accepted is one of the attempts that were seen, and all others died with their process.
+      // The accepted attempt is one that the witness saw, and all others died with their process.
       this.#ranAgain(visits, outcomes[index]?.result as number, `${name}/${index}`);
       const claims = (await this.#sluice.events(unit)).filter(({ kind }) => kind === "TaskClaimed");
       first.push((JSON.parse(claims[0]?.data ?? "{}") as { epoch: number }).epoch);
     }
-    // Whatever died: an item was never claimed for the first time while one before it had not been.
+    // Despite all kills, no item was claimed for the first time before the items ahead of it.
     expect([...first].sort((a, b) => a - b)).toEqual(first);
     const [step] = ((await this.#sluice.runs.get(id))?.steps ?? []).filter((each) => each.name === "after");
     const accepted = (await this.#sluice.store.task(step?.unit as string))?.epoch as number;

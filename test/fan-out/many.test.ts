@@ -1,4 +1,5 @@
-// Very long lists: put in line in batches, counted and not listed, and given up before all of it is there.
+// Very long lists: they are put in line in batches, counted instead of listed, and can be given up before all
+// items exist.
 
 import { expect, test } from "vitest";
 import type { ItemOutcome } from "../../src/core/run/fan-out.ts";

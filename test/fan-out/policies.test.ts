@@ -1,4 +1,4 @@
-// What one failure means for the other items: every policy, wherever the failure is.
+// What one failure means for the other items, for every policy and every position of the failure.
 
 import { expect, test } from "vitest";
 import type { Reference } from "../../src/index.ts";
@@ -17,7 +17,9 @@ interface Case {
   readonly fails: string;
   readonly items: number;
   readonly failing: readonly number[];
-  /** One letter for each item: + succeeded, f failed, c cancelled. Two are in flight, the lower one ends first. */
+  /**
+   * One letter per item: + succeeded, f failed, c cancelled. Two are in flight, and the lower one ends first.
+   */
   readonly comesTo: Readonly<Record<Policy, string>>;
 }
 
@@ -93,7 +95,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         }
         const letters = [...comesTo[policy]] as (keyof typeof OUTCOMES)[];
         const outcomes = letters.map((letter, index) => OUTCOMES[letter](index));
-        // What ended had started; with cancel, one more was in flight beside the item that failed.
+        // Every item that ended had started. With cancel, one more was in flight beside the failed item.
         const ended = letters.filter((letter) => letter !== "c").length;
         expect(started).toEqual(list.slice(0, policy === "cancel" ? ended + 1 : ended));
 
@@ -127,13 +129,13 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 });
 
-/** The lower of those in flight ends, and its slot is filled with the same pass, if anything may fill it. */
+/** Ends the lower item in flight. The same pass fills its slot if anything may fill it. */
 async function endLowest(store: Store, worker: Hands, failing: readonly number[]): Promise<unknown[]> {
   const lowest = Math.min(...worker.held.map(({ input }) => Number(input)));
   const to = failing.includes(lowest) ? "failed" : "succeeded";
   const started = await worker.swap([worker.claimOf(lowest)], { to, appetite: 2 });
   await settled(store);
-  // What was aborted is no longer held.
+  // An aborted item is no longer held.
   await worker.dropStale();
   return [...started, ...(await worker.take())];
 }

@@ -1,4 +1,4 @@
-// What is told of a step is told of the items of a list too: its history, its waits, its errors, and a wait that is too long.
+// The items of a list report the same as a step does: history, waits, errors, and a wait that is too long.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { AppDefinition, Reference, Sluice, WorkerSettings } from "../../src/index.ts";
@@ -73,7 +73,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const { sluice } = await onePool(place, { ...QUICK, claimTimeout: "900ms" }, 120);
     const { id } = await sluice.submit(
       "list",
-      // Long enough for the second look at its clock: the first may come a moment too early.
+      // Enough items for a second check of the clock, because the first may come slightly too early.
       Array.from({ length: 20 }, (_, index) => index),
     );
     const { state } = await sluice.runs.ended(id);
@@ -125,18 +125,20 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await stepOf(sluice, second, "last")).takenOver).toBeUndefined();
     const { id: third } = await sluice.runs.rerun(second);
     await sluice.runs.ended(third);
-    // It is the first run's still: there its code has run.
+    // The result still belongs to the first run, where the code ran.
     expect((await stepOf(sluice, third, "one")).takenOver).toBe(id);
   });
 });
 
-/** What the items of the run wait for. */
+/** The gates that the items of the run wait for. */
 async function blockedOn(sluice: Sluice, run: string): Promise<string[]> {
   const [first] = await sluice.runs.items(run, "work", { limit: 1 });
   return first?.waits.map(({ gate }) => gate) ?? [];
 }
 
-/** A pool of one slot, workflows over lists that need it, and one that keeps it until it is let go. */
+/**
+ * A pool of one slot, workflows over lists that need it, and a task that keeps the slot until it is let go.
+ */
 async function onePool(place: Place, settings: WorkerSettings, workMs = 0) {
   const [taken, released] = [deferred(), deferred()];
   const keep = task({

@@ -1,4 +1,5 @@
-// Five items, three at once: after every completion, who has started, who is in flight and how many remain.
+// Five items, three at once: which have started, which are in flight and how many remain, after every
+// completion.
 
 import { expect, test } from "vitest";
 import { task, workflow } from "../../src/index.ts";
@@ -15,7 +16,10 @@ const five = workflow({
   },
 });
 
-/** What must be true once the first `done` items are over. `remaining`: all that have no outcome, started or not. */
+/**
+ * Must hold once the first `done` items have ended. `remaining` counts items without an outcome, started or
+ * not.
+ */
 const TRACE = [
   { done: 0, inFlight: [0, 1, 2], waiting: [3, 4], remaining: 5 },
   { done: 1, inFlight: [1, 2, 3], waiting: [4], remaining: 4 },
@@ -43,7 +47,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     for (const { done, inFlight, waiting, remaining } of TRACE) {
       if (done > 0) {
         await worker.swap([worker.claimOf(done - 1)], { appetite: 1_000 });
-        // Whoever looks, and however often: nothing else follows from it.
+        // More looks, by anyone, change nothing else.
         await settled(store);
         await worker.take();
       }

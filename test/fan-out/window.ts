@@ -1,5 +1,5 @@
-// The window of a list as an observer outside the store sees it, with several worker processes. One test file per
-// database, so that they run side by side.
+// The window of a list, with several worker processes, as an observer outside the store sees it. There is one
+// test file per database, so that they run in parallel.
 
 import { expect, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -56,7 +56,7 @@ async function workersOn(place: Place, witness: Witness, processes: number) {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-/** One after the other is let go: the window is full again each time, until nothing is left to fill it with. */
+/** Lets one item go after the other. The window is full again each time, until nothing is left to fill it. */
 async function steps(sluice: Sluice, witness: Witness): Promise<void> {
   const { items, most } = SMALL;
   const given = { name: "small", items: upTo(items), most, hold: true, ms: 0 };
@@ -76,7 +76,7 @@ async function steps(sluice: Sluice, witness: Witness): Promise<void> {
   await isWhole(sluice, witness, { id, name: "small", items, most });
 }
 
-/** Full at the beginning, and full again in the middle; all others take no time at all. */
+/** The window is full at the beginning and again in the middle. All other items take no time. */
 async function crowd(sluice: Sluice, witness: Witness, items: number): Promise<void> {
   const given = { name: "crowd", items: upTo(items), most: MOST, hold: true, ms: 0 };
   const { id } = await sluice.submit("list", given as never);
@@ -106,12 +106,12 @@ interface Whole {
   readonly most: number;
 }
 
-/** Each item ran once and in its turn, never more than the window allows, and what follows followed once. */
+/** Checks that each item ran once and in order, within the window, and that the next step ran once. */
 async function isWhole(sluice: Sluice, witness: Witness, { id, name, items, most }: Whole): Promise<void> {
   expect(await sluice.runs.ended(id)).toMatchObject({ state: "succeeded", result: items });
   expect(witness.peak(`pool:${name}`)).toBe(most);
   const visits = witness.starts.filter((visit) => visit.queue === "items" && visit.id.startsWith(`${name}/`));
-  // Epochs are given out under the lock of the window: whoever has the lower one was claimed first.
+  // Epochs are assigned under the lock of the window, so a lower epoch was claimed first.
   const claimed = [...visits].sort((a, b) => a.epoch - b.epoch).map((visit) => indexOf(visit.id));
   expect(claimed).toEqual(upTo(items));
   const epochs = new Map(visits.map((visit) => [indexOf(visit.id), visit.epoch]));

@@ -1,4 +1,5 @@
-// An app with honest work and with work that is given odd things, a worker, and a count of what honest work came to.
+// An app with honest tasks and tasks that get odd values, a worker, and a record of how the honest tasks
+// fare.
 
 import type { Sluice, Store } from "../../src/index.ts";
 import { connect, defineApp, task, workflow } from "../../src/index.ts";
@@ -16,7 +17,7 @@ const slots = task({
   run: (_: { of: number }) => "done",
 });
 
-/** What is no JSON cannot be enqueued: it is kept here, and named by its number. */
+/** Values that are not JSON cannot be enqueued. They are kept here, and tasks get their index. */
 const given: unknown[] = [];
 const give = task({ id: "give", run: (at: number) => given[at] });
 const fail = task({
@@ -33,7 +34,7 @@ const say = task({
     return "said";
   },
 });
-// biome-ignore lint/suspicious/noExplicitAny: whatever it is given.
+// biome-ignore lint/suspicious/noExplicitAny: it accepts any value.
 const flow = workflow({ id: "flow", steps: (s, input: any) => s.step("only", echo, input) }) as any;
 
 const app = defineApp({
@@ -46,7 +47,7 @@ const app = defineApp({
 export class Crew implements AsyncDisposable {
   readonly sluice: Sluice;
   readonly errors: unknown[] = [];
-  /** The longest that nothing honest ended. */
+  /** The longest time in which no honest task ended. */
   longestMs = 0;
   done = 0;
   #last = performance.now();
@@ -83,7 +84,7 @@ export class Crew implements AsyncDisposable {
     return act(given.push(odd) - 1);
   }
 
-  /** One honest task after the other, until it is over. */
+  /** Runs one honest task after the other, until stopped. */
   async #load(): Promise<void> {
     while (!this.#stopped) {
       const began = this.done;
@@ -108,7 +109,7 @@ export class Crew implements AsyncDisposable {
     for (const { resolve } of ready) resolve();
   }
 
-  /** Honest work that began after this moment has ended. */
+  /** Waits until an honest task that began after this moment has ended. */
   async honest(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

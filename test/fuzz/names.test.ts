@@ -1,5 +1,5 @@
-// Whatever names and values somebody comes up with: they are kept, or refused in clear words, and honest work goes on.
-// SLUICE_FUZZ_RUNS=2000 looks for longer.
+// Any name or value is kept, or refused with a clear error, and honest work goes on. SLUICE_FUZZ_RUNS=2000
+// searches longer.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ const unclear = (deed: string, error: unknown): Error =>
   new Error(`${deed}: not refused clearly: ${String(error).slice(0, 500)}`, { cause: error });
 
 const RUNS = Number(process.env.SLUICE_FUZZ_RUNS ?? 25);
-/** How long the whole of it may take; each run is a few round trips. */
+/** The time limit for all runs. Each run is a few round trips. */
 const PATIENCE_MS = 60_000 + RUNS * 1_000;
 
 const isLost = (error: unknown): boolean => isAmbiguous(error) || isConnectionLoss(error);
@@ -42,10 +42,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       }),
       { numRuns: RUNS, interruptAfterTimeLimit: PATIENCE_MS - 30_000, endOnFailure: true },
     );
-    // Delayed for a thousand years is delayed; everything else comes to an end.
+    // A task delayed for a thousand years stays delayed. Everything else ends.
     for (const id of made) if ((await sluice.get(id))?.state !== "later") await sluice.ended(id);
     expect(await sluice.store.asides()).toEqual([]);
-    // A connection that a busy machine has lost says nothing about names.
+    // A connection lost on a busy machine says nothing about names.
     expect(crew.errors.filter((error) => !isLost(error))).toEqual([]);
     if (process.env.SLUICE_FUZZ_RUNS)
       console.log(

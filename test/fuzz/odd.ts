@@ -1,11 +1,11 @@
-// Texts, numbers and values that nobody expects, and what may be done with each of them.
+// Unexpected texts, numbers and values, and the calls that can be made with each of them.
 
 import fc from "fast-check";
 import type { Sluice } from "../../src/index.ts";
 import { defineApp, task } from "../../src/index.ts";
 import type { Crew } from "./crew.ts";
 
-/** Any code units, halves of surrogate pairs included. */
+/** Any code units, including unpaired surrogates. */
 const halves = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 60 })
   .map((codes) => String.fromCharCode(...codes));
@@ -59,7 +59,7 @@ const value = fc.oneof(
   fc.dictionary(text, text, { maxKeys: 3 }),
 );
 
-/** Something that somebody does with odd things. A task or run that it made is answered by its id. */
+/** A call with odd values. It returns the ID of the task or run it created. */
 export interface Deed {
   readonly name: string;
   readonly odd: unknown;
@@ -74,7 +74,7 @@ const deed = <T>(
   odd.map((given) => ({
     name,
     odd: given,
-    // What it was given may be long.
+    // The given value may be long.
     [fc.toStringMethod]: () => `${name} ${fc.stringify(given).slice(0, 300)}`,
     do: async (sluice, crew) => {
       const done = await act(given, sluice, crew);
@@ -83,8 +83,8 @@ const deed = <T>(
     },
   }));
 
-/** As if nobody had checked types. */
-// biome-ignore lint/suspicious/noExplicitAny: that is what it is about.
+/** Turns type checking off. */
+// biome-ignore lint/suspicious/noExplicitAny: the fuzzer passes values of any type.
 type Any = any;
 
 export const deeds: fc.Arbitrary<Deed> = fc.oneof(
@@ -166,7 +166,7 @@ export const deeds: fc.Arbitrary<Deed> = fc.oneof(
   }),
 );
 
-/** Those that are clear are no concern; the first that is not is. */
+/** Ignores clear refusals, and throws any other error. */
 async function refusing(verb: () => Promise<unknown>): Promise<void> {
   try {
     await verb();
@@ -175,7 +175,10 @@ async function refusing(verb: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** A refusal that says what is wrong, with a code, and is not the size of what it refuses. */
+/**
+ * True for our own error with a code and a message that is clear and short, even if the refused value is
+ * huge.
+ */
 export function isClear(error: unknown): boolean {
   const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
   const ours = name === "SluiceError" || name === "ConfigError";

@@ -1,4 +1,4 @@
-// An API server that is away, loses answers, forgets or refuses: nothing is decided by its absence, and one attempt
+// An API server that is away, loses answers, forgets or refuses: its absence decides nothing, and one attempt
 // never has two pods.
 
 import { describe, expect, test } from "vitest";
@@ -155,7 +155,7 @@ describe("a creation that is refused", () => {
 describe("a watch", () => {
   test("that is too old (410) begins anew with a list, and misses nothing", async () => {
     const { api, ending, made } = await worldWithRunningPod();
-    // It has seen something, so it goes on from there; but by then that is too long ago.
+    // The watch resumes from its last event, which is too old by then.
     api.forgetHistory();
     api.cluster.succeed(made, logOf("seen"));
     expect(await ending).toEqual(done("seen"));

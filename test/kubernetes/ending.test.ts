@@ -1,4 +1,4 @@
-// Pods that we end ourselves: aborted, over their time, or with the worker.
+// Pods that we end ourselves: on an abort, on a timeout, or with the worker.
 
 import { expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
@@ -18,7 +18,7 @@ test("an abort deletes the pod with its grace, and the attempt ends when the pod
   attempt.controller.abort(new SluiceError("CANCELLED", "The task was cancelled."));
   await happened("deleted");
   expect(api.asked.find(({ verb }) => verb === "delete")?.body).toMatchObject({ gracePeriodSeconds: 10 });
-  // It asked once whether the pod is gone, and goes on watching.
+  // The executor asked once whether the pod is gone, and keeps watching.
   await api.until(() => api.count("get") === 1);
   api.endWatches();
   await api.until(() => api.count("watch") === 2);

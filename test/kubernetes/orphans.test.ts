@@ -1,4 +1,4 @@
-// Pods whose worker has died: found by their labels, and deleted if nobody waits for them.
+// Pods whose worker has died are found by their labels, and deleted if nobody waits for them.
 
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { plainModule } from "../support/plain-module.ts";
 import type { World } from "./support/world.ts";
 import { job, logOf, openWorld, pod } from "./support/world.ts";
 
-/** Pods of a worker that will never hear of them again. */
+/** Starts pods of a worker that will never hear of them again. */
 async function leftBehind(world: World, ...units: Parameters<typeof job>[0][]): Promise<void> {
   const dead = world.another();
   for (const more of units) {
@@ -85,7 +85,7 @@ test("pods that have ended and are kept to be looked at stay", async () => {
   const [failed, ended, kept] = world.api.cluster.created;
   if (!failed || !ended || !kept) throw new Error("four pods were made");
   world.api.cluster.fail(failed, 1);
-  // No worker hears of it, as the dead one would not: its log cannot be had.
+  // The log cannot be read, so no worker learns of the end, as if the worker were dead.
   world.api.disturb("log", ...Array(1_000).fill("before"));
   world.api.cluster.succeed(ended, logOf(1, 2));
   world.api.cluster.succeed(kept, logOf(1, 3));

@@ -1,4 +1,4 @@
-// A run whose steps are pods, from its submission to its end: the gate decides how many there are at once.
+// A run whose steps are pods, from its submission to its end. The gate decides how many run at once.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { StepMessage } from "../../src/executor/kubernetes/step-message.ts";
@@ -27,7 +27,10 @@ function messageOf(pod: ClusterPod): StepMessage {
   return JSON.parse(container?.env.find(({ name }) => name === "SLUICE_STEP")?.value ?? "{}") as StepMessage;
 }
 
-/** A cluster that does what it is asked to, one change at a time; answers the most pods that were alive at once. */
+/**
+ * A cluster that does what it is asked, one change at a time. `most` is the highest number of pods alive at
+ * once.
+ */
 function serve(api: KubeApi): { readonly most: number } {
   const seen = { most: 0 };
   const served = new Set<string>();
@@ -36,7 +39,7 @@ function serve(api: KubeApi): { readonly most: number } {
       ({ status }) => !["Succeeded", "Failed"].includes(status?.phase ?? ""),
     );
     seen.most = Math.max(seen.most, alive.length);
-    // The second one to come lets the first one end, so the cap is reached whenever there is work for it.
+    // A pod may end only once the second one has come, so the cap is reached whenever there is enough work.
     const fresh = alive.filter(({ metadata }) => !served.has(metadata.name));
     const isLast = alive[0] !== undefined && messageOf(alive[0]).task === "sum";
     if (alive.length < 2 && !isLast && served.size < 5) return;

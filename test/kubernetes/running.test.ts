@@ -1,4 +1,4 @@
-// One attempt, one pod: how it is made, and how its end becomes the attempt's.
+// One attempt, one pod: how the pod is created, and how its end becomes the end of the attempt.
 
 import { describe, expect, test } from "vitest";
 import { sayEnded, sayLog } from "../../src/executor/kubernetes/report.ts";
@@ -216,7 +216,8 @@ describe("a pod that cannot start", () => {
     expect(ended).toMatchObject({ ok: false, retryable: true, error: { code: "POD_NOT_STARTED" } });
     expect(!ended.ok && ended.error.message).toContain("could not start: ErrImagePull (not found)");
     expect(attempt.said[0]).toContain("cannot start: ErrImagePull (not found)");
-    // It would start after all once the image is there, for nobody: so it goes, whatever is to be kept.
+    // Once the image is there, the pod would start with nobody waiting for it. So it is deleted even with
+    // keep: "always".
     expect(api.cluster.pods).toEqual([]);
   });
 

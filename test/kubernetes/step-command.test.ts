@@ -1,11 +1,11 @@
-// `sluice step` as a pod runs it: a process of its own, told by its environment, telling by its output.
+// `sluice step` as a pod runs it: its own process, with input from its environment and results in its output.
 
 import { expect, test } from "vitest";
 import { LogTail } from "../../src/executor/kubernetes/log-tail.ts";
 import { Container } from "./support/container.ts";
 import { done, job, openWorld } from "./support/world.ts";
 
-/** How it ended, as the executor would read it. */
+/** How the container ended, as the executor would read it. */
 async function end(container: Container): Promise<{ code: number | null; tail: LogTail }> {
   const code = await container.exited;
   const tail = new LogTail(7);

@@ -1,4 +1,4 @@
-// Hundreds of lanes that share gates and have gates of their own, of every kind, on one store.
+// Hundreds of lanes on one store, with shared gates and own gates of every kind.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,9 @@ const OWN = ["tag:own=", "pool:own=", "mutex:own/"] as const;
 
 interface Size {
   readonly lanes: number;
-  /** How much of what runs ends at a time. One by one takes longest, on a server very long. */
+  /**
+   * The fraction of running units that end at a time. One by one takes longest, and very long on a server.
+   */
   readonly parts?: readonly number[];
 }
 
@@ -24,9 +26,9 @@ interface World {
   readonly late: readonly Laned[];
   readonly seats: readonly Seated[];
   readonly part: number;
-  /** The poll comes in between. */
+  /** True if polls happen in between. */
   readonly polls: boolean;
-  /** Somebody raises a limit meanwhile. */
+  /** A limit that is raised meanwhile. */
   readonly raise: Gated;
 }
 
@@ -86,14 +88,14 @@ const worlds = ({ lanes: most, parts = PARTS }: Size): fc.Arbitrary<World> =>
       ],
       lanes,
       late,
-      // Somebody serves each of them.
+      // The first claimer serves both queues, so every lane is served.
       seats: [{ slots: 8, serves: "both" }, ...seats] as Seated[],
       part,
       polls,
       raise,
     }));
 
-/** Passes per unit that was claimed and ended, on average, however many lanes wait. */
+/** The most passes per unit claimed and ended, on average, however many lanes wait. */
 const PASSES_A_UNIT = 12;
 
 export function manyLanes(open: () => Promise<Store>, size: Size & { runs: number }): void {

@@ -1,5 +1,6 @@
-// Claimers without code on a store with very many lanes. Every pass is counted, so that one which spins is found out,
-// and whenever all of them rest, the whole line is decided at once beside them: nobody who could start may be left.
+// Claimers without code on a store with very many lanes. Every pass is counted, so that a spinning claimer is
+// detected. Whenever all claimers rest, the whole line is decided at once for comparison: no unit that could
+// start may be left.
 
 import type { Mark, Waiter } from "../../src/core/gate/admit.ts";
 import { BYPASS } from "../../src/core/gate/admit.ts";
@@ -17,7 +18,7 @@ export interface Gated {
   readonly limit: number;
 }
 
-/** Units that ask the same, in one queue. */
+/** Units with the same asks in one queue. */
 export interface Laned {
   readonly asks: Readonly<Record<string, number>>;
   readonly queue: number;
@@ -30,7 +31,7 @@ const SPIN = 2_000;
 
 export interface Seated {
   readonly slots: number;
-  /** Both queues, or the first one, or the second. */
+  /** Which of the two queues it serves. */
   readonly serves: "both" | "first" | "second";
 }
 
@@ -39,7 +40,7 @@ class Claimer {
   readonly held = new Map<string, Claimed>();
   finished: Finished[] = [];
   awake = true;
-  /** It left something to others; if nobody has taken it when all others have looked, it is its own. */
+  /** It left work to others. If nobody has taken it once all others have looked, it takes the work itself. */
   yielded = false;
 
   constructor(store: Store, { slots, serves }: Seated) {
@@ -109,7 +110,7 @@ export class Player {
     for (const claimer of this.#claimers) claimer.awake = true;
   }
 
-  /** As the poll does: what changed without a word is found by it. */
+  /** Works as the poll does: finds changes that sent no hint. */
   async poll(): Promise<void> {
     for (let after = "", full = true; full; ) {
       const { parkedOn } = await this.#store.tend(after);
@@ -121,7 +122,10 @@ export class Player {
     }
   }
 
-  /** Until nobody has anything to do: hints are heard, and who left something to others looks once more. */
+  /**
+   * Runs until nobody has anything to do: hints are heard, and a claimer that left work to others looks once
+   * more.
+   */
   async rest(): Promise<void> {
     await this.#rest();
     for (const claimer of this.#claimers) {
@@ -177,7 +181,7 @@ export class Player {
     if (hints.has("work")) this.wake();
   }
 
-  /** Some of what is held ends: `part` of it, and one at least. */
+  /** Ends `part` of what is held, but at least one. */
   finish(part: number): void {
     const all = this.#claimers.flatMap((claimer) =>
       [...claimer.held.values()].map((claim) => ({ claimer, claim })),
@@ -197,9 +201,10 @@ export class Player {
   }
 
   /**
-   * Nobody who could start waits, by the whole line at once; and no limit is exceeded. One thing is not promised: whether a
-   * unit that was overtaken too often keeps slots of a pool depends on those who wait ahead of it for other gates, and they
-   * may be parked out of sight. So it may keep them earlier than the whole line would, and who is behind it waits for it.
+   * Checks that no unit waits that could start, judged by the whole line at once, and that no limit is
+   * exceeded. One thing is not promised: whether a unit that was overtaken too often reserves slots of a pool
+   * depends on units ahead of it that wait for other gates, and these may be parked out of sight. So it may
+   * reserve earlier than the whole line would, and units behind it wait for it.
    */
   async check(): Promise<void> {
     const views: LineView[] = [];
@@ -245,7 +250,7 @@ export class Player {
     if (over.length > 0) throw new Error(`limits exceeded: ${JSON.stringify(over)}`);
   }
 
-  /** Who holds what, by the unit's id. */
+  /** The IDs of all held units. */
   get running(): string[] {
     return this.#claimers.flatMap(({ held }) => [...held.keys()]).sort();
   }
@@ -257,7 +262,7 @@ const isOvertaken = (mark: Mark | null, unit: string, now: number): boolean =>
 const isPoolOf = (lane: LaneRow, { gate }: Ask): boolean =>
   bornAs(gate).line === "bypass" && asksOf(lane.asks).some((ask) => ask.gate === gate);
 
-/** The same store, and somebody who counts. */
+/** The same store, with its passes and hints reported to `watch`. */
 function watched(store: Store, watch: { pass: () => void; hint: (hint: string) => void }): Store {
   return new Proxy(store, {
     get: (target, name) => {

@@ -1,4 +1,4 @@
-// Runs that have nothing in common but one full gate: each is a lane of its own, and all but two of them wait.
+// Runs that share only one full gate: each is its own lane, and all but two of them wait.
 
 import { expect, test } from "vitest";
 import { task, workflow } from "../../src/index.ts";
@@ -33,7 +33,7 @@ describeOn(["memory", "sqlite", "postgres"], (place) => {
       async () => (await sluice.runs.list({ state: "started", limit: 1_000 })).length === 2,
       "two run",
     );
-    // A store that answers at once leaves no room for timers to a loop that goes round and round.
+    // With a store that answers at once, a spinning loop would keep timers from firing.
     await new Promise((resolve) => setTimeout(resolve, 1));
     opened.resolve();
     await until(

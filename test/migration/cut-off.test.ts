@@ -1,5 +1,5 @@
-// On MySQL and MariaDB every statement that makes a table commits by itself, so a migration can be cut off after any of them.
-// The next one ends with the same tables and rows as if nothing had happened.
+// On MySQL and MariaDB, every statement that creates a table commits by itself, so a migration can be cut off
+// after any of them. The next migration ends with the same tables and rows as an undisturbed one.
 
 import type { Pool, PoolConnection } from "mysql2/promise";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,7 +10,7 @@ import type { Aside, Row } from "../conformance/tables.ts";
 import { besideMariadb } from "../conformance/tables.ts";
 import { describeWithMariadb, freshMariadb } from "../support/databases.ts";
 
-/** Its connection is lost after so many statements. */
+/** A pool whose connections are lost after this many statements. */
 const cutAfter = (pool: Pool, statements: number): Pool =>
   new Proxy(pool, {
     get: (target, name, self) =>
@@ -58,14 +58,14 @@ async function place(): Promise<Place> {
   return { pool: database.pool, beside, version };
 }
 
-/** What a store of the second version has in it, and the third changes. */
+/** Rows of a store at schema 2 that schema 3 changes. */
 const OLD = [
   "INSERT INTO sluice_gate (name, capacity, declared, line) VALUES ('cluster', 5, 5, 'skip'), ('queue:mail', -1, -1, 'skip'), ('queue:post', 3, 3, 'skip'), ('runs', 7, 7, 'skip')",
   "INSERT INTO sluice_queue (name, queue_rank) VALUES ('mail', 1), ('post', 100)",
   "INSERT INTO sluice_lane (id, queue, task, asks, state, parked, head_precedence, head_at, head_id, blocked) VALUES ('l', 'mail', 'send', '[]', 2, 'cluster', 0, 0, 'a', '[]')",
 ];
 
-/** Cuts it off after its first statement, its second, and so on, until it has got through. */
+/** Cuts the migration off after its first statement, its second, and so on, until it completes. */
 async function migrateInPieces({ pool, beside, version }: Place): Promise<number> {
   let cuts = 0;
   let known = 0;
@@ -76,7 +76,7 @@ async function migrateInPieces({ pool, beside, version }: Place): Promise<number
     );
     const now = await version();
     if (known < 2 && now >= 2) for (const statement of OLD) await beside.query(statement);
-    // Those of the next one begin again with the first.
+    // The next version's statements are counted from the first again.
     if (now > known) statements = 0;
     known = now;
     if (!failure && now === SCHEMA_VERSION) return cuts;
@@ -85,7 +85,7 @@ async function migrateInPieces({ pool, beside, version }: Place): Promise<number
   }
 }
 
-/** All at once, but for the rows that are there before the last. */
+/** Migrates without interruption, with the same rows added after schema 2. */
 async function migrateAtOnce({ pool, beside }: Place): Promise<void> {
   await beside.query(versionTable("mysql"));
   for (const [index, statements] of migrations("mysql").slice(0, 2).entries())

@@ -1,5 +1,5 @@
-// A store of 0.1.0, where limits had no owner, is brought up to date: they stay in force until an app that names the gate
-// is deployed.
+// Upgrades a store of 0.1.0, where limits had no owner. The limits stay in force until an app that names the
+// gate is deployed.
 
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/api/open-store.ts";
@@ -53,14 +53,15 @@ function keepsLimits(open: () => Promise<Store>): void {
       ["queue:post", "", 3],
       ["runs", "", 7],
     ]);
-    // An app that names none of them changes none.
+    // An app that names none of the gates changes none of their limits.
     await store.declare({ app: "web", queues: [], gates: [{ key: "pool:other", limit: 1, line: "bypass" }] });
     expect(await limitsOf(store)).toMatchObject(before);
     expect((await store.queues()).map(({ name, rank }) => [name, rank])).toEqual([
       ["mail", 1],
       ["post", 100],
     ]);
-    // One that does takes their place, and no more than that: its word counts alone.
+    // An app that names a gate replaces its ownerless limit, and from then on only the app's declaration
+    // counts.
     await store.declare({
       app: "shop",
       queues: [{ name: "mail", rank: 4 }],

@@ -1,4 +1,4 @@
-// A store that was reached and does not want to be migrated says why; it is never called unreachable.
+// A store that is reachable but refuses to be migrated says why, and is never reported as unreachable.
 
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/api/open-store.ts";

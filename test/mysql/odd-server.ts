@@ -1,11 +1,11 @@
-// A MariaDB of its own, set in a way that nobody would recommend and somebody has.
+// A private MariaDB server with settings that nobody would recommend but somebody uses.
 
 import { afterAll, beforeAll } from "vitest";
 import { createMariadb } from "../support/create-database.ts";
 import { start } from "../support/mariadb.ts";
 import type { StartedServer } from "../support/server.ts";
 
-/** Answers with the URL of a new, empty database there. */
+/** Starts the server. The returned function creates an empty database there and returns its URL. */
 export function oddMariadb(settings: readonly string[]): () => Promise<string> {
   let server: StartedServer | undefined;
   beforeAll(async () => {

@@ -1,5 +1,6 @@
-// A server takes packets of 1 MB. What fits by itself goes through, however much is written at the same moment; what does
-// not fails alone, and says so. Never is the store called away.
+// The server accepts packets of 1 MB. A value that fits alone is written, however much else is written at the
+// same moment. A value that does not fit fails alone, with a clear error. The store is never reported as
+// away.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Reference, RunningWorker, Sluice } from "../../src/index.ts";
@@ -14,7 +15,7 @@ interface Size {
   readonly n: number;
 }
 
-/** Ends when all of its kind have begun, so their ends are written at the same moment. */
+/** Tasks end once all of them have begun, so their ends are written at the same moment. */
 const meeting = { wanted: 0, here: [] as (() => void)[] };
 const met = (): Promise<void> =>
   new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Whatever a server is set to, our connections are as we need them.
+// Our connections have the settings we need, whatever the server's own settings are.
 
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Reference } from "../../src/index.ts";
@@ -8,7 +8,7 @@ import { besideMariadb } from "../conformance/tables.ts";
 import { describeWithMariadb } from "../support/databases.ts";
 import { oddMariadb } from "./odd-server.ts";
 
-/** What the server says to everybody, and what our connections must say. */
+/** The server's setting, and the one our connections must have. */
 const ODD: readonly (readonly [name: string, odd: string, ours: string])[] = [
   ["autocommit", "0", "ON"],
   ["completion_type", "'CHAIN'", "NO_CHAIN"],

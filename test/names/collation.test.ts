@@ -1,4 +1,4 @@
-// A database that an earlier version made overlooks spaces at the end of a text; after the migration it does not.
+// A database created by an earlier version ignores trailing spaces in text. After the migration it does not.
 
 import mysql from "mysql2/promise";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { describeWithMariadb, freshMariadb } from "../support/databases.ts";
 const echo = task({ id: "echo", run: (input: number) => input });
 const app = defineApp({ tasks: [echo] });
 
-/** The tables of schema 2, as they were made then. */
+/** Creates the tables of schema 2 as that version did. */
 async function asItWas(url: string): Promise<mysql.Connection> {
   const connection = await mysql.createConnection(url);
   const then = (text: string): string => text.replaceAll(BY_BYTES, "COLLATE utf8mb4_bin");

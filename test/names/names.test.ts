@@ -1,4 +1,5 @@
-// One rule for every name and value, on every store: what is allowed is kept byte by byte, what is not is refused.
+// One rule for every name and value, on every store: an allowed value is kept byte by byte, and any other is
+// refused.
 
 import { expect, test } from "vitest";
 import { inByteOrder } from "../../src/core/text.ts";

@@ -1,4 +1,4 @@
-// Rows that no pass can process concern their own lane and nobody else, and can be put back.
+// Rows that no pass can process affect only their own lane, and can be put back.
 
 import { expect, test } from "vitest";
 import type { RunningWorker, Sluice } from "../../src/index.ts";
@@ -24,7 +24,7 @@ interface Scene {
   readonly beside: Aside;
   readonly said: Error[];
   work(): Promise<RunningWorker>;
-  /** Another honest task, and its end. */
+  /** Runs another honest task to its end. */
   honest(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     const [one, two] = [await sluice.submit(odd, undefined), await sluice.submit(even, undefined)];
     for (const { id } of [one, two])
       await until(async () => (await sluice.runs.get(id))?.steps[0]?.state === "waiting", "its step waits");
-    // Its end has been written already, by nobody.
+    // An outcome that no worker wrote already exists.
     await beside.query(
       `INSERT INTO sluice_outcome (id, state, attempt, losses, finished_at, n) VALUES ('${one.id}', 'odd', 1, 0, 0, 99)`,
     );
@@ -148,12 +148,12 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     await sluice.deploy();
     await sluice.queues.pause("one");
     const stuck = await sluice.enqueue(bad, undefined, { delay: "200ms" });
-    // In line already, in a lane that is not there.
+    // The unit is already in line, in a lane that does not exist.
     await beside.query(
       `INSERT INTO sluice_waiting (id, lane, precedence, at, attempt, losses, n) SELECT id, 'elsewhere', 0, 0, 0, 0, 1 FROM sluice_task WHERE id = '${stuck.id}'`,
     );
     const over = await sluice.enqueue(bad, undefined, { goodUntil: "10ms" });
-    // It has ended already, and is in line all the same.
+    // The unit has already ended but is still in line.
     await beside.query(
       `INSERT INTO sluice_outcome (id, state, attempt, losses, finished_at, n) VALUES ('${over.id}', 'failed', 1, 0, 0, 99)`,
     );

@@ -1,4 +1,6 @@
-/** The port of gates. It is handed how much is held and who asks, so it knows nothing of units. */
+/**
+ * The port of gates. Its caller passes in how much is held and which units ask, so it knows nothing of units.
+ */
 import type { EventKind, GatePort, GateState, Inherited, Limit, LimitChange } from "sluice/store";
 import { bindsPerValue, bornAs, familyOf, inherit, undeclared } from "sluice/store";
 import type { GateRecord } from "./world.ts";
@@ -28,7 +30,7 @@ export function newGate(key: string, { limit, line } = undeclared(key)): GateRec
   return { key, limit, declared: limit, line, paused: false, leaseMs: null, setBy: null, setAt: null };
 }
 
-/** A unit asks for it: from now on it is there, and so is its family. */
+/** Creates a gate, and its family, when a unit first asks for it. */
 export function beget(rows: Map<string, GateRecord>, key: string): void {
   const family = familyOf(key);
   if (family !== null && !rows.has(family)) rows.set(family, newGate(family, bornAs(family)));

@@ -1,4 +1,4 @@
-/** What a pass is shown. */
+/** Builds the view that a pass sees. */
 import type { GateRow, LaneRow, Scope, Usage, View } from "sluice/store";
 import { inForce } from "./gates.ts";
 import type { Lane, World } from "./world.ts";

@@ -1,4 +1,4 @@
-/** What a pass writes: claims begin and end, units move, lanes move. */
+/** The writes of a pass: claims begin and end, and units and lanes move. */
 import type {
   Claimed,
   Ended,
@@ -21,7 +21,7 @@ const ENDED: Readonly<Record<FinalState, EventKind>> = {
   quarantined: "TaskQuarantined",
 };
 
-/** True when the report was of the current claim; any other changes nothing. */
+/** True if the report was about the current claim. Any other report changes nothing. */
 export function settle(world: World, now: number, report: Ended | Revoked): boolean {
   if ("revoked" in report) return recover(world, now, report);
   const found = current(world, report);
@@ -51,7 +51,7 @@ export function recover(world: World, now: number, { to, body, ...held }: Recove
   return true;
 }
 
-/** To its old place, with its attempt. */
+/** Puts the unit back in its old place and gives its attempt back. */
 function giveBack(world: World, now: number, unit: Unit): void {
   unit.attempt -= 1;
   tell(world, unit.id, { kind: "TaskReturned", at: now, data: null });
@@ -82,7 +82,7 @@ export function begin(world: World, now: number, claim: Epoch): void {
   found.until = null;
 }
 
-/** Claims made ahead of time take their slots. */
+/** A claim made ahead of time takes its slots. */
 export function start(world: World, now: number, claim: Epoch): boolean {
   const found = current(world, claim)?.claim;
   if (!found || found.held || (found.until ?? 0) <= now) return false;
@@ -114,7 +114,7 @@ export function claimedRow(unit: Unit, { epoch, held, leaseMs }: Claim): Claimed
   return { id, name, lane: lane.id, epoch, attempt, losses, held, input, options, goodUntil, leaseMs };
 }
 
-/** Dropped when the lane has changed since it was seen. */
+/** The move is dropped if the lane has changed since it was seen. */
 export function moveLane(
   world: World,
   now: number,

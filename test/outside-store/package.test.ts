@@ -1,4 +1,5 @@
-// What somebody outside has is the package: its declared types, behind its exports. The toy store compiles against that.
+// An outside author has only the package: its declared types, through its exports. The toy store compiles
+// against these.
 
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,7 +27,7 @@ const SETTINGS = {
   include: ["*.ts"],
 };
 
-/** What the compiler has to say; nothing when all is well. */
+/** The compiler's output, empty if all is well. */
 function compile(...args: readonly string[]): Promise<string> {
   const compiler = join(top, "node_modules/typescript/bin/tsc");
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// A store written outside of the package, held to the parts of the suite that its capabilities name.
+// A store written outside the package, tested by the parts of the suite that its capabilities name.
 
 import { describeStore } from "sluice/testing/store-suite";
 import { openToy, TOY } from "./toy-store.ts";

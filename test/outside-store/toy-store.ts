@@ -1,4 +1,4 @@
-/** A store as somebody outside may write one: the fewest ports that units can go through, over plain maps. */
+/** A store as an outside author might write it: the fewest ports that can process units, over plain maps. */
 import { SluiceError } from "sluice";
 import type { Capabilities, LaneSpec, PassPort, SessionPort, StoreWith } from "sluice/store";
 import { asksOf, heldPerGate, isStopped, NOTHING_SERVED } from "sluice/store";
@@ -23,7 +23,7 @@ export const TOY: Capabilities = {
 
 type ToyStore = StoreWith<(typeof PORTS)[number]>;
 
-/** A world, and verbs on it that happen whole or not at all. */
+/** A world, and verbs on it that are atomic. */
 class Toy {
   world: World = emptyWorld();
   readonly now: () => number;
@@ -105,7 +105,7 @@ const passPort = (toy: Toy): PassPort => ({
     }),
 });
 
-/** Lanes and gates begin with the first unit that needs them. */
+/** Creates lanes and gates with the first unit that needs them. */
 function takeIn(world: World, ids: readonly string[]): LaneSpec[] {
   const arrived = new Map<string, LaneSpec>();
   for (const id of ids) {

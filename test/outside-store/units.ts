@@ -1,4 +1,4 @@
-/** Units are enqueued and read. */
+/** Enqueues and reads units. */
 import type { Enqueued, NewTask, TaskFilter, TaskRow, TaskState } from "sluice/store";
 import type { Unit, World } from "./world.ts";
 import { tell } from "./world.ts";

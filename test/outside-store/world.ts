@@ -1,4 +1,4 @@
-/** Everything the toy store remembers, in plain maps. A verb that fails leaves it as it was. */
+/** The whole state of the toy store, in plain maps. A verb that fails leaves it unchanged. */
 import type { EventRow, FinalState, GateInfo, LaneRow, LaneSpec, NewSession } from "sluice/store";
 
 export interface Unit {
@@ -12,13 +12,16 @@ export interface Unit {
   readonly goodUntil: number | null;
   readonly createdAt: number;
   place: "later" | "waiting" | "claimed" | FinalState;
-  /** Its place in line by time, or until when it is delayed. A claim keeps it, for the way back. */
+  /**
+   * Its time in the order of the line, or the end of its delay. A claim keeps it, so that the unit can return
+   * to its place.
+   */
   at: number;
-  /** Since when it stands in line. One that came back may stand there later than its place says. */
+  /** When it joined the line. A unit that came back may have joined later than `at`. */
   since: number;
   attempt: number;
   losses: number;
-  /** The last one; that of a unit in line is over. */
+  /** The last claim. For a unit in line, that claim has ended. */
   claim: Claim | null;
   endedAt: number;
   body: string | null;
@@ -30,7 +33,7 @@ export interface Claim {
   readonly claimedAt: number;
   readonly leaseMs: number | null;
   held: boolean;
-  /** The end of its lease, while it has not started. */
+  /** The end of its lease, until it starts. */
   until: number | null;
   isStarted: boolean;
   progress: string | null;
@@ -74,7 +77,7 @@ export const inLine = (
   b: Pick<Unit, "priority" | "at" | "id">,
 ): number => b.priority - a.priority || a.at - b.at || (a.id < b.id ? -1 : 1);
 
-/** A claim by what its holder knows of it; none when another epoch is current. */
+/** The claim with this ID and epoch, or undefined if another epoch is current. */
 export function current(
   world: World,
   { id, epoch }: { readonly id: string; readonly epoch: number },

@@ -1,4 +1,4 @@
-// A real PgBouncer in transaction mode between the store and the PostgreSQL that this machine's distribution brings.
+// A real PgBouncer in transaction mode, between the store and the PostgreSQL of this machine's distribution.
 
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { describeWithInstalled, freshInstalled } from "../support/databases.ts";
 import { findPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import type { StartedServer } from "../support/server.ts";
 
-/** It either turns away whoever comes with settings, or drops them. */
+/** A pooler either refuses connections with settings or drops the settings. */
 const POOLERS = [
   { does: "refuses settings", lines: [] },
   { does: "drops settings", lines: ["ignore_startup_parameters = options"] },

@@ -1,4 +1,4 @@
-// Whatever a server, a database, a role or a URL has been set to: the same work is done in the same way.
+// The store works the same, whatever is set for a server, a database, a role or a URL.
 
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const servers = [
   { title: "PostgreSQL as installed", describeWith: describeWithInstalled, fresh: freshInstalled },
 ];
 
-/** Each would change what our statements mean, how they run, or for how long we may stay. */
+/** Each of these would change what our statements mean, how they run, or how long a connection may stay. */
 const ADMINS = [
   ["default_transaction_isolation", "serializable"],
   ["statement_timeout", "1"],
@@ -46,7 +46,7 @@ const OURS = {
   lock_timeout: "3000",
   idle_in_transaction_session_timeout: "1000",
   transaction_isolation: "read committed",
-  // They came with the connection, and nobody was suspected of dropping them.
+  // The settings came with the connection, so no pooler was suspected of dropping them.
   pooler: "off",
 };
 
@@ -123,7 +123,7 @@ for (const { title, describeWith, fresh } of servers)
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
       const before = (await admin.query(listening)).rows;
       expect(before).toHaveLength(1);
-      // One that came later and waits without our settings is sent away: so would we have been.
+      // A later connection without our settings is closed while idle, as ours would have been.
       const other = new pg.Client({ connectionString: url });
       other.on("error", () => {});
       await other.connect();

@@ -1,4 +1,4 @@
-// The deadline of the lease holds in the children, whatever their parent or their code does.
+// Children respect the deadline of the lease, whatever their parent or their code does.
 
 import { afterEach, describe, expect, test } from "vitest";
 import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";

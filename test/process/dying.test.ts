@@ -1,4 +1,4 @@
-// Children that die: their jobs end at once, and others take their place.
+// When a child dies, its jobs end at once and another child takes its place.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -155,7 +155,7 @@ describe("a start", () => {
   });
 
   test("for which the machine gives no process fails, and does not throw", async () => {
-    // Longer than one variable may be.
+    // One environment variable may not be this long.
     const { executor } = newExecutor({ env: { ...process.env, MUCH: "x".repeat(200_000) } });
     await expect(executor.start()).rejects.toMatchObject({
       code: "PROCESS_NOT_STARTED",
@@ -189,7 +189,7 @@ describe("a place whose children die right after their start", () => {
     await until(() => dead.length === 3, "the third child dies");
     expect(dead[2]).not.toBe(dead[1]);
     await new Promise((resolve) => setImmediate(resolve));
-    // A pause does not hold up whoever leaves.
+    // The pause before a restart does not delay leaving.
     await seat.leave({ name: "Error", message: "over" });
     expect(seat.child).toBe(dead[2]);
   });

@@ -1,5 +1,5 @@
-// A job that was handed to a child and has not begun is nobody's yet: it goes to another child, or back in line, and
-// exactly one of them runs it.
+// A job that was given to a child and has not begun can still move: it goes to another child or back in line,
+// and exactly one process runs it.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { job, pidOf, startExecutor } from "./support/executors.ts";
 const stop = (pid: number): void => void process.kill(pid, "SIGSTOP");
 const go = (pid: number): void => void process.kill(pid, "SIGCONT");
 
-/** Jobs that end when they are told to, one after the other handed out. */
+/** Runs jobs that end when told to, given out one after the other, and returns the processes they ran in. */
 async function run(executor: { run(job: TestJob): Promise<unknown> }, count: number): Promise<number[]> {
   const jobs = Array.from({ length: count }, () => job("wait"));
   const endings = jobs.map((each) => executor.run(each));
@@ -30,7 +30,8 @@ describe("a child whose loop is blocked", () => {
     const blocked = executor.run(block);
     const pid = await block.begun;
     const other = pids.find((each) => each !== pid);
-    // The first goes to the idle one, the second would be as well off in either, the third fits in the blocked one only.
+    // The first job goes to the idle child, the second could go to either, and the third fits only in the
+    // blocked one.
     const jobs = [job("wait"), job("wait")];
     const endings = jobs.map((each) => executor.run(each));
     expect(await Promise.all(jobs.map(({ begun }) => begun))).toEqual([other, other]);
@@ -76,7 +77,8 @@ describe("a child that is frozen", () => {
     const { executor, pids } = await startExecutor({ processes: 2 });
     const [frozen = 0, other] = pids;
     stop(frozen);
-    // With one process taken, the next job can only go to the frozen one: it is taken back and waits for the other.
+    // With the other child busy, the next job can only go to the frozen one. It is taken back and waits for
+    // the other.
     const jobs = [job("wait"), job("wait")] as const;
     const endings = jobs.map((each) => executor.run(each));
     const first = await Promise.race(jobs.map(async (each) => [each, await each.begun] as const));
@@ -125,7 +127,7 @@ describe("a child that is frozen", () => {
     );
     stopped.freezing = false;
     await freezing;
-    // Whoever was frozen before it had read what it was given has read it now.
+    // Any child that was frozen before reading its jobs has read them now.
     await run(executor, 6);
     const ran = readFileSync(marks, "utf8").trim().split("\n");
     expect([ran.length, new Set(ran).size]).toEqual([600, 600]);
@@ -145,7 +147,7 @@ describe("a job that no child begins", () => {
     ];
     for (const ending of await Promise.all(late.map((each) => executor.run(each))))
       expect(ending).toMatchObject({ ok: false, begun: false, error: { code: "NOT_BEGUN" } });
-    // Its one free place is of no use to anybody until then.
+    // The child's one free place is useless until the child is unblocked.
     expect(executor.blocked()).toBe(1);
     expect(await blocked).toMatchObject({ ok: true });
     await pidOf(executor);

@@ -1,4 +1,4 @@
-// Code that does not end when it should is ended, and with it its process.
+// Code that does not end in time is ended together with its process.
 
 import { describe, expect, test } from "vitest";
 import type { Failed } from "../../src/executor/executor.ts";
@@ -24,7 +24,7 @@ describe("code that blocks its loop", () => {
       },
     });
     expect(ending).not.toHaveProperty("crashed");
-    // The answer came before its end; only its end takes the neighbours with it.
+    // The answer came before the process ended. Only its end takes the neighbours with it.
     expect(deaths).toEqual([]);
     await (ending as Failed).stopping;
     await died(1);
@@ -42,7 +42,7 @@ describe("code that blocks its loop", () => {
     const end = await ending;
     expect(end).toMatchObject({ ok: false, retryable: true, error: { code: "CANCELLED" } });
     expect(end).not.toHaveProperty("crashed");
-    // It ended only when nothing of it ran any more.
+    // The job ended only when none of its code was running.
     expect(isAlive(pid)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// A parent that dies takes its children with it; a parent that is frozen does not keep their code going.
+// A parent that dies takes its children with it, and a frozen parent does not keep their code going.
 
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
@@ -13,7 +13,7 @@ import { entry, execArgv } from "./support/child-entry.ts";
 
 const pids = new Set<number>();
 afterEach(() => {
-  // They are gone already, as they should be.
+  // Normally they are already gone.
   for (const pid of pids) kill(pid);
   pids.clear();
 });
@@ -21,11 +21,11 @@ afterEach(() => {
 interface Parent {
   readonly process: ChildProcess;
   readonly lines: Interface;
-  /** Its child prints on the same pipe, which closes when the last of them has ended. */
+  /** The child prints to the same pipe, which closes when the last process has ended. */
   readonly allGone: Promise<unknown>;
 }
 
-/** Resolves when the code in its child has begun. */
+/** Starts a parent and waits until the code in its child has begun. */
 async function startParent(...args: readonly string[]): Promise<Parent> {
   const script = await plainModule(new URL("support/parent.ts", import.meta.url));
   const parent = fork(script, [entry, ...args], {

@@ -1,4 +1,4 @@
-// Attempts in real child processes behave as they do in our own.
+// Attempts in real child processes behave as they do in our own process.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
@@ -8,7 +8,7 @@ import type { ChildLine } from "../../src/executor/process/spawn.ts";
 import { entry } from "./support/child-entry.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
-/** One child for all that does it no harm. */
+/** One child for all tests that do it no harm. */
 let executor: ProcessExecutor;
 let pids: readonly number[];
 beforeAll(async () => {

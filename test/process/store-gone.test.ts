@@ -1,4 +1,4 @@
-// The file of an embedded store goes away under processes that have it open.
+// The file of an embedded store disappears while processes have it open.
 
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,7 +15,7 @@ async function world() {
   const witness = await openWitness();
   const file = await freshSqlite();
   const project = newProject(witness.port);
-  // The app imports the package as it is built.
+  // The app imports the built package.
   await builtCli();
   const { app } = await loadApp(project.app);
   const open = async () => {
@@ -92,7 +92,7 @@ test("no call on the lost file is acknowledged, and a worker in the same process
   await until(() => gone.length > 0 && worker.running === 0, "it has stopped");
   expect([gone, worker.session]).toEqual([[expect.objectContaining(refused)], undefined]);
   expect(aborted).toEqual([expect.objectContaining({ code: "LEASE_LOST" })]);
-  // The path itself can be used again. The old handle cannot, whatever is there by now.
+  // The path can be used again. The old handle cannot, even if there is a new file.
   await using another = await connect({ store: `file:${file}`, app });
   await another.enqueue(stay, undefined);
   await expect(sluice.now()).rejects.toMatchObject(refused);

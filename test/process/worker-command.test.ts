@@ -1,4 +1,4 @@
-// What becomes of tasks when processes die: a child, the whole worker, or code that does not let go.
+// What happens to tasks when processes die: a child, the whole worker, or a process whose code does not stop.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -59,7 +59,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     await until(async () => (await stateOf(sluice, lost)) === "succeeded", "it succeeds");
     expect(await sluice.get(lost)).toMatchObject({ attempt: 2, losses: 1, result: { attempt: 2 } });
     expect((await sluice.events(lost)).map(({ kind }) => kind)).toContain("TaskLost");
-    // Its neighbour noticed nothing.
+    // The neighbour in the other process was not affected.
     expect(starts(witness, other)).toHaveLength(1);
     expect(worker.output).toContain("was killed by SIGKILL. A new process replaces it.");
   });
@@ -131,7 +131,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     const blocked = await enqueue({ blockMs: 25_000 });
     await hasStarted(witness, blocked);
     const quick: string[] = [];
-    // Three at once: at least one of them is handed to the blocked process first.
+    // Of three at once, at least one is given to the blocked process first.
     for (let round = 0; round < 3; round += 1)
       quick.push(await enqueue({}), await enqueue({}), await enqueue({}));
     for (const id of quick)
@@ -215,7 +215,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     const { children } = worker;
     worker.signal("SIGTERM");
     await until(() => worker.output.includes("Stopping: waiting for 1 task"), "it was heard");
-    // What comes at once may be the same press of a key, heard twice.
+    // Signals in quick succession may be one key press heard twice.
     const again = setInterval(() => worker.signal("SIGTERM"), 100);
     onTestFinished(() => clearInterval(again));
     expect(await worker.ended).toBe(143);

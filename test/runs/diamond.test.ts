@@ -1,4 +1,4 @@
-// A diamond with typed outputs, on every store and in every place where code can run on this machine.
+// A diamond with typed outputs, on every store and with every executor that can run on this machine.
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { AnyWorkflow, RunInputOf, RunOutputOf } from "../../src/index.ts";
@@ -14,7 +14,7 @@ const FILE = new URL("support/diamond-app.ts", import.meta.url);
 const N = 3;
 const SUM = 17;
 
-/** Its pids in the order of its steps, once everything else about it was right. */
+/** Checks a run of the workflow and returns its pids in the order of its steps. */
 async function runs(
   { sluice }: World,
   workflow: typeof serial | typeof sideBySide | typeof inPool,
@@ -32,7 +32,7 @@ async function runs(
 }
 
 async function embedded(place: Place): Promise<World> {
-  // Children are started from TypeScript here, and load the app with the built package.
+  // Children are started from TypeScript here and load the app with the built package.
   await builtCli();
   vi.stubEnv("NODE_OPTIONS", "--import tsx");
   onTestFinished(() => void vi.unstubAllEnvs());

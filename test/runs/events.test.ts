@@ -1,4 +1,4 @@
-// What a run tells of itself: its own events and those of its steps' slots, in order, with what they were about.
+// The events of a run: its own and those of its steps' slots, in order and with their data.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Reference, Sluice } from "../../src/index.ts";
@@ -63,7 +63,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(all.slice(0, 2)).toMatchObject([{ data: { priority: 7 } }, { data: { priority: 7 } }]);
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort((a, b) => a - b));
 
-    // It waited for the one pool until that was free, and for the other until it was claimed.
+    // The step waited for one pool until that was free, and for the other until it was claimed.
     const { both = [] } = await sluice.runs.waits(id);
     expect(both.map(({ gate }) => gate)).toEqual(["pool:lic", "pool:gpu"]);
     const [lic, gpu] = both.map(({ forMs }) => forMs) as [number, number];
@@ -120,7 +120,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 });
 
-/** Two pools of one slot each; workflows that keep one of them, need both, or none. Code goes on when it is let go. */
+/**
+ * Two pools of one slot each, and workflows that keep one of them, need both, or need none. Their code waits
+ * until it is let go.
+ */
 async function twoPools(place: Place, max = 10) {
   const stays = new Map<string, ReturnType<typeof deferred<void>>>();
   const stayOf = (name: string) => {

@@ -1,4 +1,4 @@
-// How many steps of a run are at work at once, counted by a witness outside of the store.
+// How many steps of a run work at once, counted by a witness outside the store.
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Place } from "../e2e/support/places.ts";
@@ -18,7 +18,7 @@ async function crowdOn(place: Place) {
   const { sluice, url } = await worldOf(place, app);
   const submit = async (workflow: Level, crowd: string): Promise<string> =>
     (await sluice.submit(workflow, { port: witness.port, crowd })).id;
-  /** So many are at work, and all others of the run wait in line for one of these gates. */
+  /** Checks that `count` steps are at work, and that all others of the run wait for one of these gates. */
   const settled = async (run: string, crowd: string, count: number, gates: RegExp): Promise<void> => {
     await witness.until((seen) => seen.sum(`queue:${crowd}`) >= count, `${count} of ${crowd} are at work`);
     const { steps = [] } = (await sluice.runs.get(run)) ?? {};
@@ -39,7 +39,7 @@ async function crowdOn(place: Place) {
   return { witness, sluice, url, submit, settled, ends };
 }
 
-/** Children are started from TypeScript here, and load the app with the built package. */
+/** Children are started from TypeScript here and load the app with the built package. */
 async function withChildren(): Promise<void> {
   await builtCli();
   vi.stubEnv("NODE_OPTIONS", "--import tsx");

@@ -1,4 +1,4 @@
-// What follows from what in a run: conditions, failures, retries, timeouts, and running it again.
+// The flow of a run: conditions, failures, retries, timeouts, and reruns.
 
 import { expect, test } from "vitest";
 import type { Reference } from "../../src/index.ts";
@@ -151,13 +151,14 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
         s.step("next", echo, stuck.output);
       },
     });
-    // It does not take a poll to notice.
+    // Noticing the timeout takes no poll.
     const seldom = { poll: "1h", pollJitter: "0ms" };
     const sluice = await working(place, { tasks: [endless, echo], workflows: [slow] }, seldom);
     const { id } = await sluice.submit(slow, undefined);
     const run = await sluice.runs.ended(id);
     expect(run).toMatchObject({ state: "failed", error: { code: "RUN_TIMEOUT" } });
-    // From when it was let in: of a run that is over, the start is that of its first step, some milliseconds later.
+    // The timeout counts from the dequeue. An ended run reports its start as that of its first step, some
+    // milliseconds later.
     expect((run.finishedAt ?? 0) - (run.dequeuedAt ?? 0)).toBeGreaterThanOrEqual(300);
     await expect.poll(() => aborted, { timeout: 40_000 }).toHaveLength(1);
     expect(await statesOf(sluice, id)).toMatchObject({ stuck: "cancelled" });
@@ -198,7 +199,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       load: "failed",
       report: "skipped",
     });
-    // Neither a step nor a run is put back in line alone: what follows from it would not follow.
+    // Neither a step nor a run can be put back in line alone, because the steps after it would not run.
     const [, , load] = (await sluice.runs.get(id))?.steps ?? [];
     for (const unit of [id, load?.unit as string])
       await expect(sluice.retry(unit)).rejects.toThrow(`sluice.runs.rerun("${id}")`);
@@ -209,11 +210,11 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect(run).toMatchObject({ priority: 7, tags: { team: "data" }, input: { from: 40 } });
     expect(ran).toEqual(["extract", "clean", "load", "load", "report"]);
     expect(run.steps.map(({ result }) => result)).toEqual([41, 42, 43, 44]);
-    // What was taken over can be taken over again.
+    // Steps that were taken over can be taken over again.
     const third = await sluice.runs.rerun(again.id);
     expect(await sluice.runs.ended(third.id)).toMatchObject({ state: "succeeded", result: { rows: 44 } });
     expect(ran).toHaveLength(5);
-    // From nothing, everything runs.
+    // With `all`, every step runs again.
     const fourth = await sluice.runs.rerun(id, { all: true });
     expect(await sluice.runs.ended(fourth.id)).toMatchObject({ state: "succeeded", result: { rows: 44 } });
     expect(ran).toHaveLength(9);

@@ -1,4 +1,4 @@
-// Workers that are killed in the middle of a run, again and again: the run goes on where it was.
+// Workers are killed in the middle of a run, again and again, and the run continues where it was.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,15 +20,19 @@ import { isTidy, worldOf } from "./support/world.ts";
 
 const PROJECT = { folder: top, app: new URL("support/chain-app.ts", import.meta.url).pathname };
 const SEED = 26;
-/** A worker that has begun a step lives for so long at most. */
+/** The longest life of a worker after it has begun a step. */
 const LIFE_MS = 120;
-/** One kill in so many comes while the worker is still on its way up. */
+/** One in this many kills hits a worker that is still starting. */
 const EARLY = 10;
 const START_MS = 500;
 
-// Tried once more: a machine that stalls for longer than a lease loses steps by itself, and a third loss is quarantine.
+// The tests retry once: a machine that stalls for longer than a lease loses steps by itself, and a third loss
+// is quarantine.
 
-/** With the fifteen on each of the others, fifty moments; SLUICE_KILLS=50 has them all on the file. */
+/**
+ * With fifteen kills on each of the other databases, this makes fifty. SLUICE_KILLS=50 does all of them on
+ * SQLite.
+ */
 const ON_A_FILE = Number(process.env.SLUICE_KILLS ?? 20);
 
 describeOn(["sqlite"], (place) => {
@@ -56,7 +60,7 @@ describeOn(["postgres", "mariadb"], (place) => {
 async function survives(place: Place, width: Width, times: number, seats: string[]): Promise<void> {
   const { sluice, url } = await worldOf(place, app);
   const folder = newFolder();
-  // What a dead worker held is free when its lease is over; it is not worth waiting longer for somebody to look.
+  // A dead worker's claims are free when its lease ends. A short poll notices that without further delay.
   vi.stubEnv("SLUICE_CLAIM_POLL_INTERVAL", "100ms");
   onTestFinished(() => void vi.unstubAllEnvs());
   const random = randomOf(SEED);
@@ -65,7 +69,7 @@ async function survives(place: Place, width: Width, times: number, seats: string
   const runs = [await LoggedRun.submit(sluice, folder, width)];
   let worker = await work();
   for (let killed = 0; killed < times; killed += 1) {
-    // There is always one in progress: where machines are fast, it is the second or third.
+    // One run is always in progress. On a fast machine it is the second or third.
     if (await runs.at(-1)?.isOver()) runs.push(await LoggedRun.submit(sluice, folder, width));
     const run = runs.at(-1) as LoggedRun;
     const since = run.lines.length;
@@ -79,7 +83,7 @@ async function survives(place: Place, width: Width, times: number, seats: string
   for (const run of runs) await run.isWhole();
   await isTidy(sluice);
 
-  // Kills that hit nothing, or always the same, would prove nothing.
+  // Kills that hit nothing, or always the same moment, would prove nothing.
   const kills = runs.flatMap((run) => run.kills);
   expect(kills).toHaveLength(times);
   expect(kills.filter(({ hit }) => hit.length > 0).length).toBeGreaterThan(times / 3);
@@ -88,7 +92,10 @@ async function survives(place: Place, width: Width, times: number, seats: string
   console.log(`${place.name}: ${runs.length} runs, steps recorded + hit at each kill: ${hits.join(" ")}`);
 }
 
-/** Resolves when nothing of it runs any more. Stopped first, so that nobody comes to be at risk after the look. */
+/**
+ * Kills a worker and resolves when none of it runs. It is stopped first, so that no step is put at risk after
+ * the look.
+ */
 async function kill(worker: WorkerCommand, run: LoggedRun): Promise<void> {
   await until(
     async () => {

@@ -1,5 +1,6 @@
-// A limit for one value beside one for each value: both hold, so the stricter one is reached and never passed, until an
-// operator sets the limit of that value. And apps that share a store: none of them lifts what another has declared.
+// A limit for one value beside a limit per value: both apply, so the stricter one is reached and never
+// exceeded, until an operator sets the limit of that value. And apps that share a store: none of them lifts a
+// limit that another declares.
 
 import { expect, onTestFinished, test } from "vitest";
 import { connect, defineApp, task, workflow } from "../../src/index.ts";
@@ -7,7 +8,7 @@ import { deferred } from "../e2e/support/deferred.ts";
 import { describeOn, storeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
 
-/** Counts those who are inside at once, and keeps them there until they are let go. */
+/** Counts the steps inside at once, and keeps them there until they are let go. */
 function room() {
   const gate = deferred();
   onTestFinished(() => gate.resolve());
@@ -44,7 +45,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const runs: string[] = [];
     for (let n = 0; n < 8; n += 1) runs.push((await sluice.submit(job, undefined as never)).id);
 
-    /** So many are in, and all others are kept out by that gate alone. */
+    /** Waits until `many` are in and that gate alone keeps all others out. */
     const holdsAt = (many: number) =>
       until(async () => {
         const queued = await sluice.queue.list();

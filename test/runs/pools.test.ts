@@ -1,5 +1,6 @@
-// Pools in runs: slots are taken together or not at all, come back when their holder is gone for longer than the pool's
-// own lease, and are never waited for without an end. Counted by SQL beside the store and by a witness outside of it.
+// Pools in runs: slots are taken together or not at all, come back when their holder is gone for longer than
+// the pool's own lease, and are never waited for without an end. SQL beside the store and a witness outside
+// it count them.
 
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/api/open-store.ts";
@@ -28,7 +29,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     const workers = await prepareWorkers(["a", "b"], order);
     await Promise.all(workers.map((worker) => worker.go()));
     const { id } = await sluice.submit("wide", undefined as never);
-    // Nobody leaves yet: what can be taken in order is taken.
+    // No step leaves yet, so the pools fill as far as the order allows.
     await witness.until(
       (seen) => seen.sum("pool:gpu") === 5 && seen.sum("pool:disk") === 4,
       "both pools are full",
@@ -66,7 +67,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     const second = await submit(false);
     await other?.go();
     await until(async () => (await sluice.pools.info("lic")).pending === 1, "the second one waits for it");
-    // Longer than its lease: it has been renewed.
+    // This is longer than its lease, so the lease was renewed.
     await until(async () => (await renewals(sluice, first.id)) >= 3, "the lease was renewed");
     expect(witness.starts).toHaveLength(1);
 
@@ -88,7 +89,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     expect(took).toBeLessThan(5_000);
     expect((await sluice.runs.ended(second.id)).state).toBe("succeeded");
     witness.letGo();
-    // The one that died with its worker is tried again.
+    // The step that died with its worker is tried again.
     expect(await sluice.runs.ended(first.id)).toMatchObject({ state: "succeeded", steps: [{ attempt: 2 }] });
     expect(witness.peak("pool:lic")).toBe(1);
   });
@@ -127,7 +128,8 @@ describeOn(["memory", "postgres"], (place) => {
     const { id } = await sluice.execute(large, "large");
     await until(async () => (await sluice.runs.get(id))?.steps[0]?.unit, "it is in line");
     const behind = sent;
-    // One leaves at a time, and mostly another comes at once: four slots are never free together by chance.
+    // One leaves at a time and usually another comes at once, so four slots are never free together by
+    // chance.
     while (!starts.includes("large")) {
       await flow();
       const before = starts.length;
@@ -136,7 +138,7 @@ describeOn(["memory", "postgres"], (place) => {
     }
     const overtakes = starts.slice(0, starts.indexOf("large")).filter((name) => Number(name) >= behind);
     console.log(`${place.name}: overtaken ${overtakes.length} times`);
-    // A pass lets in five at most, and those count together.
+    // One pass admits at most five, and they count together.
     expect(overtakes.length).toBeLessThanOrEqual(100 + 5);
     expect(overtakes.length, "hardly anybody overtook it").toBeGreaterThan(50);
     expect(sent - starts.length, "the stream had run dry").toBeGreaterThan(0);
@@ -160,7 +162,7 @@ describeOn(["memory", "postgres"], (place) => {
     const { enqueuedAt, finishedAt } = steps[0] as { enqueuedAt: number; finishedAt: number };
     expect(finishedAt - enqueuedAt).toBeGreaterThanOrEqual(700);
     expect(finishedAt - enqueuedAt).toBeLessThan(700 + 950);
-    // The one that holds the slot is none the wiser.
+    // The holder of the slot is not affected.
     hold.release();
     expect((await sluice.runs.ended(holder.id)).state).toBe("succeeded");
   });
@@ -241,7 +243,7 @@ describeOn(["postgres"], (place) => {
     }, "seven seconds have gone by");
     expect([...others]).toEqual([first.id]);
     expect((await sluice.runs.get(second.id))?.steps[0]?.state).toBe("waiting");
-    // Each third of two seconds.
+    // The lease of two seconds is renewed every third of it.
     const times = await renewals(sluice, first.id);
     expect(times).toBeGreaterThanOrEqual(7);
     expect(times).toBeLessThanOrEqual(12);
@@ -320,7 +322,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
         async () => (await taker.runs.get(id))?.steps[0]?.state === "waiting",
         "the taker is in line",
       );
-      // Not always at the same moment between two polls.
+      // Each round uses another moment between two polls.
       const since = performance.now();
       await until(() => performance.now() - since >= (round * POLL_MS) / 5, "some of the poll has gone by");
       go.resolve();
@@ -329,7 +331,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
       await taker.runs.ended(id);
     }
     console.log(`${place.name}: handed over after ${took.map((ms) => `${Math.round(ms)}ms`).join(", ")}`);
-    // A bit more for the work itself; and if none took long, somebody was woken after all.
+    // The margin is for the work itself. If every hand-over were quick, something must have woken the taker.
     expect(Math.max(...took)).toBeLessThan(POLL_MS + 400);
     expect(Math.max(...took)).toBeGreaterThan(40);
   });
@@ -347,7 +349,9 @@ async function open(place: Place, definition: AppDefinition, url?: string): Prom
   return sluice;
 }
 
-/** A workflow whose one step needs the only slot of a pool; the first to have it keeps it until it is released. */
+/**
+ * A workflow whose one step needs the only slot of a pool. The first holder keeps it until it is released.
+ */
 async function oneSlot(place: Place, settings: WorkerSettings, url?: string, lease: Duration = "5m") {
   const [taken, released] = [deferred(), deferred()];
   const work = task({
@@ -382,7 +386,7 @@ function withoutWakeUps(store: Store): Store {
   });
 }
 
-/** Slots held per pool, by the rows of one statement. */
+/** The slots held per pool, read with one statement. */
 async function heldOf(aside: Aside): Promise<Map<string, number>> {
   const rows = await aside.query(
     "SELECT t.asks FROM sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.held = 1",

@@ -1,5 +1,6 @@
-// The line of runs: every limit is reached and none is passed, whoever is blocked is passed over, and the reasons are
-// what really is in the way. Counted by SQL beside the store, and by a witness of what really runs.
+// The line of runs: every limit is reached and none is exceeded, blocked runs are passed over, and the
+// reasons name the real obstacles. SQL beside the store counts them, and a witness counts the code that
+// actually runs.
 
 import { expect, onTestFinished, test } from "vitest";
 import type { Reference, Sluice } from "../../src/index.ts";
@@ -18,7 +19,7 @@ import { RunWatch, sampleRuns } from "./support/run-watch.ts";
 const TENANTS = 20;
 const LIMITS = { runs: 10, "tag:tenant=*": 1, "tag:env=prod": 2 } as const;
 const POLL_MS = 1_000;
-/** For a machine that has something else to do. */
+/** Allows for a busy machine. */
 const MARGIN_MS = 1_500;
 
 const SIZES = {
@@ -45,7 +46,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     const order = { app: "queue", store, slots: 5, poll: `${POLL_MS}ms`, witnessPort: witness.port } as const;
     const workers = await prepareWorkers(names, order);
     await Promise.all(workers.map((worker) => worker.go()));
-    // Nobody leaves yet: ten runs are in progress, and whoever stands between them is blocked by a tag.
+    // No run leaves yet: ten runs are in progress, and the waiting runs between them are blocked by a tag.
     await witness.until(
       (seen) => seen.sum("pool:runs") === LIMITS.runs && seen.sum("pool:env=prod") === LIMITS["tag:env=prod"],
       "the limits are reached",
@@ -73,7 +74,7 @@ describeOn(["postgres", "mariadb", "sqlite"], (place) => {
     expect(watch.peaks).toEqual(LIMITS);
     expect(watch.overtaken).toBeGreaterThan(0);
     expect(watch.longestMs).toBeLessThan(POLL_MS + MARGIN_MS);
-    // What really ran, whatever the rows say.
+    // The witness saw what actually ran, whatever the rows say.
     expect(witness.peak("pool:runs")).toBe(LIMITS.runs);
     expect(witness.peak("pool:env=prod")).toBe(LIMITS["tag:env=prod"]);
     for (let tenant = 0; tenant < TENANTS; tenant += 1)
@@ -135,7 +136,8 @@ describeOn(["memory", "postgres"], (place) => {
       expect.stringContaining('tag "tenant=a" is full: 1 of 1'),
     ]);
 
-    // One that is free goes past the one in front of it that is not; that one still has a reason, and only that one.
+    // A run that is free passes the blocked run in front of it. That run still has a reason, and only that
+    // one.
     holding.get("second")?.resolve();
     await sluice.runs.ended(third);
     await until(async () => (await blocked())[again]?.length === 1, "the cap has room again");
@@ -148,7 +150,10 @@ describeOn(["memory", "postgres"], (place) => {
   });
 });
 
-/** All runs of a tenant one after the other, so that a blocked tenant always stands in front of the free ones. */
+/**
+ * Submits all runs of one tenant after the other, so that a blocked tenant is always in front of the free
+ * ones.
+ */
 async function submitAll(sluice: Sluice, runs: number): Promise<string[]> {
   const each = runs / TENANTS;
   const ids: string[] = [];
@@ -164,7 +169,7 @@ async function submitAll(sluice: Sluice, runs: number): Promise<string[]> {
   return ids;
 }
 
-/** A run in line has no claim, no steps and no gates of its own: it cannot hold anything anywhere. */
+/** A run in line has no claim, no steps and no gates of its own, so it cannot hold anything. */
 async function expectQueuedHoldNothing(aside: Aside): Promise<void> {
   const [row] = await aside.query(
     `SELECT (SELECT count(*) FROM sluice_waiting w JOIN sluice_running r ON r.id = w.id) AS claims,

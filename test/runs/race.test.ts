@@ -1,5 +1,5 @@
-// Cancel, dequeue and finish at the same moment, from two connections: one of them decides how a run ends, the others
-// learn of it, and nothing of the run is left behind.
+// Cancels, dequeues and finishes a run at the same moment from two connections. One of them decides how the
+// run ends, the others learn of it, and nothing of the run is left behind.
 
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/index.ts";
@@ -20,7 +20,7 @@ import {
 
 const ROUNDS = { PostgreSQL: 1_000, MariaDB: 200, SQLite: 200 } as const;
 
-/** What the cancel is sent together with. */
+/** The verb that the cancel races with. */
 const MOMENTS = ["dequeue", "start", "finish"] as const;
 
 for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
@@ -29,7 +29,7 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
       timeout: 240_000,
     }, async () => {
       const { left, right, aside } = await twoConnections(name);
-      // Room for one: what a round left behind would keep the next one out.
+      // There is room for one run, so anything left from a round would block the next one.
       for (const gate of ["runs", "tag:tenant=a"]) await limit(left, gate, 1);
       const claims = claimsOfRuns(left);
       const seen = new Map<string, number>();
@@ -37,7 +37,7 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
         const id = `r${String(round).padStart(4, "0")}`;
         const moment = MOMENTS[round % MOMENTS.length] as (typeof MOMENTS)[number];
         await left.submit([newRun(id)]);
-        // Sent before the other verb, with it, or when that is one or two round trips ahead.
+        // The cancel is sent before the other verb, with it, or one or two round trips later.
         const lag = Math.floor(round / MOMENTS.length) % 4;
         const cancel = once(async () => {
           for (let trip = 1; trip < lag; trip += 1) await right.now();
@@ -61,13 +61,13 @@ for (const name of ["PostgreSQL", "MariaDB", "SQLite"] as const) {
         expect(didFinish(ended) !== didCancel(was), tell).toBe(true);
         expect(entered, tell).toEqual(was === "queued" ? [] : [id]);
         expect(await rowsOf(aside, id), tell).toEqual([didCancel(was) ? "cancelled" : "succeeded"]);
-        // Sometimes what is over is cleared away before its steps were ever taken in, sometimes after.
+        // Ended runs are cleared away sometimes before their steps were taken in, sometimes after.
         if (round % 4 < 2) await clearAway(left);
         const result = `${moment}: ${was}`;
         seen.set(result, (seen.get(result) ?? 0) + 1);
       }
       console.log(`${name}: ${[...seen].map(([result, times]) => `${result} ${times}`).join(", ")}`);
-      // Each of them has won and lost.
+      // Each side has won and lost.
       for (const result of ["dequeue: queued", "dequeue: notStarted", "finish: started", "finish: succeeded"])
         expect(seen.get(result) ?? 0, `${result} among ${[...seen.keys()]}`).toBeGreaterThan(0);
       await expectNothingLeft(left, aside, claims);
@@ -130,7 +130,7 @@ function once<T>(verb: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The same store, in which something happens just before a verb. */
+/** The same store, with something that happens just before a verb. */
 function between(store: Store, verb: keyof Store, happens: () => Promise<unknown>): Store {
   return new Proxy(store, {
     get: (target, key: keyof Store) => {
@@ -149,7 +149,7 @@ function between(store: Store, verb: keyof Store, happens: () => Promise<unknown
 const didFinish = ({ freed }: Advanced): boolean => freed.length > 0;
 const didCancel = (was: RunState): boolean => was === "queued" || was === "notStarted" || was === "started";
 
-/** Where the run is: its end, and nothing else. Its step is nowhere but at its end either. */
+/** The places of the run and its step. Once the run has ended, only its outcome is there. */
 async function rowsOf(aside: Aside, id: string): Promise<string[]> {
   const places = ["waiting", "later", "running"].map(
     (table) => `SELECT '${table}' AS place FROM sluice_${table} WHERE id IN ('${id}', '${id}-step')`,
@@ -160,7 +160,7 @@ async function rowsOf(aside: Aside, id: string): Promise<string[]> {
   return rows.map(({ place }) => place as string);
 }
 
-/** Reads all the news there is: the last look at a run clears away what only it needed. */
+/** Reads all news. The last look at a run clears away what only that run needed. */
 async function clearAway(store: Store): Promise<void> {
   for (let news = 1; news > 0; ) news = (await advance(store, () => ({}))).news;
 }
@@ -172,7 +172,7 @@ async function expectNothingLeft(
 ): Promise<void> {
   expect(await letIn(claims)).toEqual([]);
   await clearAway(store);
-  // Whoever still brings in what was enqueued must not bring back what is gone.
+  // A late intake must not bring back what is gone.
   await leaveNews(store, "nobody", true);
   await advance(store, () => ({}));
   for (const table of ["waiting", "later", "running", "stopping", "news", "timer", "arrival"])

@@ -1,5 +1,5 @@
-// A run that was let in and that nobody starts: whoever let it in is gone. It goes back in line, or it has failed, as
-// its app says; it is never lost.
+// A run that was let in but never started, because its coordinator is gone. It goes back in line or fails, as
+// its app says, and is never lost.
 
 import { expect, onTestFinished, test } from "vitest";
 import { connect, defineApp, task, workflow } from "../../src/index.ts";
@@ -23,7 +23,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       const entered = await letIn(next);
       return entered.length > 0 && entered;
     }, "somebody was let in again");
-    // Its slot is free at once for whoever is next, not before its time; and it is first in line again.
+    // At the timeout, and not before, its slot is free for the next run, and it is first in line again.
     expect(again).toEqual([other.id]);
     expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS - 50);
     const reasons = [{ kind: "full", gate: "runs" }, { kind: "noWorker" }];

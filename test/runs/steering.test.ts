@@ -1,4 +1,4 @@
-// Runs under way and in line, and people who steer them.
+// Operators steer runs that are in progress or in line.
 
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,9 +11,9 @@ import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
 import { statesOf, working, worldOf } from "./support/world.ts";
 
-/** Two steps one after the other; each stays until it is let go or aborted. */
+/** Two steps, one after the other. Each stays until it is let go or aborted. */
 function holding() {
-  // What has begun, in order: "a/first".
+  // The steps that have begun, in order, such as "a/first".
   const begun: string[] = [];
   const aborted: string[] = [];
   const holds = new Map<string, Deferred<void>>();
@@ -131,7 +131,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     letRun("a");
     await until(async () => (await statesOf(sluice, id)).second === "waiting", "its second step is in line");
     expect(await statesOf(sluice, id)).toEqual({ first: "succeeded", second: "waiting" });
-    // The same worker has served another run from its beginning to its end since then.
+    // Since then the same worker has served another run from beginning to end.
     const other = await submit("b");
     letGo("b/first");
     letGo("b/second");

@@ -1,5 +1,5 @@
-// Processes that die between any two lines of a look, before or after what they asked for was done, and come back. Every
-// run is made once, by the stamps alone: no idempotency key helps here, because every try has keys of its own.
+// Processes die between any two steps of a look, before or after a step was done, and come back. Every run is
+// created once, by the stamps alone: idempotency keys cannot help, because every try has its own keys.
 
 import { describe, expect, test } from "vitest";
 import { HOUR, TRIGGERS } from "./support/app.ts";
@@ -7,12 +7,12 @@ import { Mortal, submitOf } from "./support/mortal.ts";
 import type { Place } from "./support/world.ts";
 import { World } from "./support/world.ts";
 
-/** A look at all of it, when all of it is due, has sixteen; one more is of the next poll. */
+/** A look with every trigger due has sixteen steps. The seventeenth belongs to the next poll. */
 const STEPS = 17;
-/** Those that wait for their own runs. */
+/** The triggers that wait for their own runs to end. */
 const OVER = ["schedule hourly", "automation fresh"] as const;
 
-/** The same cases on any store. */
+/** Runs the same cases on any store. */
 export function restartCases(place: Place): void {
   describe("over more than a hundred restarts, at every step of a look", { timeout: 120_000 }, () => {
     test("a schedule that skips, a sensor and automations make every run exactly once", async () => {
@@ -20,12 +20,12 @@ export function restartCases(place: Place): void {
       await world.live(2_000, Mortal.never());
       const hours: number[] = [];
       for (let round = 1; round <= 4 * STEPS; round += 1) {
-        // Every hour there is a fire time, an item and a success of each. Every third hour the schedule's last run is
-        // not over.
+        // Every hour there is a fire time, an item and a success of each workflow. Every third hour the
+        // schedule's last run has not ended.
         const skips = round % 3 === 0;
         if (!skips) hours.push(round);
         await world.meanwhile(HOUR - 32_000, round, skips ? ["automation fresh"] : OVER);
-        // The first one finds everything to do, the second what that one has left.
+        // The first process finds everything to do, the second what the first has left.
         const left = 1 + (round % STEPS);
         const after = Math.floor(round / STEPS) % 2 === 1;
         await world.live(6_000, new Mortal(left, after));
@@ -48,7 +48,7 @@ export function restartCases(place: Place): void {
         await world.live(30_000, ...doomed, Mortal.never());
         await expectRuns(world, round, hours);
       }
-      // Which of them comes to which step is chance where the store is a server.
+      // On a server, chance decides which process reaches which step.
       expectDeaths(world, [submitOf("")]);
       expect(world.late, "decisions that came second").toBeGreaterThan(0);
     });
@@ -65,7 +65,10 @@ async function expectRuns(world: World, round: number, hours: readonly number[])
   });
 }
 
-/** Or all of it would prove nothing: some died with a run in their hands, and some when it was just stored. */
+/**
+ * Checks that some processes died just before a run was stored and some just after. Otherwise the test proves
+ * nothing.
+ */
 function expectDeaths({ deaths }: World, around: readonly string[]): void {
   expect(deaths.length, "deaths").toBeGreaterThan(100);
   for (const step of around) {

@@ -1,5 +1,5 @@
-// What `why` names is all that stands in the way: on every store, taking all of it away starts the unit, and taking a
-// part of it away does not. Tasks, steps, items and runs.
+// `why` names exactly what is in the way. On every store, removing all of it starts the unit, and removing a
+// part of it does not. Covers tasks, steps, items and runs.
 
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
@@ -25,7 +25,7 @@ import { shapes, World } from "./world.ts";
 
 interface Place {
   readonly clock: FakeClock;
-  /** Empty. */
+  /** Returns an empty store. */
   store(): Promise<Store>;
 }
 
@@ -34,10 +34,10 @@ const partsOf = (reasons: readonly Reason[]): Reason[][] =>
     reasons.filter((_reason, index) => bits & (1 << index)),
   );
 
-/** The same world once more, with a part of the reasons gone. */
+/** Builds the same world again, without some of the reasons. */
 async function startsWithout(place: Place, shape: Shape, id: string, gone: readonly Reason[]) {
   const world = await World.of(await place.store(), place.clock, shape);
-  // The clock has moved on since the reasons were read; what is put off is put off from then on.
+  // The clock has moved on since the reasons were read, so a delay now ends later.
   const view = await world.store.wait(id);
   const fresh = view ? reasonsOf(view) : [];
   const same = gone.map((reason) => (reason.kind === "later" ? later(fresh) : reason));
@@ -52,7 +52,7 @@ async function isComplete(place: Place, shape: Shape, which: number): Promise<re
   const id = world.ids[which % world.ids.length] as string;
   const view = await world.store.wait(id);
   if (!view || (view.task.state !== "waiting" && view.task.state !== "later")) return [];
-  // Whoever comes before it has started by then, or waits ahead of it: that is another moment's question.
+  // By then, units before it have started or wait ahead of it, which is a question about another moment.
   if (view.task.state === "later" && (await world.isLaterThanOthers(view.task))) return [];
   const reasons = reasonsOf(view);
   const said = JSON.stringify({ id, reasons });

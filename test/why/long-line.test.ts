@@ -1,4 +1,5 @@
-// A line of twelve thousand runs: places, tags, counts and reasons are right at its front, in its middle and at its end.
+// A line of twelve thousand runs: positions, tags, counts and reasons are right at its front, in its middle
+// and at its end.
 
 import { expect, test } from "vitest";
 import type { Sluice } from "../../src/index.ts";
@@ -61,7 +62,7 @@ describeOn(["sqlite", "postgres"], (place) => {
     await sluice.deploy();
     await longLine(sluice);
 
-    // No worker lives, and nothing is held.
+    // There is no worker, and nothing is held.
     for (const index of [0, 1, 5_000, 11_999]) {
       const why = await sluice.queue.why(idOf(index));
       expect(why).toMatchObject({ position: index + 1, workflow: "job", tags: { tenant: tenantOf(index) } });
@@ -88,7 +89,7 @@ describeOn(["sqlite", "postgres"], (place) => {
       [0, 1, 2].map((index) => [idOf(index), { tenant: tenantOf(index) }]),
     );
 
-    // With the run cap really full, and somebody there.
+    // Now the run cap is actually full, and a worker is there.
     await sluice.store.openSession({
       id: "s",
       name: "s",
@@ -111,7 +112,7 @@ describeOn(["sqlite", "postgres"], (place) => {
 
 type Told = Awaited<ReturnType<Sluice["queue"]["why"]>>["reasons"];
 
-/** What is told of the cap, of the tag and of workers. */
+/** The reasons about the cap, the tag and workers. */
 function kindsOf(reasons: Told, index: number) {
   const at = (gate: string) => {
     const found = reasons.find((reason) => "gate" in reason && reason.gate === gate);

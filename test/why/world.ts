@@ -1,4 +1,4 @@
-// A small world of limits, workers, tasks, steps, items and runs that can be built again and again, on any store.
+// A small world of limits, workers, tasks, steps, items and runs that can be built repeatedly on any store.
 
 import fc from "fast-check";
 import { bornAs } from "../../src/core/gate/kind.ts";
@@ -12,7 +12,7 @@ import type { FakeClock } from "../../src/testing/index.ts";
 
 export type Kind = "task" | "step" | "item" | "run";
 
-/** One unit: what it asks beside what all of its kind ask, and how important it is. */
+/** One unit: its priority, and its asks beside those that all units of its kind have. */
 export interface UnitShape {
   readonly kind: Kind;
   readonly queue: "q" | "r";
@@ -26,12 +26,12 @@ export interface Shape {
   readonly limits: Readonly<Record<string, number>>;
   readonly workers: readonly { readonly slots: number; readonly queues: readonly string[] }[];
   readonly first: readonly UnitShape[];
-  /** What happens while the first ones run. */
+  /** Limits that change while the first units run. */
   readonly meanwhile: Readonly<Record<string, number>>;
   readonly pausesQueue: boolean;
   readonly pausesRun: boolean;
   readonly second: readonly UnitShape[];
-  /** How many of them are put off, from the last on, each for longer than the one after it. */
+  /** How many units are delayed, counted from the last. Each is delayed for longer than the one after it. */
   readonly delays: number;
 }
 
@@ -46,8 +46,8 @@ const unit: fc.Arbitrary<UnitShape> = fc.record({
 const cap = fc.constantFrom(-1, -1, 1, 2, 3);
 
 /**
- * A worker looks at the lanes of its own queues: where two that serve different ones have a gate in common, who is first
- * there depends on who looks first. So where workers differ, their queues share nothing.
+ * A worker looks at the lanes of its own queues. If workers that serve different queues share a gate, the
+ * first to look decides who is first there. So if workers differ, their queues share nothing.
  */
 function apart(shape: Shape): Shape {
   if (shape.workers.every(({ queues }) => queues.length === 2)) return shape;
@@ -135,12 +135,12 @@ export class World {
     if (shape.pausesRun) await store.pauseRun("up", true, "test");
     clock.advance(10);
     await world.#put(shape.second, "b", shape.delays);
-    // What is free starts by itself.
+    // Units that are free start by themselves.
     await world.settle();
     return world;
   }
 
-  /** A run in progress, past the run cap, whose steps and items come in by and by. */
+  /** Starts a run past the run cap. Its steps and items come in over time. */
   async #begin({ limits }: Shape): Promise<void> {
     await this.store.submit([run("up", 0, 0, { direct: true })]);
     const gates = ["run:up/async", "run:up/items/s"].map((key) => ({ key, limit: limits[key] as number }));
@@ -173,7 +173,7 @@ export class World {
     }
   }
 
-  /** Passes until nobody starts anything any more. */
+  /** Makes passes until nothing starts any more. */
   async settle(): Promise<void> {
     for (let started = 1, rounds = 0; started > 0; rounds += 1) {
       if (rounds > 50) throw new Error("it does not settle");
@@ -215,10 +215,10 @@ export class World {
     return this.store.changeLimit({ key, to: "value", limit, by: "test" });
   }
 
-  /** Takes away what these reasons name, as an operator would. */
+  /** Removes what these reasons name, as an operator would. */
   async cure(id: string, reasons: readonly Reason[]): Promise<void> {
     const queue = (await this.store.task(id))?.queue ?? "";
-    // Its time comes before anything else changes: it stands in line when there is room.
+    // The delay ends before anything else changes, so the unit is in line when there is room.
     for (const reason of [...reasons].sort(laterFirst)) {
       await this.#cure(reason, queue);
       if (reason.kind !== "later") continue;

@@ -1,18 +1,17 @@
-// Apps of tasks alone. Every task tells the witness; a test that only enqueues has
-// no line to it.
+// Apps with tasks only. Every task reports to the witness; a test that only enqueues has no connection to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App, AppDefinition, TaskContext, TaskDefinition } from "../../../src/index.ts";
 import { defineApp, task } from "../../../src/index.ts";
 import type { Visitor } from "../../support/witness.ts";
 
-/** What a task is told to do between entering and leaving. */
+/** What a task does between entering and leaving. */
 export interface Errand {
-  /** Stay for so long. */
+  /** Stays this many milliseconds. */
   readonly ms?: number;
-  /** Stay until the witness lets it go. */
+  /** Stays until the witness lets it go. */
   readonly hold?: boolean;
-  /** Hold only on this worker; elsewhere it takes no time. */
+  /** Holds only on this worker. Elsewhere it takes no time. */
   readonly holdOn?: string;
   readonly pools?: Readonly<Record<string, number>>;
 }
@@ -51,7 +50,7 @@ const SOFT = {
 } as const;
 
 export const TASK_APPS = {
-  /** Every kind of limit at once. */
+  /** Has every kind of limit at once. */
   caps: appOf({
     clusterCap: 20,
     queues: {
@@ -62,9 +61,9 @@ export const TASK_APPS = {
     pools: { database: { limit: 5 }, api: { limit: 5 } },
   }),
   soft: appOf({ ...SOFT, session: { lease: "6s", heartbeat: "500ms" } }),
-  /** The same, for who waits until a session is over. */
+  /** The same with a shorter lease, for tests that wait until a session ends. */
   softBrief: appOf({ ...SOFT, session: { lease: "3s", heartbeat: "500ms" } }),
-  /** One slot, and workers whose end is soon noticed. */
+  /** Has one slot, and short leases, so that a worker's end is soon noticed. */
   single: appOf({
     queues: { narrow: { maxConcurrency: 1 }, wide: {} },
     session: { lease: "3s", heartbeat: "500ms" },

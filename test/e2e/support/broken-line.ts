@@ -1,4 +1,5 @@
-// A store behind a line that can be cut, and verbs that can be held up: what happens to a worker whose store is away.
+// A connection to a store that can be cut, with verbs that can be held up, to test a worker whose store is
+// away.
 
 import type { Store } from "../../../src/index.ts";
 import { deferred } from "./deferred.ts";
@@ -7,14 +8,14 @@ export class BrokenLine {
   readonly #store: Store;
   readonly #held = new Map<string, Promise<void>>();
   #cut = false;
-  /** Wake-ups that do not get through, on either side. */
+  /** Hints that are lost in both directions. */
   deafTo: readonly string[] = [];
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Everything fails, as if the network were gone. */
+  /** Makes every call fail, as if the network were down. */
   cut(): void {
     this.#cut = true;
   }
@@ -23,7 +24,7 @@ export class BrokenLine {
     this.#cut = false;
   }
 
-  /** This verb is not answered until the returned function is called. */
+  /** Delays the answer of this verb until the returned function is called. */
   hold(verb: keyof Store): () => void {
     const { promise, resolve } = deferred();
     this.#held.set(verb, promise);
@@ -33,7 +34,7 @@ export class BrokenLine {
     };
   }
 
-  /** The store as the worker at the other end of the line sees it. Closing it leaves the store itself open. */
+  /** The store as the worker sees it. Closing it leaves the store itself open. */
   get end(): Store {
     return new Proxy(this.#store, {
       get: (store, verb: keyof Store) => {

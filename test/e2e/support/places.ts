@@ -1,4 +1,4 @@
-// The stores that a suite runs on: a new one for each test, and words where one cannot be had.
+// The stores that a suite runs on: a new one for each test, and a skip with a reason if one is missing.
 
 import { describe, onTestFinished } from "vitest";
 import { openStore } from "../../../src/api/open-store.ts";
@@ -16,9 +16,9 @@ import {
 
 export interface Place {
   readonly name: string;
-  /** What `connect` takes: a URL, or a store that lives in this process only. */
+  /** The argument of `connect`: a URL, or a store that lives only in this process. */
   open(): Promise<string | Store>;
-  /** A connection beside the store's, for plain SQL. */
+  /** Opens a separate connection for plain SQL. */
   beside(url: string): Promise<Aside>;
 }
 
@@ -46,7 +46,7 @@ const DESCRIBE = {
   mariadb: describeWithMariadb,
 } as const;
 
-/** A fresh store, open until the test is over. */
+/** A new store, open until the test ends. */
 export async function storeOn(place: Place): Promise<Store> {
   const where = await place.open();
   const store = typeof where === "string" ? await openStore(where, { migrate: true }) : where;
@@ -54,7 +54,7 @@ export async function storeOn(place: Place): Promise<Store> {
   return store;
 }
 
-/** The same suite on each of these stores. */
+/** Runs the same suite on each of these stores. */
 export function describeOn(places: readonly (keyof typeof PLACES)[], suite: (place: Place) => void): void {
   for (const key of places) DESCRIBE[key](`on ${PLACES[key].name}`, () => suite(PLACES[key]));
 }

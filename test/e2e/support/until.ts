@@ -1,10 +1,10 @@
-// Waiting for something that only looking can tell.
+// Waits for something that can only be polled.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Looks again until there is an answer; fails with what it waited for. The time is no promise of the product: it only ends
- * a test whose answer never comes, and is long enough for a machine that is busy with other things.
+ * Polls until there is an answer, and fails with what it waited for. The timeout is no promise of the
+ * product: it only ends a test whose answer never comes, and is long enough for a busy machine.
  */
 export async function until<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,

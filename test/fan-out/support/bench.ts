@@ -1,4 +1,5 @@
-// A run over a list, moved verb by verb and without loops: the test says when somebody looks, claims and reports.
+// A run over a list, moved verb by verb and without loops: the test decides who looks, claims and reports,
+// and when.
 
 import { afterAll } from "vitest";
 import { openStore } from "../../../src/api/open-store.ts";
@@ -14,7 +15,7 @@ import type { Place } from "../../e2e/support/places.ts";
 
 const env = hostEnv();
 
-/** One store for all tests of a suite: runs do not meet there. */
+/** One store for all tests of a suite. Their runs do not affect each other. */
 export function sharedOn(place: Place): () => Promise<Store> {
   let opening: Promise<Store> | undefined;
   afterAll(async () => (await opening)?.close());
@@ -28,14 +29,14 @@ export function sharedOn(place: Place): () => Promise<Store> {
 
 const SETTINGS = { newId: () => env.newId(), claimTimeoutMs: 600_000 };
 
-/** Submits past the run gates, so that it is in progress at once; nobody has looked at it yet. */
+/** Submits past the run gates, so that the run is in progress at once. No coordinator has advanced it yet. */
 export async function begun(store: Store, definition: AppDefinition, input: unknown = null): Promise<string> {
   const [workflow] = definition.workflows as [AnyWorkflow];
   const sluice = await connect({ store, app: defineApp(definition) });
   return (await sluice.execute(workflow, input as never)).id;
 }
 
-/** One look of one coordinator, and what it moved. */
+/** Advances runs once, as one coordinator, and returns what it moved. */
 export async function look(store: Store): Promise<Advanced & { readonly moves: readonly RunMove[] }> {
   let moves: readonly RunMove[] = [];
   const advanced = await store.advance((runs, results) => {
@@ -46,7 +47,7 @@ export async function look(store: Store): Promise<Advanced & { readonly moves: r
   return { ...advanced, moves };
 }
 
-/** Looks until there is nothing new. */
+/** Advances runs until there is no news. */
 export async function settled(store: Store): Promise<RunMove[]> {
   const moves: RunMove[] = [];
   for (;;) {
@@ -71,7 +72,7 @@ export class Hands {
   readonly session: string;
   readonly #claims: StoreClaims;
   readonly #slots: number;
-  /** What it has in hand. */
+  /** The claims it holds. */
   readonly held: Claimed[] = [];
 
   private constructor(store: Store, session: string, slots: number, tasks: readonly string[]) {
@@ -90,7 +91,7 @@ export class Hands {
     return hands;
   }
 
-  /** Takes what it can get, in as many passes as that needs; the inputs of what it got. */
+  /** Claims as much as it can, in as many passes as needed, and returns the inputs. */
   async take(appetite = this.#slots): Promise<unknown[]> {
     const before = this.held.length;
     for (let more = true; more && this.held.length - before < appetite; )
@@ -98,7 +99,10 @@ export class Hands {
     return this.held.slice(before).map(({ input }) => JSON.parse(input));
   }
 
-  /** One pass: reports these, and takes up to `appetite` others in the same transaction; their inputs. */
+  /**
+   * One pass: reports these, claims up to `appetite` others in the same transaction, and returns their
+   * inputs.
+   */
   async swap(
     done: readonly Claimed[],
     { to = "succeeded" as "succeeded" | "failed", appetite = 0 } = {},
@@ -118,22 +122,22 @@ export class Hands {
     return this.held.slice(kept).map(({ input }) => JSON.parse(input));
   }
 
-  /** To be tried again after so long. */
+  /** Reports that the unit is to be retried after `delayMs`. */
   async retry(claim: Claimed, delayMs: number): Promise<void> {
     await this.#exchange([{ id: claim.id, epoch: claim.epoch, to: "retry", body: "{}", delayMs }], 0);
   }
 
-  /** The process that ran it has died, and this one saw it. */
+  /** Reports that the process that ran the unit has died. */
   async crashed(claim: Claimed): Promise<void> {
     await this.#exchange([revocation(claim, { name: "Error", message: "died" }, Date.now())], 0);
   }
 
-  /** Dies with all that it holds: its reports come too late from now on. */
+  /** Dies with everything it holds: its later reports come too late. */
   async die(store: Store): Promise<void> {
     await store.closeSession(this.session);
   }
 
-  /** Forgets what is no longer its own, and says that its code has ended; their inputs. */
+  /** Drops claims that it has lost, reports that their code has stopped, and returns their inputs. */
   async dropStale(): Promise<unknown[]> {
     const gone = new Set(await this.#claims.stale(this.held));
     const dropped = this.held.filter(({ id }) => gone.has(id));
@@ -144,7 +148,7 @@ export class Hands {
     return dropped.map(({ input }) => JSON.parse(input));
   }
 
-  /** What it holds of the item with this input. */
+  /** The claim it holds for the item with this input. */
   claimOf(input: unknown): Claimed {
     const found = this.held.find((claim) => claim.input === JSON.stringify(input));
     if (!found) throw new Error(`${this.session} does not hold ${JSON.stringify(input)}`);

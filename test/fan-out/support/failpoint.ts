@@ -1,11 +1,11 @@
-// A database that refuses one particular row: whatever transaction wants to write it fails as a whole, at that point.
+// Makes a database refuse one particular row: any transaction that writes it fails as a whole, at that point.
 
 import type { Aside } from "../../conformance/tables.ts";
 import type { Place } from "../../race/support.ts";
 
 export interface Failpoint {
   readonly table: "sluice_task" | "sluice_step";
-  /** Of the new row, as SQL says it: "NEW.item = 5000". */
+  /** An SQL condition on the new row, such as "NEW.item = 5000". */
   readonly when: string;
 }
 
@@ -22,7 +22,7 @@ const MAKE: Record<Place["name"], (point: Failpoint) => string[]> = {
   ],
 };
 
-/** The answer takes it away again. */
+/** Sets a failpoint and returns the function that removes it. */
 export async function setFailpoint(
   name: Place["name"],
   aside: Aside,

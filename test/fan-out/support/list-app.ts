@@ -1,4 +1,5 @@
-// A list whose items tell the witness when they enter and leave, for worker processes and for the tests that submit it.
+// A list whose items tell the witness when they enter and leave, for worker processes and for the tests that
+// submit it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AppDefinition, Reference, TaskContext } from "../../../src/index.ts";
@@ -6,13 +7,13 @@ import { task, workflow } from "../../../src/index.ts";
 import type { Visitor } from "../../support/witness.ts";
 
 export interface Listing {
-  /** What the witness counts its window under, like a pool. */
+  /** The name under which the witness counts its window, like a pool. */
   readonly name: string;
   readonly items: number[];
   readonly most: number;
   /** Each item stays until the witness lets it go. */
   readonly hold: boolean;
-  /** So long at least and twice as long at most. */
+  /** Each item takes at least this long and at most twice as long. */
   readonly ms: number;
 }
 
@@ -20,11 +21,11 @@ interface Item extends Omit<Listing, "items" | "most"> {
   readonly index: number;
 }
 
-/** What the witness calls an item. */
+/** The witness's name for an item. */
 export const itemId = (name: string, index: number): string => `${name}/${index}`;
 export const afterId = (name: string): string => `${name}/after`;
 
-/** Its result is the fence of the attempt that was accepted. */
+/** The result of an item is the fence of the accepted attempt. */
 export function listApp(visitor: Visitor | undefined): AppDefinition {
   const line = (): Visitor => {
     if (!visitor) throw new Error("this process only submits");

@@ -1,4 +1,4 @@
-// What a run over a list shows of itself.
+// Reads what a run over a list shows.
 
 import type { StepView } from "../../../src/api/run-view.ts";
 import type { Sluice } from "../../../src/index.ts";
@@ -9,7 +9,7 @@ export async function stepOf(sluice: Sluice, run: string, name: string): Promise
   return step;
 }
 
-/** How the items of a step ended, as its result says. */
+/** How the items of a step ended, according to its result. */
 export async function outcomesOf(
   sluice: Sluice,
   run: string,

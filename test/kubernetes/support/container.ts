@@ -1,4 +1,4 @@
-// What a node does with a pod: runs `sluice step` as a process, with the environment the pod was given.
+// Does what a node does with a pod: runs `sluice step` as a process, with the pod's environment.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";

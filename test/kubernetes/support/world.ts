@@ -1,4 +1,4 @@
-// An executor beside a test API server. The way to the server is a real kubeconfig, read by the real client library.
+// An executor and a test API server. The real client library reads a real kubeconfig to reach the server.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export interface World {
   readonly events: PodEvent[];
   /** Another worker of the same installation. */
   another(options?: Partial<KubernetesExecutorOptions>): KubernetesExecutor;
-  /** Resolves when an event like this one has come so many times. */
+  /** Resolves when an event of this kind has occurred this many times. */
   happened(kind: PodEvent["kind"], times?: number): Promise<void>;
 }
 
@@ -54,14 +54,14 @@ export async function openWorld(options: Partial<KubernetesExecutorOptions> = {}
   return { api, kubeconfig, executor: another(), events, another, happened };
 }
 
-/** One in which an attempt is under way: its pod was asked for, and is there. */
+/** A world with an attempt in progress: its pod was requested and exists. */
 export async function worldWithPod() {
   const world = await openWorld();
   const ending = world.executor.run(job());
   return { ...world, ending, made: await world.api.pod() };
 }
 
-/** The same, and the pod runs. */
+/** The same, with the pod running. */
 export async function worldWithRunningPod() {
   const world = await worldWithPod();
   world.api.cluster.run(world.made);
@@ -77,7 +77,7 @@ function writeKubeconfig(server: string): string {
     apiVersion: "v1",
     kind: "Config",
     "current-context": "test",
-    // The library speaks plain HTTP only where it is told that this is meant.
+    // The library uses plain HTTP only if it is told so explicitly.
     clusters: [{ name: "test", cluster: { server, "insecure-skip-tls-verify": true } }],
     users: [{ name: "test", user: { token: "a-token" } }],
     contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
@@ -124,7 +124,7 @@ export function job(more: Partial<Job> = {}): TestJob {
   };
 }
 
-/** A log that ends well. */
+/** The log of a pod that succeeded. */
 export const logOf = (result: unknown, fence = 7): string =>
   `hello\n${sayEnded(fence, { ok: true, result: JSON.stringify(result) })}\n`;
 

@@ -1,4 +1,4 @@
-// What the children of these tests are started from, and with none of this process's own flags.
+// The path of the children's entry module. The children get none of this process's own flags.
 
 import { plainModule } from "../../support/plain-module.ts";
 

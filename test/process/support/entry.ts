@@ -1,4 +1,4 @@
-// The entry module of the children in these tests. Its first argument says how it loads.
+// The entry module of the children in these tests. The first argument says how it loads.
 
 import { existsSync, mkdirSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ async function load(): Promise<Executor> {
   if (how === "broken") throw new SluiceError("BAD_APP", "app.ts could not be loaded: it is broken.");
   if (how === "exits") process.exit(7);
   if (how === "hangs") await new Promise(() => {});
-  // Loads once the file is away.
+  // Loads once the file is gone.
   if (how === "gated") while (existsSync(path)) await sleep(5);
   if (how === "brokenWhile" && existsSync(path))
     throw new SluiceError("BAD_APP", "app.ts is broken for now.");
@@ -22,7 +22,7 @@ async function load(): Promise<Executor> {
   return new FunctionExecutor(new Map(tasks.map((task) => [task.id, task])));
 }
 
-/** Of several children, the first to make the folder. */
+/** Throws in one child only: the first to create the folder. */
 function brokenForOne(): void {
   try {
     mkdirSync(path);

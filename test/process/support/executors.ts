@@ -1,4 +1,4 @@
-// Executors with real children that end with their test, and jobs to give them.
+// Executors with real children that end with their test, and jobs for them.
 
 import { afterEach } from "vitest";
 import { SluiceError } from "../../../src/core/error.ts";
@@ -16,7 +16,7 @@ afterEach(async () => {
   running.clear();
 });
 
-/** An executor, and what becomes of its children. A shared one outlives the test. */
+/** An executor, and a record of its children's deaths. A shared one outlives the test. */
 export function newExecutor({ shared, ...more }: Partial<ProcessExecutorOptions> & { shared?: true } = {}) {
   const deaths: Death[] = [];
   const pids: number[] = [];
@@ -48,7 +48,7 @@ export async function startExecutor(more: Partial<ProcessExecutorOptions> = {}) 
 export interface TestJob extends Job {
   readonly abort: (reason?: unknown) => void;
   readonly said: unknown[];
-  /** Resolves with the process in which its code has begun. */
+  /** Resolves with the pid of the process in which its code has begun. */
   readonly begun: Promise<number>;
 }
 

@@ -1,4 +1,5 @@
-// A parent in a process of its own, to be killed or frozen: gives one job to one child, which prints what it does.
+// A parent in its own process, to be killed or frozen. It gives one job to one child, which prints what it
+// does.
 
 import { writeSync } from "node:fs";
 import { ProcessExecutor } from "../../../src/executor/process/process-executor.ts";
@@ -13,7 +14,7 @@ const executor = new ProcessExecutor({
 
 const trust = (): void => executor.trustedUntil(performance.now() + Number(leaseMs));
 if (Number(leaseMs) > 0) setInterval(trust, Number(leaseMs) / 20);
-/** Says when more than a lease has gone by since the code began. */
+/** Prints a line when more than a lease has passed since the code began. */
 const begun = (): void => {
   if (Number(leaseMs) > 0) setTimeout(() => writeSync(1, "still held\n"), Number(leaseMs) * 1.25);
 };

@@ -1,4 +1,4 @@
-// What the children of these tests run: well-behaved code, and every kind of bad one.
+// Tasks for the children in these tests: well-behaved code, and every kind of bad code.
 
 import { appendFileSync, writeSync } from "node:fs";
 import type { AnyTask, TaskContext } from "../../../src/core/task/definition.ts";
@@ -10,7 +10,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve());
   });
 
-/** Said in two ways: to a parent that listens, and to whoever reads what we print. */
+/** Reports the start in two ways: as a log to the parent and, if asked, on stdout. */
 function begun({ log }: TaskContext): void {
   log("begun", process.pid);
   if (process.argv.includes("prints")) writeSync(1, `begun ${process.pid}\n`);
@@ -48,7 +48,7 @@ export const tasks: readonly AnyTask[] = [
       throw Object.assign(new TypeError("no such thing"), { code: "NOTHING", retryable: false });
     },
   }),
-  // Ends when it is asked to, and says why it was.
+  // Ends when aborted, and returns the reason.
   task({
     id: "wait",
     run: async (_: unknown, context) => {
@@ -59,7 +59,7 @@ export const tasks: readonly AnyTask[] = [
       return { name, code, message };
     },
   }),
-  // Never ends, but lets others run.
+  // Never ends, but lets other code run.
   task({
     id: "deaf",
     run: async (_: unknown, context) => {
@@ -74,7 +74,7 @@ export const tasks: readonly AnyTask[] = [
       for (;;);
     },
   }),
-  // Blocks, and tells afterwards whether it was taken for lost.
+  // Blocks, and reports afterwards whether it was taken for lost.
   task({
     id: "blockFor",
     run: async (ms: number, context) => {
@@ -85,7 +85,7 @@ export const tasks: readonly AnyTask[] = [
       return signal.aborted ? signal.reason.code : "held";
     },
   }),
-  // Leaves a mark that its parent cannot overlook: a file is no message.
+  // Writes to a file, which cannot be lost like a message to the parent.
   task({ id: "marks", run: (path: string, { id }) => appendFileSync(path, `${id}\n`) }),
   task({ id: "exit", run: (code: number) => process.exit(code) }),
   task({

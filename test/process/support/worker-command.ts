@@ -1,4 +1,5 @@
-// `sluice worker` as somebody runs it: the built command, its children, and an app whose tasks tell the witness.
+// `sluice worker` as a user runs it: the built command, its children, and an app whose tasks report to the
+// witness.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -12,7 +13,10 @@ import { childrenOf } from "../../support/processes.ts";
 
 const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
 
-/** One task that does what it is told: stay until it may go, block its loop, or die with its process. */
+/**
+ * One task that does what its input says: waits until it may go, blocks its event loop, or dies with its
+ * process.
+ */
 const appText = (port: number, rest: string): string => `
 import { Visitor } from ${JSON.stringify(WITNESS)};
 import { defineApp, task } from "sluice";

@@ -1,5 +1,5 @@
-// Apps with workflows. Steps tell the witness what their run, or they
-// themselves, hold; a test that only submits has no line to it.
+// Apps with workflows. Steps tell the witness what they or their run hold; a test that only submits has no
+// connection to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App, AppDefinition, Reference, TaskContext } from "../../../src/index.ts";
@@ -7,14 +7,14 @@ import { defineApp, task, workflow } from "../../../src/index.ts";
 import { listApp, lossyListApp } from "../../fan-out/support/list-app.ts";
 import type { Visitor } from "../../support/witness.ts";
 
-/** What a step is told: what it counts as, and what to do between entering and leaving. */
+/** The input of a step: what it counts as, and what to do between entering and leaving. */
 export interface Errand {
   readonly counts: Readonly<Record<string, number>>;
   readonly ms?: number;
   readonly hold?: boolean;
 }
 
-/** A task that enters, does its errand and leaves; its queue is "default". */
+/** A task that enters, does its errand and leaves. Its queue is "default". */
 function errandTask(id: string, visitor: Visitor | undefined) {
   return task({
     id,
@@ -31,7 +31,7 @@ function errandTask(id: string, visitor: Visitor | undefined) {
 
 type Make = (visitor: Visitor | undefined) => AppDefinition;
 
-/** One step per run; what its tags are is said with the submission. */
+/** One step per run. Tags come with the submission. */
 const queue: Make = (visitor) => {
   const work = errandTask("work", visitor);
   const job = workflow({
@@ -51,7 +51,7 @@ const queue: Make = (visitor) => {
   };
 };
 
-/** Fifty steps in one run, with one, two or three slots of one pool or of two. */
+/** Fifty steps in one run, each with one to three slots of one pool or of two. */
 const weighted: Make = (visitor) => {
   const work = errandTask("work", visitor);
   const asks = [{ gpu: 1 }, { disk: 1 }, { gpu: 2 }, { gpu: 1, disk: 2 }, { disk: 3 }, { gpu: 3, disk: 1 }];

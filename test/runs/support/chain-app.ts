@@ -1,4 +1,4 @@
-// Three diamonds, one after the other, whose steps write down when they begin and when they end.
+// Three diamonds, one after the other, whose steps log when they begin and end.
 
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,25 +12,25 @@ interface Step {
   readonly plus: number;
 }
 
-/** Whoever appends a line appends all of it, however many processes do. */
+/** Appending one line is atomic, however many processes write. */
 const note = (log: string, line: string): void => appendFileSync(log, `${line}\n`);
 
 const sum = ({ from, plus }: Step): number => from.reduce((all, each) => all + each, plus);
 
 const add = task({
   id: "add",
-  // A lost worker costs an attempt, and this is about nothing else.
+  // A lost worker costs an attempt. Running out of attempts is not tested here.
   retry: { attempts: 1_000 },
   run: async (step: Step) => {
     note(step.log, `begin ${step.name}`);
-    // From 2 to 50 ms, as it happens to be called.
+    // Takes 2 to 50 ms, depending on the step's name.
     await sleep(2 + ([...step.name].reduce((all, letter) => all * 31 + letter.charCodeAt(0), 7) % 49));
     note(step.log, `end ${step.name}`);
     return sum(step);
   },
 });
 
-/** So many steps beside each other. */
+/** The number of parallel steps. */
 export type Width = 25 | 60;
 
 const DIAMONDS = ["a", "b", "c"];
@@ -54,7 +54,7 @@ function chain(width: Width) {
   });
 }
 
-/** What each of its steps must have come to. */
+/** The expected result of each step. */
 export function expected(width: Width): Record<string, number> {
   const results: Record<string, number> = { start: 1 };
   let top = 1;

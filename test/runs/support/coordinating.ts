@@ -1,4 +1,5 @@
-// What a coordinator does, verb by verb and without its loops: a test says when a run is let in, started and finished.
+// The work of a coordinator, verb by verb and without its loops: a test decides when a run is let in, started
+// and finished.
 
 import type { Answer, Claimed, Report } from "../../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../../src/engine/claiming/store-claims.ts";
@@ -31,7 +32,7 @@ export function claimsOfRuns(store: Store, startTimeoutMs = 180_000): StoreClaim
   return claims;
 }
 
-/** Lets in whatever may come in; their ids. */
+/** Lets in all runs that may start, and returns their IDs. */
 export async function letIn(claims: StoreClaims): Promise<string[]> {
   const ids: string[] = [];
   let answer: Answer;
@@ -43,7 +44,7 @@ export async function letIn(claims: StoreClaims): Promise<string[]> {
   return ids;
 }
 
-/** A worker without the code, for steps. */
+/** A worker for steps, without code. */
 export async function stepWorker(store: Store, session: string) {
   const claims = new StoreClaims(store, {
     name: session,
@@ -64,12 +65,12 @@ export async function stepWorker(store: Store, session: string) {
       }
       return claimed;
     },
-    /** Says how an attempt ended, and takes nothing new. */
+    /** Reports how an attempt ended, and takes nothing new. */
     report: async ({ id, epoch }: Claimed, to: "returned" | "retry", delayMs: number): Promise<void> => {
       const finished = [{ id, epoch, to, body: null, delayMs }];
       await claims.exchange({ ...LOOK, finished, draining: true });
     },
-    /** The code of whatever was taken away from it has ended. */
+    /** Reports that the code of all claims taken away from it has ended. */
     stop: async (): Promise<void> => {
       const taken = await claims.stopping();
       const finished = taken.map(({ id, epoch }) => ({ id, epoch, to: "stopped" as const }));
@@ -78,14 +79,14 @@ export async function stepWorker(store: Store, session: string) {
   };
 }
 
-/** Moves each run that there is news of as `move` says. */
+/** Moves each run with news as `move` says. */
 export function advance(store: Store, move: (run: RunSeen) => Partial<RunMove>): Promise<Advanced> {
   return store.advance((runs) => ({
     moves: runs.map((run) => ({ ...STILL, run: run.id, epoch: run.epoch, ...move(run) })),
   }));
 }
 
-/** It has started, and its one step is in line. */
+/** Starts the run and puts its one step in line. */
 export function started(run: string): Partial<RunMove> {
   const gate = `run:${run}/async`;
   const lane = laneOf("default", "work", [
@@ -102,7 +103,7 @@ export function started(run: string): Partial<RunMove> {
 
 export const succeeded: Partial<RunMove> = { finish: { state: "succeeded", body: "1" } };
 
-/** As a step that ends leaves it. */
+/** Leaves news of a run, as an ending step does. */
 export async function leaveNews(store: Store, run: string, intake = false): Promise<void> {
   await store.pass(scopeOf({ news: [{ run, failed: null }], intake }), () => IDLE);
 }

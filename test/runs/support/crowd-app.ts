@@ -1,4 +1,4 @@
-// Levels of many steps beside each other. Each tells the witness that it is there, and stays until it may go.
+// Levels of many parallel steps. Each step tells the witness that it is there, and stays until it may go.
 
 import type { ExecutorChoice, Reference, TaskContext } from "sluice";
 import { defineApp, inProcess, parallel, task, workflow } from "sluice";
@@ -6,12 +6,12 @@ import { Visitor } from "../../support/witness.ts";
 
 interface Stay {
   readonly port: number;
-  /** What the witness counts it under, like a queue. */
+  /** The name under which the witness counts it, like a queue. */
   readonly crowd: string;
   readonly pools: Readonly<Record<string, number>>;
 }
 
-/** One line to each witness, from each process that runs steps. */
+/** One connection to each witness from each process that runs steps. */
 const lines = new Map<number, Promise<Visitor>>();
 
 function lineTo(port: number): Promise<Visitor> {
@@ -30,7 +30,7 @@ const wait = task({ id: "wait", run: stay });
 const compute = task({ id: "compute", cpu: true, run: stay });
 
 interface Level {
-  /** Steps that ask the pool; they come first. */
+  /** Steps that ask for the pool. They come first. */
   readonly pooled?: number;
   readonly computing?: number;
   readonly waiting?: number;

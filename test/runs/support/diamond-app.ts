@@ -1,4 +1,5 @@
-// Diamonds whose steps say where their code ran: loaded by tests, by the children of their workers, and by `sluice worker`.
+// Diamonds whose steps report where their code ran. Tests, the children of their workers, and `sluice worker`
+// load this app.
 
 import type { ExecutorChoice, Reference, TaskDefinition } from "sluice";
 import { defineApp, inProcess, parallel, task, workflow } from "sluice";
@@ -18,7 +19,7 @@ const here = ({ to, plus }: Sum): Answer => ({ value: to + plus, pid: process.pi
 const add = task({ id: "add", run: async (sum: Sum) => here(sum) });
 const addBusily = task({ id: "addBusily", cpu: true, run: (sum: Sum) => here(sum) });
 
-/** n, then n + 1 beside n + 10, then both together. */
+/** Computes n, then n + 1 and n + 10 in parallel, then their sum. */
 function diamond(id: string, executor: ExecutorChoice, called: TaskDefinition<Sum, Answer>) {
   return workflow({
     id,

@@ -1,4 +1,4 @@
-// A run of chain-app as it can be followed from outside: by what its steps wrote, and by what was recorded of them.
+// A run of chain-app, observed from outside: by the log of its steps and by the recorded outcomes.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { until } from "../../e2e/support/until.ts";
 import type { Width } from "./chain-app.ts";
 import { expected } from "./chain-app.ts";
 
-/** What was known of it when everything that ran it was dead. */
+/** What was known about the run when every process that ran it was dead. */
 export interface Kill {
-  /** So many lines had been written. */
+  /** The number of lines logged so far. */
   readonly lines: number;
-  /** Steps whose outcome was recorded. */
+  /** Steps with a recorded outcome. */
   readonly recorded: readonly string[];
-  /** Steps that the killed worker had begun, and whose outcome was not. */
+  /** Steps that the killed worker had begun, without a recorded outcome. */
   readonly hit: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class LoggedRun {
     return (await this.#run()).finishedAt !== null;
   }
 
-  /** Whether some step could not be lost once more: what is lost three times is put in quarantine, another promise. */
+  /** True if another loss would quarantine some step. Quarantine after three losses is another promise. */
   async isAtRisk(): Promise<boolean> {
     const { steps } = await this.#run();
     const isOpen = new Set(["waiting", "later", "running"]);
@@ -56,7 +56,10 @@ export class LoggedRun {
     );
   }
 
-  /** Called when nothing of it runs; `since`: the lines that were there before the killed worker came. */
+  /**
+   * Call this when none of the run's code is running. `since` is the number of lines before the killed worker
+   * started.
+   */
   async killed(since: number): Promise<void> {
     const { lines } = this;
     const { steps } = await this.#run();
@@ -66,7 +69,7 @@ export class LoggedRun {
     this.kills.push({ lines: lines.length, recorded, hit });
   }
 
-  /** It has come to the right end, and what had been recorded at a kill never ran again. */
+  /** Checks that the run ended correctly and that no step recorded before a kill ran again. */
   async isWhole(): Promise<void> {
     await until(() => this.isOver(), "the run ends", 60_000);
     const run = await this.#run();

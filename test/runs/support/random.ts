@@ -1,6 +1,6 @@
-// Numbers that look random and are the same for the same seed.
+// Pseudo-random numbers that depend only on the seed.
 
-/** From 0 to 1. */
+/** Returns a generator of numbers from 0 up to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,10 +1,11 @@
-// The run gates, sampled from outside: who holds them and who waits, read in one statement of plain SQL.
+// Samples the run gates from outside: which runs hold them and which wait, read with one statement of plain
+// SQL.
 
 import type { Aside } from "../../conformance/tables.ts";
 
 export interface Standing {
   readonly id: string;
-  /** Its gates, as its row in the store asks for them. */
+  /** The gates that its row in the store asks for. */
   readonly gates: readonly string[];
 }
 
@@ -21,7 +22,7 @@ const QUESTION = `SELECT 'running' AS place, r.id AS id, t.asks AS asks, r.prece
 
 const gates = new Map<string, readonly string[]>();
 
-/** Runs by the hundred ask the same, and are looked at by the hundred: read once. */
+/** Hundreds of runs have the same asks and are read hundreds of times, so the parsed asks are cached. */
 function gatesOf(asks: string): readonly string[] {
   const known = gates.get(asks) ?? (JSON.parse(asks) as [string, number][]).map(([gate]) => gate);
   gates.set(asks, known);
@@ -37,19 +38,22 @@ export async function sampleRuns(aside: Aside): Promise<Sample> {
   return { at: performance.now(), running: standing("running"), waiting: standing("waiting") };
 }
 
-/** How much of each gate was held, by samples; who could have started and did not, for how long. */
+/**
+ * How much of each gate was held, and how long a run could have started but did not, according to the
+ * samples.
+ */
 export class RunWatch {
   readonly #limits: Readonly<Record<string, number>>;
   readonly peak = new Map<string, number>();
   samples = 0;
-  /** Samples in which somebody blocked stood in front of somebody who had just been let in. */
+  /** Samples in which a blocked run stood in front of one that had just been let in. */
   overtaken = 0;
-  /** The longest that a run could have started and did not, as far as samples tell. */
+  /** The longest time in which a run could have started but did not, as far as samples show. */
   longestMs = 0;
   #freeSince = new Map<string, number>();
   #before: Sample | undefined;
 
-  /** A limit for each gate, and "tag:tenant=*" for all of that kind. */
+  /** A limit for each gate. "tag:tenant=*" stands for all gates of that kind. */
   constructor(limits: Readonly<Record<string, number>>) {
     this.#limits = limits;
   }
@@ -71,7 +75,7 @@ export class RunWatch {
     return this.#limits[gate] ?? this.#limits[gate.replace(/=.*$/, "=*")] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The peaks of every gate with a limit, the highest of each kind. */
+  /** The peak of every gate with a limit; for a kind, the highest of its gates. */
   get peaks(): Record<string, number> {
     const peaks: Record<string, number> = {};
     for (const [gate, most] of this.peak) {
@@ -81,7 +85,7 @@ export class RunWatch {
     return peaks;
   }
 
-  /** Only the first one that is free: those behind it may wait for what it will take. */
+  /** Measures only the first free run, because those behind it may wait for what it will take. */
   #measure(free: string | undefined, at: number): void {
     const since = free === undefined ? at : (this.#freeSince.get(free) ?? at);
     this.#freeSince = free === undefined ? new Map() : new Map([[free, since]]);

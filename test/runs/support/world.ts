@@ -1,4 +1,4 @@
-// An app on a store of its own, with or without a worker; all of it ends with its test.
+// An app on its own store, with or without a worker. All of it ends with its test.
 
 import { expect, onTestFinished } from "vitest";
 import type { StepView } from "../../../src/api/run-view.ts";
@@ -9,7 +9,7 @@ import { until } from "../../e2e/support/until.ts";
 
 export interface World {
   readonly sluice: Sluice;
-  /** What others connect to; a store in memory has none. */
+  /** The URL that others connect to. A store in memory has none. */
   readonly url: string;
 }
 
@@ -21,7 +21,7 @@ export async function worldOf(place: Place, app: App): Promise<World> {
   return { sluice, url: typeof store === "string" ? store : "" };
 }
 
-/** Nothing in it contradicts itself, and of runs that have ended nothing is left but their history. */
+/** Checks that the store has no contradictions, and that only the history of ended runs is left. */
 export async function isTidy({ store, runs, limits }: Sluice): Promise<void> {
   await until(async () => {
     const open = (await runs.list()).filter(({ finishedAt }) => finishedAt === null).map(({ id }) => id);
@@ -32,7 +32,7 @@ export async function isTidy({ store, runs, limits }: Sluice): Promise<void> {
   expect(Object.entries(broken).filter(([, { ids }]) => ids.length > 0)).toEqual([]);
 }
 
-/** The app's code runs here. */
+/** An app whose code runs in this process. */
 export async function working(
   place: Place,
   definition: AppDefinition,
@@ -44,7 +44,7 @@ export async function working(
   return sluice;
 }
 
-/** Each step's state by its name. */
+/** The state of each step, by name. */
 export async function statesOf(sluice: Sluice, run: string): Promise<Record<string, StepView["state"]>> {
   const steps = (await sluice.runs.get(run))?.steps ?? [];
   return Object.fromEntries(steps.map(({ name, state }) => [name, state]));

@@ -1,4 +1,4 @@
-// One trigger of each kind that makes runs by itself, and the runs that they make.
+// One trigger of each kind that starts runs by itself, and the runs they create.
 
 import { automation, newer, schedule, sensor, succeeded } from "../../../src/core/schedule/definition.ts";
 import type { AppTriggers } from "../../../src/core/schedule/trigger.ts";
@@ -7,7 +7,7 @@ import { laneOf } from "../../../src/store/lane.ts";
 import type { NewRun } from "../../../src/store/runs.ts";
 import { RUNS } from "../../../src/store/runs.ts";
 
-/** What triggers are called, and the workflow that each of them runs. */
+/** The names of the triggers, and the workflow that each of them runs. */
 export const WORKFLOWS = {
   "schedule hourly": "s",
   "sensor items": "i",
@@ -19,7 +19,7 @@ export type Trigger = keyof typeof WORKFLOWS;
 export const TRIGGERS = Object.keys(WORKFLOWS) as Trigger[];
 
 export const HOUR = 3_600_000;
-/** The hours of the schedule are numbered from here. */
+/** The schedule's hours are counted from here. */
 export const BEGIN = Date.UTC(2026, 0, 1);
 
 export interface Tick {
@@ -27,7 +27,7 @@ export interface Tick {
   readonly submit: readonly { readonly key: string; readonly input: number }[];
 }
 
-/** The app, with what its sensor is to do when it looks. */
+/** The app, with the code of its sensor. */
 export function appWith(tick: (cursor: number) => Promise<Tick>): AppTriggers {
   return triggersOf({
     tasks: [],

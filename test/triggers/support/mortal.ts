@@ -1,18 +1,18 @@
-// A process that dies at its n-th step, before that step is done or after it. From then on it does nothing.
+// A process that dies at its n-th step, before or after that step is done. From then on it does nothing.
 
 import type { Store } from "../../../src/store/store.ts";
 import type { Firing } from "../../../src/store/triggers.ts";
 import type { PatientEnv } from "./patient-env.ts";
 
 export interface Death {
-  /** What it was about to do, or had just done. */
+  /** The step it was about to do or had just done. */
   readonly step: string;
   readonly done: boolean;
 }
 
 export class Mortal {
   death: Death | undefined;
-  /** How often somebody else had been faster. */
+  /** How often another process had been faster. */
   late = 0;
   #left: number;
   readonly #after: boolean;
@@ -34,14 +34,14 @@ export class Mortal {
     return isLast || this.death ? this.#die({ step: name, done: true }) : done;
   }
 
-  /** Every verb is a step. A Proxy, because the fields of a store are its own. */
+  /** Makes every verb a step. A Proxy is needed because a store's fields are private. */
   over(store: Store, env: PatientEnv): Store {
     return new Proxy(store, {
       get: (target, verb) => {
         const found: unknown = Reflect.get(target, verb, target);
         if (typeof found !== "function") return found;
         const call = found.bind(target) as (...args: unknown[]) => Promise<unknown>;
-        // A hint is no verb: it is gone when nobody hears it.
+        // A hint is not a step: it may be lost anyway.
         if (verb === "hint") return call;
         return (...args: unknown[]) =>
           this.step(nameOf(String(verb), args), async () => {

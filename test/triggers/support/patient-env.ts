@@ -1,12 +1,12 @@
-// A world in the hands of a test whose stores are real: what they are asked takes as long as it takes, and time stands
-// still meanwhile.
+// A test-controlled environment for real stores: their calls take as long as they take, and time stands still
+// meanwhile.
 
 import { FakeEnv } from "../../../src/testing/fake-env.ts";
 
 export class PatientEnv extends FakeEnv {
   readonly #underway = new Set<Promise<unknown>>();
 
-  /** Nothing has settled before this is done. */
+  /** `settle` waits until this work is done. */
   during<T>(work: Promise<T>): Promise<T> {
     const done = work.finally(() => this.#underway.delete(done));
     this.#underway.add(done);
@@ -20,7 +20,7 @@ export class PatientEnv extends FakeEnv {
     } while (this.#underway.size > 0);
   }
 
-  /** Lets time pass in steps. What comes due within one is called at once, by all processes that wait for it. */
+  /** Lets time pass in steps. All timers due within one step fire at once, in all waiting processes. */
   async pass(ms: number, stepMs = 1_000): Promise<void> {
     await this.settle();
     for (let passed = 0; passed < ms; passed += stepMs) {

@@ -1,5 +1,5 @@
-// What processes that come and go leave behind: a store, and the things that triggers look at. Each process opens the
-// store for itself and closes it when it is over, so nothing of it stays but what is stored.
+// The state that processes leave behind as they come and go: a store, and the things that triggers look at.
+// Each process opens the store itself and closes it at its end, so only stored data stays.
 
 import type { Service } from "../../../src/engine/service.ts";
 import type { ToRun } from "../../../src/engine/triggers/decision.ts";
@@ -13,18 +13,18 @@ import { appWith, BEGIN, HOUR, runOf, TRIGGERS, WORKFLOWS } from "./app.ts";
 import type { Death, Mortal } from "./mortal.ts";
 import { PatientEnv } from "./patient-env.ts";
 
-/** Makes a place for a store, and says how to open it there. */
+/** Creates a place for a store, and returns the function that opens it. */
 export type Place = (clock: FakeClock) => Promise<() => Promise<Store>>;
 
 const OWNER = "shop";
 
 export class World {
   readonly env: PatientEnv;
-  /** What the sensor finds. */
+  /** The items that the sensor finds. */
   readonly items: number[] = [];
   readonly deaths: Death[] = [];
   readonly errors: unknown[] = [];
-  /** How often a process had decided what another one had decided meanwhile. */
+  /** How often a process decided something that another had decided meanwhile. */
   late = 0;
   readonly #open: () => Promise<Store>;
 
@@ -39,14 +39,14 @@ export class World {
     return new World(env, await place(env.clock));
   }
 
-  /** Starts processes and lets them live for so long, or until they die. */
+  /** Starts processes and lets them live for `ms`, or until they die. */
   async live(ms: number, ...processes: readonly Mortal[]): Promise<void> {
     const stores: Store[] = [];
     for (const _ of processes) stores.push(await this.#open());
     const engines = processes.map((mortal, index) => this.#engine(mortal, stores[index] as Store));
     for (const engine of engines) void engine.start();
     await this.env.pass(ms);
-    // Not waited for: one that has died never stops.
+    // The stop is not awaited, because a dead process never stops.
     for (const engine of engines) void engine.stop();
     await this.env.settle();
     for (const store of stores) await store.close();
@@ -56,7 +56,7 @@ export class World {
     }
   }
 
-  /** As a worker does: it declares what is the app's, and then looks. */
+  /** As a worker does: declares what the app has, and then looks. */
   #engine(mortal: Mortal, store: Store): Service {
     const app = appWith((cursor) => mortal.step("tick", () => this.#tick(cursor)));
     const mine = mortal.over(store, this.env);
@@ -97,13 +97,16 @@ export class World {
   readonly #toRun: ToRun = async (workflow, input, { source }) =>
     runOf(workflow, { ...this.#fresh(), input: JSON.stringify(input ?? null), source });
 
-  /** The key, too: stamps alone must keep a run from being made twice. */
+  /** The key is new each time too: the stamps alone must prevent a second run. */
   #fresh(): { readonly id: string; readonly key: string } {
     const id = this.env.newId();
     return { id, key: `of ${id}` };
   }
 
-  /** Nobody is there for so long. Then there is an item more, both others have succeeded, and of these workflows nothing waits. */
+  /**
+   * Passes `ms` without a process. Then there is one more item, runs of a and b have succeeded, and no runs
+   * of `over` are queued.
+   */
   async meanwhile(ms: number, item: number, over: readonly Trigger[]): Promise<void> {
     this.env.freeze(ms);
     this.items.push(item);
@@ -116,7 +119,7 @@ export class World {
     });
   }
 
-  /** The inputs of all runs that each trigger has made, in order. */
+  /** The inputs of all runs that each trigger has created, in order. */
   runs(): Promise<Record<Trigger, unknown[]>> {
     return this.#byHand(async (store) => {
       const made = {} as Record<Trigger, unknown[]>;
