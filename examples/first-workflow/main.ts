@@ -11,10 +11,10 @@ const report = workflow({
   input: z.object({ day: z.string() }),
   steps: (s, { day }) => {
     const orders = s.step("orders", load, { day });
-    // Outputs flow by reference, with their types. These two run side by side, as soon as `orders` is done.
+    // References to outputs are typed. These two steps run side by side, once `orders` has succeeded.
     const total = s.step("total", add, { amounts: orders.output.amounts });
     const largest = s.step("largest", find, { amounts: orders.output.amounts });
-    // Only on a good day, and tried three times.
+    // This step runs only if the total is above 100. It has up to three attempts.
     const words = ["Well done on", day];
     const praise = s.step(
       "praise",
