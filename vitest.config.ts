@@ -1,4 +1,6 @@
+import { dirname, join, resolve as pathResolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
@@ -16,6 +18,24 @@ const resolve = {
     { find: /^sluice\/(sqlite|postgres|mysql|memory)$/, replacement: source("store/$1/index.ts") },
   ],
 };
+
+/**
+ * What a test imports from our sources, it gets as plain JavaScript: see test/support/plain-source.ts. Tests that lie
+ * beside the code are left to vitest, which can put other modules in the place of ours.
+ */
+const plainSource: Plugin = {
+  name: "sluice-plain-source",
+  enforce: "pre",
+  resolveId(id, importer) {
+    const plain = process.env.SLUICE_TEST_PLAIN_SOURCE;
+    if (!plain || !importer || importer.startsWith(source("")) || !id.endsWith(".ts")) return null;
+    const path = pathResolve(dirname(importer), id);
+    if (!path.startsWith(source("")) || path.endsWith(".test.ts")) return null;
+    return join(plain, `${path.slice(source("").length, -".ts".length)}.js`);
+  },
+};
+
+const server = { deps: { external: [/\/sluice-modules-\w+\/src\//] } };
 
 // No test is repeated until it passes: one that fails now and then is mended. See scripts/test.mjs.
 const common = {
@@ -81,8 +101,10 @@ export default defineConfig({
       {
         // Mostly they wait, for leases, polls and disks: one more than the smallest machine has processors.
         resolve,
+        plugins: [plainSource],
         test: {
           ...common,
+          server,
           name: "waiting",
           include: ["test/**/*.test.ts"],
           exclude: BUSY,
@@ -92,8 +114,10 @@ export default defineConfig({
       },
       {
         resolve,
+        plugins: [plainSource],
         test: {
           ...common,
+          server,
           name: "busy",
           include: [...BUSY, ALONE],
           maxWorkers: 2,

@@ -7,13 +7,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
-import { builtCli, top } from "../support/built-cli.ts";
+import { bundledCli, bundledPackage } from "../support/bundled-package.ts";
 
 const projects: string[] = [];
 let cli = "";
 
 beforeAll(async () => {
-  cli = await builtCli();
+  cli = await bundledCli();
 });
 
 afterAll(() => {
@@ -38,7 +38,7 @@ export function newProject(app = APP): string {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "app.js"), app);
   mkdirSync(join(folder, "node_modules"));
-  symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
+  symlinkSync(bundledPackage(), join(folder, "node_modules/sluice"), "dir");
   return folder;
 }
 

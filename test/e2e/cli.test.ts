@@ -20,7 +20,8 @@ import type { Sluice } from "../../src/api/sluice.ts";
 import { connect } from "../../src/api/sluice.ts";
 import type { App } from "../../src/core/app/app.ts";
 import { SCHEMA_VERSION } from "../../src/store/schema.ts";
-import { builtCli, top } from "../support/built-cli.ts";
+import { top } from "../support/built-cli.ts";
+import { bundledCli, bundledPackage } from "../support/bundled-package.ts";
 import { describeWithPostgres, freshPostgres } from "../support/databases.ts";
 import { childrenOf, kill } from "../support/processes.ts";
 
@@ -30,7 +31,7 @@ const workers: Running[] = [];
 const programs = new Map<string, Promise<Sluice>>();
 
 beforeAll(async () => {
-  cli = await builtCli();
+  cli = await bundledCli();
 });
 
 afterEach(async () => {
@@ -551,7 +552,7 @@ function newProject(): string {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "app.ts"), APP);
   mkdirSync(join(folder, "node_modules"));
-  symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
+  symlinkSync(bundledPackage(), join(folder, "node_modules/sluice"), "dir");
   return folder;
 }
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect, defineApp, task } from "../../src/index.ts";
 import { loadApp } from "../../src/surface/cli/load-app.ts";
 import { until } from "../e2e/support/until.ts";
-import { builtCli } from "../support/built-cli.ts";
+import { bundledCli } from "../support/bundled-package.ts";
 import { freshSqlite } from "../support/databases.ts";
 import { openWitness } from "../support/open-witness.ts";
 import { newProject, startWorker } from "./support/worker-command.ts";
@@ -16,7 +16,7 @@ async function world() {
   const file = await freshSqlite();
   const project = newProject(witness.port);
   // The app imports the built package.
-  await builtCli();
+  await bundledCli();
   const { app } = await loadApp(project.app);
   const open = async () => {
     const sluice = await connect({ store: `file:${file}`, app });

@@ -7,6 +7,7 @@ import { loadApp } from "../../src/surface/cli/load-app.ts";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
+import { bundledCli } from "../support/bundled-package.ts";
 import { openWitness } from "../support/open-witness.ts";
 import { isAlive } from "../support/processes.ts";
 import type { Witness } from "../support/witness.ts";
@@ -24,6 +25,7 @@ async function worldOn(place: Place, rest?: string): Promise<World> {
   const witness = await openWitness();
   const store = (await place.open()) as string;
   const project = newProject(witness.port, rest);
+  await bundledCli();
   const { app } = await loadApp(project.app);
   const sluice = await connect({ store, app, migrate: true });
   onTestFinished(() => sluice.close());

@@ -1,6 +1,6 @@
 // Workers are killed in the middle of a run, again and again, and the run continues where it was.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,9 +8,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Place } from "../e2e/support/places.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
-import type { WorkerCommand } from "../process/support/worker-command.ts";
+import type { Project, WorkerCommand } from "../process/support/worker-command.ts";
 import { startWorker } from "../process/support/worker-command.ts";
-import { top } from "../support/built-cli.ts";
+import { bundledPackage } from "../support/bundled-package.ts";
 import { isAlive } from "../support/processes.ts";
 import type { Width } from "./support/chain-app.ts";
 import app from "./support/chain-app.ts";
@@ -18,7 +18,7 @@ import { LoggedRun } from "./support/logged-run.ts";
 import { randomOf } from "./support/random.ts";
 import { isTidy, worldOf } from "./support/world.ts";
 
-const PROJECT = { folder: top, app: new URL("support/chain-app.ts", import.meta.url).pathname };
+const APP = new URL("support/chain-app.ts", import.meta.url);
 const SEED = 26;
 /** The longest life of a worker after it has begun a step. */
 const LIFE_MS = 120;
@@ -64,7 +64,8 @@ async function survives(place: Place, width: Width, times: number, seats: string
   vi.stubEnv("SLUICE_CLAIM_POLL_INTERVAL", "100ms");
   onTestFinished(() => void vi.unstubAllEnvs());
   const random = randomOf(SEED);
-  const work = (): Promise<WorkerCommand> => startWorker(PROJECT, "--store", url, ...seats);
+  const project = newProject();
+  const work = (): Promise<WorkerCommand> => startWorker(project, "--store", url, ...seats);
 
   const runs = [await LoggedRun.submit(sluice, folder, width)];
   let worker = await work();
@@ -111,6 +112,15 @@ async function kill(worker: WorkerCommand, run: LoggedRun): Promise<void> {
   worker.signal("SIGKILL");
   await worker.ended;
   await until(() => !children.some(isAlive), "its children are gone");
+}
+
+function newProject(): Project {
+  const folder = newFolder();
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  copyFileSync(APP, join(folder, "app.ts"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(bundledPackage(), join(folder, "node_modules/sluice"), "dir");
+  return { folder, app: join(folder, "app.ts") };
 }
 
 function newFolder(): string {

@@ -18,6 +18,7 @@ import {
   mariadbTemplate,
 } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
+import { plainSource } from "./plain-source.ts";
 import { startInstalled, start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
 
@@ -61,6 +62,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     mariadb.url === null ? null : inMariadb(mariadb.url, prefix),
   ]);
   const plainModules = newModuleFolder();
+  // Read by vitest.config.ts. Whoever watches wants what he has just written.
+  if (!project.vitest.config.watch) process.env.SLUICE_TEST_PLAIN_SOURCE = await plainSource(plainModules);
   project.provide("plainModules", plainModules);
   project.provide("databasePrefix", prefix);
   project.provide("postgresUrl", postgres.url);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFailed, onTestFinished } from "vitest";
 import { builtCli, top } from "../../support/built-cli.ts";
+import { bundledCli, bundledPackage } from "../../support/bundled-package.ts";
 import { childrenOf } from "../../support/processes.ts";
 
 const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
@@ -49,7 +50,7 @@ export function newProject(port: number, rest = ""): Project {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "app.js"), appText(port, rest));
   mkdirSync(join(folder, "node_modules"));
-  symlinkSync(top, join(folder, "node_modules/sluice"), "dir");
+  symlinkSync(bundledPackage(), join(folder, "node_modules/sluice"), "dir");
   return { folder, app: join(folder, "app.js") };
 }
 
@@ -87,7 +88,9 @@ export class WorkerCommand {
 }
 
 export async function startWorker(project: Project, ...args: string[]): Promise<WorkerCommand> {
-  const worker = new WorkerCommand(await builtCli(), project, args);
+  // An app in our own folder finds the package as it was built.
+  const cli = await (project.folder === top ? builtCli() : bundledCli());
+  const worker = new WorkerCommand(cli, project, args);
   onTestFailed(() => console.log(`Worker ${worker.pid} said:\n${worker.output}`));
   onTestFinished(async () => {
     worker.signal("SIGKILL");
