@@ -16,7 +16,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/pass-look.ts",
     from: "[...scope.queues, ...scope.elsewhere]",
     to: "scope.queues",
-    noticedBy: { file: "test/store/sqlite.test.ts", test: "shown from the queues of others" },
+    noticedBy: { file: "test/conformance/store.test.ts", test: "shown from the queues of others" },
   },
   {
     id: "undecided-lane-stays-parked",
