@@ -19,14 +19,19 @@ const OF_UNITS = {
     data: { priority: "its priority at that time" },
   },
   TaskClaimed: {
-    means: "A worker took it from the line, with all its slots.",
+    means:
+      "A worker took it from the line, with all its slots. A task claimed in advance (`prefetch`) gets its slots when it starts.",
     data: {
       attempt: "the number of the attempt",
       epoch: "the `fence` of the claim",
       session: "the ID of the worker that holds it",
     },
   },
-  TaskStarted: { means: "Its code has started.", data: {} },
+  TaskStarted: {
+    means:
+      "A task that was claimed in advance (`prefetch`) got its slots and started. Other tasks start with their claim.",
+    data: {},
+  },
   TaskLogged: {
     means: "Its code logged a line.",
     data: { message: "the line", data: "the data logged with it" },
