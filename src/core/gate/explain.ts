@@ -94,7 +94,7 @@ export class Explainer {
     return inOrderOf(unit, reasons);
   }
 
-  /** Removes hurdles until none is left. Each turn removes at least one, so the search ends. */
+  /** Removes hurdles until none is left. Each turn must remove at least one, so the search ends. */
   #search(unit: Waiter, ask: Ask): Found {
     const found = new Map<Hurdle, Reason>();
     for (;;) {
@@ -106,6 +106,9 @@ export class Explainer {
         const hurdle = this.#hurdleOf(reason, removed);
         if (!found.has(hurdle)) found.set(hurdle, this.#asItIs(unit, reason, outcome, hurdle));
       }
+      // A broken rule of `admit` becomes an error here, not a process that never answers.
+      if (found.size === removed.size)
+        throw new Error(`removing ${[...removed].join(", ")} does not remove it`);
     }
   }
 
