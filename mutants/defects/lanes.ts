@@ -3,6 +3,22 @@ import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
   {
+    id: "freed-gate-calls-only-our-queues",
+    means: "a slot freed by one worker reaches a lane of another worker's queue only with the next poll",
+    file: "src/engine/claiming/sight.ts",
+    from: "    this.#elsewhere = queuesServed(view.sessions);",
+    to: "    this.#elsewhere = queuesServed([]);",
+    noticedBy: { file: "src/engine/claiming/sight.test.ts", test: "queues of other live workers" },
+  },
+  {
+    id: "parked-lanes-elsewhere-not-shown",
+    means: "the store shows parked lanes of the asking worker's queues only",
+    file: "src/store/query/pass-look.ts",
+    from: "[...scope.queues, ...scope.elsewhere]",
+    to: "scope.queues",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "shown from the queues of others" },
+  },
+  {
     id: "undecided-lane-stays-parked",
     means: "a lane that a look could not decide stays parked on a gate with room, and nothing ever calls it",
     file: "src/engine/claiming/lane-moves.ts",

@@ -54,6 +54,7 @@ async function run(store: MemoryStore, count: number): Promise<void> {
     queues: [],
     perQueue: 0,
     parkedOn: [],
+    elsewhere: [],
     sideBySide: false,
     prefetching: 0,
   };

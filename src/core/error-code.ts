@@ -9,10 +9,14 @@ interface CodeMeaning {
 
 /** Problems with an app, a definition or a call. Nothing was changed. */
 const REFUSED = {
-  ALREADY_FINISHED: { means: "The task or the run has ended.", cure: "There is nothing left to cancel." },
+  ALREADY_FINISHED: {
+    means: "The task or the run has ended.",
+    cure: "Nothing: there is nothing left to cancel.",
+  },
   AMBIGUOUS_ID: { means: "More than one ID starts with this prefix.", cure: "Type more of the ID." },
   ASKS_TOO_MUCH: {
-    means: "A unit asks for more slots than a limit allows, or for more gates than can be kept.",
+    means:
+      "A task, run or step asks for more slots than a limit allows, or for more gates than the store can keep.",
     cure: "Ask for less, or raise the limit.",
   },
   BAD_ANSWER: {
@@ -31,7 +35,7 @@ const REFUSED = {
     means: "An app breaks one or more rules; the error lists each with its cure.",
     cure: "Fix every problem it lists.",
   },
-  BAD_CRON: { means: "A cron expression cannot be read.", cure: "Write five fields, like 0 6 * * 1." },
+  BAD_CRON: { means: "A cron expression cannot be read.", cure: "Write five or six fields, like 0 6 * * 1." },
   BAD_CURSOR: {
     means: "The text is not a cursor of the feed.",
     cure: "Pass the cursor of a change, unchanged.",
@@ -50,7 +54,7 @@ const REFUSED = {
     cure: "Pass a list, and a concurrency of 1 or more.",
   },
   BAD_KEY: {
-    means: "A sensor submits a run without a usable key.",
+    means: "A sensor submits a run without a key, or with a key that is not valid text.",
     cure: "Give each submission its own key.",
   },
   BAD_LEASE: {
@@ -67,7 +71,7 @@ const REFUSED = {
   },
   BAD_PAGE: {
     means: "The size or the start of a page is not a whole number.",
-    cure: "Give a whole number within the range.",
+    cure: "Give a whole number within the range that the error names.",
   },
   BAD_POLL: {
     means: "A poll interval is so short that polling would keep a CPU busy.",
@@ -77,9 +81,12 @@ const REFUSED = {
     means: "A task asks for a pool that its app does not declare.",
     cure: "Declare the pool, or ask for another.",
   },
-  BAD_PRIORITY: { means: "A priority is not a whole number within the range.", cure: "Give a whole number." },
+  BAD_PRIORITY: {
+    means: "A priority is not a whole number, or is out of range.",
+    cure: "Give a whole number.",
+  },
   BAD_RANK: {
-    means: "The rank of a queue is not a whole number within the range.",
+    means: "The rank of a queue is not a whole number, or is out of range.",
     cure: "Give a whole number.",
   },
   BAD_SLOTS: {
@@ -87,20 +94,23 @@ const REFUSED = {
     cure: "Give a whole number.",
   },
   BAD_STORE_URL: { means: "A URL does not name a store.", cure: "Write file:…, postgres://… or mysql://…." },
-  BAD_TAG: { means: "A tag of a run cannot be used.", cure: "Change the tag that the error names." },
+  BAD_TAG: { means: "The key or value of a tag is not valid.", cure: "Change the tag that the error names." },
   BAD_TEXT: {
     means: "A name, a key or another text is empty, too long or holds control characters.",
     cure: "Change the text that the error names.",
   },
   BAD_WORKFLOW: {
-    means: "The steps of a workflow are wired in a way that cannot run.",
+    means: "The graph of a workflow cannot run.",
     cure: "Change the step that the error names.",
   },
   GATE_IN_USE: {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
     cure: "Remove it from the app, or reset its limit.",
   },
-  NOT_ASIDE: { means: "The task, run or lane was not set aside.", cure: "Look at what was set aside." },
+  NOT_ASIDE: {
+    means: "The task, run or lane was not set aside, so there is nothing to restore.",
+    cure: "Run `sluice doctor` to see what was set aside.",
+  },
   NOT_DIRECT: {
     means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
     cure: "Submit it instead.",
@@ -111,47 +121,65 @@ const REFUSED = {
   },
   NOT_IN_PROGRESS: {
     means: "Only a run in progress can be paused or resumed.",
-    cure: "Look at the state of the run.",
+    cure: "Use runs show to see the state of the run.",
   },
   NOT_JSON: { means: "A value has no JSON form.", cure: "Pass plain data." },
-  NOT_QUEUED: { means: "The run is no longer in line.", cure: "Cancel the run itself." },
-  NO_APP: { means: "The call needs an app, and none was connected.", cure: "connect({ app })." },
+  NOT_QUEUED: { means: "The run is no longer in line.", cure: "Cancel it with runs cancel." },
+  NO_APP: {
+    means: "The call needs an app, and none was connected.",
+    cure: "Pass the app: connect({ app }).",
+  },
   NO_APP_FILE: {
-    means: "The app file does not exist, or was not named.",
+    means: "The app file does not exist, or the call does not name it.",
     cure: "Name the file that exports the app.",
   },
   NO_CALLER_TRANSACTION: {
     means: "This store cannot enqueue inside the caller's transaction.",
     cure: "Use PostgreSQL, or enqueue after the commit with an idempotency key.",
   },
-  NO_ITEMS: { means: "The step has no items.", cure: "Look at the run." },
+  NO_ITEMS: {
+    means: "The step is not a step over a list, or has not put its items in line yet.",
+    cure: "Use runs show to see the steps of the run.",
+  },
   NO_OWNER: { means: "A Kubernetes executor has no owner.", cure: "Name this installation." },
   NO_PARENT: {
-    means: "A process that serves a parent was not started by one.",
+    means: "A child process of a worker was started by hand.",
     cure: "Let a worker start it.",
   },
-  NO_QUEUES: { means: "A worker would serve no queue.", cure: "Name one, or leave the list out." },
-  NO_STEP: { means: "A pod was not told which step to run.", cure: "Let the Kubernetes executor start it." },
-  NO_STORE: { means: "There is no store at this path.", cure: "Start one, or name another." },
-  NO_VALUE_YET: {
-    means: "A workflow computes with a value that is known only when it runs.",
-    cure: "Move the computation into a step.",
+  NO_QUEUES: {
+    means: "The list of queues for a worker is empty.",
+    cure: "Name a queue, or leave the list out.",
   },
-  PART_OF_A_RUN: { means: "A step cannot be retried alone.", cure: "Run its run again." },
+  NO_STEP: {
+    means: "The variable SLUICE_STEP is missing, so the pod does not know its step.",
+    cure: "Let the Kubernetes executor start it.",
+  },
+  NO_STORE: {
+    means: "There is no store at this path.",
+    cure: "Check the path, or start sluice dev, which creates a store.",
+  },
+  NO_VALUE_YET: {
+    means: "The definition of a workflow computes with a reference, whose value does not exist yet.",
+    cure: "Compute in a task.",
+  },
+  PART_OF_A_RUN: {
+    means: "The task is a step of a run, so it cannot be retried alone.",
+    cure: "Run the whole run again with runs rerun.",
+  },
   STARTED: { means: "An executor was started twice.", cure: "Start it once." },
   SUCCEEDED: {
     means: "The task has succeeded, so running it again would repeat its effects.",
-    cure: "Force it if you want that.",
+    cure: "Use --force if you want that.",
   },
   TRIGGER_TAKEN: {
     means: "Another app owns a schedule, sensor or automation with this name.",
-    cure: "Choose another ID, or deploy the other app without it.",
+    cure: "Choose another ID, or remove it from the other app and deploy that app.",
   },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
-    cure: "Check the name, or create the gate.",
+    cure: "Check the name, or create the gate with --new.",
   },
-  UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List the tasks or the runs." },
+  UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List the tasks or the runs to find the ID." },
   UNKNOWN_KIND: {
     means: "The feed has no changes of this kind.",
     cure: "Use one of the kinds of events.",
@@ -173,12 +201,12 @@ const REFUSED = {
 /** Problems with the store or the connection to it. */
 const OF_STORE = {
   AMBIGUOUS_COMMIT: {
-    means: "The connection was lost during a commit, so it may or may not have happened.",
-    cure: "Nothing: the worker checks by itself. Make your own calls with an idempotency key.",
+    means: "The connection was lost during a commit, so the commit may or may not have happened.",
+    cure: "A worker finds out by itself. Give your own calls an idempotency key, and repeat them.",
   },
   BAD_DATA: {
     means: "The database refused a value or cannot read a row.",
-    cure: "Read the cause; a worker sets the lane aside and continues.",
+    cure: "Read the cause. A worker sets the lane aside and continues with other work.",
   },
   FEED_EXPIRED: {
     means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
@@ -189,88 +217,96 @@ const OF_STORE = {
     cure: "Wait for it, then migrate again.",
   },
   NOT_DURABLE: {
-    means: "SQLite would not promise that a commit survives a power cut.",
+    means: "This build of SQLite does not guarantee that a commit survives a power cut.",
     cure: "Use another build of SQLite.",
   },
   POOLER_IN_BETWEEN: {
     means: "A connection pooler in transaction mode is between Sluice and PostgreSQL.",
-    cure: "Connect to the server, or open the store with pooler: true.",
+    cure: "Connect to the server directly, or open the store in code: openPostgres({ url, pooler: true }).",
   },
-  SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
-  SCHEMA_NEWER: { means: "A newer version has migrated the store.", cure: "Upgrade." },
+  SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Run sluice migrate." },
+  SCHEMA_NEWER: { means: "A newer version of Sluice has migrated the store.", cure: "Upgrade Sluice." },
   STORE_CLOSED: {
     means: "The store was closed while somebody followed its feed.",
     cure: "Connect again.",
   },
   STORE_FULL: {
     means: "The disk of the store is full.",
-    cure: "Free some space; work resumes automatically.",
+    cure: "Free some space. Work resumes automatically.",
   },
   STORE_GONE: {
-    means: "The file of the store was deleted, moved or replaced while it was open; its worker has stopped.",
+    means:
+      "The file of the store was deleted, moved or replaced while it was open. Its workers have stopped.",
     cure: "Put the right file back, then start again.",
   },
-  STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Use the primary." },
+  STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Connect to the primary server." },
   STORE_REFUSED: {
     means: "The store was reached, but it refused the request.",
-    cure: "Read the cause: usually a permission or a setting.",
+    cure: "Read the cause. It is usually a permission or a setting.",
   },
   STORE_UNREACHABLE: {
-    means: "The store did not answer.",
-    cure: "Check its address and that it is running; workers retry.",
+    means: "The store could not be reached, or the connection to it was lost.",
+    cure: "Check its address, and that it is running. A running worker tries again by itself. A worker that is just starting exits with code 1.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 
 /** How an attempt, a task or a run ended. These codes are stored with it. */
 const OF_ENDING = {
   ABORTED: {
-    means: "The attempt was told to stop, without a reason that has a code.",
+    means: "The attempt was aborted for a reason that has no code of its own.",
     cure: "Read the message.",
   },
-  CANCELLED: { means: "Somebody cancelled it.", cure: "Retry it if that was a mistake." },
+  CANCELLED: { means: "The task, step or run was cancelled.", cure: "Retry it if that was a mistake." },
   CLAIM_TIMEOUT: {
-    means: "A step waited for its pools longer than the claim timeout.",
-    cure: "Raise the limit of the pool, or the claim timeout.",
+    means: "A step that asks for pools or mutexes waited longer than SLUICE_CLAIM_TIMEOUT.",
+    cure: "Raise the limit that the message names, or the claim timeout.",
   },
   EXPIRED: {
-    means: "Its deadline passed before it could start.",
-    cure: "Give it more time, or more workers.",
+    means: "The deadline (`goodUntil`) passed before the task started.",
+    cure: "Give a later deadline, or add workers.",
   },
   LEASE_LOST: {
-    means: "Its worker was gone or silent for longer than its lease.",
-    cure: "It is retried as its retry policy allows; make the task idempotent.",
+    means: "The worker did not renew the lease in time: it died, was frozen, or could not reach the store.",
+    cure: "The option retry decides whether another attempt follows. Make the task idempotent.",
   },
   MALFORMED_RUN: {
-    means: "The stored run cannot be read or advanced.",
-    cure: "Submit it again, and report it.",
+    means:
+      "The stored run cannot be read, or the database refused its next step: its row was damaged, or a value is too large.",
+    cure: "Read the message. Pass smaller values between steps, or submit the run again.",
   },
   NOT_BEGUN: {
-    means: "No process could start it in time; the attempt does not count.",
-    cure: "Nothing: it goes back in line.",
+    means: "No process could begin the task in time. The attempt does not count.",
+    cure: "Nothing: the task goes back in line.",
   },
-  NOT_RUNNING: { means: "The processes of the executor are not running.", cure: "Start the worker again." },
+  NOT_RUNNING: {
+    means: "The child processes of the worker are not running.",
+    cure: "Start the worker again.",
+  },
   PROCESS_DIED: {
-    means: "The process that ran it died.",
-    cure: "Read the exit code or the signal; it is retried as its retry policy allows.",
+    means: "The child process that ran the task died.",
+    cure: "Read the exit code or the signal. The option retry decides whether another attempt follows.",
   },
-  PROCESS_NOT_STARTED: { means: "A child process could not start.", cure: "Read why the app did not load." },
+  PROCESS_NOT_STARTED: {
+    means: "A child process could not start.",
+    cure: "Read the message. Usually the app could not be loaded.",
+  },
   QUARANTINED: {
-    means: "It lost its worker three times, so it may be what kills the workers.",
-    cure: "Find out why, then retry it by hand.",
+    means: "The task lost its process or worker three times, so its code may be the cause.",
+    cure: "Find the cause, then retry the task by hand.",
   },
   RESULT_NOT_JSON: { means: "A result has no JSON form.", cure: "Return plain data." },
   RESULT_NOT_STORED: {
-    means: "Its result or error could not be stored.",
+    means: "The store refused the result or the error of the task.",
     cure: "Return something smaller or simpler.",
   },
   RESULT_TOO_LARGE: {
     means: "The result is too large for a pod to return.",
     cure: "Store the data elsewhere and return a reference to it.",
   },
-  RUN_TIMEOUT: { means: "The run took longer than its timeout.", cure: "Give it more time." },
+  RUN_TIMEOUT: { means: "The run took longer than its timeout.", cure: "Raise the timeout of the workflow." },
   SET_ASIDE: {
-    means: "A lane could not be processed and was set aside; everything else continues.",
-    cure: "Fix what is wrong with it, then restore the lane.",
+    means: "A pass could not process a lane, so it set the lane aside. All other work continues.",
+    cure: "Fix the cause, then restore the lane.",
   },
   START_TIMEOUT: {
     means: "The run was admitted, but no worker started it in time.",
@@ -278,11 +314,11 @@ const OF_ENDING = {
   },
   STEPS_FAILED: {
     means: "One or more steps of the run did not succeed.",
-    cure: "Look at the steps, then run it again.",
+    cure: "Use runs show to see which steps failed. Fix the cause, then run it again.",
   },
   TIMEOUT: {
     means: "An attempt took longer than its timeout.",
-    cure: "Give it more time, or make it faster.",
+    cure: "Raise the timeout, or make the code faster.",
   },
   WORKER_STOPPED: {
     means: "The worker stopped before the task was done.",
@@ -299,7 +335,7 @@ const OF_PODS = {
   KUBERNETES_AWAY: { means: "The Kubernetes API did not answer.", cure: "Nothing: the worker asks again." },
   KUBERNETES_REFUSED: {
     means: "The Kubernetes API refused a request.",
-    cure: "Check the permissions of the service account.",
+    cure: "Read the cause. Check the rights of the worker's account.",
   },
   NO_CLUSTER: {
     means: "No cluster can be reached with the given configuration.",
@@ -309,15 +345,15 @@ const OF_PODS = {
     means: "The package for Kubernetes is not installed.",
     cure: "Install @kubernetes/client-node.",
   },
-  NO_POD: { means: "The step does not say in which pod it runs.", cure: "Name an image." },
+  NO_POD: { means: "The step runs in a pod, but has no image.", cure: "Name an image." },
   NO_RESULT: {
     means: "The pod succeeded, but the end of its log holds no result.",
-    cure: "Let its command run the step, or print the result line.",
+    cure: "Let the command of the pod run sluice step, or print the ended line.",
   },
   POD_FAILED: { means: "The pod ended with an error.", cure: "Read its log." },
   POD_LOST: {
-    means: "The pod is gone, and how it ended is not known.",
-    cure: "It is retried as its retry policy allows.",
+    means: "The pod is gone, and nobody knows how it ended.",
+    cure: "The option retry decides whether another attempt follows.",
   },
   POD_NAME_TAKEN: { means: "A pod with this name was created for something else.", cure: "Delete it." },
   POD_NOT_STARTED: { means: "The pod did not start in time.", cure: "Check image, resources and quotas." },
@@ -325,11 +361,17 @@ const OF_PODS = {
     means: "The pod used more memory than its limit allows.",
     cure: "Raise its memory limit.",
   },
-  POD_STOPPED: { means: "The pod was told to stop.", cure: "It is retried as its retry policy allows." },
-  RESULT_CUT_OFF: { means: "The line with the result is cut off in the log.", cure: "Return less." },
+  POD_STOPPED: {
+    means: "The pod was told to stop.",
+    cure: "The option retry decides whether another attempt follows.",
+  },
+  RESULT_CUT_OFF: {
+    means: "The line with the result is cut off in the log.",
+    cure: "Return a smaller result.",
+  },
   RESULT_LOST: {
     means: "The log with the result could not be read.",
-    cure: "It is retried as its retry policy allows.",
+    cure: "The option retry decides whether another attempt follows.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 

@@ -10,41 +10,47 @@ export interface EventMeaning {
 
 const WHO = { by: "who did it" };
 const CHANGE = { ...WHO, from: "the limit before", to: "the limit in force now" };
-const ERROR = { name: "the error's name", message: "what it said", code: "its code, if it has one" };
+const ERROR = { name: "the error's name", message: "its message", code: "its code, if it has one" };
 
 /** The subject is a unit: a task, a step or a run. */
 const OF_UNITS = {
   TaskEnqueued: {
-    means: "It was put in line, or will be when its delay has passed.",
-    data: { priority: "its first priority" },
+    means: "It was enqueued. If it has a delay, it stands in line once the delay has passed.",
+    data: { priority: "its priority at that time" },
   },
   TaskClaimed: {
-    means: "A worker took it from the line, with all its slots.",
+    means:
+      "A worker took it from the line, with all its slots. A task claimed in advance (`prefetch`) gets its slots when it starts.",
     data: {
       attempt: "the number of the attempt",
-      epoch: "the epoch of the claim, its `fence`",
-      session: "the session that holds it",
+      epoch: "the `fence` of the claim",
+      session: "the ID of the worker that holds it",
     },
   },
-  TaskStarted: { means: "Its code has started.", data: {} },
+  TaskStarted: {
+    means:
+      "A task that was claimed in advance (`prefetch`) got its slots and started. Other tasks start with their claim.",
+    data: {},
+  },
   TaskLogged: {
     means: "Its code logged a line.",
     data: { message: "the line", data: "the data logged with it" },
   },
   TaskRetried: {
-    means: "An attempt failed and another follows; or somebody put it back in line.",
+    means: "An attempt failed and another one follows, or somebody retried it by hand.",
     data: {
-      delayMs: "how long it waits",
-      error: "what failed",
-      by: "who put it back",
+      delayMs: "the delay before the next attempt",
+      error: "the error of the attempt",
+      by: "who retried it by hand",
       was: "its state before that",
     },
   },
   TaskReturned: {
-    means: "It went back in line without losing an attempt: its code had not started.",
+    means:
+      "It went back in line and kept its attempt, because its code had not started or its worker was stopping.",
     data: ERROR,
   },
-  TaskLost: { means: "Its worker was lost while its code ran; another attempt follows.", data: ERROR },
+  TaskLost: { means: "Its worker was lost while its code ran. Another attempt follows.", data: ERROR },
   TaskReprioritized: {
     means: "Its priority was changed.",
     data: { ...WHO, from: "the priority before", to: "the new one" },
@@ -54,16 +60,20 @@ const OF_UNITS = {
   TaskCancelled: { means: "It was cancelled.", data: WHO },
   TaskExpired: { means: "Its deadline passed before it started.", data: ERROR },
   TaskQuarantined: { means: "It lost its worker three times and is not retried automatically.", data: ERROR },
-  StepSlotRenewed: { means: "The lease of a pool that it holds was renewed.", data: {} },
+  StepSlotRenewed: {
+    means: "The lease of its pools was renewed. A task outside of a run has this event too.",
+    data: {},
+  },
 } as const satisfies Record<string, EventMeaning>;
 
 /** The subject is a lane. */
 const OF_LANES = {
   LaneWaiting: {
-    means: "The gates that the lane waits for have changed.",
-    data: { "[ … ]": "the keys of the gates that block it; empty when it moves" },
+    means:
+      "The gates that a lane waits for have changed. A lane is all waiting units of one task with the same asks.",
+    data: { "[ … ]": "the keys of the gates that block it; an empty list if none does" },
   },
-  LaneRestored: { means: "A lane that was set aside was put back.", data: WHO },
+  LaneRestored: { means: "A lane that was set aside was put back in line.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
 
 /** The subject is the key of a gate. */
@@ -82,26 +92,29 @@ const OF_TRIGGERS = {
 
 /** Reported by the feed, kept in no history. */
 const OF_FEED = {
-  StepSkipped: { means: "A step of a run was skipped.", data: { because: "why" } },
+  StepSkipped: { means: "A step of a run was skipped.", data: { because: "the reason" } },
   StepLogged: {
     means: "The code of a step logged a line.",
-    data: { message: "the line", data: "what came with it" },
+    data: { message: "the line", data: "the data logged with it" },
   },
   StepReprioritized: {
     means: "The priority of a step was changed.",
     data: { ...WHO, from: "the priority before", to: "the new one" },
   },
   LimitDeclared: {
-    means: "An app declared a limit, and with it another one is in force.",
+    means: "An app declared a limit, and this changed the limit in force.",
     data: { app: "the app", from: "the limit before", to: "the limit in force now" },
   },
-  LaneSetAside: { means: "A lane could not be processed and was set aside.", data: { error: "why" } },
+  LaneSetAside: {
+    means: "A pass could not process a lane, so it set the lane aside.",
+    data: { error: "the error" },
+  },
   WorkerStarted: {
     means: "A worker has started.",
     data: { name: "its name", slots: "how many slots it has" },
   },
   WorkerStopped: { means: "A worker has stopped.", data: { name: "its name" } },
-  WorkerLost: { means: "A worker was not heard of until its lease had run out.", data: { name: "its name" } },
+  WorkerLost: { means: "The lease of a worker ended without a renewal.", data: { name: "its name" } },
 } as const satisfies Record<string, EventMeaning>;
 
 export const FEED_EVENTS: Readonly<Record<keyof typeof OF_FEED, EventMeaning>> = OF_FEED;

@@ -3,11 +3,11 @@
  * time until the next poll; a needless one costs a look.
  */
 export const HINTS = {
-  work: "Tasks may be able to start: workers make a pass.",
-  runs: "Runs may be able to start or continue: coordinators and triggers look.",
-  later: "Something was delayed: the worker that moves due units into line looks when the next one is due.",
-  cancel: "Something was cancelled or ended early: workers look for claims that they no longer hold.",
-  feed: "The feed has something new: whoever follows it reads on.",
+  work: "Tasks may be able to start. Workers make a pass.",
+  runs: "Runs may be able to start or continue. Workers check runs and triggers.",
+  later: "A unit was delayed. Workers check again when the next unit is due.",
+  cancel: "A unit was cancelled or ended early. Workers check which of their claims are over.",
+  feed: "The feed has new changes. Its listeners read them.",
 } as const;
 
 export type Hint = keyof typeof HINTS;

@@ -25,7 +25,7 @@ export interface ParkedLists {
 /** The most lanes of one gate and queue in one pass. The next pass sees the rest. */
 const MOST_AT_ONCE = 16;
 const FRONT = 2;
-/** The most lists in one pass. A union in SQLite has at most 500 parts. */
+/** The most lists in one pass, own queues first. The poll finds the rest. A union in SQLite has at most 500 parts. */
 const MOST_LISTS = 200;
 const ANY_NUMBER = 2 ** 31 - 1;
 
@@ -37,18 +37,26 @@ export function parkedLists(
 ): ParkedLists {
   const held = heldPerGate(usage);
   const rows = new Map(gates.map((gate) => [gate.key, gate]));
-  const fitting: ParkedList[] = [];
-  const fronts: ParkedList[] = [];
-  for (const { gate, queue: first } of parkedAt) {
+  const open = parkedAt.flatMap(({ gate, queue }) => {
     const row = rows.get(gate);
     const free = row ? Math.min(ANY_NUMBER, room(row, held.get(gate) ?? 0)) : 0;
-    if (!row || free === 0 || fitting.length >= MOST_LISTS) continue;
-    for (const queue of new Set([first, ...queues])) {
-      fitting.push({ gate, queue, most: free, take: Math.min(free, MOST_AT_ONCE) + 1 });
-      if (row.line !== "skip" && row.limit !== UNLIMITED && row.limit !== null)
-        fronts.push({ gate, queue, most: row.limit, take: FRONT });
-    }
-  }
+    return row && free > 0 ? [{ gate, row, free, first: queue }] : [];
+  });
+  const lists = [
+    ...open.map((each) => ({ ...each, queue: each.first })),
+    ...queues.flatMap((queue) => open.flatMap((each) => (each.first === queue ? [] : [{ ...each, queue }]))),
+  ].slice(0, MOST_LISTS);
+  const fitting = lists.map(({ gate, queue, free }) => ({
+    gate,
+    queue,
+    most: free,
+    take: Math.min(free, MOST_AT_ONCE) + 1,
+  }));
+  const fronts = lists.flatMap(({ gate, queue, row: { line, limit } }) =>
+    line === "skip" || limit === UNLIMITED || limit === null
+      ? []
+      : [{ gate, queue, most: limit, take: FRONT }],
+  );
   return { fitting, fronts };
 }
 

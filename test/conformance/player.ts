@@ -251,6 +251,7 @@ export class Player {
       queues: QUEUES,
       perQueue: 3,
       parkedOn: command.parked && !command.shared ? gates : [],
+      elsewhere: [],
       sideBySide: false,
       prefetching: command.prefetching,
     };
@@ -823,6 +824,7 @@ const intakeOnly: Scope = {
   queues: [],
   perQueue: 1,
   parkedOn: [],
+  elsewhere: [],
   sideBySide: false,
   prefetching: 0,
 };

@@ -58,6 +58,7 @@ export function scopeOf(more: Partial<Scope> = {}): Scope {
     queues: [],
     perQueue: 10,
     parkedOn: [],
+    elsewhere: [],
     sideBySide: false,
     prefetching: 0,
     ...more,

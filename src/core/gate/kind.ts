@@ -49,8 +49,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     title: only("runs", "the run cap"),
   },
   tag: {
-    key: "tag:KEY or tag:KEY=VALUE",
-    means: "How many runs with a tag may be in progress at once.",
+    key: "tag:KEY or tag:KEY=VALUE or tag:KEY=*",
+    means:
+      "How many runs with a tag may be in progress at once. `tag:KEY=*` is the limit for each value of the tag.",
     askedBy: "every run with the tag",
     line: "skip",
     limit: UNLIMITED,
@@ -58,15 +59,16 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   run: {
     key: "run:ID/NAME",
-    means: "The limits of one run: the caps of its executors and the windows of its lists.",
+    means:
+      "A limit of one run: `workers`, `async`, `in-process` or `pods` of its executor, or `items/STEP`, the window of a step over a list.",
     askedBy: "the steps of the run",
     line: "skip",
     limit: UNLIMITED,
     title: ofRun,
   },
   pool: {
-    key: "pool:NAME or pool:NAME=VALUE",
-    means: "Slots of a scarce resource. With a value, each value has the limit of `pool:NAME=*`.",
+    key: "pool:NAME or pool:NAME=VALUE or pool:NAME=*",
+    means: "Slots of a shared resource. `pool:NAME=*` is the limit for each value.",
     askedBy: "tasks, steps and workflows that name it in `pools`",
     line: "bypass",
     limit: null,
@@ -74,7 +76,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   mutex: {
     key: "mutex:NAME",
-    means: "A lock that only one unit may hold.",
+    means: "A lock that one unit may hold at a time.",
     askedBy: "steps and workflows that name it in `mutexes`",
     line: "strict",
     limit: 1,
@@ -82,8 +84,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   semaphore: {
     key: "semaphore:NAME",
-    means: "A lock that a fixed number of units may hold, in strict order.",
-    askedBy: "nothing yet",
+    means: "Reserved: nothing asks for it yet, so it has no effect.",
+    askedBy: "nothing",
     line: "strict",
     limit: null,
     title: called("semaphore"),

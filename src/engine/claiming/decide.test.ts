@@ -103,6 +103,7 @@ function decided(view: Partial<View>, turn: Turn = {}): Decision {
     queues: ["q"],
     perQueue: 32,
     parkedOn: [],
+    elsewhere: [],
     sideBySide: false,
     prefetching: 0,
     ...turn.scope,

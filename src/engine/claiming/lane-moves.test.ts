@@ -41,6 +41,7 @@ const scope: Scope = {
   queues: [],
   perQueue: 32,
   parkedOn: [],
+  elsewhere: [],
   sideBySide: false,
   prefetching: 0,
 };

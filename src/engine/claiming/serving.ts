@@ -43,6 +43,11 @@ export function doesServe(serves: string, lane: { readonly queue: string; readon
   return queues.has(lane.queue) && (tasks.has(lane.task) || tasks.has(ANY));
 }
 
+/** All queues that these sessions serve. */
+export function queuesServed(sessions: readonly SessionRow[]): string[] {
+  return [...new Set(sessions.flatMap(({ serves }) => [...servesOf(serves).queues]))];
+}
+
 /** The positions of the sessions that serve a lane. */
 export function serving(
   sessions: readonly SessionRow[],

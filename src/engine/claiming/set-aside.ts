@@ -34,6 +34,7 @@ const bare = (scope: Scope): Scope => ({
   intake: false,
   queues: [],
   parkedOn: [],
+  elsewhere: [],
   prefetching: 0,
 });
 

@@ -3,6 +3,7 @@ import type { LaneSpec } from "../../store/lane.ts";
 import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 import { CROWDED } from "./lane-moves.ts";
+import { servesText } from "./serving.ts";
 import { Sight } from "./sight.ts";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -52,6 +53,8 @@ interface Pass {
   /** Lanes with waiting units, and lanes with admitted units. */
   readonly waiting?: readonly string[];
   readonly admitted?: readonly string[];
+  /** The queues of each live session. */
+  readonly serving?: readonly (readonly string[])[];
 }
 
 /** One pass as the sight sees it: what it looked at, and the result. */
@@ -69,7 +72,11 @@ function learn(sight: Sight, look: Look, pass: Pass): boolean {
       goodUntil: null,
     })),
     prefetched: [],
-    sessions: [],
+    sessions: (pass.serving ?? []).map((queues, index) => ({
+      id: `s${index}`,
+      slots: 1,
+      serves: servesText(queues, ["t"]),
+    })),
     lost: [],
     beyond: pass.beyond ?? [],
   };
@@ -348,6 +355,16 @@ describe("gates that lanes are parked on", () => {
     learn(sight, sight.scope(NONE, 1), { lanes: [row(lane)], gates: [gate("pool:x", -1)], waiting: ["a"] });
     const look = sight.scope(NONE, 1);
     expect([look.exclusive, look.parkedOn]).toEqual([[], ["pool:x"]]);
+  });
+
+  test("are looked at in the queues of other live workers too: a slot that we free may be theirs", () => {
+    const sight = all();
+    expect(sight.scope(NONE, 1).elsewhere).toEqual([]);
+    learn(sight, sight.scope(NONE, 1), { serving: [["q"], ["r", "q"], ["s"]] });
+    const look = sight.scope(NONE, 1);
+    expect([look.queues, look.elsewhere]).toEqual([["q"], ["r", "s"]]);
+    learn(sight, look, { serving: [["q"]] });
+    expect(sight.scope(NONE, 1).elsewhere).toEqual([]);
   });
 
   test("are looked at once more when a pass could not show all who may fit", () => {

@@ -10,7 +10,7 @@ import type { LaneRow, Scope, View } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 import { CROWDED } from "./lane-moves.ts";
 import { SeenGates } from "./seen-gates.ts";
-import { MOST_FOREIGN } from "./serving.ts";
+import { MOST_FOREIGN, queuesServed } from "./serving.ts";
 import { placeOf } from "./snapshot.ts";
 
 /** The most lanes that one pass looks at. The best come first. */
@@ -38,6 +38,8 @@ export class Sight {
   /** Lanes that do not concern us, until they share with ours a gate that can bind. */
   readonly #aside = new Map<string, LaneSpec>();
   readonly #queues: Set<string>;
+  /** Queues that other live sessions serve. */
+  #elsewhere: readonly string[] = [];
   readonly #gates = new SeenGates();
   /** Parked lanes that their gate has room for. */
   #next = new Map<string, Known>();
@@ -106,7 +108,15 @@ export class Sight {
     budget: number,
   ): Pick<
     Scope,
-    "lanes" | "without" | "exclusive" | "shared" | "queues" | "perQueue" | "parkedOn" | "sideBySide"
+    | "lanes"
+    | "without"
+    | "exclusive"
+    | "shared"
+    | "queues"
+    | "perQueue"
+    | "parkedOn"
+    | "elsewhere"
+    | "sideBySide"
   > {
     const chosen = this.#choose(always);
     const told = this.#told.splice(0, MOST_TOLD);
@@ -120,6 +130,7 @@ export class Sight {
       queues: [...this.#queues],
       perQueue: LOOKAHEAD,
       parkedOn: keys,
+      elsewhere: this.#elsewhere.filter((queue) => !this.#queues.has(queue)),
       sideBySide: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
   }
@@ -151,6 +162,7 @@ export class Sight {
   /** After a pass: replaces what was believed by what was seen. */
   learn(view: View, scope: Scope, decision: Decision): void {
     this.#gates.learn(view.gates);
+    this.#elsewhere = queuesServed(view.sessions);
     const seen = new Map(view.lanes.map((lane) => [lane.id, lane]));
     for (const { id } of scope.lanes) {
       this.#looked.add(id);

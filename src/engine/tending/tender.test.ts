@@ -188,6 +188,7 @@ describe("parked gates", () => {
       queues: [],
       perQueue: 0,
       parkedOn: [],
+      elsewhere: [],
       sideBySide: false,
       prefetching: 0,
     };

@@ -37,6 +37,7 @@ const scope: Scope = {
   queues: ["mail"],
   perQueue: 4,
   parkedOn: [],
+  elsewhere: [],
   sideBySide: false,
   prefetching: 0,
 };

@@ -53,7 +53,12 @@ function lookAround(tables: Tables, now: number, scope: Scope, gone: readonly St
   const named = scope.lanes.map(({ id }) => id);
   const gates = gatesOf(tables, scope);
   const parkedAt = scope.parkedOn.flatMap((gate) => look.parkedQueues(tables, gate).slice(0, 1));
-  const lists = parkedLists(parkedAt, scope.queues, gates, look.usage(tables, now, []));
+  const lists = parkedLists(
+    parkedAt,
+    [...scope.queues, ...scope.elsewhere],
+    gates,
+    look.usage(tables, now, []),
+  );
   const known = new Set([...named, ...scope.without]);
   const lost = look.lost(tables, now);
   return {

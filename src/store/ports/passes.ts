@@ -41,6 +41,8 @@ export interface Scope {
   readonly without: readonly string[];
   /** Gates whose parked lanes are wanted if the gate has room. This pass locks these gates too. */
   readonly parkedOn: readonly string[];
+  /** Queues of other workers. Parked lanes are shown from there too, because a slot freed here may be theirs. */
+  readonly elsewhere: readonly string[];
   /**
    * No gate makes claimers take turns here, so they work side by side. Units that another claimer has locked
    * are skipped.

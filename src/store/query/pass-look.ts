@@ -66,7 +66,12 @@ export interface Looked {
 export function* lookAround(scope: Scope, seen: PassSeen): Flow<Looked> {
   const gates = gateRows(seen.gates);
   const parkedAt = seen.parked.flatMap(({ gate, queue }) => (queue === null ? [] : [{ gate, queue }]));
-  const lists = parkedLists(parkedAt, scope.queues, gates, unlessInHand(seen.usage, []));
+  const lists = parkedLists(
+    parkedAt,
+    [...scope.queues, ...scope.elsewhere],
+    gates,
+    unlessInHand(seen.usage, []),
+  );
   const laneIds = scope.lanes.map(({ id }) => id);
   const { lost, lapsed, ...more } = yield* lookFurther(seen.usage, lists, laneIds);
   const view: View = {

@@ -69,6 +69,7 @@ export function scopeOf(lanes: readonly LaneSpec[], more: Partial<Scope> = {}): 
     queues: [],
     perQueue: 10,
     parkedOn: [],
+    elsewhere: [],
     sideBySide: false,
     prefetching: 0,
     ...more,

@@ -1,5 +1,6 @@
 /** Lanes parked on a gate: no pass sees them until the gate has room. */
 import { expect, test } from "vitest";
+import { laneOf } from "../../store/lane.ts";
 import type { Fresh } from "./bench.ts";
 import { BULK, MAIL, newTask } from "./bench.ts";
 
@@ -48,6 +49,21 @@ export function parkingSuite(fresh: Fresh): void {
     expect(back.lanes.map(({ id }) => id)).toEqual([BULK.id]);
     expect(back.parked?.map(({ id }) => id)).toEqual([MAIL.id]);
     expect(await bench.lane(MAIL)).toMatchObject({ state: "parked", parked: "pool:smtp" });
+  });
+
+  test("is shown from the queues of others too, whichever queue comes first there", async () => {
+    const bench = await fresh();
+    const elsewhere = laneOf("parcels", "send", [{ gate: "pool:smtp", slots: 1 }]);
+    await bench.store.changeLimit({ key: "pool:smtp", to: "value", limit: 2, by: "ann" });
+    await bench.enqueue(newTask("a", { lane: BULK }), newTask("b", { lane: elsewhere }));
+    await bench.intake();
+    await bench.move(BULK, { state: "parked", parked: "pool:smtp", slots: 3 });
+    await bench.move(elsewhere, { state: "parked", parked: "pool:smtp", slots: 1 });
+    const more = { parkedOn: ["pool:smtp"], exclusive: ["pool:smtp"], queues: ["mail"] };
+    const ours = await bench.look([], more);
+    expect(ours.parked?.map(({ id }) => id)).toEqual([]);
+    const all = await bench.look([], { ...more, elsewhere: ["parcels"] });
+    expect(all.parked?.map(({ id }) => id)).toEqual([elsewhere.id]);
   });
 
   test("named by the scope is shown once, with its own units once", async () => {
