@@ -109,7 +109,7 @@ const REFUSED = {
   },
   NOT_ASIDE: {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
-    cure: "Run `sluice doctor` to see what was set aside.",
+    cure: "List what was set aside.",
   },
   NOT_DIRECT: {
     means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
@@ -156,7 +156,7 @@ const REFUSED = {
   },
   NO_STORE: {
     means: "There is no store at this path.",
-    cure: "Check the path, or start sluice dev, which creates a store.",
+    cure: "Check the path, or start development mode, which creates a store.",
   },
   NO_VALUE_YET: {
     means: "The definition of a workflow computes with a reference, whose value does not exist yet.",
@@ -169,7 +169,7 @@ const REFUSED = {
   STARTED: { means: "An executor was started twice.", cure: "Start it once." },
   SUCCEEDED: {
     means: "The task has succeeded, so running it again would repeat its effects.",
-    cure: "Use --force if you want that.",
+    cure: "Force it if you want that.",
   },
   TRIGGER_TAKEN: {
     means: "Another app owns a schedule, sensor or automation with this name.",
@@ -177,7 +177,7 @@ const REFUSED = {
   },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
-    cure: "Check the name, or create the gate with --new.",
+    cure: "Check the name, or ask for a new gate.",
   },
   UNKNOWN_ID: { means: "No task or run has this ID.", cure: "List the tasks or the runs to find the ID." },
   UNKNOWN_KIND: {
@@ -224,7 +224,7 @@ const OF_STORE = {
     means: "A connection pooler in transaction mode is between Sluice and PostgreSQL.",
     cure: "Connect to the server directly, or open the store in code: openPostgres({ url, pooler: true }).",
   },
-  SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Run sluice migrate." },
+  SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
   SCHEMA_NEWER: { means: "A newer version of Sluice has migrated the store.", cure: "Upgrade Sluice." },
   STORE_CLOSED: {
     means: "The store was closed while somebody followed its feed.",
@@ -348,7 +348,7 @@ const OF_PODS = {
   NO_POD: { means: "The step runs in a pod, but has no image.", cure: "Name an image." },
   NO_RESULT: {
     means: "The pod succeeded, but the end of its log holds no result.",
-    cure: "Let the command of the pod run sluice step, or print the ended line.",
+    cure: "Let the command of the pod run the step, or print the result line.",
   },
   POD_FAILED: { means: "The pod ended with an error.", cure: "Read its log." },
   POD_LOST: {

@@ -2,7 +2,7 @@
 // SLUICE_TEST_POSTGRES, SLUICE_TEST_POSTGRES_INSTALLED and SLUICE_TEST_MARIADB: a URL uses that server
 // instead, "off" skips its suites.
 
-import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -62,7 +62,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     mariadb.url === null ? null : inMariadb(mariadb.url, prefix),
   ]);
   const plainModules = newModuleFolder();
-  // Read by vitest.config.ts. Whoever watches wants what he has just written.
+  // Read by vitest.config.ts. In watch mode, tests import the sources themselves.
   if (!project.vitest.config.watch) process.env.SLUICE_TEST_PLAIN_SOURCE = await plainSource(plainModules);
   project.provide("plainModules", plainModules);
   project.provide("databasePrefix", prefix);
@@ -102,6 +102,8 @@ async function inMariadb(server: string, prefix: string): Promise<MariadbTemplat
 /** Modules in this folder find the same packages as ours. */
 function newModuleFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sluice-modules-"));
+  // One test starts the command as another user.
+  chmodSync(folder, 0o755);
   symlinkSync(join(top, "node_modules"), join(folder, "node_modules"), "dir");
   return folder;
 }
