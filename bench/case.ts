@@ -1,16 +1,16 @@
-import type { Row } from "./table.ts";
+import type { Row } from "./row.ts";
+import type { Server, ServerName } from "./servers.ts";
 
 /** The setting of every case: the servers of this run, and how large to be. */
 export interface Setting {
-  readonly postgresUrl: string;
-  /** The PostgreSQL of this machine's distribution, built with LLVM. Null if there is none. */
-  readonly installedUrl: string | null;
-  /** Null if this machine has no redis-server. */
-  readonly redisUrl: string | null;
-  /** Scales a number of tasks: divided by 5 under --quick. */
+  /** A running server. Fails in words if this machine lacks it. */
+  server(name: ServerName): Promise<Server>;
+  /** Scales a number of tasks to the size of this run. */
   scaled(tasks: number): number;
-  /** How many measurements a median is taken from. */
-  readonly runs: number;
+  /** Scales the length of a phase that has a length in time. */
+  lasting(ms: number): number;
+  /** How long the sustained run lasts. It is not scaled, because `--sustained` sets it. */
+  readonly sustainedMs: number;
 }
 
 export interface Case {
@@ -18,5 +18,7 @@ export interface Case {
   readonly name: string;
   /** The number of rounds it takes part in. Default: all. */
   readonly rounds?: number;
+  /** Part of --quick. */
+  readonly quick?: boolean;
   run(setting: Setting): Promise<Row[]>;
 }

@@ -1,25 +1,15 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-
 export type Cell = string | number | null | undefined;
 
-/** One printed line. `value` is null if nothing was measured. Then `note` says why. */
-export interface Row {
-  name: string;
-  version?: string;
-  slots?: number;
-  tasks?: number;
-  value: number | null;
-  unit: string;
-  /** Every single run behind `value`, which is their median. */
-  runs?: number[];
-  note?: string;
+export interface Table {
+  readonly head: readonly string[];
+  readonly lines: readonly (readonly Cell[])[];
 }
 
-export function table(head: readonly string[], lines: readonly (readonly Cell[])[]): string {
+/** As aligned text, for a terminal. */
+export function asText({ head, lines }: Table): string {
   const cells = [head, ...lines].map((line) => line.map(text));
   const widths = head.map((_, column) => Math.max(...cells.map((line) => (line[column] ?? "").length)));
-  const numeric = head.map((_, column) => lines.every((line) => typeof line[column] !== "string"));
+  const numeric = numericColumns({ head, lines });
   const render = (line: string[]) =>
     line
       .map((cell, column) => {
@@ -32,29 +22,22 @@ export function table(head: readonly string[], lines: readonly (readonly Cell[])
   return [render(first), widths.map((width) => "-".repeat(width)).join("  "), ...rest.map(render)].join("\n");
 }
 
-export function rowsTable(rows: readonly Row[]): string {
-  return table(
-    ["case", "version", "slots", "tasks", "figure", "unit", "runs", "note"],
-    rows.map((row) => [
-      row.name,
-      row.version ?? "",
-      row.slots,
-      row.tasks,
-      row.value,
-      row.unit,
-      (row.runs ?? []).map(text).join(" "),
-      row.note ?? "",
-    ]),
-  );
+/** As a table in Markdown, for docs/performance.md. */
+export function asMarkdown({ head, lines }: Table): string {
+  const numeric = numericColumns({ head, lines });
+  const render = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const rule = `|${numeric.map((is) => (is ? "---:" : "---")).join("|")}|`;
+  const rest = lines.map((line) => render(line.map((cell) => text(cell).replaceAll("|", "\\|"))));
+  return [render(head), rule, ...rest].join("\n");
 }
 
-export async function writeJson(path: string, content: unknown): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `${JSON.stringify(content, null, 2)}\n`);
+function numericColumns({ head, lines }: Table): boolean[] {
+  return head.map((_, column) => lines.every((line) => typeof line[column] !== "string"));
 }
 
-function text(cell: Cell): string {
+export function text(cell: Cell): string {
   if (cell === null || cell === undefined) return "-";
   if (typeof cell === "string") return cell;
-  return Math.abs(cell) < 100 && !Number.isInteger(cell) ? cell.toFixed(2) : Math.round(cell).toString();
+  if (Number.isInteger(cell) || Math.abs(cell) >= 100) return Math.round(cell).toLocaleString("en-US");
+  return cell.toFixed(Math.abs(cell) < 10 ? 2 : 1);
 }

@@ -1,6 +1,7 @@
 /**
  * Enqueues through the built product, a batch at a time, and logs what was acknowledged: only what is in that
- * file was promised. Work with a key is enqueued again until it is acknowledged.
+ * file was promised. Work with a key is enqueued again until it is acknowledged. The steps and items of a run
+ * are logged before it is submitted, so they are known even if the answer is lost.
  *
  *   node enqueuer.ts '{"store": …, "root": …, "log": …, "seed": …, "poison": …, "opens": …}'
  */
@@ -10,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type * as Product from "../src/index.ts";
 import type { Mix, Order, RunOrder } from "./app/mix.ts";
-import { draw, drawRun, openingRuns, openingTasks } from "./app/mix.ts";
+import { draw, drawRuns, openingRuns, openingTasks } from "./app/mix.ts";
 import { Random } from "./random.ts";
 
 export interface EnqueuerOrder {
@@ -57,10 +58,8 @@ while (!over) {
   if (pending.length === 0)
     pending = Array.from({ length: 1 + random.below(12) }, () => draw(random, keys, mix));
   pending = await enqueue(pending);
-  if (mix === "all" || mix === "runs") {
-    if (runs.length === 0 && random.chance(mix === "runs" ? 0.9 : 0.35)) runs = [drawRun(random, keys)];
-    runs = await submit(runs);
-  }
+  if (runs.length === 0) runs = drawRuns(random, keys, mix);
+  runs = await submit(runs);
   await sleep(60 + random.below(160));
 }
 process.exit(0);
@@ -95,8 +94,13 @@ async function submit(orders: readonly RunOrder[]): Promise<RunOrder[]> {
   const left = [...orders];
   try {
     for (let order = left[0]; order; order = left[0]) {
-      const { workflow, input, key, tenant } = order;
-      const { id } = await sluice.submit(workflow, input as never, { idempotencyKey: key, tags: { tenant } });
+      const { workflow, input, key, tenant, priority } = order;
+      writeSync(file, `${JSON.stringify({ key, workflow, marks: marksIn(input) })}\n`);
+      const { id } = await sluice.submit(workflow, input as never, {
+        idempotencyKey: key,
+        tags: { tenant },
+        priority,
+      });
       writeSync(file, `${JSON.stringify({ ids: [id], keys: [key] })}\n`);
       left.shift();
     }
@@ -104,6 +108,10 @@ async function submit(orders: readonly RunOrder[]): Promise<RunOrder[]> {
     writeSync(2, `${new Date().toISOString()} ${String(error)}\n`);
   }
   return left;
+}
+
+function marksIn(input: RunOrder["input"]): string[] {
+  return Object.values(input).flatMap((errand) => [errand].flat().map(({ mark }) => mark));
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {

@@ -61,6 +61,8 @@ export interface Visit {
   readonly pid: number;
   /** The parent of that process: its worker, if the worker has child processes. */
   readonly parent: number;
+  /** The step or item that its input names. Null for code that belongs to no run. */
+  readonly mark: string | null;
   readonly gates: Asks;
   readonly from: number;
   /** When it left or its process was gone. */
@@ -110,7 +112,6 @@ export interface Tables {
   readonly outcomes: readonly OutcomeRow[];
   readonly lanes: ReadonlyMap<string, Asks>;
   readonly runs: readonly RunRow[];
-  readonly steps: readonly StepRow[];
   /** Runs with news that no worker has looked at yet. */
   readonly news: readonly string[];
   readonly gates: readonly string[];
@@ -132,15 +133,8 @@ export interface RunRow {
   readonly id: string;
   readonly workflow: string;
   readonly source: string;
-}
-
-export interface StepRow {
-  readonly run: string;
-  readonly name: string;
-  readonly state: string;
-  readonly unit: string | null;
-  /** The number of items of a list. */
-  readonly total: number | null;
+  /** What its trigger marked it with. Null for a run that code submitted. */
+  readonly mark: string | null;
 }
 
 export interface OutcomeRow extends Life {
@@ -154,6 +148,14 @@ export interface OutcomeRow extends Life {
 export interface Acked {
   readonly ids: readonly string[];
   readonly keys: readonly (string | null)[];
+}
+
+/** A run as it was submitted. Submitting may have been tried more than once, with the same key. */
+export interface Ordered {
+  readonly key: string;
+  readonly workflow: string;
+  /** One for each step, and one for each item of a list. */
+  readonly marks: readonly string[];
 }
 
 /** A worker that was told to stop, and when it was gone. */

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { LEASE_MS, TICK_MS } from "./app/limits.ts";
 import { checkConservation } from "./check/conservation.ts";
 import { checkFencing } from "./check/fencing.ts";
-import type { Recorded } from "./check/happened.ts";
+import type { Reading, Recorded } from "./check/happened.ts";
 import { happened, readingOf, unitsOf } from "./check/happened.ts";
 import { noiseIn } from "./check/impaired.ts";
 import { checkLeases } from "./check/leases.ts";
-import type { Lives } from "./check/lives.ts";
+import { checkMarks } from "./check/marks.ts";
 import type { Outage } from "./check/outage.ts";
 import { checkOutage } from "./check/outage.ts";
 import { checkOutcomes } from "./check/outcomes.ts";
@@ -21,17 +21,17 @@ import { checkStopping } from "./check/stopping.ts";
 import type { Owed } from "./check/ticks.ts";
 import { checkTicks } from "./check/ticks.ts";
 import { checkVacuity } from "./check/vacuity.ts";
-import type { Acked, Finding, Impairment, Snapshot, Stopped, Tables, Visit } from "./history.ts";
+import type { Acked, Finding, Impairment, Ordered, Snapshot, Stopped, Visit } from "./history.ts";
 import type { StoreName } from "./place/place.ts";
 import { GRACE_MS } from "./stage.ts";
 
 export interface Evidence extends Recorded {
-  readonly visits: readonly Visit[];
   readonly snapshots: readonly Snapshot[];
   readonly impairments: readonly Impairment[];
   readonly stopped: readonly Stopped[];
   readonly crashed: readonly string[];
   readonly acked: readonly Acked[];
+  readonly ordered: readonly Ordered[];
   readonly cancelled: ReadonlySet<string>;
   readonly healing: Healing;
   readonly away: Outage | undefined;
@@ -49,9 +49,10 @@ export function judge(of: Evidence): Verdict {
   const { audit, tables, effects, impairments, done } = of;
   const units = unitsOf(tables);
   const reading = readingOf(audit, tables);
-  const { lives, sweep } = reading;
-  const visits = of.visits.map((visit) => withAsks(visit, lives, tables));
-  const runs = checkRuns({ audit, tables, cancelled: of.cancelled });
+  const { lives, sweep, lanes } = reading;
+  const visits = of.visits.map((visit) => withAsks(visit, reading));
+  const runs = checkRuns({ audit, tables, ordered: of.ordered, cancelled: of.cancelled });
+  const marks = checkMarks({ visits, effects, tables, ordered: of.ordered });
   const ticks = checkTicks(tables, TICK_MS, of.owed);
   const overlap = checkOverlap({ visits, effects, impairments, lives, sweep, leaseMs: LEASE_MS });
   const leases = checkLeases({ lives, visits, impairments, leaseMs: LEASE_MS });
@@ -60,7 +61,7 @@ export function judge(of: Evidence): Verdict {
   const outcomes = checkOutcomes(audit, { ...tables, outcomes: ended }, lives, effects);
   const findings: Finding[] = [
     sweep,
-    checkSnapshots(of.snapshots, sweep, tables.lanes),
+    checkSnapshots(of.snapshots, sweep, lanes),
     overlap,
     leases,
     checkConservation(of.acked, tables),
@@ -68,6 +69,7 @@ export function judge(of: Evidence): Verdict {
     outcomes,
     runs,
     ticks,
+    marks,
     checkStopping({ stopped: of.stopped, lives, visits, impairments, graceMs: GRACE_MS }),
     ...(of.away ? [checkOutage(of.away)] : []),
     checkQuiescence(of.healing, tables),
@@ -86,10 +88,10 @@ function busyFor(impairments: readonly Impairment[]): string {
 }
 
 /**
- * The code reports what its task asks for. Its claim adds the rest of its step's asks: window and mutexes.
+ * The code reports what its task asks for. The rest of its step's asks are added: window and mutexes.
  */
-function withAsks(visit: Visit, { byEpoch }: Lives, { lanes }: Tables): Visit {
-  const asks = lanes.get(byEpoch.get(visit.epoch)?.lane ?? "");
+function withAsks(visit: Visit, { lives, lanes }: Reading): Visit {
+  const asks = lanes.get(lives.byEpoch.get(visit.epoch)?.lane ?? "");
   return { ...visit, gates: { ...visit.gates, ...asks } };
 }
 

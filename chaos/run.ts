@@ -62,6 +62,7 @@ function trial(store: StoreName, product: Product, options: Options, folder: str
     poison: options.poison,
     workers: options.workers,
     mix: "all",
+    opens: true,
     isWhole: true,
     plan: planOf(options.seed, store, options),
     outageMs: options.outageMs,

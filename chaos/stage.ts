@@ -33,10 +33,9 @@ export interface StageOptions {
   readonly poison: number;
   readonly workers: number;
   readonly mix: Mix;
-  /**
-   * True if the trial must meet everything it is about: it starts by filling every limit, and does not end
-   * before it has.
-   */
+  /** True if the trial starts by filling every limit, before any disturbance. */
+  readonly opens: boolean;
+  /** True if the trial must meet everything it is about, and does not end before it has. */
   readonly isWhole: boolean;
 }
 
@@ -89,12 +88,12 @@ async function lineTo({ url, newWatch }: Place): Promise<Line | undefined> {
 }
 
 function newFeeder(
-  { seed, product, folder, tasks, poison, mix, isWhole }: StageOptions,
+  { seed, product, folder, tasks, poison, mix, opens }: StageOptions,
   place: Place,
   line: Line | undefined,
 ): Feeder {
   const store = line?.url ?? place.url;
-  const order = { store, root: product.root, seed, poison, opens: isWhole, mix };
+  const order = { store, root: product.root, seed, poison, opens, mix };
   return new Feeder({ order, folder, line, most: tasks });
 }
 

@@ -36,7 +36,7 @@ export async function hold(trial: Trial): Promise<Verdict> {
   try {
     await stage.crew.allUp();
     const from = Date.now();
-    if (trial.isWhole) await fillLimits(trial, stage);
+    if (trial.opens) await fillLimits(trial, stage);
     say(`${plan.faults.length} faults in ${Math.round(plan.lastsMs / 1_000)}s`);
     await carryOut(plan, stage, seed);
     if (trial.isWhole) await makeUp(trial, stage);
@@ -81,11 +81,12 @@ async function heal({ place, crew }: Stage, boundMs: number): Promise<Healing> {
   for (;;) {
     const left = await backlog(place);
     const tookMs = Date.now() - from;
-    const idle = left.waiting + left.later + left.running === 0;
+    // The last look at a run that is over comes a moment after its last step.
+    const idle = left.waiting + left.later + left.running + left.news === 0;
     if (idle || tookMs > boundMs) {
       await crew.allUp();
       const openTransactions = await place.openTransactions();
-      const words = `${left.waiting} waiting, ${left.later} later, ${left.running} running`;
+      const words = `${left.waiting} waiting, ${left.later} later, ${left.running} running, ${left.news} news of runs`;
       return { tookMs: idle ? tookMs : undefined, boundMs, left: words, openTransactions };
     }
     await sleep(100);
@@ -114,6 +115,7 @@ async function judged(
     stopped: crew.stopped,
     crashed: [...crew.crashed(), ...lateOrphans(crew.orphans, ear.noise)],
     acked: feeder.read(),
+    ordered: feeder.ordered(),
     cancelled: stage.cancelled,
     ...found,
     done,

@@ -58,6 +58,7 @@ async function narrowFor(missing: readonly Quota[], stage: Stage): Promise<void>
   await narrowLimits(stage, [
     ...(missing.includes("full caps") ? (["cluster"] as const) : []),
     ...(missing.includes("full run caps") ? (["runs"] as const) : []),
+    ...(missing.includes("full pools") ? (["pool:database"] as const) : []),
   ]);
 }
 
@@ -78,6 +79,6 @@ export async function makeUp(trial: Trial, stage: Stage): Promise<void> {
 async function missingNow({ store, folder }: Trial, { place, witness, done }: Stage): Promise<Quota[]> {
   const audit = await readAudit(place);
   const tables = await readTables(place);
-  const { effects } = readWitness(witness.log);
-  return missingIn(happened({ store, folder, audit, tables, effects, done }));
+  const seen = readWitness(witness.log);
+  return missingIn(happened({ store, folder, audit, tables, ...seen, done }));
 }

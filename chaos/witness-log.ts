@@ -9,6 +9,7 @@ interface Line {
   readonly id: string;
   readonly name: string;
   readonly fence: number;
+  readonly mark: string | null;
   readonly gates: Record<string, number>;
   readonly pid: number;
   readonly parent: number;
@@ -34,6 +35,7 @@ export function readWitness(file: string): { visits: Visit[]; effects: Effect[] 
         epoch: line.fence,
         pid: line.pid,
         parent: line.parent,
+        mark: line.mark,
         gates: line.gates,
         from: line.at,
         to: Number.POSITIVE_INFINITY,

@@ -16,6 +16,7 @@ type Said =
       id: string;
       name: string;
       fence: number;
+      mark: string | null;
       gates: Record<string, number>;
       deaf: boolean;
       pid: number;

@@ -7,6 +7,7 @@ import { optionsOf } from "./options.ts";
 import { plant } from "./plant.ts";
 import type { Judged } from "./table.ts";
 import { isFine, line, summary, tableOf } from "./table.ts";
+import { mayBeNamed, TestFiles, textOf } from "./titles.ts";
 import type { Report, Verdict } from "./verdict.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -29,6 +30,14 @@ describe("the lists", () => {
     expect(defects.length).toBeGreaterThanOrEqual(60);
   });
 
+  test("name tests that stand in their file", async () => {
+    const files = new TestFiles(inTree);
+    const stale = (await allDefects()).flatMap(({ id, noticedBy: { file, test } }) =>
+      test === undefined || files.mayHave(file, test) ? [] : [`${id}: ${file} has no test "${test}"`],
+    );
+    expect(stale).toEqual([]);
+  });
+
   test("are searched by id, list, file and test", () => {
     const one = defect({ id: "off-by-one", area: "core", file: "src/core/a.ts" });
     const two = defect({ id: "no-lock", area: "races", file: "src/store/b.ts" });
@@ -42,6 +51,35 @@ describe("the lists", () => {
       [],
     ]);
   });
+});
+
+describe("the name of a test", () => {
+  const text = `
+    describeOn(["SQLite"], (place) => {
+      describe("a list", () => {
+        test("is told once", () => {});
+        test.each([["a value", 7]])("that holds %s is told %i times", () => {});
+        test(\`of \${place} is long\`, () => {});
+      });
+    });`;
+
+  test.each([
+    "list is told",
+    "told once",
+    "on SQLite a list is told",
+    "holds a value is told 7 times",
+    "a list of SQLite is",
+  ])("may have the part: %s", (part) => {
+    const on = 'describe("on", () => {});';
+    expect(mayBeNamed(textOf("a.test.ts", text + on).pieces, part)).toBe(true);
+  });
+
+  test.each(["list is told twice", "a list holds", "list once", "holds a value 8", "told is a list"])(
+    "does not have the part: %s",
+    (part) => {
+      expect(mayBeNamed(textOf("a.test.ts", text).pieces, part)).toBe(false);
+    },
+  );
 });
 
 describe("a defect", () => {

@@ -25,10 +25,15 @@ export async function ready() {
 
 /** Runs `npm ci` in `folder` unless its node_modules already matches its lockfile. */
 export async function install(folder) {
-  if (isInstalled(folder)) return;
+  if (!(await tryInstall(folder))) fail("npm ci failed, see above.");
+}
+
+/** The same. Returns false if npm failed. */
+export async function tryInstall(folder) {
+  if (isInstalled(folder)) return true;
   console.log(`Installing dependencies in ${folder}`);
   // The build and test tools are dev dependencies, needed even if NODE_ENV is production.
-  if ((await npm(["ci", "--include=dev"], { cwd: folder })) !== 0) fail("npm ci failed, see above.");
+  return (await npm(["ci", "--include=dev"], { cwd: folder })) === 0;
 }
 
 /**

@@ -16,6 +16,16 @@ export function totalsOf(report) {
   };
 }
 
+/**
+ * The failures that are not forgiven. An error outside of any test, or a run that was cut short, is a failure of its
+ * own: a test that is forgiven beside it says nothing about it.
+ */
+export function failedIn({ failed }, { code, stray }, forgiven) {
+  const outside = stray === undefined || stray.reason === "interrupted" ? 1 : stray.errors;
+  const all = Math.max(0, failed - forgiven) + outside;
+  return code !== 0 && failed === 0 ? Math.max(1, all) : all;
+}
+
 /** The slowest files, one line each. */
 export function slowest(report, root) {
   return (report?.testResults ?? [])

@@ -8,7 +8,7 @@ import { runChecks } from "./checks.mjs";
 import { memoryFolder } from "./memory-folder.mjs";
 import { build, install, root } from "./ready.mjs";
 import { endWithNpm, node } from "./run.mjs";
-import { failuresOf, judge, slowest, totalsOf } from "./test-report.mjs";
+import { failedIn, failuresOf, judge, slowest, totalsOf } from "./test-report.mjs";
 
 endWithNpm();
 await install(root);
@@ -24,8 +24,6 @@ const notes = join(folder, "notes.txt");
 
 const first = await vitest("report", process.argv.slice(2));
 const tests = totalsOf(first.report);
-// vitest can fail although every test passed: an error outside of any test, or an interrupted run.
-if (first.code !== 0 && tests.failed === 0) tests.failed = 1;
 const notRun = existsSync(notes) ? readFileSync(notes, "utf8").trim().split("\n") : [];
 
 console.log("\nThe slowest files:");
@@ -39,7 +37,7 @@ const passed = tests.passed + checks.passed.length;
 // not fail the run. It still needs a fix.
 const forgiven =
   process.env.SLUICE_TEST_FLAKY === "tell" ? told.filter((line) => line.startsWith("flaky:")).length : 0;
-const failed = Math.max(0, tests.failed - forgiven) + checks.failed.length;
+const failed = failedIn(tests, first, forgiven) + checks.failed.length;
 console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ""}`);
 process.exitCode = failed > 0 ? 1 : 0;
 
@@ -55,10 +53,12 @@ async function explainFailures() {
 
 async function vitest(name, args) {
   const file = join(folder, `${name}.json`);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const env = { ...process.env, SLUICE_TEST_NOTES: notes };
+  const reporters = ["default", "json", "./scripts/stray-errors.mjs"].map((each) => `--reporter=${each}`);
+  reporters.push(`--outputFile.json=${file}`);
+  const outside = join(folder, `${name}-stray.json`);
+  const env = { ...process.env, SLUICE_TEST_NOTES: notes, SLUICE_TEST_STRAY: outside };
   if (memory) env.TMPDIR = memory;
   const code = await node(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...args], { env });
-  const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
-  return { code, report };
+  const read = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined);
+  return { code, report: read(file), stray: read(outside) };
 }

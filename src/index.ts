@@ -5,7 +5,7 @@
  */
 export { defineApp } from "./api/app.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
-export type { ChangeFilter, ChangeView } from "./api/feed.ts";
+export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";
 export type { EnqueueOptions } from "./api/new-task.ts";
 export {

@@ -58,6 +58,9 @@ describe("the vocabulary refuses", () => {
     ],
     ["asking for an unknown code", "src/surface/cli/a.ts", 'if (error.code === "STORE_AWAY") retry();'],
     ["a message that is rewritten", "src/surface/cli/a.ts", 'say(error.message.replace(/^x/, ""));'],
+    ["a text that was said and is rewritten", "src/surface/cli/a.ts", 'sayLeft(standing)?.replace("x", "~")'],
+    ["data that is cut out of a text", "src/api/a.ts", 'const gate = ids[0]?.split(" on ")[1];'],
+    ["a word that is replaced", "src/surface/cli/a.ts", 'left.replace("about ", "~")'],
     ["a sentence that is taken apart", "src/surface/cli/a.ts", "const [head] = sentence.split(/: /);"],
   ])("%s", (_, path, line) => {
     const text = `// a first line\n${line}\n`;

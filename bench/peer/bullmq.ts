@@ -1,11 +1,12 @@
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
+import { metered } from "../cost.ts";
 import { countdown, now } from "../measure.ts";
 import type { PeerOptions, PeerResult } from "./serve.ts";
-import { chunks, installed, serve } from "./serve.ts";
+import { chunks, serve } from "./serve.ts";
 
 export async function run(options: PeerOptions): Promise<PeerResult> {
-  const name = `bench-${options.round}`;
+  const name = `bench-${process.pid}-${options.round}`;
   const connection = new Redis(options.url, { maxRetriesPerRequest: null });
   const queue = new Queue(name, { connection });
   const worker = new Worker(name, async () => ({ ok: true }), {
@@ -16,12 +17,8 @@ export async function run(options: PeerOptions): Promise<PeerResult> {
   worker.on("error", () => {});
   try {
     await fill(queue, options.tasks);
-    const elapsed = await drain(worker, options.tasks);
-    return {
-      tasksPerSecond: options.tasks / (elapsed / 1_000),
-      version: installed("bullmq"),
-      note: "Redis, appendfsync everysec: up to 1 s of finished work is lost in a crash; results kept",
-    };
+    const measured = await metered(options.url, options.tasks, () => drain(worker, options.tasks));
+    return { ...measured, note: "one worker; results kept" };
   } finally {
     await worker.close();
     await queue.close();

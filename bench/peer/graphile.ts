@@ -1,9 +1,10 @@
 import type { WorkerUtils } from "graphile-worker";
 import { Logger, makeWorkerUtils, run as startRunner } from "graphile-worker";
+import { metered } from "../cost.ts";
 import { settle } from "../database.ts";
-import { countdown, now, until } from "../measure.ts";
+import { countdown, incompressible, now, until } from "../measure.ts";
 import type { PeerOptions, PeerResult } from "./serve.ts";
-import { chunks, installed, serve } from "./serve.ts";
+import { serve } from "./serve.ts";
 
 export interface GraphileOptions extends PeerOptions {
   /** Size of the local queue. Absent for the plain worker, which claims job by job. */
@@ -14,16 +15,10 @@ export async function run(options: GraphileOptions): Promise<PeerResult> {
   const utils = await makeWorkerUtils({ connectionString: options.url, logger: quiet });
   try {
     await utils.migrate();
-    await fill(utils, options.tasks);
+    await fill(utils, options);
     await settle(options.url);
-    const elapsed = await drain(utils, options);
-    return {
-      tasksPerSecond: options.tasks / (elapsed / 1_000),
-      version: installed("graphile-worker"),
-      note: options.localQueue
-        ? `local queue ${options.localQueue}, batched completion; no results kept`
-        : "one claim and one completion per job; no results kept",
-    };
+    const measured = await metered(options.url, options.tasks, () => drain(utils, options));
+    return { ...measured, note: describe(options) };
   } finally {
     await utils.release();
   }
@@ -57,9 +52,22 @@ function tuning({ slots, localQueue }: GraphileOptions) {
   };
 }
 
-async function fill(utils: WorkerUtils, tasks: number): Promise<void> {
-  const jobs = Array.from({ length: tasks }, (_, n) => ({ identifier: "noop", payload: { n } }));
-  for (const part of chunks(jobs, 5_000)) await utils.addJobs(part);
+function describe({ localQueue, payload }: GraphileOptions): string {
+  const way = localQueue
+    ? `local queue ${localQueue}, batched completion`
+    : "one claim and one completion per job";
+  return `${way}; no results kept${payload ? "; payloads of 10 kB that do not compress" : ""}`;
+}
+
+async function fill(utils: WorkerUtils, { tasks, payload }: GraphileOptions): Promise<void> {
+  const size = payload ? 500 : 5_000;
+  for (let from = 0; from < tasks; from += size) {
+    const jobs = Array.from({ length: Math.min(size, tasks - from) }, (_, n) => ({
+      identifier: "noop",
+      payload: { n: from + n, ...(payload ? { text: incompressible(payload) } : {}) },
+    }));
+    await utils.addJobs(jobs);
+  }
 }
 
 async function empty(utils: WorkerUtils): Promise<boolean> {

@@ -1,8 +1,9 @@
 import PgBoss from "pg-boss";
+import { metered } from "../cost.ts";
 import { settle } from "../database.ts";
 import { countdown, now, until } from "../measure.ts";
 import type { PeerOptions, PeerResult } from "./serve.ts";
-import { chunks, installed, serve } from "./serve.ts";
+import { chunks, serve } from "./serve.ts";
 
 export interface PgBossOptions extends PeerOptions {
   /** Jobs per fetch, all passed to one handler call. */
@@ -20,12 +21,8 @@ export async function run(options: PgBossOptions): Promise<PeerResult> {
     await boss.createQueue(queue);
     await fill(boss, queue, options.tasks);
     await settle(options.url);
-    const elapsed = await drain(boss, queue, options);
-    return {
-      tasksPerSecond: options.tasks / (elapsed / 1_000),
-      version: installed("pg-boss"),
-      note: describe(options),
-    };
+    const measured = await metered(options.url, options.tasks, () => drain(boss, queue, options));
+    return { ...measured, note: describe(options) };
   } finally {
     await boss.stop({ graceful: false, wait: false });
   }

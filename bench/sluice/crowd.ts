@@ -1,13 +1,12 @@
-// Several worker processes on one store. The store's own timestamps tell how long it took and how much each
-// worker did.
-import type { ChildProcess } from "node:child_process";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { until } from "../measure.ts";
+// Several worker processes on one store empty a line together.
+import type { Measured } from "../cost.ts";
+import { Meter } from "../cost.ts";
+import { settle } from "../database.ts";
+import { now, warmUpOf, within } from "../measure.ts";
 import type { Shape } from "./app.ts";
 import { fill, noop } from "./app.ts";
 import { connect } from "./built.ts";
+import { Crew } from "./crew.ts";
 
 export interface Crowd extends Shape {
   url: string;
@@ -17,53 +16,48 @@ export interface Crowd extends Shape {
   workers: number;
 }
 
-export interface Crowded {
-  tasksPerSecond: number;
+export interface Crowded extends Measured {
   /** Each worker's share of the tasks, smallest first. */
   shares: number[];
 }
 
+const LIMIT_MS = 300_000;
+
 export async function crowd(job: Crowd): Promise<Crowded> {
   const { app, work } = noop(job, () => {});
   const sluice = await connect({ store: job.url, app, migrate: true });
-  const workers = Array.from({ length: job.workers }, () => start({ ...job, url: job.workerUrl ?? job.url }));
   try {
-    await Promise.all(workers.map((worker) => once(worker, "message")));
-    await fill(sluice as never, work, job.tasks);
-    for (const worker of workers) worker.send("go");
-    await until(async () =>
-      (await sluice.queues.list()).every(({ waiting, running }) => waiting + running === 0),
-    );
-    return await result(sluice, job.tasks);
+    const crew = await Crew.of(job.workers, { ...job, url: job.workerUrl ?? job.url });
+    try {
+      const warmUp = warmUpOf(job.tasks);
+      await fill(sluice, work, job, warmUp);
+      await drained(crew, warmUp);
+      await fill(sluice, work, job, job.tasks);
+      await settle(job.url);
+      return await measured(job, crew);
+    } finally {
+      await crew.stop();
+    }
   } finally {
-    for (const worker of workers) worker.connected && worker.send("stop");
-    await Promise.all(workers.map((worker) => worker.exitCode ?? once(worker, "exit")));
     await sluice.close();
   }
 }
 
-function start(job: Crowd): ChildProcess {
-  const file = fileURLToPath(new URL("serve.ts", import.meta.url));
-  return spawn(process.execPath, [...process.execArgv, file, JSON.stringify(job)], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
+async function measured({ url, tasks }: Crowd, crew: Crew): Promise<Crowded> {
+  const before = crew.ran;
+  const meter = await Meter.start(url, crew.pids);
+  const elapsedMs = await drained(crew, tasks);
+  const cost = await meter.stop(tasks);
+  const shares = crew.ran.map((ran, n) => (ran - (before[n] ?? 0)) / tasks).sort((a, b) => a - b);
+  return { tasksPerSecond: tasks / (elapsedMs / 1_000), cost, shares };
 }
 
-async function result(sluice: Awaited<ReturnType<typeof connect>>, tasks: number): Promise<Crowded> {
-  let before: string | undefined;
-  let first = Number.POSITIVE_INFINITY;
-  let last = 0;
-  const done = new Map<string, number>();
-  for (;;) {
-    const rows = await sluice.store.tasks({ limit: 5_000, before });
-    for (const { session, at } of rows) {
-      done.set(session ?? "", (done.get(session ?? "") ?? 0) + 1);
-      first = Math.min(first, at);
-      last = Math.max(last, at);
-    }
-    before = rows.at(-1)?.id;
-    if (rows.length === 0) break;
-  }
-  const shares = [...done.values()].map((count) => count / tasks).sort((a, b) => a - b);
-  return { tasksPerSecond: tasks / ((last - first) / 1_000), shares };
+/** Lets the crew work until it has run `count` more tasks and everything is stored. */
+async function drained(crew: Crew, count: number): Promise<number> {
+  const before = crew.ran.reduce((sum, each) => sum + each, 0);
+  const started = now();
+  await crew.tell("go");
+  await within(LIMIT_MS, crew.haveRun(before + count));
+  await crew.tell("rest");
+  return now() - started;
 }

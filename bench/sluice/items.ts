@@ -1,21 +1,31 @@
 // Steps over a list: the cost of an item late in a long list, and the cost of a window compared with a
 // queue's cap.
 import type { Case } from "../case.ts";
-import type { Row } from "../table.ts";
+import type { Row } from "../row.ts";
 import type { Handed } from "./items-late.ts";
 import type { Times } from "./items-window.ts";
-import { child, inFolder, onPostgres } from "./place.ts";
+import type { Place } from "./place.ts";
+import { child, inFolder, onServer } from "./place.ts";
+
+const LIMIT_MS = 600_000;
 
 const late: Case = {
   name: "items-late",
   rounds: 1,
   run: async (setting) => {
     const count = setting.scaled(100_000);
-    const { early, late } = await onPostgres(setting, "items-late", (url) =>
-      child<{ early: Handed; late: Handed }>("items-late.ts", { url, count, measured: 200 }, 600_000),
-    );
+    const { found, said } = await onServer(setting, "postgres", "items-late", async ({ url, said }) => ({
+      said,
+      found: await child<{ early: Handed; late: Handed }>(
+        "items-late.ts",
+        { url, count, measured: 200 },
+        LIMIT_MS,
+      ),
+    }));
+    const { early, late } = found;
     const row = (name: string, value: number, note: string): Row => ({
       name,
+      ...said,
       tasks: count,
       slots: 1,
       value,
@@ -31,18 +41,21 @@ const late: Case = {
   },
 };
 
-const windows: Case[] = [
+const windows: readonly Case[] = [
   { name: "items-window", on: "PostgreSQL" },
   { name: "items-window-embedded", on: "SQLite" },
 ].map(({ name, on }) => ({
   name,
   run: async (setting) => {
     const count = setting.scaled(10_000);
-    const measure = (url: string) => child<Times>("items-window.ts", { url, count, window: 100 });
-    const { itemsMs, plainMs } = await (on === "SQLite"
+    const measure = async ({ url, said }: Place) => ({
+      said,
+      ...(await child<Times>("items-window.ts", { url, count, window: 100 }, LIMIT_MS)),
+    });
+    const { itemsMs, plainMs, said } = await (on === "SQLite"
       ? inFolder(measure)
-      : onPostgres(setting, name, measure));
-    const shape = { slots: 200, tasks: count, unit: "ms" };
+      : onServer(setting, "postgres", name, measure));
+    const shape = { ...said, slots: 200, tasks: count, unit: "ms" };
     return [
       { ...shape, name, value: itemsMs, note: `items in a window of 100, ${on}` },
       { ...shape, name: `${name}-tasks`, value: plainMs, note: `tasks behind a queue's cap of 100, ${on}` },
@@ -50,4 +63,4 @@ const windows: Case[] = [
   },
 }));
 
-export const itemCases: Case[] = [late, ...windows];
+export const itemCases: readonly Case[] = [late, ...windows];

@@ -1,17 +1,35 @@
-// A worker that serves until it is told to stop, for cases with several processes on one store.
+// A worker process for cases with several of them on one store. It works between "go" and "rest", and reports
+// how many tasks it has run.
+import type { RunningWorker } from "../../src/index.ts";
 import type { Shape } from "./app.ts";
 import { noop } from "./app.ts";
 import { connect } from "./built.ts";
+import type { Order, Reply } from "./crew.ts";
+
+const REPORT_MS = 10;
 
 const job = JSON.parse(process.argv[2] ?? "{}") as Shape & { url: string };
-const { app } = noop(job, () => {});
-const sluice = await connect({ store: job.url, app });
-process.once("disconnect", () => process.exit(1));
-process.on("message", async (word) => {
-  if (word === "go") await sluice.worker({ slots: job.slots });
-  else {
-    await sluice.close();
-    process.exit(0);
-  }
+let ran = 0;
+const { app } = noop(job, () => {
+  ran += 1;
 });
-process.send?.("ready");
+const sluice = await connect({ store: job.url, app });
+const reply = (message: Reply): void => void process.send?.(message);
+let worker: RunningWorker | undefined;
+
+async function obey(order: Order): Promise<void> {
+  if (order === "go") worker = await sluice.worker({ slots: job.slots });
+  else if (order === "rest") await worker?.stop();
+  else await sluice.close();
+  reply({ obeyed: order, ran });
+  if (order === "stop") process.exit(0);
+}
+
+let told = 0;
+setInterval(() => {
+  if (ran > told) reply({ ran });
+  told = ran;
+}, REPORT_MS);
+process.once("disconnect", () => process.exit(1));
+process.on("message", (order: Order) => void obey(order));
+reply({ ran });

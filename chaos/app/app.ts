@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskContext } from "sluice";
 import { defineApp, task } from "sluice";
 import { flowsOf } from "./flows.ts";
-import { RUNS_OF_A_TENANT } from "./limits.ts";
+import { POOLS_OF, RUNS_OF_A_TENANT } from "./limits.ts";
 import type { Gates, Inside } from "./visit.ts";
 import { visit } from "./visit.ts";
 
@@ -17,6 +17,8 @@ export interface Errand {
   readonly deaf?: boolean;
   /** How many of its first attempts fail. */
   readonly fails?: number;
+  /** Which step or item of which run this is, as it was submitted. The witness is told. */
+  readonly mark?: string;
 }
 
 const gatesOf = (queue: string, pools: Gates): Gates => ({
@@ -27,7 +29,6 @@ const gatesOf = (queue: string, pools: Gates): Gates => ({
 
 interface Kind {
   readonly queue: string;
-  readonly pools?: Gates;
   readonly attempts?: number;
   readonly goodUntil?: "3s";
   readonly middle?: (errand: Errand, context: TaskContext) => Promise<void>;
@@ -39,7 +40,8 @@ const stay = (errand: Errand, { signal }: TaskContext): Promise<void> =>
 /**
  * Every task enters, does something, has its effect and leaves. Its result names the fence it was made under.
  */
-function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle = stay }: Kind) {
+function kind(id: string, { queue, attempts = 5, goodUntil, middle = stay }: Kind) {
+  const pools = POOLS_OF[id] ?? {};
   return task({
     id,
     queue,
@@ -50,7 +52,7 @@ function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle =
       visit(
         id,
         context,
-        { gates: gatesOf(queue, pools), deaf: errand.deaf === true },
+        { gates: gatesOf(queue, pools), deaf: errand.deaf === true, mark: errand.mark ?? null },
         async (inside: Inside) => {
           await middle(errand, context);
           if (context.attempt <= (errand.fails ?? 0)) throw new Error("as it was told to");
@@ -63,9 +65,9 @@ function kind(id: string, { queue, pools = {}, attempts = 5, goodUntil, middle =
 }
 
 export const quick = kind("quick", { queue: "fast" });
-export const light = kind("light", { queue: "fast", pools: { database: 1 } });
-export const heavy = kind("heavy", { queue: "slow", pools: { database: 3 } });
-export const single = kind("single", { queue: "bulk", pools: { mutex: 1 } });
+export const light = kind("light", { queue: "fast" });
+export const heavy = kind("heavy", { queue: "slow" });
+export const single = kind("single", { queue: "bulk" });
 export const flaky = kind("flaky", { queue: "bulk", attempts: 3 });
 export const fleeting = kind("fleeting", { queue: "slow", goodUntil: "3s" });
 /** Runs longer than its lease. */
@@ -93,7 +95,7 @@ export const poison = kind("poison", {
  * Tasks for the steps of runs. They have many attempts, because a step that runs out of them fails its run.
  */
 export const part = kind("part", { queue: "fast", attempts: 30 });
-export const share = kind("share", { queue: "slow", pools: { database: 1 }, attempts: 30 });
+export const share = kind("share", { queue: "slow", attempts: 30 });
 
 export default defineApp({
   tasks: [quick, light, heavy, single, flaky, fleeting, long, blocking, poison, part, share],

@@ -1,4 +1,4 @@
-/** The limits that the app declares, repeated for the supervisor, which never loads the app. */
+/** The limits and asks that the app declares, for the supervisor, which never loads the app. */
 export const DECLARED = {
   cluster: 14,
   "queue:fast": 8,
@@ -9,6 +9,14 @@ export const DECLARED = {
   "pool:mutex": 1,
   runs: 6,
 } as const satisfies Record<string, number>;
+
+/** The slots that the tasks ask of pools, whether on their own or as steps of runs. */
+export const POOLS_OF: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  light: { database: 1 },
+  heavy: { database: 3 },
+  single: { mutex: 1 },
+  share: { database: 1 },
+};
 
 /** How many runs of one tenant may be in progress. */
 export const RUNS_OF_A_TENANT = 2;

@@ -19,14 +19,14 @@ class Refused extends Error {}
 export async function visit<T>(
   name: string,
   { id, fence, attempt }: TaskContext,
-  { gates, deaf }: { readonly gates: Gates; readonly deaf: boolean },
+  { gates, deaf, mark }: { readonly gates: Gates; readonly deaf: boolean; readonly mark: string | null },
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   const socket = createConnection(process.env.CHAOS_WITNESS ?? "");
   const ask = await asking(socket);
   try {
     const { pid, ppid: parent } = process;
-    await ask({ kind: "enter", id, name, fence, attempt, gates, deaf, pid, parent });
+    await ask({ kind: "enter", id, name, fence, attempt, gates, deaf, mark, pid, parent });
     return await work({
       effect: async (key) => {
         const answer = await ask({ kind: "effect", key, fence });

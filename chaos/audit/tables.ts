@@ -1,6 +1,8 @@
 /** The tables at the end of a run, and snapshots of them in between. */
-import type { Asks, OutcomeRow, RunRow, Snapshot, StepRow, Tables, TaskRow } from "../history.ts";
+import type { Asks, OutcomeRow, RunRow, Snapshot, Tables, TaskRow } from "../history.ts";
 import type { Place, Row } from "../place/place.ts";
+
+const RUNS = "SELECT r.id, r.workflow, r.source, t.input FROM sluice_run r JOIN sluice_task t ON t.id = r.id";
 
 export async function readTables(place: Place): Promise<Tables> {
   const ids = async (table: string): Promise<string[]> =>
@@ -9,8 +11,7 @@ export async function readTables(place: Place): Promise<Tables> {
     tasks: (await place.sql("SELECT id, name, idem_key, options, run, step, item FROM sluice_task")).map(
       taskRow,
     ),
-    runs: (await place.sql("SELECT id, workflow, source FROM sluice_run")).map(runRow),
-    steps: (await place.sql("SELECT run, name, state, unit, total FROM sluice_step")).map(stepRow),
+    runs: (await place.sql(RUNS)).map(runRow),
     news: (await place.sql("SELECT run FROM sluice_news")).map(({ run }) => String(run)),
     gates: (await place.sql("SELECT name FROM sluice_gate")).map(({ name }) => String(name)),
     waiting: await ids("sluice_waiting"),
@@ -53,18 +54,11 @@ const taskRow = ({ id, name, idem_key, options, run, step, item }: Row): TaskRow
   item: item === null ? null : Number(item),
 });
 
-const runRow = ({ id, workflow, source }: Row): RunRow => ({
+const runRow = ({ id, workflow, source, input }: Row): RunRow => ({
   id: String(id),
   workflow: String(workflow),
   source: String(source),
-});
-
-const stepRow = ({ run, name, state, unit, total }: Row): StepRow => ({
-  run: String(run),
-  name: String(name),
-  state: String(state),
-  unit: text(unit),
-  total: total === null ? null : Number(total),
+  mark: (JSON.parse(String(input) || "{}") as { mark?: string }).mark ?? null,
 });
 
 const outcomeRow = ({ id, state, epoch, attempt, losses, body }: Row): OutcomeRow => ({
@@ -90,9 +84,16 @@ export async function takeSnapshot(place: Place): Promise<Snapshot> {
 }
 
 /** How much is still to do, by place. */
-export async function backlog(place: Place): Promise<{ waiting: number; later: number; running: number }> {
+export async function backlog(
+  place: Place,
+): Promise<{ waiting: number; later: number; running: number; news: number }> {
   const [row = {}] = await place.sql(
-    "SELECT (SELECT count(*) FROM sluice_waiting) AS waiting, (SELECT count(*) FROM sluice_later) AS later, (SELECT count(*) FROM sluice_running) + (SELECT count(*) FROM sluice_stopping) AS running",
+    "SELECT (SELECT count(*) FROM sluice_waiting) AS waiting, (SELECT count(*) FROM sluice_later) AS later, (SELECT count(*) FROM sluice_running) + (SELECT count(*) FROM sluice_stopping) AS running, (SELECT count(*) FROM sluice_news) AS news",
   );
-  return { waiting: Number(row.waiting), later: Number(row.later), running: Number(row.running) };
+  return {
+    waiting: Number(row.waiting),
+    later: Number(row.later),
+    running: Number(row.running),
+    news: Number(row.news),
+  };
 }

@@ -30,11 +30,14 @@ function inForce(limits: ReadonlyMap<string, LimitInForce>, gate: string): Limit
   return family && { capacity: family.capacity, paused: own.paused || family.paused };
 }
 
-/** Every run has its own gates. They are counted together. */
+/** Every run has its own gates, and its own window as the app says it. They are counted together. */
 export function inKinds(full: ReadonlyMap<string, number>): Map<string, number> {
   const kinds = new Map<string, number>();
   for (const [gate, times] of full) {
-    const kind = gate.replace(/^run:[^/]+\//, "run:…/").replace(/=.*/, "=…");
+    const kind = gate
+      .replace(/^run:[^/]+\//, "run:…/")
+      .replace(/^said window of .*/, "said window of …")
+      .replace(/=.*/, "=…");
     kinds.set(kind, (kinds.get(kind) ?? 0) + times);
   }
   return kinds;

@@ -5,7 +5,18 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Done } from "../fault/scene.ts";
 import type { Recorded } from "./happened.ts";
 import { happened, missingIn } from "./happened.ts";
-import { claim, effect, limit, outcomeRow, release, session, tables, task, waiting } from "./planted.ts";
+import {
+  claim,
+  effect,
+  limit,
+  outcomeRow,
+  release,
+  session,
+  tables,
+  task,
+  visit,
+  waiting,
+} from "./planted.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -18,6 +29,7 @@ const nothing = (): Recorded => ({
   folder,
   audit: [],
   tables: tables(),
+  visits: [],
   effects: [],
   done: new Done(),
 });
@@ -48,6 +60,36 @@ test("a cap was full when a grant took its last slot, and only then", () => {
   });
   expect(happened(grants(2))["full caps"]).toBe(1);
   expect(happened(grants(3))["full caps"]).toBe(0);
+});
+
+test("pools were full when the witness saw them full, one of them with a step inside", () => {
+  const lanes = new Map([
+    ["one", { "pool:database": 1 }],
+    ["alone", { "pool:mutex": 1 }],
+  ]);
+  const inside = (pid: number, mark: string | null): Recorded => ({
+    ...nothing(),
+    tables: tables({ tasks: [task("t1"), task("t2"), task("t3")], lanes }),
+    audit: [
+      limit(0, "pool:database", 2),
+      limit(0, "pool:mutex", 1),
+      session(0, "s", 9_000, pid),
+      claim(1, 1),
+      claim(2, 2),
+      claim(3, 3, { lane: "alone" }),
+    ],
+    visits: [
+      visit(5, 90, 1, { gates: { "pool:database": 1 }, mark }),
+      visit(6, 90, 2, { gates: { "pool:database": 1 } }),
+      visit(7, 90, 3, { gates: { "pool:mutex": 1 } }),
+    ],
+  });
+  const full = (recorded: Recorded) => happened(recorded)["full pools"];
+  expect(full(inside(7, "k/left"))).toBe(1);
+  expect(full(inside(7, null))).toBe(0);
+  const { visits, ...rest } = inside(7, "k/left");
+  expect(full({ ...rest, visits: visits.slice(1) })).toBe(0);
+  expect(full({ ...rest, visits: visits.slice(0, 2) })).toBe(0);
 });
 
 test("a claim of a lost holder, an effect that came too late and a report that did are counted", () => {

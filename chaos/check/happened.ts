@@ -3,10 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TICK_MS } from "../app/limits.ts";
 import type { Done } from "../fault/scene.ts";
-import type { Audited, Effect, Tables } from "../history.ts";
+import type { Asks, Audited, Effect, Tables, Visit } from "../history.ts";
 import type { StoreName } from "../place/place.ts";
 import type { Sweep } from "./grants.ts";
 import { checkGrants, inKinds } from "./grants.ts";
+import type { InsideOf } from "./inside.ts";
+import { insideOf } from "./inside.ts";
 import type { Lives } from "./lives.ts";
 import { livesOf, wasLost } from "./lives.ts";
 import { asTheAppSays, lanesOfUnits } from "./said.ts";
@@ -23,8 +25,10 @@ export type Quota =
   | "full tags"
   | "full windows"
   | "full mutexes"
+  | "full pools"
   | "runs that succeeded"
   | "ticks"
+  | "sights of the sensor"
   | "pauses inside a pass"
   | "answers to a commit lost"
   | "commits that never arrived"
@@ -35,16 +39,25 @@ export interface Recorded {
   readonly folder: string;
   readonly audit: readonly Audited[];
   readonly tables: Tables;
+  readonly visits: readonly Visit[];
   readonly effects: readonly Effect[];
   readonly done: Done;
 }
 
-/** The claims of code, and all grants. Grants of runs count at their gates like any other. */
-export function readingOf(audit: readonly Audited[], tables: Tables): { lives: Lives; sweep: Sweep } {
+export interface Reading {
+  /** The claims of code. */
+  readonly lives: Lives;
+  /** All grants. Grants of runs count at their gates like any other. */
+  readonly sweep: Sweep;
+  /** The asks of each lane, with those that the app declares. */
+  readonly lanes: ReadonlyMap<string, Asks>;
+}
+
+export function readingOf(audit: readonly Audited[], tables: Tables): Reading {
   const units = unitsOf(tables);
   const lives = livesOf(audit.filter((event) => !("task" in event) || units.has(event.task)));
   const said = asTheAppSays(audit, tables, lanesOfUnits(audit));
-  return { lives, sweep: checkGrants(said.audit, said.lanes) };
+  return { lives, sweep: checkGrants(said.audit, said.lanes), lanes: said.lanes };
 }
 
 /** The units that are not runs. A run's claim has no code and belongs to no process. */
@@ -54,12 +67,13 @@ export function unitsOf({ tasks, runs }: Tables): ReadonlySet<string> {
 }
 
 export function happened(
-  { store, folder, audit, tables, effects, done }: Recorded,
-  { lives, sweep } = readingOf(audit, tables),
+  { store, folder, audit, tables, visits, effects, done }: Recorded,
+  { lives, sweep }: Omit<Reading, "lanes"> = readingOf(audit, tables),
 ): Happened {
   const full = inKinds(sweep.full);
   const hasWire = store !== "sqlite";
   const units = unitsOf(tables);
+  const { ticks, sights } = checkTicks(tables, TICK_MS);
   const ended = (state: string, ofRun: boolean): number =>
     tables.outcomes.filter((outcome) => outcome.state === state && units.has(outcome.id) !== ofRun).length;
   return {
@@ -70,14 +84,25 @@ export function happened(
     "full tags": full.get("tag:tenant=…") ?? 0,
     "full windows": full.get("run:…/items/list") ?? 0,
     "full mutexes": Math.min(full.get("mutex:stamp") ?? 0, full.get("mutex:solo") ?? 0),
+    "full pools": fullPools({ visits, lives, sweep }),
     "runs that succeeded": ended("succeeded", true),
-    ticks: checkTicks(tables, TICK_MS).ticks,
+    ticks,
+    "sights of the sensor": sights,
     "pauses inside a pass": done.of("pauses inside a pass"),
     "answers to a commit lost": hasWire ? done.of("commits whose answer was lost") : undefined,
     "commits that never arrived": hasWire ? done.of("commits that never arrived") : undefined,
     quarantines: ended("quarantined", false),
   };
 }
+
+/** How often the code inside filled a pool, by the witness. The pool that steps share must be full of them too. */
+function fullPools(of: InsideOf): number {
+  const { full } = insideOf(of);
+  const shared = full.filter(({ gate, by }) => gate === "pool:database" && by.some(isStep));
+  return Math.min(shared.length, full.filter(({ gate }) => gate === "pool:mutex").length);
+}
+
+const isStep = ({ mark }: Visit): boolean => mark !== null;
 
 /** What should have happened by now but has not. */
 export const missingIn = (so: Happened): Quota[] =>

@@ -7,6 +7,7 @@
 import type { Effect, Finding, Impairment, Visit } from "../history.ts";
 import type { Sweep } from "./grants.ts";
 import { impairedMs } from "./impaired.ts";
+import { insideOf } from "./inside.ts";
 import type { Lives } from "./lives.ts";
 import { wasLost } from "./lives.ts";
 
@@ -26,14 +27,12 @@ export interface Overlap extends Finding {
 
 /** The kernel closes a dead process's socket at once, but the witness may notice a moment later. */
 const SLACK_MS = 150;
-/** The witness counts in whole milliseconds. */
-const CLOCK_MS = 2;
 /** The share of a lease that a holder must have lost before it may outlive its claim. */
 const PART = 0.4;
 
 export function checkOverlap(of: OverlapOf): Overlap {
   const violations: string[] = [];
-  const ends = new Map(of.visits.map((visit) => [visit, recordEnd(visit, of.lives)]));
+  const { ends, beyond, without } = insideOf(of);
   let ghosts = 0;
   for (const visit of of.visits) {
     const end = ends.get(visit);
@@ -45,7 +44,6 @@ export function checkOverlap(of: OverlapOf): Overlap {
       if (cause !== undefined) violations.push(cause);
     }
   }
-  const { beyond, without } = sweepInside(of, ends);
   violations.push(...without);
   return {
     check: "C2 physical overlap",
@@ -54,15 +52,6 @@ export function checkOverlap(of: OverlapOf): Overlap {
     ghosts,
     beyond,
   };
-}
-
-/** When the claim stopped covering this stay: it was gone, or its expired lease had let others in. */
-function recordEnd({ epoch }: Visit, { byEpoch, sessions }: Lives): number | undefined {
-  const life = byEpoch.get(epoch);
-  if (!life) return undefined;
-  const lease = life.ended === undefined ? (sessions.get(life.session)?.expires ?? 0) : life.expires;
-  if (life.heldUntil !== undefined) return Math.min(life.heldUntil, sessions.get(life.session)?.expires ?? 0);
-  return Math.min(life.ended ?? Number.POSITIVE_INFINITY, lease);
 }
 
 /** Undefined if the ghost is explained. */
@@ -82,41 +71,3 @@ function causeOf(visit: Visit, end: number, of: OverlapOf): string | undefined {
   const late = Math.round(visit.to - end);
   return `${visit.name} ${visit.task} (epoch ${visit.epoch}, pid ${visit.pid}) ran ${late}ms beyond its claim, and nobody had frozen or cut it off`;
 }
-
-function sweepInside(
-  { visits, sweep }: OverlapOf,
-  ends: ReadonlyMap<Visit, number | undefined>,
-): { beyond: number; without: string[] } {
-  const without: string[] = [];
-  let beyond = 0;
-  const inside = new Set<Visit>();
-  for (const visit of [...visits].sort((a, b) => a.from - b.from)) {
-    for (const other of inside) if (other.to <= visit.from) inside.delete(other);
-    inside.add(visit);
-    for (const gate of Object.keys(visit.gates)) {
-      const here = [...inside].filter((each) => gate in each.gates);
-      const living = here.filter((each) => (ends.get(each) ?? 0) > visit.from + CLOCK_MS);
-      const limit = limitOfNewest(living, gate, sweep);
-      if (limit === undefined) continue;
-      if (sum(living, gate) > limit)
-        without.push(
-          `${gate}: ${sum(living, gate)}/${limit} inside at ${visit.from}, all with a claim (${visit.task})`,
-        );
-      else if (sum(here, gate) > limit) beyond += 1;
-    }
-  }
-  return { beyond, without };
-}
-
-/** Nothing was granted there after the newest grant, so its limit still bounds them all. */
-function limitOfNewest(
-  visits: readonly Visit[],
-  gate: string,
-  { limitsAt }: Pick<Sweep, "limitsAt">,
-): number | undefined {
-  const newest = Math.max(...visits.map(({ epoch }) => epoch));
-  return limitsAt.get(newest)?.[gate];
-}
-
-const sum = (visits: readonly Visit[], gate: string): number =>
-  visits.reduce((total, { gates }) => total + (gates[gate] ?? 0), 0);

@@ -1,43 +1,42 @@
 /**
- * C12, runs: each step of a run, and each item of a list, succeeded exactly once, after the steps it needs,
- * and was never claimed again. An ended run leaves nothing behind. A run ends in another way only if one of
- * its steps could not be finished.
+ * C12, runs by their records: each step of a run, and each item of the list that was submitted, succeeded
+ * exactly once, after the steps it needs, and was never claimed again. An ended run leaves nothing behind. A
+ * run ends in another way only if one of its steps could not be finished.
  */
-import type { Audited, Finding, OutcomeRow, Tables, TaskRow } from "../history.ts";
-
-/** What each workflow's steps need, repeated from the app, which the supervisor never loads. */
-const NEEDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  diamond: { first: [], left: ["first"], right: ["first"], list: ["left", "right"], last: ["list"] },
-  solo: { one: [], two: ["one"] },
-  beat: { beat: [] },
-};
+import { NEEDS } from "../app/needs.ts";
+import type { Audited, Finding, Ordered, OutcomeRow, Tables, TaskRow } from "../history.ts";
 
 export interface RunsOf {
   readonly audit: readonly Audited[];
   readonly tables: Tables;
+  /** The runs that were submitted, with their items. */
+  readonly ordered: readonly Ordered[];
   /** Runs that were cancelled on purpose. */
   readonly cancelled: ReadonlySet<string>;
 }
 
-export function checkRuns({ audit, tables, cancelled }: RunsOf): Finding {
+export function checkRuns({ audit, tables, ordered, cancelled }: RunsOf): Finding {
   const outcomes = new Map(tables.outcomes.map((row) => [row.id, row]));
   const units = groupBy(tables.tasks, ({ run }) => run);
-  const steps = groupBy(tables.steps, ({ run }) => run);
+  const keys = new Map(tables.tasks.map(({ id, key }) => [id, key]));
+  const orders = new Map(ordered.map((order) => [order.key, order]));
   const times = timesOf(audit);
   const violations = [...left(tables), ...again(tables, times)];
   let succeeded = 0;
   let items = 0;
-  for (const { id, workflow } of tables.runs) {
+  for (const { id, workflow, mark } of tables.runs) {
+    const order = orders.get(keys.get(id) ?? "");
+    if (mark === null && order?.workflow !== workflow)
+      violations.push(`run ${id} (${workflow}) was never submitted`);
     const own = units.get(id) ?? [];
     const state = outcomes.get(id)?.state;
     if (state === undefined) violations.push(`run ${id} (${workflow}) has not ended`);
     else if (state === "succeeded") {
       succeeded += 1;
       items += own.filter(({ item }) => item !== null).length;
-      const lists = new Map((steps.get(id) ?? []).map((step) => [step.name, step.total]));
       for (const [step, needs] of Object.entries(NEEDS[workflow] ?? {}))
         violations.push(
-          ...ofStep({ run: id, step, needs, own, total: lists.get(step) ?? null, outcomes, times }),
+          ...ofStep({ run: id, step, needs, own, items: itemsOf(step, order), outcomes, times }),
         );
     } else if (!cancelled.has(id) && !own.some((unit) => isUnfinished(outcomes.get(unit.id))))
       violations.push(`run ${id} (${workflow}) ended as ${state}, and all of its steps had succeeded`);
@@ -54,18 +53,22 @@ interface OfStep {
   readonly step: string;
   readonly needs: readonly string[];
   readonly own: readonly TaskRow[];
-  readonly total: number | null;
+  /** The items of a list. A step without a list has one unit, which is no item. */
+  readonly items: readonly (number | null)[];
   readonly outcomes: ReadonlyMap<string, OutcomeRow>;
   readonly times: Times;
 }
 
-function ofStep({ run, step, needs, own, total, outcomes, times }: OfStep): string[] {
+function ofStep({ run, step, needs, own, items, outcomes, times }: OfStep): string[] {
   const units = own.filter((unit) => unit.step === step);
   const found: string[] = [];
-  if (units.length !== (total ?? 1))
-    found.push(`run ${run}: step ${step} was put in line ${units.length} times instead of ${total ?? 1}`);
-  if (new Set(units.map(({ item }) => item)).size !== units.length)
-    found.push(`run ${run}: an item of ${step} is there twice`);
+  if (units.length !== items.length)
+    found.push(`run ${run}: step ${step} was put in line ${units.length} times instead of ${items.length}`);
+  const there = new Set(units.map(({ item }) => item));
+  if (there.size !== units.length) found.push(`run ${run}: an item of ${step} is there twice`);
+  const lost = items.filter((item) => !there.has(item));
+  if (lost.length > 0)
+    found.push(`run ${run}: of step ${step} is missing: ${lost.map((item) => item ?? "its unit")}`);
   const needed = own.filter((unit) => needs.includes(unit.step ?? ""));
   const ready = Math.max(0, ...needed.map(({ id }) => times.ended.get(id) ?? Number.POSITIVE_INFINITY));
   for (const { id } of units) {
@@ -75,6 +78,13 @@ function ofStep({ run, step, needs, own, total, outcomes, times }: OfStep): stri
       found.push(`run ${run}: ${step} (${id}) was claimed before what it needs had ended`);
   }
   return found;
+}
+
+/** The items of a step, by the marks of what was submitted. */
+function itemsOf(step: string, order: Ordered | undefined): (number | null)[] {
+  const start = `${order?.key}/${step}/`;
+  const marks = (order?.marks ?? []).filter((mark) => mark.startsWith(start));
+  return marks.length > 0 ? marks.map((mark) => Number(mark.slice(start.length))) : [null];
 }
 
 interface Times {

@@ -1,11 +1,13 @@
 /**
  * C13: a schedule makes one run for each of its times, and a sensor one for each thing it saw, whichever
- * process dies meanwhile.
+ * process dies meanwhile. A run is told by the input that its trigger made.
  */
+import { SIGHT, TICK } from "../app/marks.ts";
 import type { Finding, Tables } from "../history.ts";
 
 export interface Ticks extends Finding {
   readonly ticks: number;
+  readonly sights: number;
 }
 
 /** All times of the schedule in this range are owed, even if no process could look for long. */
@@ -14,22 +16,22 @@ export interface Owed {
   readonly to: number;
 }
 
-export function checkTicks({ tasks, runs }: Tables, everyMs: number, owed?: Owed): Ticks {
-  const ids = new Set(runs.map(({ id }) => id));
-  const keys = tasks.flatMap(({ id, key }) => (ids.has(id) && key !== null ? [key] : []));
+export function checkTicks({ runs }: Pick<Tables, "runs">, everyMs: number, owed?: Owed): Ticks {
   const of = (start: string): string[] =>
-    keys.filter((key) => key.startsWith(start)).map((key) => key.slice(start.length));
-  const times = of("schedule:tick:").map((text) => Date.parse(text));
-  const counts = of("sensor:count:").map(Number);
+    runs.flatMap(({ mark }) => (mark?.startsWith(start) ? [mark.slice(start.length)] : []));
+  const times = of(TICK).map((text) => Date.parse(text));
+  const counts = of(SIGHT).map(Number);
   return {
     check: "C13 each tick once",
     figures: `${times.length} times of a schedule, ${counts.length} sights of a sensor`,
     violations: [
       ...unbroken("the schedule", times, everyMs, (at) => new Date(at).toISOString()),
       ...(owed ? missed(times, everyMs, owed) : []),
-      ...unbroken("the sensor", counts, 1, String),
+      // The first thing it sees is 1.
+      ...unbroken("the sensor", counts.length > 0 ? [0, ...counts] : [], 1, String),
     ],
-    ticks: times.length + counts.length,
+    ticks: times.length,
+    sights: counts.length,
   };
 }
 

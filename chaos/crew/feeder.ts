@@ -9,7 +9,7 @@ import { createWriteStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EnqueuerOrder } from "../enqueuer.ts";
-import type { Acked } from "../history.ts";
+import type { Acked, Ordered } from "../history.ts";
 import type { Line } from "../proxy/line.ts";
 
 const PROGRAM = fileURLToPath(new URL("../enqueuer.ts", import.meta.url));
@@ -104,10 +104,19 @@ export class Feeder {
    * was never reported.
    */
   read(): Acked[] {
+    return this.#lines().flatMap((line) => ("ids" in line ? [line] : []));
+  }
+
+  /** All runs that any of its processes was about to submit. */
+  ordered(): Ordered[] {
+    return this.#lines().flatMap((line) => ("marks" in line ? [line] : []));
+  }
+
+  #lines(): (Acked | Ordered)[] {
     if (!existsSync(this.#log)) return [];
     const lines = readFileSync(this.#log, "utf8")
       .split("\n")
       .filter((line) => line.endsWith("}"));
-    return lines.map((line) => JSON.parse(line) as Acked);
+    return lines.map((line) => JSON.parse(line) as Acked | Ordered);
   }
 }

@@ -9,7 +9,7 @@ import type { Scene } from "./scene.ts";
 
 type Gate = keyof typeof DECLARED;
 
-const NARROW = { cluster: 4, runs: 3 } as const satisfies Partial<Record<Gate, number>>;
+const NARROW = { cluster: 4, runs: 3, "pool:database": 3 } as const satisfies Partial<Record<Gate, number>>;
 
 export async function changeLimits(
   { place, product, done }: Scene,

@@ -30,6 +30,7 @@ export async function hunt(
       poison: 0,
       workers: WORKERS,
       mix: mutant.mix,
+      opens: mutant.opens ?? false,
       isWhole: false,
       plan: mutant.plan,
       outageMs: 0,

@@ -16,6 +16,8 @@ export interface Mutant {
   /** The store on which it matters. */
   readonly store: StoreName;
   readonly mix: Mix;
+  /** True if it shows where every limit is full. */
+  readonly opens?: boolean;
   readonly plan: Plan;
 }
 
@@ -40,6 +42,26 @@ const frozenInside = (times: number): Plan =>
     how: "inside a pass",
     ms: LEASE_MS + 1_000 + 400 * (index % 4),
   }));
+
+/** A worker dies every moment, and only in some of these moments does it matter which one. */
+const deaths = every(900, 26, () => ({ lane: "kill", whom: "worker" }));
+
+/**
+ * Records what a sensor saw in two transactions, with enough time between them to die in. The runs have keys of
+ * that moment, because keys of the cursor would make up for it.
+ */
+function sensed(first: string, second: string): { find: string; instead: string } {
+  return {
+    find: "        return this.#fire({ name, stamp: taken }, decision ?? { state, nextAt, submit: [] });\n",
+    instead: `        if (!decision)
+            return this.#fire({ name, stamp: taken }, { state, nextAt, submit: [] });
+        const anew = (run) => ({ ...run, key: \`\${run.key} \${taken}\` });
+        await this.#fire({ name, stamp: taken }, ${first});
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        return this.#fire({ name, stamp: taken + 1 }, ${second});
+`,
+  };
+}
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -98,8 +120,78 @@ export const MUTANTS: readonly Mutant[] = [
     mix: "long",
     plan: every(700, 24, (index) => ({ lane: "cut", how: index % 2 ? "request" : "answer", whom: "worker" })),
   },
-  // A missing run lock shows only if two transactions meet. That defect is in `npm run mutants`, which makes
-  // them meet.
+  {
+    name: "news of ended steps handled twice",
+    file: "store/query/advance.js",
+    pieces: [
+      {
+        find: "    yield* lockAll(ids);\n    const { runs, over, lanes } = yield* seeRuns(ids, news);\n",
+        // The line is slow, so that two looks at one run meet: the steps are read before the run is locked.
+        instead: `    const slowly = () => flight({ nap: sql \`SELECT 1 AS nap FROM pg_sleep(0.06)\`.as(({ nap }) => nap) });
+    yield* slowly();
+    const { runs, over, lanes } = yield* seeRuns(ids, news);
+    yield* slowly();
+    yield* lockAll(ids);
+`,
+      },
+    ],
+    store: "postgres",
+    mix: "runs",
+    plan: every(8_000, 2, () => ({ lane: "cut", how: "all", whom: "worker" })),
+  },
+  {
+    name: "lists that lose their last item",
+    file: "core/run/fan-out.js",
+    pieces: [
+      {
+        find: 'return listOf(name, "its items", render(items.list, values));',
+        instead: 'return listOf(name, "its items", render(items.list, values)).slice(0, -1);',
+      },
+    ],
+    store: "sqlite",
+    mix: "runs",
+    plan: every(6_000, 2, () => ({ lane: "kill", whom: "child" })),
+  },
+  {
+    name: "steps that forget their pools",
+    file: "core/workflow/resolve.js",
+    pieces: [
+      {
+        find: "asksFor({ pools, mutexes: options.mutexes })",
+        instead: "asksFor({ mutexes: options.mutexes })",
+      },
+    ],
+    store: "mariadb",
+    mix: "all",
+    opens: true,
+    plan: every(7_000, 3, () => ({ lane: "kill", whom: "child" })),
+  },
+  {
+    name: "workflows that do not hold their mutex",
+    file: "core/workflow/resolve.js",
+    pieces: [{ find: ", ...asksFor(workflow)]", instead: "]" }],
+    store: "sqlite",
+    mix: "solos",
+    plan: every(7_000, 2, () => ({ lane: "kill", whom: "child" })),
+  },
+  {
+    name: "a sensor whose runs come before its cursor",
+    file: "engine/triggers/triggers.js",
+    pieces: [
+      sensed("{ ...decision, state, submit: decision.submit.map(anew) }", "{ ...decision, submit: [] }"),
+    ],
+    store: "sqlite",
+    mix: "quick",
+    plan: deaths,
+  },
+  {
+    name: "a sensor whose cursor comes before its runs",
+    file: "engine/triggers/triggers.js",
+    pieces: [sensed("{ ...decision, submit: [] }", "decision")],
+    store: "sqlite",
+    mix: "quick",
+    plan: deaths,
+  },
   {
     name: "a step that waits for one of its needs only",
     file: "core/run/progress.js",

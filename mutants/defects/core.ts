@@ -3,6 +3,22 @@ import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
   {
+    id: "key-nobody-can-ask-for",
+    means: "a limit is set at a gate that no unit can ask for, and has no effect",
+    file: "src/core/gate/check-key.ts",
+    from: "if (SINGLE.has(kind) && (key as string) !== kind)",
+    to: "if (false)",
+    noticedBy: { file: "src/core/gate/check-key.test.ts" },
+  },
+  {
+    id: "why-raises-a-mutex",
+    means: "why proposes two holders for a mutex",
+    file: "src/core/gate/remedy.ts",
+    from: "  if (isMutex(gate)) return [];\n",
+    to: "",
+    noticedBy: { file: "src/core/gate/remedy.test.ts" },
+  },
+  {
     id: "retry-one-too-many",
     means: "a task with 3 attempts is tried 4 times",
     file: "src/core/task/retry.ts",
@@ -96,7 +112,7 @@ export const defects: readonly Defect[] = [
     file: "src/core/gate/bypass.ts",
     from: "mark.passed >= this.#bound.passes",
     to: "mark.passed > this.#bound.passes",
-    noticedBy: { file: "src/core/gate/admit.test.ts" },
+    noticedBy: { file: "src/core/gate/bypass.test.ts" },
   },
   {
     id: "bypass-never-by-time",
@@ -104,7 +120,7 @@ export const defects: readonly Defect[] = [
     file: "src/core/gate/bypass.ts",
     from: " || this.#now - mark.since >= this.#bound.ms",
     to: "",
-    noticedBy: { file: "src/core/gate/admit.test.ts" },
+    noticedBy: { file: "src/core/gate/bypass.test.ts" },
   },
   {
     id: "reserves-at-one-pool",
@@ -112,7 +128,7 @@ export const defects: readonly Defect[] = [
     file: "src/core/gate/admit.ts",
     from: "this.#reserve(unit, pools, needs);",
     to: "this.#reserve(unit, pools.slice(0, 1), needs);",
-    noticedBy: { file: "src/core/gate/admit.properties.test.ts" },
+    noticedBy: { file: "src/core/gate/bypass.properties.test.ts" },
   },
   {
     id: "paused-holds-back",

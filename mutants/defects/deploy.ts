@@ -83,4 +83,45 @@ export const defects: readonly Defect[] = [
     to: "  const { clock, known, mine }",
     noticedBy: { file: "test/race/declare.test.ts", test: "versions of one app that start at once" },
   },
+  {
+    id: "own-version-shares-names",
+    means: "every deploy warns that an earlier one of the same app declares the same tasks",
+    file: "src/core/app/shared-names.ts",
+    from: "all.filter(({ app }) => app !== mine.app)",
+    to: 'all.filter(({ app }) => app !== "")',
+    noticedBy: {
+      file: "test/doctor/shared-names.test.ts",
+      test: "another version of the same app shares nothing",
+    },
+  },
+  {
+    id: "dropped-task-stays-shared",
+    means: "a task that the latest deploy of an app no longer lists is said to be shared for ever",
+    file: "src/store/declaration.ts",
+    from: "deploy.n > (inForce.get(deploy.app)?.n ?? 0)",
+    to: "!inForce.has(deploy.app)",
+    noticedBy: {
+      file: "test/doctor/shared-names.test.ts",
+      test: "another version of the same app shares nothing",
+    },
+  },
+  {
+    id: "shared-workflows-unsaid",
+    means: "two apps share a workflow and its idempotency keys, and nobody is told",
+    file: "src/api/declaration.ts",
+    from: "workflows: [...app.workflows.keys()],",
+    to: "workflows: [],",
+    noticedBy: {
+      file: "test/doctor/shared-names.test.ts",
+      test: "are named by the deploy, a starting worker",
+    },
+  },
+  {
+    id: "same-limit-binds-other-app",
+    means: "a deploy says that its limit binds another app, which declares the same limit itself",
+    file: "src/surface/cli/deploy-changes.ts",
+    from: "limit !== null && limit !== than && stricter",
+    to: "limit !== null && stricter",
+    noticedBy: { file: "test/cli/deploy.test.ts", test: "binds no app that declares the same" },
+  },
 ];

@@ -40,7 +40,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/claiming/choice.ts",
     from: "if (ids.length >= further) break;",
     to: "",
-    noticedBy: { file: "src/engine/claiming/decide.test.ts" },
+    noticedBy: { file: "src/engine/claiming/choice.test.ts" },
   },
   {
     id: "requeue-fails",
@@ -147,6 +147,22 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: "src/engine/worker/stop.test.ts" },
   },
   {
+    id: "bystander-counts-as-lost",
+    means: "a task is quarantined after its neighbours did not stop three times",
+    file: "src/engine/worker/verdict.ts",
+    from: "if (ending.crashed) return",
+    to: "if (ending.crashed || ending.bystander) return",
+    noticedBy: { file: "src/engine/worker/verdict.test.ts", test: "is no loss" },
+  },
+  {
+    id: "bystander-has-to-rest",
+    means: "a task waits for its backoff although its code has not failed",
+    file: "src/engine/worker/verdict.ts",
+    from: "const atOnce = ending.bystander === true;",
+    to: "const atOnce = false;",
+    noticedBy: { file: "src/engine/worker/verdict.test.ts", test: "is followed by the next one at once" },
+  },
+  {
     id: "delay-of-retry-lost",
     means: "a retry comes at once",
     file: "src/engine/worker/verdict.ts",
@@ -160,7 +176,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/triggers/sensor.ts",
     from: "const { cursor = state.cursor } = answer;",
     to: "const { cursor } = answer;",
-    noticedBy: { file: "src/engine/triggers/triggers.test.ts" },
+    noticedBy: { file: "src/engine/triggers/sensor.test.ts" },
   },
   {
     id: "sensor-error-moves-on",
@@ -168,7 +184,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/triggers/sensor.ts",
     from: "return { state: JSON.stringify(failed), nextAt, submit: [] };",
     to: "return { state: JSON.stringify(failed), nextAt: now, submit: [] };",
-    noticedBy: { file: "src/engine/triggers/triggers.test.ts" },
+    noticedBy: { file: "src/engine/triggers/sensor.test.ts" },
   },
   {
     id: "automation-beside-itself",
@@ -176,7 +192,7 @@ export const defects: readonly Defect[] = [
     file: "src/engine/triggers/automation.ts",
     from: "return !queued && !inProgress;",
     to: "return !queued;",
-    noticedBy: { file: "src/engine/triggers/triggers.test.ts" },
+    noticedBy: { file: "src/engine/triggers/automation.test.ts" },
   },
   {
     id: "tender-stops-after-a-batch",

@@ -2,6 +2,7 @@ import type { Defect } from "../defect.ts";
 
 const SUITE = "test/conformance/store.test.ts";
 const BEGIN = "test/feed/begin.test.ts";
+const DATA = "test/feed/data.test.ts";
 const ENDED = "src/api/ended.test.ts";
 const FOLLOWER = "src/engine/feed/follower.test.ts";
 
@@ -96,11 +97,43 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: FOLLOWER, test: "what happens while somebody begins" },
   },
   {
+    id: "feed-resumes-without-a-breath",
+    means: "a reader far behind a store that answers at once keeps timers and signals from running",
+    file: "src/engine/feed/follower.ts",
+    from: "      await turn();\n",
+    to: "",
+    noticedBy: { file: FOLLOWER, test: "lets timers run between its reads" },
+  },
+  {
+    id: "feed-leaves-for-good",
+    means: "a reader that stops in an orderly way cannot resume from its cursor, and one that was killed can",
+    file: "src/engine/feed/follower.ts",
+    from: "if (!member.isKept) void",
+    to: "void",
+    noticedBy: { file: "test/feed/resume.test.ts", test: "after a close while it waits" },
+  },
+  {
+    id: "feed-shares-what-nobody-renews",
+    means: "a listener whose members left while they began is shared with the next one, which cannot join",
+    file: "src/engine/feed/follower.ts",
+    from: "if (this.#members.has(member)) this.#shared",
+    to: "this.#shared",
+    noticedBy: { file: FOLLOWER, test: "leaves while it begins" },
+  },
+  {
+    id: "feed-cursor-too-far",
+    means: "a reader that stores the cursor of its feed misses the change that it has in hand",
+    file: "src/api/feed.ts",
+    from: "first ? first.position - 1 : member.position",
+    to: "member.position",
+    noticedBy: { file: "src/api/feed.test.ts", test: "never past a change in the reader's hands" },
+  },
+  {
     id: "feed-unbounded-reader",
     means: "somebody who does not read fills the memory of the process",
-    file: "src/api/feed.ts",
-    from: "this.#changes.length + changes.length > MOST_UNREAD",
-    to: "this.#changes.length + changes.length < 0",
+    file: "src/api/unread.ts",
+    from: "this.#count + changes.length > MOST_UNREAD",
+    to: "this.#count + changes.length < 0",
     noticedBy: { file: "src/api/feed.test.ts", test: "whoever does not read" },
   },
   {
@@ -118,5 +151,21 @@ export const defects: readonly Defect[] = [
     from: "this.#read([...this.#nameOf].filter(([, other]) => other === name).map(([id]) => id));",
     to: "",
     noticedBy: { file: ENDED, test: "a feed that was interrupted" },
+  },
+  {
+    id: "feed-admits-without-priority",
+    means: "the admission of a run is told with the data of a claim, not with its priority",
+    file: "src/store/query/tell.ts",
+    from: "CASE WHEN t.queue = ${RUNS} THEN",
+    to: "CASE WHEN t.queue <> t.queue THEN",
+    noticedBy: { file: DATA, test: "on SQLite a change has the data" },
+  },
+  {
+    id: "feed-tells-the-claim-of-a-step",
+    means: "the start of a step is told with fields that are not documented",
+    file: "src/api/change-view.ts",
+    from: '  if (kind === "StepStarted") return { attempt: data.attempt };',
+    to: "",
+    noticedBy: { file: DATA, test: "on SQLite a change has the data" },
   },
 ];

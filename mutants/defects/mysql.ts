@@ -76,10 +76,10 @@ export const defects: readonly Defect[] = [
   },
   {
     id: "answer-called-absence",
-    means: "a store that lacks a permission is called unreachable",
+    means: "a file that is no database is called unreachable",
     file: "src/api/open-store.ts",
-    from: "!isAway(error) && isAnswer(error) ? refused(url, error)",
+    from: "isAnswer(error) ? refused(url, error)",
     to: "isAway(error) && isAnswer(error) ? refused(url, error)",
-    noticedBy: { file: "test/migration/refused.test.ts" },
+    noticedBy: { file: "test/cli/failures.test.ts", test: "that is no database" },
   },
 ];

@@ -87,4 +87,20 @@ export const defects: readonly Defect[] = [
     to: "writing: [plain(WRITING)]",
     noticedBy: { file: POOLER, test: "each transaction has our settings" },
   },
+  {
+    id: "close-forgets-those-who-asked",
+    means: "behind a pooler, a call that waits for a connection learns of a close only after 10 s",
+    file: "src/store/postgres/database.ts",
+    from: "await this.#turns.close();",
+    to: "void this.#turns.close();",
+    noticedBy: { file: POOLER, test: "a close tells who waits" },
+  },
+  {
+    id: "turns-close-too-early",
+    means: "the connections end below calls that are under way",
+    file: "src/store/turns.ts",
+    from: "if (this.#taken === 0) return;",
+    to: "return;",
+    noticedBy: { file: "src/store/turns.test.ts", test: "who works may finish" },
+  },
 ];

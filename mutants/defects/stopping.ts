@@ -3,6 +3,30 @@ import type { Defect } from "../defect.ts";
 /** Slots that follow the code: what would go wrong if they did not. */
 export const defects: readonly Defect[] = [
   {
+    id: "limits-list-hides-stopping",
+    means: "a limit looks free to raise, although code that should have ended holds it",
+    file: "src/surface/cli/limits.ts",
+    from: "${stillHeld(views, now)}`",
+    to: "`",
+    noticedBy: { file: "test/cli/stopping.test.ts", test: "every listing says" },
+  },
+  {
+    id: "task-show-hides-stopping",
+    means: "a cancelled task looks over, although its code still runs",
+    file: "src/surface/cli/show.ts",
+    from: '    ...stoppingLines(stopping, now).map((text): [string, string] => ["stopping", text]),\n',
+    to: "",
+    noticedBy: { file: "test/cli/stopping.test.ts", test: "every listing says" },
+  },
+  {
+    id: "run-show-hides-stopping",
+    means: "a cancelled run looks over, although the code of a step still runs",
+    file: "src/surface/cli/run-show.ts",
+    from: '    ...stoppingLines(stopping, now).map((text): [string, string] => ["stopping", text]),\n',
+    to: "",
+    noticedBy: { file: "test/cli/stopping.test.ts", test: "every listing says" },
+  },
+  {
     id: "cancel-frees-at-once",
     means: "a cancelled task that still runs shares its pool of 1 with its successor",
     file: "src/store/query/hand.ts",

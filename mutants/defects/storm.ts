@@ -31,8 +31,17 @@ export const defects: readonly Defect[] = [
     id: "session-opened-blindly",
     means: "a worker cannot start when the answer to its first word is lost",
     file: "src/store/sql-store.ts",
-    from: "      if (isUnsure && (await this.renewSession(opened.id, opened.leaseMs))) return;",
-    to: "      if (isUnsure && opened.leaseMs < 0) return;",
+    from: "isUnsure && this.renewSession(opened.id, opened.leaseMs);",
+    to: "isUnsure && opened.leaseMs < 0;",
     noticedBy: { file: "test/race/ambiguous-commit.test.ts", test: "whose opening is" },
+  },
+  {
+    id: "session-opened-late",
+    means:
+      "A worker cannot start if the first opening of its session arrives while the second one is on its way.",
+    file: "src/store/sql-store.ts",
+    from: "if (!(await isOpen())) throw error;",
+    to: "throw error;",
+    noticedBy: { file: "src/store/sql-store.test.ts", test: "arrives after it was looked for" },
   },
 ];

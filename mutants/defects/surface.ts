@@ -3,6 +3,14 @@ import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
   {
+    id: "no-database-is-unreachable",
+    means: "a file that is no database is said to be unreachable, so people wait for it",
+    file: "src/store/away.ts",
+    from: "isLoginRefused(error) || isUnusableFile(error);",
+    to: "isLoginRefused(error);",
+    noticedBy: { file: "test/cli/failures.test.ts", test: "that is no database" },
+  },
+  {
     id: "usage-ends-with-1",
     means: "a script cannot tell a wrong option from a failure",
     file: "src/surface/cli/failure.ts",
@@ -89,5 +97,29 @@ export const defects: readonly Defect[] = [
     from: "if (first && !second && isAll) return first;",
     to: "if (first) return first;",
     noticedBy: { file: "test/e2e/cli.test.ts", test: "an id may be cut short" },
+  },
+  {
+    id: "worker-ends-with-its-reader",
+    means: "a worker whose output nobody reads any more ends at once, and loses its running tasks",
+    file: "src/surface/cli/worker.ts",
+    from: "  outliveReaders();\n",
+    to: "",
+    noticedBy: { file: "test/cli/lost-output.test.ts", test: "goes on when nobody reads its output" },
+  },
+  {
+    id: "child-ends-with-its-reader",
+    means: "code that prints ends its process when nobody reads the output any more",
+    file: "src/executor/process/serve-parent.ts",
+    from: "  dropLostOutput();\n",
+    to: "",
+    noticedBy: { file: "test/cli/lost-output.test.ts", test: "goes on when nobody reads its output" },
+  },
+  {
+    id: "closed-terminal-ends-without-a-stop",
+    means: "SIGHUP ends a worker at once, and its running tasks are lost",
+    file: "src/surface/cli/signals.ts",
+    from: "SIGTERM: 143, SIGHUP: undefined }",
+    to: "SIGTERM: 143 }",
+    noticedBy: { file: "test/cli/lost-output.test.ts", test: "stops properly when its terminal is closed" },
   },
 ];

@@ -5,9 +5,27 @@ const EXPLAIN = "src/core/gate/explain.ts";
 const WORLDS = "src/core/gate/worlds.ts";
 const PURE = "src/core/gate/explain.test.ts";
 const PAGE = "src/core/gate/explain-page.test.ts";
+const PAUSE = "test/runs/pause-waits.test.ts";
+const WHY_LIST = "test/fan-out/why.test.ts";
 const LONG = { file: "test/why/long-line.test.ts" };
 
 export const defects: readonly Defect[] = [
+  {
+    id: "why-names-a-value-for-its-family",
+    means: "a value paused by the limit of its family gets a limit of its own as a remedy",
+    file: "src/engine/claiming/wait.ts",
+    from: ": { ...rest, gate, room };",
+    to: ": { ...rest, room };",
+    noticedBy: { file: "src/api/explain.test.ts", test: "is the family's limit of 0" },
+  },
+  {
+    id: "why-frees-everybodys-slot-first",
+    means: "the first command of why frees a slot of the cluster, and another unit takes it",
+    file: "src/core/gate/explain.ts",
+    from: "? 2 : 1) * asks.length + ask : ask;",
+    to: "? 0 : 0) * asks.length + ask : ask;",
+    noticedBy: { file: "src/api/explain.test.ts", test: "is every gate in its way" },
+  },
   {
     id: "why-stops-at-the-first-hurdle",
     means: "A full gate hides that no worker has a free slot.",
@@ -83,7 +101,7 @@ export const defects: readonly Defect[] = [
   },
   {
     id: "why-runs-need-nobody",
-    means: "A queued run without any worker says that it starts with the next pass.",
+    means: "A queued run without any worker says that it starts in the next pass.",
     file: "src/engine/claiming/serving.ts",
     from: "return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);",
     to: "return serving(sessions, lane);",
@@ -96,5 +114,61 @@ export const defects: readonly Defect[] = [
     from: "position: after + index + 1,",
     to: "position: index + 1,",
     noticedBy: LONG,
+  },
+  {
+    id: "waits-book-a-pause-on-a-limit",
+    means: "The time of a pause is booked on a limit of the run that is not full.",
+    file: "src/core/gate/blocking.ts",
+    from: "    if (!gate?.paused) return [reason.gate];",
+    to: "    if (gate) return [reason.gate];",
+    noticedBy: { file: PAUSE, test: "has waited for the pause" },
+  },
+  {
+    id: "waits-count-the-window-during-a-pause",
+    means: "While a run is paused, its items go on to wait for a window that is empty.",
+    file: "src/core/gate/blocking.ts",
+    from: "isFullAnyway(gate, slotsAt(gate.key)) ?",
+    to: "pause !== gate.key ?",
+    noticedBy: { file: PAUSE, test: "only while the window is full" },
+  },
+  {
+    id: "waits-forget-the-window-during-a-pause",
+    means: "An item of a paused run does not wait for its window, though the window is full.",
+    file: "src/core/gate/blocking.ts",
+    from: "isFullAnyway(gate, slotsAt(gate.key)) ?",
+    to: "isFullAnyway(gate, 0) ?",
+    noticedBy: { file: "src/core/gate/blocking.test.ts", test: "is recorded as both" },
+  },
+  {
+    id: "claim-clock-runs-during-a-pause",
+    means: "A step fails because its run was paused for longer than the claim timeout.",
+    file: "src/engine/runs/timers.ts",
+    from: "gate === uncounted || isPauseOfRun(gate)",
+    to: "gate === uncounted",
+    noticedBy: { file: "src/engine/runs/timers.test.ts", test: "stands still while its run is paused" },
+  },
+  {
+    id: "why-run-skips-a-due-retry",
+    means: "A later item of the list is said to come next, though the retry of an earlier one is due.",
+    file: "src/store/query/run-waits.ts",
+    from: "ORDER BY w.precedence, w.at, w.id LIMIT 1",
+    to: "ORDER BY w.attempt, w.precedence, w.at, w.id LIMIT 1",
+    noticedBy: { file: WHY_LIST, test: "on SQLite an item whose retry is due" },
+  },
+  {
+    id: "why-run-forgets-delayed-items",
+    means: "A list whose waiting items are all delayed has no reason to wait.",
+    file: "src/store/query/run-waits.ts",
+    from: "  return waiting[0] ?? later[0];",
+    to: "  return waiting[0] ?? (later.length > 1 ? later[0] : undefined);",
+    noticedBy: { file: WHY_LIST, test: "on SQLite if all waiting items are delayed" },
+  },
+  {
+    id: "why-run-reads-twice",
+    means: "The counts of a list and its next item are of two moments.",
+    file: "src/api/runs.ts",
+    from: "    return runWhy(seen, () => this.#store.replaced());",
+    to: "    return runWhy({ ...seen, ...(await this.#detail(id)) }, () => this.#store.replaced());",
+    noticedBy: { file: WHY_LIST, test: "on PostgreSQL the counts, the next item" },
   },
 ];

@@ -3,7 +3,7 @@
 
 import { ERROR_GROUPS } from "../../src/core/error-code.ts";
 import type { EventMeaning } from "../../src/core/event.ts";
-import { EVENT_GROUPS, FEED_EVENTS } from "../../src/core/event.ts";
+import { ERROR, EVENT_GROUPS, FEED_EVENTS } from "../../src/core/event.ts";
 import type { Limit } from "../../src/core/gate/gate.ts";
 import { UNLIMITED } from "../../src/core/gate/gate.ts";
 import { KINDS } from "../../src/core/gate/kind.ts";
@@ -44,29 +44,49 @@ const errors = page(
 const eventTable = (kinds: Readonly<Record<string, EventMeaning>>): string =>
   table(
     ["Kind", "Meaning", "Data"],
-    Object.entries(kinds).map(([kind, { means, data }]) => [
-      code(kind),
-      means,
-      Object.entries(data)
-        .map(([field, meaning]) => `${code(field)}: ${meaning}`)
-        .join("; "),
-    ]),
+    Object.entries(kinds).map(([kind, { means, data }]) => [code(kind), means, sayData(data)]),
   );
+
+/** The fields of an error are explained once, not with every kind. */
+function sayData(data: EventMeaning["data"]): string {
+  const isError = Object.keys(ERROR).every((field) => field in data);
+  const own = Object.entries(data).filter(([field]) => !(isError && field in ERROR));
+  const said = own.map(([field, meaning]) => `${code(field)}: ${meaning}`);
+  return [...(isError ? ["the fields of [an error](#an-error)"] : []), ...said].join("; ");
+}
+
+const anError = table(
+  ["Field", "Meaning"],
+  Object.entries(ERROR).map(([field, meaning]) => [code(field), meaning]),
+);
 
 const events = page(
   "Events",
-  "An **event** is a numbered entry in the history of one subject: a task, a lane, a gate or a trigger. The numbers have no gaps. `sluice.events(id)` returns the history of a subject. `sluice.runs.events(id)` returns the history of a run, with the kinds of [the history of a run](#the-history-of-a-run). A **change** is an entry of [the feed](../feed.md), which reports all subjects as they change.",
+  "An **event** is an entry in the history of one task, run, lane, gate or trigger. `sluice.events(id)` returns the stored events of one of these subjects, numbered without gaps. `sluice.runs.events(id)` returns the history of a run together with its steps: see [the history of a run](#the-history-of-a-run). The entries of this history have no numbers. A **change** is an entry of [the feed](../feed.md).",
+  `## An error\n\nThe data of several kinds of events is an error. The error has these fields. Only \`message\` is always there.\n\n${anError}`,
   ...EVENT_GROUPS.map(([title, kinds]) => `## ${title}\n\n${eventTable(kinds)}`),
-  `## The history of a run\n\n\`sluice.runs.events(id)\` returns these kinds. The store does not keep them: Sluice computes them from the events above.\n\n${eventTable(RUN_EVENTS)}`,
-  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above, except \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. Changes to the tasks of a run have the kinds \`Run…\` and \`Step…\`. The feed also reports these kinds, which no history contains:\n\n${eventTable(FEED_EVENTS)}`,
-  `## Hints\n\nA hint is a message that wakes listeners. It says where to look. It may be lost, because workers also poll.\n\n${table(
+  `## The history of a run\n\n\`sluice.runs.events(id)\` returns these kinds. The store does not keep them. Sluice computes them from the stored events of the run, its steps and its gates.\n\n${eventTable(RUN_EVENTS)}`,
+  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above. Three kinds are not in the feed: \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. Changes of a run have the kinds \`Run…\`, and changes of its steps have the kinds \`Step…\`. The feed also reports these kinds, which are in no history:\n\n${eventTable(FEED_EVENTS)}`,
+  `## Hints\n\nA hint is a message that wakes listeners. It says where to look. A hint may be lost, so workers also poll.\n\n${table(
     ["Hint", "Meaning"],
     Object.entries(HINTS).map(([hint, means]) => [code(hint), means]),
   )}`,
 );
 
+const LINES = `The line says which units may overtake:
+
+- \`skip\`: every unit behind a blocked unit may overtake it.
+- \`bypass\`: small asks may overtake a large ask. This ends after 100 overtakes or after one minute. Then freed slots are saved up for the large ask. In each lane, only the first unit counts overtakes and time.
+- \`strict\`: the first unit goes first. But if the first unit also waits for something else, later units may overtake it. "Something else" means a \`skip\` gate, a pause, an unset gate, a limit below its ask, or a free worker.`;
+
 const sayLimit = (limit: Limit): string =>
   limit === null ? "unset" : limit === UNLIMITED ? "unlimited" : String(limit);
+
+/** The gates of a run have different titles. */
+const OF_A_RUN = ["workers", "async", "in-process", "pods", "items/STEP"].map((name) => `ID/${name}`);
+
+const namedIn = (key: string): string =>
+  key.includes(":") ? (key.split(" or ")[0] ?? "").slice(key.indexOf(":") + 1) : "";
 
 const gates = page(
   "Kinds of gates",
@@ -79,11 +99,11 @@ const gates = page(
       askedBy,
       code(line),
       kind === "run" ? "set by the run: see below" : sayLimit(limit),
-      title(key.includes(":") ? (key.split(" or ")[0] ?? "").slice(key.indexOf(":") + 1) : ""),
+      (kind === "run" ? OF_A_RUN : [namedIn(key)]).map(title).join(", "),
     ]),
   ),
-  "The default limit applies if no app and no operator gives another one. An *unset* gate admits nothing until somebody sets its limit. The gates `run:ID/NAME` get their limits when the run starts: `workers` gets the CPU count of the machine that submits, `in-process` gets 1, and the others are unlimited, unless the [executor](../executors.md) or the [step](../fan-out.md#the-window) says otherwise. A single value of a pool (`pool:NAME=VALUE`) has the limit of `pool:NAME=*`.",
-  "The line says who may overtake. `skip`: a blocked unit is passed over. `strict`: nothing overtakes the first unit. `bypass`: a small ask may overtake a large one, but at most 100 times or for one minute.",
+  "The default limit applies if no app and no operator gives another one. An *unset* gate admits nothing until somebody sets its limit. The gates `run:ID/NAME` get their limits when the run starts. The [executor](../executors.md) sets the limits of `workers`, `async`, `in-process` and `pods`. The [step](../fan-out.md#the-window) sets the limit of `items/STEP`. If they set none, `workers` gets the CPU count of the machine that submits, and `in-process` gets 1. The others are then unlimited. A single value of a pool (`pool:NAME=VALUE`) has the limit of `pool:NAME=*`.",
+  LINES,
 );
 
 export const PAGES: Readonly<Record<string, string>> = {

@@ -8,10 +8,11 @@ import { ALL_TOPICS, RECORDED_KINDS, TOPIC, topicOf } from "../core/change.ts";
 import { SluiceError } from "../core/error.ts";
 import type { FeedEventKind } from "../core/event.ts";
 import type { RunEventKind } from "../core/run/event.ts";
+import { shortly } from "../core/text.ts";
 import { RUNS } from "../store/runs.ts";
 import type { Change } from "../store/store.ts";
 import { readable } from "./readable.ts";
-import { OF_RUN, OF_STEP } from "./run-events.ts";
+import { OF_RUN, OF_STEP, poolsIn } from "./run-events.ts";
 
 /** A kind as users know it: of a task, a run, a step, a limit or a worker. */
 type SeenKind = ChangeKind | RunEventKind | FeedEventKind;
@@ -75,7 +76,7 @@ export function changeView(change: Change, cursor: string): ChangeView {
     ...(item === null ? {} : { item }),
     ...(task === null ? {} : { task }),
     ...(queue === null || isRun ? {} : { queue }),
-    data: dataOf(data),
+    data: dataFor(kind, dataOf(data)),
   };
 }
 
@@ -83,6 +84,15 @@ function dataOf(text: string | null): Readonly<Record<string, unknown>> {
   if (text === null) return {};
   const data = readable(text);
   return typeof data === "object" && data !== null ? { ...data } : { value: data };
+}
+
+/** Steps have the data that the history of their run has. The changes of their tasks record more. */
+function dataFor(kind: SeenKind, data: ChangeView["data"]): ChangeView["data"] {
+  if (kind === "StepStarted") return { attempt: data.attempt };
+  if (kind === "StepSkipped") return { because: data };
+  if (kind !== "StepSlotClaimed") return data;
+  const asks = (data.asks ?? []) as [string, number][];
+  return { pools: poolsIn(asks.map(([gate]) => gate)).join(",") };
 }
 
 /** Maps each kind that users know to the kinds that are recorded. */
@@ -105,7 +115,7 @@ export function topicsOf(kinds: readonly string[] | undefined): number {
     if (recorded) return recorded.reduce((all, one) => all | bitOf(one), topics);
     throw new SluiceError(
       "UNKNOWN_KIND",
-      `"${kind}" is not a kind of change.${didYouMean(kind, [...RECORDED_AS.keys()])}`,
+      `${shortly(kind)} is not a kind of change.${didYouMean(kind, [...RECORDED_AS.keys()])}`,
     );
   }, 0);
 }

@@ -13,6 +13,7 @@ test("an app without limits declares none, and no rank of its queue", () => {
   expect(declarationOf(app, "shop")).toEqual({
     app: "shop",
     tasks: ["t"],
+    workflows: [],
     queues: [{ name: "default", rank: null }],
     gates: [],
     triggers: [],

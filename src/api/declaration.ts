@@ -5,13 +5,14 @@ import { ANY, clusterKey, poolKey, queueKey, runsKey } from "../core/gate/key.ts
 import { bornAs } from "../core/gate/kind.ts";
 import type { Declaration, DeclaredGate } from "../store/store.ts";
 
-/** Contains only what the app declares. Where it names no cap, it leaves the gate to others. */
+/** Contains only the limits that the app declares. A gate without a declared limit is left to other apps. */
 export function declarationOf(app: App, name: string): Declaration {
   const gate = (key: string, limit: number | null, leaseMs?: number): DeclaredGate[] =>
     limit === null ? [] : [{ key, limit, line: bornAs(key).line, leaseMs }];
   return {
     app: name,
     tasks: [...app.tasks.keys()],
+    workflows: [...app.workflows.keys()],
     queues: app.queues.map(({ name, rank, ranked }) => ({ name, rank: ranked ? rank : null })),
     gates: [
       ...gate(clusterKey, app.clusterCap),

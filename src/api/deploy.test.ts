@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { task } from "../core/task/definition.ts";
+import { workflow } from "../core/workflow/definition.ts";
 import { openMemory } from "../store/memory/index.ts";
 import type { Store } from "../store/store.ts";
 import { defineApp } from "./app.ts";
@@ -11,6 +12,7 @@ import { examine } from "./doctor/doctor.ts";
 import { connect } from "./sluice.ts";
 
 const work = task({ id: "work", pools: { gpu: 2 }, run: () => 1 });
+const order = workflow({ id: "order", steps: (s) => s.step("work", work) });
 const shop = (limit: number, clusterCap?: number) =>
   defineApp({
     name: "shop",
@@ -65,7 +67,7 @@ describe("whoever connects to enqueue or to look", () => {
     const { id } = await sluice.enqueue(work, undefined as never);
     const said = async () => (await sluice.explain(id)).sentences.map(({ text }) => text);
     expect(await said()).toContainEqual(
-      'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or deploy that app',
+      'pool "gpu" has no limit yet, so it admits nothing: start a worker of the app that declares it, or deploy that app',
     );
     await sluice.deploy();
     expect((await said()).join()).not.toContain("no limit yet");
@@ -95,9 +97,31 @@ describe("a worker", () => {
     expect(await store.limits(["pool:gpu"])).toEqual(new Map([["pool:gpu", 5]]));
   });
 
-  test("needs an app, and so does a deploy", async () => {
-    const sluice = await connect({ store: openMemory() });
-    await expect(sluice.deploy()).rejects.toMatchObject({ code: "NO_APP" });
+  test("needs an app, and so does everything else that needs to know tasks or workflows", async () => {
+    const store = openMemory();
+    await using owner = await connect({
+      store,
+      app: defineApp({ tasks: [work], workflows: [order], pools: { gpu: { limit: 2 } } }),
+    });
+    const { id } = await owner.submit(order, undefined);
+    await owner.runs.cancel(id);
+    await using sluice = await connect({ store });
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => sluice.worker(),
+      () => sluice.deploy(),
+      () => sluice.enqueue("work", undefined),
+      () => sluice.enqueue(work, undefined),
+      () => sluice.enqueueMany([{ task: work, input: undefined }]),
+      () => sluice.submit(order, undefined),
+      () => sluice.execute("order", undefined),
+      () => sluice.runs.rerun(id),
+      () => sluice.schedules.trigger("nightly"),
+    ];
+    for (const call of calls)
+      await expect(call(), String(call)).rejects.toMatchObject({
+        code: "NO_APP",
+        message: expect.stringContaining("connect({ app })"),
+      });
   });
 });
 

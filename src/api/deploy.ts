@@ -2,8 +2,11 @@
  * Declares an app. Only a starting worker and a deploy do this; connecting to enqueue or to look never does.
  */
 import type { App } from "../core/app/app.ts";
+import type { SharedNames } from "../core/app/shared-names.ts";
+import { sharedWith } from "../core/app/shared-names.ts";
 import type { Occasion, Store } from "../store/store.ts";
 import { appName } from "./app-name.ts";
+import type { OptionNames } from "./call-options.ts";
 import { declarationOf } from "./declaration.ts";
 
 export interface Deployed {
@@ -13,7 +16,16 @@ export interface Deployed {
   readonly inForce: boolean;
   /** When the declaration in force took effect. */
   readonly at: number;
+  /** Its tasks and workflows that another app's declaration in force lists, too. Both apps then share them. */
+  readonly shared: readonly SharedNames[];
 }
+
+export interface DeployOptions {
+  /** The app's own file. */
+  readonly file?: string | URL;
+}
+
+export const OF_DEPLOY: OptionNames<DeployOptions> = { file: true };
 
 export async function declareApp(
   store: Store,
@@ -24,5 +36,6 @@ export async function declareApp(
   const { inForce, at } = await store.declare(declarationOf(app, name), occasion);
   // A limit may have been raised.
   if (inForce) for (const hint of ["work", "runs"] as const) store.hint(hint);
-  return { app: name, inForce, at };
+  const mine = { app: name, tasks: [...app.tasks.keys()], workflows: [...app.workflows.keys()] };
+  return { app: name, inForce, at, shared: sharedWith(mine, await store.apps()) };
 }

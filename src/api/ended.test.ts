@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DataError } from "../store/data-error.ts";
 import { laneOf } from "../store/lane.ts";
 import { openMemory } from "../store/memory/index.ts";
 import type { Store } from "../store/store.ts";
@@ -163,4 +164,27 @@ test("with many names, every end is heard of by one listener more; when nobody w
   const before = asked.changes;
   await env.advance(10_000);
   expect(asked.changes).toBe(before);
+});
+
+test("a unit that the store cannot read fails its own waiter, and no other one of the same read", async () => {
+  const { store } = counted();
+  const env = new FakeEnv();
+  await store.enqueue([newTask("good"), newTask("other")]);
+  const unreadable: Store = new Proxy(store, {
+    get: (target, name) => {
+      if (name !== "tasksById") return Reflect.get(target, name, target);
+      return async (ids: readonly string[]) => {
+        if (ids.includes("bad")) throw new DataError(new Error("invalid byte sequence"));
+        return target.tasksById(ids);
+      };
+    },
+  });
+  const [good, bad, other] = ["good", "bad", "other"].map((id) =>
+    untilEnded(unreadable, id, undefined, env).catch((error: unknown) => error),
+  );
+  await env.settle();
+  expect(await bad).toMatchObject({ code: "BAD_DATA" });
+  for (const id of ["good", "other"]) await store.cancel(id, "ann");
+  await env.advance(10_000);
+  for (const one of [good, other]) expect(await one).toMatchObject({ state: "cancelled" });
 });

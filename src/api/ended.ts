@@ -4,12 +4,14 @@
  * as much as one.
  */
 import { TOPIC } from "../core/change.ts";
+import { checkId } from "../core/text.ts";
 import type { FeedFollower } from "../engine/feed/follower.ts";
 import { followerOf } from "../engine/feed/followers.ts";
 import type { Member } from "../engine/feed/member.ts";
 import type { Cancel, Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
 import { stayAlive, turn } from "../env/timers.ts";
+import { isDataError } from "../store/data-error.ts";
 import { isFinal } from "../store/final.ts";
 import type { Change, Store, TaskRow } from "../store/store.ts";
 
@@ -38,10 +40,16 @@ export async function untilEnded(
   signal?: AbortSignal,
   env: Env = hostEnv(),
 ): Promise<TaskRow | undefined> {
+  checkId(id);
   signal?.throwIfAborted();
   const known = endings.get(store) ?? new Endings(store, env);
   endings.set(store, known);
   return known.until(id, signal);
+}
+
+function halves<T>(all: readonly T[]): [readonly T[], readonly T[]] {
+  const half = Math.ceil(all.length / 2);
+  return [all.slice(0, half), all.slice(half)];
 }
 
 class Endings {
@@ -90,7 +98,7 @@ class Endings {
     });
   }
 
-  /** Everything that arrives in the same turn is read at once. */
+  /** Units that arrive in the same turn are read together. */
   #read(ids: Iterable<string>): void {
     for (const id of ids) this.#unread.add(id);
     if (this.#isReading || this.#unread.size === 0) return;
@@ -106,17 +114,22 @@ class Endings {
     const all = [...this.#unread].filter((id) => this.#waiting.has(id));
     const ids = all.slice(0, AT_ONCE);
     this.#unread = new Set(all.slice(AT_ONCE));
-    if (ids.length === 0) return;
+    if (ids.length > 0) await this.#readThese(ids);
+  }
+
+  async #readThese(ids: readonly string[]): Promise<void> {
     try {
       const open = this.#settle(ids, await this.#store.tasksById(ids));
       // The feed does not report ends from before its name was followed, so these units are read again.
       this.#read(await this.#hear(open));
     } catch (error) {
-      for (const id of ids) for (const waiting of this.#all(id)) waiting.failed(error);
+      // A unit that cannot be read fails alone.
+      if (isDataError(error) && ids.length > 1) for (const half of halves(ids)) await this.#readThese(half);
+      else for (const id of ids) for (const waiting of this.#all(id)) waiting.failed(error);
     }
   }
 
-  /** Answers the waiters of units that have ended, and returns the units that have not. */
+  /** Resolves the waiters of units that have ended, and returns the units that have not. */
   #settle(ids: readonly string[], rows: readonly TaskRow[]): TaskRow[] {
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.flatMap((id) => {
@@ -148,8 +161,8 @@ class Endings {
     const hearing = {
       hear: (changes: readonly Change[]) =>
         this.#read(changes.map(({ subject }) => subject).filter((id) => this.#waiting.has(id))),
-      // Reads the units that may have been missed again, which also follows the name again. This fails if the
-      // store is away.
+      // The end of a unit may have been missed, so all units of this name are read again. Then `#hear`
+      // follows the name again. The waiters get an error if the store is away.
       lost: () => {
         this.#heard.delete(name);
         this.#read([...this.#nameOf].filter(([, other]) => other === name).map(([id]) => id));
@@ -179,7 +192,7 @@ class Endings {
     this.#env.after(LINGER_MS, () => this.#leave());
   }
 
-  /** Leaves the feed if nobody is waiting any more. */
+  /** Leaves the feed if there is no waiter any more. */
   #leave(): void {
     if (this.#waiting.size > 0) return;
     for (const member of this.#heard.values())

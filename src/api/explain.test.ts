@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bornAs } from "../core/gate/kind.ts";
 import { servesText } from "../engine/claiming/serving.ts";
-import { waitsOf } from "../engine/claiming/wait.ts";
 import type {
   EventRow,
   GateInfo,
@@ -183,12 +182,40 @@ describe("why a task waits", () => {
         usage: [usage("mine", 1)],
       }),
     );
-    expect(reasons.map(({ kind }) => kind)).toEqual(["full", "paused"]);
+    // Most units ask for the cluster. A slot freed there first would go to another unit.
+    expect(reasons.map(({ kind }) => kind)).toEqual(["paused", "full"]);
     expect(sentences.map(({ remedies }) => remedies)).toEqual([
-      [{ action: "setLimit", gate: "cluster", limit: 2 }],
       [{ action: "resumeQueue", queue: "q" }],
+      [{ action: "setLimit", gate: "cluster", limit: 2 }],
     ]);
   });
+
+  test.each(["pool", "tag"])(
+    "is the family's limit of 0 when a value of a %s has none of its own, whether it is held or not",
+    (kind) => {
+      const asks = { ...ASKS, [`${kind}:tenant=acme`]: 1 };
+      const remediesAt = (held: number) => {
+        const seen = view({
+          task: task({ asks: text(asks) }),
+          lanes: [lane("mine", asks)],
+          gates: [
+            gate("cluster", -1),
+            gate("queue:q", -1),
+            gate(`${kind}:tenant=acme`, 0, { declared: null }),
+            gate(`${kind}:tenant=*`, 0, { declared: 1, setBy: "ann" }),
+          ],
+          usage: held > 0 ? [usage("mine", held, { asks: text(asks) })] : [],
+        });
+        const { sentences } = explainWait(seen);
+        expect(sentences.map((each) => each.text)).toEqual([
+          expect.stringMatching(`^${kind} "tenant=\\*" is paused by its limit of 0`),
+        ]);
+        return sentences.flatMap(({ remedies }) => remedies);
+      };
+      expect(remediesAt(0)).toEqual([{ action: "resetLimit", gate: `${kind}:tenant=*` }]);
+      expect(remediesAt(1)).toEqual([{ action: "setLimit", gate: `${kind}:tenant=*`, limit: 2 }]);
+    },
+  );
 
   test("is not what a lost holder held", () => {
     const seen = view({
@@ -359,52 +386,5 @@ describe("the times that a task stood in line", () => {
     const [enqueued] = returned as [EventRow];
     expect(timesInLine(task({ state: "later", since: 50 }), [enqueued])).toEqual([]);
     expect(timesInLine(task({ since: 50 }), [enqueued])).toEqual([{ from: 50, until: null }]);
-  });
-});
-
-describe("what a task waited for before", () => {
-  const event = (
-    n: number,
-    at: number,
-    gates: readonly string[],
-    kind: EventRow["kind"] = "LaneWaiting",
-  ): EventRow => ({
-    subject: "lane",
-    n,
-    kind,
-    at,
-    data: JSON.stringify(gates),
-  });
-
-  test("is what its lane waited for, one after the other", () => {
-    const events = [event(1, 10, ["queue:q"]), event(2, 30, ["pool:x", "queue:q"]), event(3, 50, [])];
-    expect(waitsOf(events, 0, 100)).toEqual([
-      { gates: ["queue:q"], fromMs: 10, forMs: 20 },
-      { gates: ["pool:x", "queue:q"], fromMs: 30, forMs: 20 },
-    ]);
-  });
-
-  test("is only the part that falls into its own wait", () => {
-    const events = [event(1, 10, ["a"]), event(2, 30, ["b"]), event(3, 50, ["c"])];
-    expect(waitsOf(events, 20, 40)).toEqual([
-      { gates: ["a"], fromMs: 20, forMs: 10 },
-      { gates: ["b"], fromMs: 30, forMs: 10 },
-    ]);
-    expect(waitsOf(events, 60, 70)).toEqual([{ gates: ["c"], fromMs: 60, forMs: 10 }]);
-    expect(waitsOf(events, 30, 30)).toEqual([]);
-    expect(waitsOf(events, 0, 5)).toEqual([]);
-  });
-
-  test("goes on to the end of its wait while nothing has changed", () => {
-    expect(waitsOf([event(1, 10, ["a"])], 0, 90)).toEqual([{ gates: ["a"], fromMs: 10, forMs: 80 }]);
-  });
-
-  test("is told by the lane's waits alone", () => {
-    const events = [event(1, 10, ["a"]), event(2, 20, ["x"], "LaneRestored"), event(3, 40, ["b"])];
-    expect(waitsOf(events, 0, 50)).toEqual([
-      { gates: ["a"], fromMs: 10, forMs: 30 },
-      { gates: ["b"], fromMs: 40, forMs: 10 },
-    ]);
-    expect(waitsOf([{ ...event(1, 10, []), data: null }], 0, 50)).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ export interface Explanation {
   readonly name: string;
   readonly queue: string;
   readonly state: TaskState;
-  /** Every gate in the way, and anything else it waits for. If empty, it starts with the next pass. */
+  /** Every gate in the way, and anything else it waits for. If empty, it starts in the next pass. */
   readonly reasons: readonly Reason[];
   /** The same reasons as sentences, each with the actions that would change it. */
   readonly sentences: readonly Sentence[];

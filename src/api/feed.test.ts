@@ -4,6 +4,7 @@ import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
 import { openMemory } from "../store/memory/index.ts";
 import type { Store } from "../store/store.ts";
+import { LEAST_KEEP_MS } from "../store/store.ts";
 import { FakeClock } from "../testing/clock.ts";
 import { FakeEnv } from "../testing/fake-env.ts";
 import { Bench, newTask } from "../testing/store-suite/bench.ts";
@@ -109,15 +110,60 @@ test("a cursor goes on where it was, in another process too", async () => {
 });
 
 test("a cursor whose listener is gone is refused, and so is one of another filter", async () => {
-  const { sluice, store } = opened();
+  const clock = new FakeClock();
+  const { sluice, store } = opened(openMemory({ now: clock.now }));
   const feed = await following(sluice, store, { task: "send" });
   await store.enqueue([newTask("a")]);
   const cursor = (await feed.told(1))[0]?.cursor as string;
   const ask = (filter: ChangeFilter) => sluice.changes(filter)[Symbol.asyncIterator]().next();
   await expect(ask({ after: cursor })).rejects.toMatchObject({ code: "FEED_EXPIRED" });
   await feed.stop();
+  clock.advance(LEAST_KEEP_MS + 1);
+  await store.tend();
   await expect(ask({ after: cursor, task: "send" })).rejects.toMatchObject({ code: "FEED_EXPIRED" });
   await expect(ask({ after: "nonsense" })).rejects.toMatchObject({ code: "BAD_CURSOR" });
+});
+
+test("a feed can be begun before it is read, and its first cursor is that of the beginning", async () => {
+  const { sluice, store } = opened();
+  const feed = sluice.changes({ task: "send" });
+  expect(feed.cursor).toBeUndefined();
+  const beginning = await feed.begin();
+  expect(feed.cursor).toBe(beginning);
+  await store.enqueue([newTask("a")]);
+  const subjects = async (read: AsyncIterable<ChangeView>): Promise<string | undefined> => {
+    for await (const { subject } of read) return subject;
+    return undefined;
+  };
+  expect(await subjects(feed)).toBe("a");
+  expect(await subjects(sluice.changes({ task: "send", after: beginning }))).toBe("a");
+});
+
+test("the cursor of a feed moves on while nothing matches, but never past a change in the reader's hands", async () => {
+  const env = new FakeEnv();
+  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const kinds = ["TaskCancelled"];
+  const feed = sluice.changes({ kinds });
+  const position = (): number => Number(feed.cursor?.split(".")[1]);
+  await Promise.all([feed.begin(), sluice.changes().begin()]);
+  const reading = feed[Symbol.asyncIterator]();
+  const first = reading.next();
+  await store.enqueue([newTask("a"), newTask("b")]);
+  await env.advance(1_000);
+  expect(position()).toBe(2);
+  await store.cancel("a", "ann");
+  await store.cancel("b", "ann");
+  await env.advance(1_000);
+  expect((await first).value?.subject).toBe("a");
+  expect(position()).toBe(2);
+  const resumed = sluice.changes({ kinds, after: feed.cursor as string })[Symbol.asyncIterator]();
+  expect((await resumed.next()).value?.subject).toBe("a");
+  expect((await reading.next()).value?.subject).toBe("b");
+  expect(position()).toBe(3);
+  const last = expect(reading.next()).rejects.toMatchObject({ code: "CLOSED" });
+  expect(position()).toBe(4);
+  await sluice.close();
+  await last;
 });
 
 test("whoever does not read is told so, instead of keeping ever more in memory", async () => {
@@ -171,7 +217,7 @@ test("listeners are renewed as long as somebody reads, and a hundred who read ma
 test("what is closed under somebody who reads says so", async () => {
   const { sluice } = opened();
   const next = sluice.changes()[Symbol.asyncIterator]().next();
-  const told = expect(next).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  const told = expect(next).rejects.toMatchObject({ code: "CLOSED" });
   await new Promise((resolve) => setTimeout(resolve, 50));
   await sluice.close();
   await told;

@@ -33,15 +33,20 @@ async function world(): Promise<World> {
 
 const gate = async ({ limits }: World, key: string) => (await limits.list()).find((each) => each.key === key);
 
-/** Runs this many tasks of the queue. */
-async function run(store: MemoryStore, count: number): Promise<void> {
-  const lane = laneOf("mail", "send", [{ gate: "queue:mail", slots: 1 }]);
-  await store.openSession({ id: "s", name: "w", slots: 10, serves: "{}", leaseMs: 60_000 });
+/** Puts this many tasks in the line of a queue. No pass sees them yet. */
+async function enqueue(store: MemoryStore, queue: string, count: number): Promise<void> {
+  const lane = laneOf(queue, "send", [{ gate: `queue:${queue}`, slots: 1 }]);
   const units = Array.from({ length: count }, (_, index): NewTask => {
     const none = { key: null, runAt: null, delayMs: null, goodUntil: null, goodForMs: null };
     return { id: `u${index}`, name: "send", priority: 0, lane, input: "{}", options: "{}", ...none };
   });
   await store.enqueue(units);
+}
+
+/** Runs this many tasks of the queue. */
+async function run(store: MemoryStore, count: number): Promise<void> {
+  await store.openSession({ id: "s", name: "w", slots: 10, serves: "{}", leaseMs: 60_000 });
+  await enqueue(store, "mail", count);
   const scope: Scope = {
     session: "s",
     finished: [],
@@ -58,7 +63,7 @@ async function run(store: MemoryStore, count: number): Promise<void> {
     sideBySide: false,
     prefetching: 0,
   };
-  const claim = units.map(({ id }) => ({ id, held: true }));
+  const claim = Array.from({ length: count }, (_, index) => ({ id: `u${index}`, held: true }));
   await store.pass(scope, () => ({
     claim,
     claimLeaseMs: 60_000,
@@ -214,6 +219,24 @@ describe("a limit", () => {
     expect(await gate(made, "queue:mail")).toMatchObject({ limit: 5, source: "app", setBy: null });
   });
 
+  test("that no pass has seen yet stays at its default, and its gate is in use", async () => {
+    const made = await world();
+    await enqueue(made.store, "early", 1);
+    expect(await made.limits.reset("queue:early")).toEqual({ from: -1, limit: -1 });
+    expect(await made.limits.reset("runs")).toEqual({ from: 10, limit: 10 });
+    await expect(made.limits.delete("queue:early")).rejects.toMatchObject({
+      code: "GATE_IN_USE",
+      message: expect.stringContaining("units wait for it"),
+    });
+    await expect(made.limits.delete("runs")).rejects.toMatchObject({ code: "UNKNOWN_GATE" });
+  });
+
+  test("of one value that no pass has seen yet stays at the limit of its family", async () => {
+    const { limits } = await world();
+    await limits.set("pool:tenant=*", 3, "ann", { isNew: true });
+    expect(await limits.reset("pool:tenant=acme")).toEqual({ from: 3, limit: 3 });
+  });
+
   test("of a gate that is not there cannot be reset", async () => {
     const { limits, hints } = await world();
     await expect(limits.reset("pool:none")).rejects.toMatchObject({ code: "UNKNOWN_GATE" });
@@ -254,6 +277,16 @@ describe("a queue", () => {
       "GatePaused",
       "GateResumed",
     ]);
+  });
+
+  test("whose tasks no pass has seen yet is paused and resumed like any other", async () => {
+    const made = await world();
+    await enqueue(made.store, "early", 1);
+    expect((await made.queues.list()).map(({ name }) => name)).toContain("early");
+    await made.queues.resume("early", "ann");
+    await made.queues.pause("early", "ann");
+    expect(await gate(made, "queue:early")).toMatchObject({ paused: true, limit: -1, source: "default" });
+    expect(made.hints).toEqual(["work", "work"]);
   });
 
   test("that is not there is neither", async () => {

@@ -5,10 +5,13 @@ import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
+import { undeclared } from "../core/gate/kind.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
 import type { Remedy } from "../core/remedy.ts";
-import { shortly } from "../core/text.ts";
+import { checkText, shortly } from "../core/text.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
+import type { OptionNames } from "./call-options.ts";
+import { knownOptions } from "./call-options.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 
@@ -26,6 +29,8 @@ interface SetOptions {
   /** Create the gate even if no app has declared it and no unit has asked for it. */
   readonly isNew?: boolean;
 }
+
+const OF_SET: OptionNames<SetOptions> = { leaseMs: true, isNew: true };
 
 export class Limits {
   readonly #store: Store;
@@ -54,48 +59,60 @@ export class Limits {
     key: string,
     limit: number,
     by = "code",
-    { leaseMs, isNew = false }: SetOptions = {},
+    options: SetOptions = {},
   ): Promise<{ from: Limit; limit: Limit }> {
-    if (!isLimit(limit))
-      throw new SluiceError(
-        "BAD_LIMIT",
-        `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
-      );
+    const { leaseMs, isNew = false } = knownOptions("limits.set", options, OF_SET);
+    checkLimit(key, limit);
     const problem = leaseMs === undefined ? undefined : leaseProblem(leaseMs);
     if (problem) throw new SluiceError("BAD_LEASE", `${key}: its lease ${problem}.`);
     checkKey(key);
     if (isNew) mustBeKey(key);
-    else await this.#mustBeKnown(key, limit);
-    return this.#change({ key, to: "value", limit, leaseMs, by });
+    else await this.mustBeKnown(key, isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : []);
+    return (await this.#change({ key, to: "value", limit, leaseMs, by })) as { from: Limit; limit: Limit };
   }
 
   /** Goes back to the strictest limit that the apps declare. */
-  reset(key: string, by = "code"): Promise<{ from: Limit; limit: Limit }> {
-    return this.#change({ key, to: "declared", by });
+  async reset(key: string, by = "code"): Promise<{ from: Limit; limit: Limit }> {
+    const changed = await this.#change({ key, to: "declared", by });
+    if (changed) return changed;
+    await this.mustBeKnown(key);
+    // No pass has seen it yet, so nobody has set it.
+    const limit = await this.#untouched(key);
+    return { from: limit, limit };
+  }
+
+  async #untouched(key: string): Promise<Limit> {
+    const family = familyOf(key);
+    if (family === null) return undeclared(key).limit;
+    return (await this.#store.limits([family])).get(family) ?? undeclared(family).limit;
   }
 
   /** Deletes a gate that no app declares and no unit asks for or holds. */
   async delete(key: string): Promise<void> {
     const kept = await this.#store.deleteGate(key);
+    if (kept === undefined && (await this.#store.asked()).includes(key))
+      throw gateKept(key, { apps: [], isAsked: true });
     if (kept === undefined) throw unknownGate(key);
     if (kept) throw gateKept(key, kept);
   }
 
   /**
    * A misspelt key would set a limit that binds nothing, so it is refused. A run's own gates come and go with
-   * the run.
+   * the run. `makes` are remedies for a key that is right.
    */
-  async #mustBeKnown(key: string, limit: number): Promise<void> {
+  async mustBeKnown(key: string, makes: readonly Remedy[] = []): Promise<void> {
+    checkKey(key);
     const known = await this.known();
     if (isAmong(known, key)) return;
-    if (kindOf(key) === "run") throw goneWithItsRun(key);
-    const meant = [...known].find((each) => each.endsWith(`:${key}`)) ?? nearest(key, [...known]);
-    const makes: readonly Remedy[] = isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : [];
+    if (isOfRun(key)) throw goneWithItsRun(key);
+    const names = [...known, ...ALWAYS];
+    const meant = names.find((each) => each.endsWith(`:${key}`)) ?? nearest(key, names);
     throw unknownGate(key, meant ? ` Did you mean ${meant}?` : "", makes);
   }
 
   /** Whether an app declares it or a unit asks for it. Any other gate may be a typo. */
   async isKnown(key: string): Promise<boolean> {
+    checkKey(key);
     return isAmong(await this.known(), key);
   }
 
@@ -105,9 +122,9 @@ export class Limits {
     return new Set([...gates.map(({ key }) => key), ...asked, ...this.#toCome]);
   }
 
-  async #change(change: LimitChange): Promise<{ from: Limit; limit: Limit }> {
+  async #change(change: LimitChange): ReturnType<Store["changeLimit"]> {
     const changed = await this.#store.changeLimit(change);
-    if (!changed) throw unknownGate(change.key);
+    if (!changed) return undefined;
     this.#store.hint("work");
     this.#store.hint("runs");
     return changed;
@@ -134,7 +151,12 @@ export class Queues {
   }
 
   async #set(name: string, to: "paused" | "resumed", by: string): Promise<void> {
-    const changed = await this.#store.changeLimit({ key: queueKey(name), to, by });
+    checkText("The name of a queue", name);
+    const change = { key: queueKey(name), to, by };
+    const changed =
+      (await this.#store.changeLimit(change)) ??
+      // Tasks may be in its line before any pass has created its gate.
+      ((await this.#isListed(name)) && (await this.#store.changeLimit({ ...change, isNew: true })));
     if (!changed)
       throw new SluiceError(
         "UNKNOWN_QUEUE",
@@ -142,6 +164,10 @@ export class Queues {
         { remedies: [{ action: "listQueues" }] },
       );
     this.#store.hint("work");
+  }
+
+  async #isListed(name: string): Promise<boolean> {
+    return (await this.list()).some((queue) => queue.name === name);
   }
 
   async #meant(name: string): Promise<string> {
@@ -154,8 +180,16 @@ export class Queues {
 
 function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitView["source"] {
   if (setBy !== null) return "operator";
-  if (!perValue && limit !== declared && declared !== null) return "sql";
+  if (!perValue && limit !== declared) return "sql";
   return said.some((each) => each.limit !== null) ? "app" : "default";
+}
+
+export function checkLimit(key: string, limit: unknown): void {
+  if (isLimit(limit)) return;
+  throw new SluiceError(
+    "BAD_LIMIT",
+    `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
+  );
 }
 
 /** Always known, because every unit or run asks for them. */
@@ -163,13 +197,16 @@ const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
 
 const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);
 
+/** "run" alone is a slip of "runs". */
+const isOfRun = (key: string): boolean => isGateKey(key) && kindOf(key) === "run";
+
 function isAmong(known: ReadonlySet<string>, key: string): boolean {
   const family = familyOf(key);
   return known.has(key) || ALWAYS.has(key) || (family !== null && known.has(family));
 }
 
 function mustBeKey(key: string): void {
-  if (kindOf(key) === "run") throw goneWithItsRun(key);
+  if (isOfRun(key)) throw goneWithItsRun(key);
   if (!isGateKey(key)) throw noKey(key);
 }
 

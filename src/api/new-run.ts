@@ -14,6 +14,7 @@ import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewRun, StepMove } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import { instant } from "./new-task.ts";
 
 export interface SubmitOptions {
   /** Higher goes first in the line of runs. */
@@ -24,7 +25,7 @@ export interface SubmitOptions {
   readonly runAt?: Date;
   /** A second submission of the same workflow with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** Who submits it. Shown with the run. */
+  /** The submitter, shown with the run. */
   readonly source?: string;
 }
 
@@ -48,7 +49,7 @@ export async function newRun(
   return runOf(app, workflow, json(workflow, parsed), making);
 }
 
-/** Makes a run from an input that has been checked already, as a rerun's has. */
+/** Makes a run from an input that has been checked already, such as the input of a rerun. */
 export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Making): NewRun {
   const { priority = workflow.priority ?? 0, delay, runAt } = making;
   if (!Number.isSafeInteger(priority))
@@ -58,10 +59,9 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     );
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
-  if (runAt && Number.isNaN(runAt.getTime()))
-    throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": runAt is not a valid date.`);
   if (making.direct) refuseHolding(workflow);
-  const tags = checkedTags(workflow, runTags(workflow, making.tags));
+  for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
+  const tags = sorted(runTags(workflow, making.tags));
   return {
     id: making.id,
     name: workflow.id,
@@ -75,7 +75,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),
     key: making.idempotencyKey ?? null,
-    runAt: runAt?.getTime() ?? null,
+    runAt: instant(`workflow "${workflow.id}"`, "runAt", runAt),
     delayMs: delay === undefined ? null : parseDuration(delay),
     goodUntil: null,
     goodForMs: null,
@@ -89,8 +89,8 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
 }
 
 /**
- * Direct execution never waits, and it must not bypass what the workflow holds, so such workflows are
- * refused.
+ * Direct execution never waits, and must not take pools or mutexes past their limits. So a workflow that
+ * holds any is refused.
  */
 function refuseHolding({ id, mutexes = [], pools = {} }: AnyWorkflow): void {
   const held = [
@@ -113,14 +113,13 @@ function json(workflow: AnyWorkflow, input: unknown): string {
 }
 
 /** Tags are checked because they become part of a gate's key. */
-function checkedTags(
-  workflow: AnyWorkflow,
-  tags: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+function checkTags(workflow: AnyWorkflow, tags: Readonly<Record<string, string>>): void {
   for (const { field, rule, cure } of tagProblems("tags", tags))
     throw new SluiceError("BAD_TAG", `workflow "${workflow.id}": ${readableField(field)} ${rule}. ${cure}.`);
-  return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+const sorted = (tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** The tag's key in the field is shown as it was given. */
 const readableField = (field: string): string => shortly(field).replace(/^"|"$/g, "");

@@ -66,9 +66,9 @@ export async function newTask(
       timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
     }),
     key: options.idempotencyKey ?? null,
-    runAt: options.runAt ? instant(task, "runAt", options.runAt) : null,
+    runAt: instant(`task "${task.id}"`, "runAt", options.runAt),
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),
-    goodUntil: good instanceof Date ? instant(task, "goodUntil", good) : null,
+    goodUntil: good instanceof Date ? instant(`task "${task.id}"`, "goodUntil", good) : null,
     goodForMs: good === undefined || good instanceof Date ? null : parseDuration(good),
   };
 }
@@ -76,7 +76,7 @@ export async function newTask(
 function poolsOf(task: AnyTask, parsed: unknown, declared: readonly AppPool[]): PoolAsks {
   const pools = typeof task.pools === "function" ? task.pools(parsed as never) : (task.pools ?? {});
   for (const [name, slots] of Object.entries(pools)) checkSlots(task, name, slots);
-  // The answer of a function could not be checked with the app.
+  // The asks that a function returns could not be checked with the app.
   if (typeof task.pools === "function") refuseUnknownPools(task, pools, declared);
   return pools;
 }
@@ -106,10 +106,11 @@ function inputJson(task: AnyTask, input: unknown): string {
   }
 }
 
-function instant(task: AnyTask, field: string, date: Date): number {
+/** `whose` begins the message: `task "mail"`. */
+export function instant(whose: string, field: string, date: Date | undefined): number | null {
+  if (date === undefined || date === null) return null;
   const at = date instanceof Date ? date.getTime() : Number.NaN;
-  if (Number.isNaN(at))
-    throw new SluiceError("BAD_OPTIONS", `task "${task.id}": ${field} is not a valid date.`);
+  if (Number.isNaN(at)) throw new SluiceError("BAD_OPTIONS", `${whose}: ${field} is not a valid date.`);
   return at;
 }
 
@@ -119,8 +120,8 @@ export function largeAsks(asks: readonly Ask[]): Ask[] {
 }
 
 /**
- * Refuses asks that could never be met. A gate without a limit, in the store or in the app, is waited for
- * instead.
+ * Refuses asks that could never be met. If a gate has no limit, neither in the store nor in the app, the unit
+ * waits for it instead.
  */
 export function refuseNever(
   asks: readonly Ask[],

@@ -24,7 +24,7 @@ export async function openStore(
   try {
     store = await open(url, create);
     if (migrate) await store.migrate();
-    // Also after a migration: the store may be newer than this version knows.
+    // Also checked after a migration, because the store may be newer than this version knows.
     await store.verify();
     return store;
   } catch (error) {
@@ -57,5 +57,5 @@ export const unreachableIfLost = (url: string, error: unknown): unknown =>
 
 function unreachableFor(url: string, error: unknown): unknown {
   if (error instanceof SluiceError) return error;
-  return !isAway(error) && isAnswer(error) ? refused(url, error) : unreachable(url, error);
+  return isAnswer(error) ? refused(url, error) : unreachable(url, error);
 }

@@ -1,7 +1,7 @@
 /**
  * The pods of a worker. They are created when a step first needs one, and swept now and then. A pod is swept
- * if its attempt is no longer current, as when its worker died: it has nobody to report to. Pods of units
- * that this store does not know belong to somebody else.
+ * if its attempt is no longer current, for example because its worker died. No worker would read its report.
+ * A pod of a unit that this store does not know stays: it may belong to another store.
  */
 import type { App } from "../core/app/app.ts";
 import type { ExecutorChoice } from "../core/workflow/executor.ts";
@@ -10,7 +10,7 @@ import type { Env } from "../env/env.ts";
 import type { KubernetesExecutor, KubernetesExecutorOptions } from "../executor/kubernetes/index.ts";
 import type { Store } from "../store/store.ts";
 
-/** How to reach the cluster, for whatever its own configuration does not say. */
+/** How to reach and use the cluster. Options that are absent have the executor's defaults. */
 export type ClusterOptions = Partial<Omit<KubernetesExecutorOptions, "namespaces">>;
 
 const SWEEP_EVERY_MS = 60_000;
@@ -48,8 +48,8 @@ export class Pods {
   }
 
   /**
-   * Sweeps only if the app itself sends steps to pods, as an earlier worker may have left some. Does not wait
-   * for the cluster, which may be slow.
+   * Sweeps only if the app itself sends steps to pods, because an earlier worker may have left some. Does not
+   * wait for the cluster, which may be slow.
    */
   async start(): Promise<void> {
     if (this.#namespaces.length > 0) void this.#sweeping.start();

@@ -5,10 +5,13 @@ import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { familyOf, kindOf, poolKey } from "../core/gate/key.ts";
+import { checkText } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { asksOf } from "../store/lane.ts";
 import type { GateHolder, GateInfo, Store } from "../store/store.ts";
+import type { OptionNames } from "./call-options.ts";
+import { knownOptions } from "./call-options.ts";
 import type { Limits } from "./limits.ts";
 
 export interface PoolView {
@@ -47,6 +50,7 @@ export class Pools {
   }
 
   async info(name: string): Promise<PoolInfo> {
+    checkPool(name);
     const [pools, holders] = await Promise.all([this.list(), this.#store.holders(poolKey(name))]);
     const pool = pools.find((each) => each.name === name);
     if (!pool)
@@ -60,12 +64,9 @@ export class Pools {
    * Sets a pool's limit, and its lease if given. Both apply until `limits reset`. Creates a new pool, unless
    * its name looks like a typo of an existing one; `isNew` says that it is not.
    */
-  async set(
-    name: string,
-    limit: number,
-    { lease, by = "code", isNew = false }: PoolSetting = {},
-  ): Promise<{ from: Limit; limit: Limit }> {
-    checkKey(poolKey(name));
+  async set(name: string, limit: number, setting: PoolSetting = {}): Promise<{ from: Limit; limit: Limit }> {
+    const { lease, by = "code", isNew = false } = knownOptions("pools.set", setting, OF_SETTING);
+    checkPool(name);
     if (!isNew) await this.#mustBeNoSlip(name, limit);
     const leaseMs = lease === undefined ? undefined : parseDuration(lease);
     return this.#limits.set(poolKey(name), limit, by, { leaseMs, isNew: true });
@@ -92,6 +93,13 @@ interface PoolSetting {
   readonly by?: string;
   /** Create it even if its name resembles that of another pool. */
   readonly isNew?: boolean;
+}
+
+const OF_SETTING: OptionNames<PoolSetting> = { lease: true, by: true, isNew: true };
+
+function checkPool(name: string): void {
+  checkText("The name of a pool", name);
+  checkKey(poolKey(name));
 }
 
 function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {

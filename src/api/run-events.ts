@@ -158,7 +158,7 @@ const OVER: ReadonlySet<EventKind | undefined> = new Set([
 
 const isOver = (own: readonly EventRow[]): boolean => OVER.has(own.at(-1)?.kind);
 
-/** Told once per wait, even if the gates it waited for changed. */
+/** Tells each wait once, even if the gates that the unit waited for changed. */
 function tellWait(
   { lane }: StepHistory,
   from: number,

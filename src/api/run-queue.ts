@@ -5,6 +5,7 @@
 
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
+import { checkPage } from "../core/number.ts";
 import type { Remedy } from "../core/remedy.ts";
 import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
@@ -12,10 +13,14 @@ import type { LineView, RunState, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import type { Told } from "./explain.ts";
 import { told } from "./explain.ts";
+import type { PageOptions } from "./filters.ts";
+import { pageOptions } from "./filters.ts";
+import type { Limits } from "./limits.ts";
+import { checkLimit } from "./limits.ts";
 import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
-/** Its reasons say what keeps it in line. There are none if it starts with the next pass. */
+/** Its reasons say what keeps it in line. There are none if it starts in the next pass. */
 export interface QueuedRun extends Told {
   readonly id: string;
   readonly workflow: string;
@@ -40,27 +45,28 @@ const MOST = 5_000;
 
 export class RunQueue {
   readonly #store: Store;
+  readonly #limits: Limits;
 
-  constructor(store: Store) {
+  constructor(store: Store, limits: Limits) {
     this.#store = store;
+    this.#limits = limits;
   }
 
   /**
    * Runs in the order in which passes consider them: by priority, then by time. Runs not due yet come last.
    * `after` is the number of runs before the page.
    */
-  async list(page: { readonly limit?: number; readonly after?: number } = {}): Promise<QueuedRun[]> {
-    return [...(await this.page(page)).runs];
+  async list(page: PageOptions = {}): Promise<QueuedRun[]> {
+    return [...(await this.#page(pageOptions("queue.list", page))).runs];
   }
 
   /** The same, with the total. */
-  async page({
-    limit = A_PAGE,
-    after = 0,
-  }: {
-    readonly limit?: number;
-    readonly after?: number;
-  } = {}): Promise<QueuePage> {
+  async page(page: PageOptions = {}): Promise<QueuePage> {
+    return this.#page(pageOptions("queue.page", page));
+  }
+
+  async #page({ limit = A_PAGE, after = 0 }: PageOptions): Promise<QueuePage> {
+    checkPage(limit, after);
     const most = Math.min(limit, Number.MAX_SAFE_INTEGER - after);
     const view = await this.#store.line(RUNS, most, after);
     const room = most - view.heads.length;
@@ -105,7 +111,7 @@ export class RunQueue {
     );
   }
 
-  /** Its position, everything that keeps it there, and who holds what it waits for. */
+  /** The run's position, everything that keeps it there, and the holders of the gates that it waits for. */
   async why(id: string): Promise<QueuedRun> {
     const [view, [row]] = await Promise.all([
       this.#store.wait(id),
@@ -144,12 +150,14 @@ export class RunQueue {
 
   /**
    * The runs that would start now under another limit, in order (`starts`), and those of them that would not
-   * start anyway (`more`).
+   * start anyway (`more`). A limit of null is unset.
    */
   async whatIf(
     gate: string,
     limit: Limit,
   ): Promise<{ readonly starts: readonly string[]; readonly more: readonly string[] }> {
+    if (limit !== null) checkLimit(gate, limit);
+    await this.#limits.mustBeKnown(gate);
     const view = await this.#store.line(RUNS, MOST);
     const now = new Set(planOf(view).admitted.map(({ id }) => id));
     const then = planOf(view, new Map([[gate, limit]])).admitted.map(({ id }) => id);

@@ -15,7 +15,7 @@ export interface RunView<Output = unknown> {
   readonly paused: boolean;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Who submitted it. */
+  /** The submitter. */
   readonly source: string;
   readonly rerunOf: string | null;
   readonly idempotencyKey: string | null;

@@ -58,3 +58,34 @@ test("a rerun takes over what succeeded, but nothing that came after a step that
     ["tidy", "succeeded", "run"],
   ]);
 });
+
+test.each(["pause", "resume"] as const)("%s reaches a run that is admitted at that moment", async (verb) => {
+  const memory = openMemory();
+  await using sluice = await connect({ store: memory, app });
+  const { id } = await sluice.submit(order, undefined);
+  const asked: boolean[] = [];
+  const store = {
+    ...memory,
+    // The first answer is from before the admission, and the look at the run from after it.
+    pauseRun: async (_: string, paused: boolean) => asked.push(paused) > 1,
+    run: async (run: string) => {
+      const detail = await memory.run(run);
+      return detail && { ...detail, run: { ...detail.run, state: "notStarted" as const } };
+    },
+  };
+  await using late = await connect({ store, app });
+  await late.runs[verb](id, "ann");
+  expect(asked).toEqual([verb === "pause", verb === "pause"]);
+});
+
+test("a run that is queued or over can be neither paused nor resumed", async () => {
+  await using sluice = await connect({ store: openMemory(), app });
+  const { id } = await sluice.submit(order, undefined);
+  const refused = (state: string) => ({
+    code: "NOT_IN_PROGRESS",
+    message: expect.stringContaining(`is ${state};`),
+  });
+  await expect(sluice.runs.pause(id)).rejects.toMatchObject(refused("queued"));
+  await sluice.runs.cancel(id);
+  await expect(sluice.runs.resume(id)).rejects.toMatchObject(refused("cancelled"));
+});

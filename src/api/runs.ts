@@ -1,16 +1,20 @@
 /** Runs as users and programs see and control them. */
 import type { App } from "../core/app/app.ts";
+import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
-import { pausedWith, runGateKey } from "../core/gate/key.ts";
+import { runGateKey } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
+import { checkBy, shortly } from "../core/text.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
-import { isAttended } from "../engine/claiming/serving.ts";
 import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
-import { RUNS } from "../store/store.ts";
+import type { OptionNames, WaitOptions } from "./call-options.ts";
+import { knownOptions, signalOf } from "./call-options.ts";
 import { untilEnded } from "./ended.ts";
+import type { PageOptions } from "./filters.ts";
+import { pageOptions, runFilter } from "./filters.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
@@ -19,12 +23,32 @@ import type { RunEvent, StepHistory } from "./run-events.ts";
 import { itemEvents, listEvents, poolsIn, runEvents, waitedPerGate } from "./run-events.ts";
 import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
-import { unknownRun } from "./unknown.ts";
+import type { RunWhy } from "./run-why.ts";
+import { reasonsOfRun, runWhy } from "./run-why.ts";
+import { neededApp, unknownRun } from "./unknown.ts";
 
 /** How long each step waited for each gate. */
 export type StepWaits = Readonly<
   Record<string, readonly { readonly gate: string; readonly forMs: number }[]>
 >;
+
+interface RerunOptions {
+  /** Run every step again. */
+  readonly all?: boolean;
+  readonly by?: string;
+}
+
+const OF_RERUN: OptionNames<RerunOptions> = { all: true, by: true };
+
+interface WhyOptions {
+  /** How many steps to explain. */
+  readonly most?: number;
+}
+
+const OF_WHY: OptionNames<WhyOptions> = { most: true };
+
+/** Each explanation reads a part of a line. */
+const MOST_EXPLAINED = 1_000;
 
 export class Runs {
   readonly #store: Store;
@@ -45,15 +69,16 @@ export class Runs {
   }
 
   async list(filter: Partial<RunFilter> = {}): Promise<RunView[]> {
-    const rows = await this.#store.runs({ limit: 50, ...filter });
+    const rows = await this.#store.runs({ limit: 50, ...runFilter(filter) });
     return rows.map((row) => runView(row));
   }
 
   /** Waits until the run has ended, however it ends. A signal ends the wait, not the run. */
   async ended<Workflow extends AnyWorkflow = AnyWorkflow>(
     id: string,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: WaitOptions = {},
   ): Promise<RunWithSteps<RunOutputOf<Workflow>>> {
+    const signal = signalOf("runs.ended", options);
     await this.#detail(id);
     // Waits on the run's unit, because reading the whole run counts the items of its lists.
     await untilEnded(this.#store, id, signal, this.#env);
@@ -71,15 +96,20 @@ export class Runs {
     return cancelled;
   }
 
-  /** What keeps a run in progress from advancing, whatever its steps wait for: a pause, or no live worker. */
+  /** The reasons why a run in progress does not advance, apart from its steps' waits: a pause, or no live worker. */
   async reasons(id: string): Promise<readonly Reason[]> {
     const [{ run }, sessions] = await Promise.all([this.#detail(id), this.#store.sessions()]);
-    if (run.state !== "started" && run.state !== "notStarted") return [];
-    const isAlone = !isAttended(sessions);
-    return [
-      ...(run.paused ? [{ kind: "paused", gate: pausedWith(runGateKey(id, "")), ahead: 0 } as const] : []),
-      ...(isAlone ? [{ kind: "noWorker", queue: RUNS, name: run.workflow } as const] : []),
-    ];
+    return reasonsOfRun(run, sessions);
+  }
+
+  /**
+   * The run, the reasons why it does not advance, and what its waiting steps wait for, all seen at one instant.
+   */
+  async why(id: string, options: WhyOptions = {}): Promise<RunWhy> {
+    const { most = MOST_EXPLAINED } = knownOptions("runs.why", options, OF_WHY);
+    const seen = await this.#store.runWaits(id, most);
+    if (!seen) throw unknownRun(id);
+    return runWhy(seen, () => this.#store.replaced());
   }
 
   /** Starts no more of its steps. Running steps continue. */
@@ -96,6 +126,8 @@ export class Runs {
     this.#store.hint("work");
     if (done) return;
     const { run } = await this.#detail(id);
+    // It was admitted between the two looks, so it is in progress now.
+    if (isOpen(run.state)) return this.#setPaused(id, paused, by);
     throw new SluiceError(
       "NOT_IN_PROGRESS",
       `run ${id} is ${run.state}; only a run in progress can be ${paused ? "paused" : "resumed"}.`,
@@ -106,10 +138,9 @@ export class Runs {
    * Starts a new run of the same workflow and input. It takes over the steps that succeeded, unless they
    * depend on a step that runs again. `all` takes over nothing.
    */
-  async rerun(
-    id: string,
-    { all = false, by = "code" }: { readonly all?: boolean; readonly by?: string } = {},
-  ): Promise<{ id: string }> {
+  async rerun(id: string, options: RerunOptions = {}): Promise<{ id: string }> {
+    const { all = false, by = "code" } = knownOptions("runs.rerun", options, OF_RERUN);
+    checkBy(by);
     const detail = await this.#detail(id);
     const { run } = detail;
     if (!isOver(run.state))
@@ -117,13 +148,14 @@ export class Runs {
         "NOT_FINISHED",
         `run ${id} is ${run.state}; only a finished run can be run again.`,
       );
-    const workflow = this.#app?.workflows.get(run.workflow);
-    if (!this.#app || !workflow)
+    const app = neededApp(this.#app, "To rerun a run");
+    const workflow = app.workflows.get(run.workflow);
+    if (!workflow)
       throw new SluiceError(
         "UNKNOWN_WORKFLOW",
         `workflow "${run.workflow}" is not part of this app. Use the app it belongs to.`,
       );
-    const made = runOf(this.#app, workflow, run.input, {
+    const made = runOf(app, workflow, run.input, {
       id: this.#env.newId(),
       direct: false,
       priority: run.priority,
@@ -137,22 +169,14 @@ export class Runs {
   }
 
   /** Items of a step over a list, by index. `after` is the last index of the previous page. */
-  async items(
-    id: string,
-    step: string,
-    { after = -1, limit = 100 }: { readonly after?: number; readonly limit?: number } = {},
-  ): Promise<ItemView[]> {
-    const { rows, lane, now } = await this.#page(id, step, { after, limit });
+  async items(id: string, step: string, page: PageOptions = {}): Promise<ItemView[]> {
+    const { rows, lane, now } = await this.#page(id, step, pageOptions("runs.items", page));
     return rows.map((row) => itemView(row, lane, now));
   }
 
   /** The events of such a page of items, in order. */
-  async itemEvents(
-    id: string,
-    step: string,
-    { after = -1, limit = 100 }: { readonly after?: number; readonly limit?: number } = {},
-  ): Promise<RunEvent[]> {
-    const { rows, lane, now, pools } = await this.#page(id, step, { after, limit });
+  async itemEvents(id: string, step: string, page: PageOptions = {}): Promise<RunEvent[]> {
+    const { rows, lane, now, pools } = await this.#page(id, step, pageOptions("runs.itemEvents", page));
     const histories = rows.map(
       async ({ item, unit }): Promise<StepHistory> => ({
         step,
@@ -166,9 +190,11 @@ export class Runs {
     return itemEvents(await Promise.all(histories));
   }
 
-  async #page(id: string, step: string, page: { readonly after: number; readonly limit: number }) {
-    const { steps } = await this.#detail(id);
-    const fan = steps.find(({ name }) => name === step)?.fan;
+  async #page(id: string, step: string, { after = -1, limit = 100 }: PageOptions) {
+    const page = { after, limit };
+    const detail = await this.#detail(id);
+    checkStep(detail, step);
+    const fan = detail.steps.find(({ name }) => name === step)?.fan;
     const [rows, lane, now] = await Promise.all([
       this.#store.items(id, step, page),
       fan ? this.#store.events(fan.lane) : [],
@@ -242,6 +268,19 @@ export class Runs {
     return detail;
   }
 }
+
+/** A run that is still queued has no rows of its steps, so the names come from its graph. */
+function checkStep({ run, graph }: RunDetail, step: string): void {
+  const { steps = [] } = readable(graph) as Partial<Graph>;
+  const known = steps.map(({ name }) => name);
+  if (known.length === 0 || known.includes(step)) return;
+  throw new SluiceError(
+    "UNKNOWN_STEP",
+    `run ${run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
+  );
+}
+
+const isOpen = (state: RunState): boolean => state === "notStarted" || state === "started";
 
 const isOver = (state: RunState): boolean =>
   state === "succeeded" || state === "failed" || state === "cancelled";

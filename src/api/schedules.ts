@@ -2,12 +2,15 @@
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Fire } from "../core/schedule/definition.ts";
-import type { TriggerKind } from "../core/schedule/trigger.ts";
+import { nextDue } from "../core/schedule/next-due.ts";
+import type { ScheduleSpec, TriggerKind } from "../core/schedule/trigger.ts";
 import { triggerName } from "../core/schedule/trigger.ts";
+import { checkBy, checkText } from "../core/text.ts";
 import type { Env } from "../env/env.ts";
 import type { Store, TriggerRow } from "../store/store.ts";
 import { newRun } from "./new-run.ts";
 import { readable } from "./readable.ts";
+import { neededApp } from "./unknown.ts";
 
 export interface TriggerView {
   readonly id: string;
@@ -16,7 +19,10 @@ export interface TriggerView {
   readonly app: string | null;
   readonly workflow: string | null;
   readonly paused: boolean;
-  /** When it is next looked at. Null means with every poll. */
+  /**
+   * A schedule: when it starts its next run, or null if never. If it is paused, and for a sensor or an automation:
+   * when it is next looked at, or null for every poll.
+   */
   readonly nextAt: number | null;
   readonly spec: Readonly<Record<string, unknown>>;
   /** Its last run and fire time, its cursor, its last error, and how often it was skipped. */
@@ -34,10 +40,10 @@ export class Schedules {
     this.#env = env;
   }
 
-  /** Everything that starts runs by itself, by name. */
+  /** All schedules, sensors and automations, by name. */
   async list(): Promise<TriggerView[]> {
-    const { triggers } = await this.#store.triggers();
-    return triggers.map(triggerView);
+    const { triggers, now } = await this.#store.triggers();
+    return triggers.map((row) => triggerView(row, now));
   }
 
   pause(id: string, by = "code"): Promise<void> {
@@ -57,19 +63,18 @@ export class Schedules {
 
   /** Starts a run now, as the schedule would, whatever the time. Its own fire times do not change. */
   async trigger(id: string, by = "code"): Promise<{ id: string }> {
-    const schedule = this.#app?.schedules.find((each) => each.id === id || each.name === id);
-    const workflow = schedule && this.#app?.workflows.get(schedule.workflow);
-    if (!this.#app || !schedule || !workflow)
-      throw new SluiceError(
-        "UNKNOWN_SCHEDULE",
-        `schedule "${id}" is not part of this app. Use the app it belongs to.`,
-      );
+    checkText("The ID of a schedule", id);
+    checkBy(by);
+    const app = neededApp(this.#app, "To start a run of a schedule");
+    const schedule = app.schedules.find((each) => each.id === id || each.name === id);
+    const workflow = schedule && app.workflows.get(schedule.workflow);
+    if (!schedule || !workflow) throw notOf(app, id);
     const at = await this.#store.now();
     const input =
       typeof schedule.input === "function"
         ? (schedule.input as (fire: Fire) => unknown)({ at })
         : schedule.input;
-    const run = await newRun(this.#app, workflow, input, {
+    const run = await newRun(app, workflow, input, {
       id: this.#env.newId(),
       direct: false,
       tags: schedule.tags,
@@ -83,6 +88,7 @@ export class Schedules {
 
   /** Finds a trigger by its ID, or by its name if a schedule and a sensor share the ID. */
   async #find(id: string): Promise<TriggerRow> {
+    checkText("The ID of a schedule, sensor or automation", id);
     const { triggers } = await this.#store.triggers();
     const kinds = ["schedule", "sensor", "automation"] as const;
     const found = triggers.filter(
@@ -92,7 +98,7 @@ export class Schedules {
     if (found.length > 1)
       throw new SluiceError(
         "AMBIGUOUS_ID",
-        `"${id}" is the ID of several: ${found.map(({ name }) => `"${name}"`).join(", ")}. Say which.`,
+        `"${id}" is the ID of several triggers: ${found.map(({ name }) => `"${name}"`).join(", ")}. Use its full name.`,
       );
     throw new SluiceError("UNKNOWN_SCHEDULE", `There is no schedule "${id}" in this store.`, {
       remedies: [{ action: "listSchedules" }],
@@ -100,15 +106,43 @@ export class Schedules {
   }
 }
 
-function triggerView({ name, kind, app, workflow, paused, nextAt, spec, state }: TriggerRow): TriggerView {
+/** Sensors and automations have conditions of their own, so there is nothing to run before these are met. */
+function notOf({ sensors, automations }: App, id: string): SluiceError {
+  const other = [...sensors, ...automations].find((each) => each.id === id || each.name === id);
+  if (!other)
+    return new SluiceError(
+      "UNKNOWN_SCHEDULE",
+      `schedule "${id}" is not part of this app. Use the app it belongs to.`,
+    );
+  const { kind, workflow } = other;
+  const instead = workflow === null ? "a workflow yourself" : `its workflow "${workflow}"`;
+  return new SluiceError(
+    "UNKNOWN_SCHEDULE",
+    `"${other.id}" is ${kind === "automation" ? "an" : "a"} ${kind} of this app, and only a schedule can be triggered. Submit ${instead} instead.`,
+  );
+}
+
+function triggerView(row: TriggerRow, now: number): TriggerView {
+  const { name, kind, app, workflow, paused, spec, state } = row;
   return {
     id: name.slice(kind.length + 1),
     kind,
     app,
     workflow,
     paused,
-    nextAt,
+    nextAt: nextAtOf(row, now),
     spec: readable(spec) as Record<string, unknown>,
     state: readable(state) as Record<string, unknown>,
   };
+}
+
+/** Its row says only when to look at it. After a deploy, a change or a resume, that is at once. */
+function nextAtOf({ kind, paused, nextAt, spec }: TriggerRow, now: number): number | null {
+  if (kind !== "schedule" || paused) return nextAt;
+  try {
+    return nextDue(JSON.parse(spec) as ScheduleSpec, nextAt ?? now, now);
+  } catch {
+    // A corrupt row must not hide the others.
+    return nextAt;
+  }
 }

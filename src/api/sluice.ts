@@ -1,40 +1,55 @@
 /**
- * What every surface and every program calls: enqueue, look, explain, change, run a worker. Plain data in and out,
- * no words of any transport.
+ * The verbs that every program and every surface calls: enqueue, look, explain, change, run a worker. They take and return
+ * plain data and know nothing of transports.
  */
 import type { App } from "../core/app/app.ts";
-import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import { shortly } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
-import { namingPauses, waitsIn } from "../engine/claiming/wait.ts";
+import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
+import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
+import { closed, Lifetime } from "../store/lifetime.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
-import type { Within } from "./call-options.ts";
-import { knownOptions, OF_ENQUEUE, OF_ENQUEUING, OF_EXECUTE, OF_SUBMIT, WITHIN } from "./call-options.ts";
+import type { OptionNames, WaitOptions, Within } from "./call-options.ts";
+import {
+  checkList,
+  knownOptions,
+  OF_ENQUEUE,
+  OF_ENQUEUING,
+  OF_EXECUTE,
+  OF_SUBMIT,
+  signalOf,
+  stopOptions,
+  WITHIN,
+} from "./call-options.ts";
+import type { ConnectOptions } from "./connect-options.ts";
+import { connectOptions } from "./connect-options.ts";
 import { limitsOf } from "./declaration.ts";
-import type { Deployed } from "./deploy.ts";
-import { declareApp } from "./deploy.ts";
+import type { Deployed, DeployOptions } from "./deploy.ts";
+import { declareApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
 import { explainWait, isUnset, timesInLine } from "./explain.ts";
-import type { ChangeFilter, ChangeView } from "./feed.ts";
-import { changesOf } from "./feed.ts";
+import type { ChangeFeed, ChangeFilter } from "./feed.ts";
+import { Changes } from "./feed.ts";
+import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
 import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
@@ -44,24 +59,14 @@ import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
-import { unknownTask } from "./unknown.ts";
+import { neededApp, unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-export type { RunningWorker, WorkerSettings };
+export type { ConnectOptions, RunningWorker, WorkerSettings };
 
-export interface ConnectOptions {
-  /** A URL, or a store that is open already. */
-  readonly store?: string | Store;
-  /** Whose tasks are enqueued and run; without one, only looking and changing is possible. */
-  readonly app?: App;
-  /** Bring the schema up to date. The embedded store always does; others are only checked unless asked. */
-  readonly migrate?: boolean;
-  readonly env?: Env;
-}
-
-/** A worker that is alive. */
+/** A live worker. */
 interface WorkerView {
-  /** Its session, by which tasks name it. */
+  /** Its session. Tasks name their worker by it. */
   readonly session: string;
   readonly name: string;
   readonly slots: number;
@@ -74,9 +79,11 @@ interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly options?: EnqueueOptions;
 }
 
-/** Opens a store to enqueue and to look. It changes no limit: workers declare them when they start, and `deploy`. */
+const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true };
+
+/** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = options;
+  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env);
 }
@@ -89,11 +96,12 @@ export class Sluice implements AsyncDisposable {
   readonly runs: Runs;
   /** The line of runs. */
   readonly queue: RunQueue;
-  /** What starts runs by itself. */
+  /** Schedules, sensors and automations, which start runs automatically. */
   readonly schedules: Schedules;
   readonly #app: App | undefined;
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
+  readonly #life = new Lifetime();
 
   constructor(store: Store, app: App | undefined, env: Env) {
     this.store = store;
@@ -103,30 +111,34 @@ export class Sluice implements AsyncDisposable {
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
     this.runs = new Runs(store, app, env);
-    this.queue = new RunQueue(store);
+    this.queue = new RunQueue(store, this.limits);
     this.schedules = new Schedules(store, app, env);
   }
 
-  /** Puts one task in line. `within`: your own PostgreSQL client, with its transaction open. */
+  /** Puts one task in line. `within` is your own PostgreSQL client with an open transaction. */
   async enqueue<Task extends AnyTask>(
     task: Task | string,
     input: InputOf<Task>,
     given: EnqueueOptions & Within = {},
   ): Promise<{ id: string; created: boolean }> {
-    const known = this.#known(task);
+    const known = taskOf(this.#app, task);
     const { within, ...options } = knownOptions(`task "${known.id}"`, given, OF_ENQUEUE);
     const [enqueued] = await this.#enqueue([{ task: known, input, options }], within);
     return enqueued as { id: string; created: boolean };
   }
 
-  /** Many at once, in one transaction: all of them or none. */
+  /** Puts many tasks in line in one transaction: all of them or none. */
   async enqueueMany(
     calls: readonly Enqueuing[],
     given: Within = {},
   ): Promise<{ id: string; created: boolean }[]> {
     const { within } = knownOptions("enqueueMany", given, WITHIN);
+    checkList("enqueueMany: the calls", calls);
     return this.#enqueue(
-      calls.map((call) => ({ ...call, task: this.#known(call.task) })),
+      calls.map((call) => {
+        const { task, ...rest } = knownOptions("enqueueMany", call, OF_CALL);
+        return { ...rest, task: taskOf(this.#app, task) };
+      }),
       within,
     );
   }
@@ -135,7 +147,7 @@ export class Sluice implements AsyncDisposable {
     const tasks: NewTask[] = [];
     for (const { task, input, options = {} } of calls) {
       knownOptions(`task "${task.id}"`, options, OF_ENQUEUING);
-      this.#checkQueue(task, options.queue);
+      checkQueue(this.#app, task, options.queue);
       tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
     }
     await this.#refuseNever(tasks);
@@ -155,34 +167,14 @@ export class Sluice implements AsyncDisposable {
     await this.#refuseAsks(large);
   }
 
-  /** Where a gate has no limit yet, the one counts that the app will bring. */
+  /** If a gate has no limit yet, the limit that the app declares counts. */
   async #refuseAsks(large: readonly Ask[]): Promise<void> {
     if (large.length === 0) return;
     const limits = await this.store.limits(large.map(({ gate }) => gate));
     refuseNever(large, limits, this.#app && limitsOf(this.#app));
   }
 
-  /** A task by its definition, or by its id where only the app knows it. */
-  #known(task: AnyTask | string): AnyTask {
-    const id = typeof task === "string" ? task : task.id;
-    const known = this.#app?.tasks.get(id);
-    if (known) return known;
-    throw new SluiceError(
-      "UNKNOWN_TASK",
-      `task "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.tasks.keys() ?? [])])} Add it to defineApp({ tasks: [ … ] }).`,
-    );
-  }
-
-  #checkQueue(task: AnyTask, queue: string | undefined): void {
-    if (queue === undefined || this.#app?.queues.some(({ name }) => name === queue)) return;
-    const known = (this.#app?.queues ?? []).map(({ name }) => name);
-    throw new SluiceError(
-      "UNKNOWN_QUEUE",
-      `task "${task.id}": there is no queue ${shortly(queue)}.${didYouMean(String(queue), known)} The app declares: ${known.join(", ")}.`,
-    );
-  }
-
-  /** Puts a run in line: it starts when the run cap and the limits of its tags let it in. */
+  /** Puts a run in line. It starts when the run cap and the limits of its tags admit it. */
   async submit<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     input: RunInputOf<Workflow>,
@@ -192,7 +184,7 @@ export class Sluice implements AsyncDisposable {
     return this.#submit(workflow, input, { ...options, direct: false }, within);
   }
 
-  /** Runs now, past the run cap and the limits of tags; it counts at them, so `12/10` can be read there. */
+  /** Starts a run at once, past the run cap and the tag limits. The run still counts there, so they can show `12/10`. */
   async execute<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     input: RunInputOf<Workflow>,
@@ -208,7 +200,7 @@ export class Sluice implements AsyncDisposable {
     options: SubmitOptions & { readonly direct: boolean },
     within: unknown,
   ): Promise<{ id: string; created: boolean }> {
-    const { app, known } = this.#knownWorkflow(workflow);
+    const { app, known } = workflowOf(this.#app, workflow);
     const run = await newRun(app, known, input, { ...options, id: this.#env.newId() });
     await this.#refuseAsks(largeAsks(asksOf(run.lane.asks)));
     const [submitted] = await this.store.submit([run], within);
@@ -216,17 +208,7 @@ export class Sluice implements AsyncDisposable {
     return submitted as { id: string; created: boolean };
   }
 
-  #knownWorkflow(workflow: AnyWorkflow | string): { app: App; known: AnyWorkflow } {
-    const id = typeof workflow === "string" ? workflow : workflow.id;
-    const known = this.#app?.workflows.get(id);
-    if (this.#app && known) return { app: this.#app, known };
-    throw new SluiceError(
-      "UNKNOWN_WORKFLOW",
-      `workflow "${id}" is not part of this app.${didYouMean(id, [...(this.#app?.workflows.keys() ?? [])])} Add it to defineApp({ workflows: [ … ] }).`,
-    );
-  }
-
-  /** Why a task is not running: every gate in the way, who holds it, and what would change it. */
+  /** Explains why a task is not running: every gate in its way, the holders, and what would end the wait. */
   async explain(id: string): Promise<Explanation> {
     const view = await this.store.wait(id);
     if (!view) throw unknownTask(id);
@@ -235,7 +217,7 @@ export class Sluice implements AsyncDisposable {
     const waits = waitsIn(await this.store.events(task.lane), stays, now);
     const told = explainWait(view);
     const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
-    return { ...explanation, waits: namingPauses(waits, view.gates) };
+    return { ...explanation, waits };
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
@@ -243,62 +225,63 @@ export class Sluice implements AsyncDisposable {
     return row && taskView(row);
   }
 
-  /** The task once it has ended, however it did. A signal ends the waiting, not the task. */
+  /** Resolves when the task has ended, in whatever way. The signal ends the waiting, not the task. */
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: WaitOptions = {},
   ): Promise<TaskView<OutputOf<Task>>> {
+    const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
     return taskView(row);
   }
 
   async list(filter: Partial<TaskFilter> = {}): Promise<TaskView[]> {
-    const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...filter });
+    const rows: TaskRow[] = await this.store.tasks({ limit: 50, ...taskFilter(filter) });
     return rows.map((row) => taskView(row));
   }
 
   /**
-   * What happens from now on, in order and without gaps: to tasks, runs, limits, workers. With `after`, what has happened
-   * since a cursor. Ends with FEED_EXPIRED where something may have been missed.
+   * Streams the changes of tasks, runs, limits and workers from now on, in order and without gaps. With `after`, it resumes
+   * at a cursor. It fails with FEED_EXPIRED if changes may have been missed.
    */
-  changes(filter: ChangeFilter = {}): AsyncIterable<ChangeView> {
-    return changesOf(this.store, this.#env, filter);
+  changes(filter: ChangeFilter = {}): ChangeFeed {
+    return new Changes(this.store, this.#env, filter);
   }
 
   events(id: string): Promise<EventRow[]> {
     return this.store.events(id);
   }
 
-  /** Code that should have ended and still runs: all of it, or that of one task or run. */
+  /** Lists code that was told to stop and still runs: all of it, or the code of one task or run. */
   stopping(id?: string): Promise<StoppingView[]> {
     return stoppingNow(this.store, id);
   }
 
-  /** The store's own clock. Every instant that a view tells is an instant of it. */
+  /** The time of the store's clock. All times in views come from this clock. */
   now(): Promise<number> {
     return this.store.now();
   }
 
-  /** Ids of tasks and runs that begin so, ten at most. An id that is there exactly as written comes first. */
+  /** Up to ten IDs of tasks and runs that start with the prefix. An exact match comes first. */
   find(prefix: string): Promise<string[]> {
     return this.store.find(prefix);
   }
 
-  /** Workers whose lease has not lapsed. */
+  /** The workers whose lease has not run out. */
   async workers(): Promise<WorkerView[]> {
     return (await this.store.sessions()).map(({ id, name, slots }) => ({ session: id, name, slots }));
   }
 
-  /** Whether the store keeps its promises, and whether the database under it lets it. */
+  /** Checks the promises of the store, and the settings of its database. */
   async examine(): Promise<Diagnosis> {
     const { examine } = await import("./doctor/doctor.ts");
     return examine(this.store);
   }
 
   /**
-   * Wherever it is, it is cancelled at once. What waits is taken out of line, and holds nothing. What runs is told to stop
-   * by its signal, and holds its slots until its code has ended, its process is gone, or its worker's lease has lapsed.
+   * Cancels a task at once, whatever its state. A waiting task leaves the line and holds nothing. A running task is told to
+   * stop by its signal. It holds its slots until its code has ended, its process is gone, or its worker's lease has run out.
    */
   async cancel(id: string, by = "code"): Promise<{ was: TaskRow["state"] }> {
     const cancelled = await this.store.cancel(id, by);
@@ -320,8 +303,8 @@ export class Sluice implements AsyncDisposable {
   }
 
   /**
-   * Puts back what was set aside because it could not be processed: by the id of a task or a run, or of its lane. All of
-   * its kind come back with it.
+   * Restores a lane that was set aside because it could not be processed. The ID is that of the lane, or of a task or run
+   * in it. All units of the lane are restored.
    */
   async restore(id: string, by = "code"): Promise<AsideRow> {
     const restored = await this.store.restore(id, by);
@@ -331,41 +314,53 @@ export class Sluice implements AsyncDisposable {
     return restored;
   }
 
-  /** Tells workers to look: for work that came in through your own transaction. */
+  /** Tells workers to look for work. Call it after you commit a transaction of your own that enqueued. */
   wake(): void {
     this.store.hint("work");
   }
 
   /**
-   * Makes the app's limits, ranks and triggers those in force, whatever was deployed before; what an operator has set
-   * stays. `file`: the app's own file, whose package gives an app its name that has none.
+   * Declares the app's limits, ranks and triggers, and replaces what was deployed before. Limits set by an operator stay.
+   * `file` is the app's own file. If the app has no name, it gets the name of that file's package.
    */
-  async deploy({ file }: { readonly file?: string | URL } = {}): Promise<Deployed> {
-    if (!this.#app) throw new SluiceError("NO_APP", "A deploy needs an app: connect({ app }).");
-    return declareApp(this.store, this.#app, { occasion: "deploy", file });
+  async deploy(options: DeployOptions = {}): Promise<Deployed> {
+    const { file } = knownOptions("deploy", options, OF_DEPLOY);
+    return declareApp(this.store, neededApp(this.#app, "To deploy"), { occasion: "deploy", file });
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */
   async worker(settings: WorkerSettings = {}): Promise<RunningWorker> {
-    const app = this.#app;
-    if (!app) throw new SluiceError("NO_APP", "A worker needs an app: connect({ app }).");
-    // Most who connect only look, or enqueue: they need not load all that a worker is.
+    const app = neededApp(this.#app, "To run a worker");
+    if (this.#life.isOver) throw closed();
+    // Most programs only look or enqueue, so they should not load the code of a worker.
     const starting = import("./start-worker.ts").then(({ startWorker }) =>
       startWorker(this.store, app, this.#env, settings),
     );
-    // Known from now on: it may hold claims before it is up, and a close must give them back.
+    // A starting worker may already hold claims, which a close must give back.
     this.#workers.add(starting);
     starting.catch(() => this.#workers.delete(starting));
     return starting;
   }
 
-  /** Stops the workers that were started here, and closes the store. */
-  async close(options: { graceMs?: number } = {}): Promise<void> {
+  /**
+   * Stops the workers that were started here, and closes the store. Tasks that still run may use it until they have
+   * ended. All calls wait for the same end; a later one can shorten the grace period.
+   */
+  async close(options: StopOptions = {}): Promise<void> {
+    const stopping = this.#stopWorkers(stopOptions("close", options));
+    const ending = this.#life.close(() => stopping.finally(() => this.#closeStore()));
+    await Promise.all([stopping, ending]);
+  }
+
+  async #stopWorkers(options: StopOptions): Promise<void> {
     const started = await Promise.allSettled(this.#workers);
     const workers = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     await Promise.all(workers.map((worker) => worker.stop(options)));
+  }
+
+  #closeStore(): Promise<void> {
     closeFeed(this.store);
-    await this.store.close();
+    return this.store.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -373,7 +368,7 @@ export class Sluice implements AsyncDisposable {
   }
 }
 
-/** Steps and runs are run again as runs, so that what follows from them follows. */
+/** A step or a run is repeated with a rerun, so that the steps after it run too. */
 function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
   const run = queue === RUNS ? id : storedOptions(options).step?.run;
   if (run === undefined)
@@ -386,4 +381,4 @@ function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
 }
 
 const called = (workflow: AnyWorkflow | string): string =>
-  `workflow "${typeof workflow === "string" ? workflow : workflow.id}"`;
+  `workflow ${shortly(typeof workflow === "object" && workflow !== null ? workflow.id : workflow)}`;

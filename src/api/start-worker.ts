@@ -1,9 +1,9 @@
-/** Starts a worker on a store: it claims and runs tasks, moves runs on, starts what starts by itself, and polls. */
+/** Starts a worker on a store. It claims and runs tasks, advances runs, looks at triggers, and polls. */
 import type { App } from "../core/app/app.ts";
 import { isStoreGone, SluiceError } from "../core/error.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
-import type { Service } from "../engine/service.ts";
+import type { Service, StopOptions } from "../engine/service.ts";
 import { Services } from "../engine/services.ts";
 import { Tender } from "../engine/tending/tender.ts";
 import type { ToRun } from "../engine/triggers/decision.ts";
@@ -11,6 +11,7 @@ import { Triggers } from "../engine/triggers/triggers.ts";
 import { Worker } from "../engine/worker/worker.ts";
 import type { Env } from "../env/env.ts";
 import type { Store } from "../store/store.ts";
+import { stopOptions } from "./call-options.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
@@ -20,19 +21,19 @@ import type { WorkerSettings } from "./worker-settings.ts";
 import { checkSettings } from "./worker-settings.ts";
 
 export interface RunningWorker extends AsyncDisposable {
-  /** What became of the app's limits when it started. */
+  /** The result of declaring the app's limits at the start. */
   readonly deployed: Deployed;
   readonly session: string | undefined;
   readonly running: number;
   wake(): void;
-  /** Stops claiming, waits for what runs, aborts what takes longer than the grace period. */
-  stop(options?: { graceMs?: number }): Promise<void>;
+  /** Stops claiming, waits for running tasks, and aborts tasks that take longer than the grace period. */
+  stop(options?: StopOptions): Promise<void>;
 }
 
-/** Without its store a worker only waits for code that was aborted, and no longer than this. */
+/** Without its store, a worker waits only for aborted code to end, and no longer than this. */
 const GONE_GRACE_MS = 5_000;
 
-/** A worker and all that belongs to it, running until it is stopped. */
+/** Starts a worker with all its services. They run until the worker is stopped. */
 export async function startWorker(
   store: Store,
   app: App,
@@ -73,7 +74,7 @@ export async function startWorker(
   const toRun = toRunOf(app, env);
   const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, toRun });
   const hints = hearing(store, (hint) => {
-    // What is delayed has a time, which may be sooner than the next look.
+    // A delayed unit may be due before the next poll.
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
@@ -93,16 +94,16 @@ export async function startWorker(
       return worker.running;
     },
     wake: () => worker.wake(),
-    stop: (options) => services.stop(options),
+    stop: async (options = {}) => services.stop(stopOptions("stop", options)),
     [Symbol.asyncDispose]: () => services.stop(),
   };
 }
 
-/** Where a claim's own lease is the shorter one, it must not run out while the code runs: it is marked at once. */
+/** If claims lapse sooner than sessions, a start is reported at once, so that no claim lapses while its code runs. */
 const marking = ({ claimLeaseMs, session }: App): { markAfterMs?: number } =>
   claimLeaseMs < session.leaseMs ? { markAfterMs: 0 } : {};
 
-/** Hears hints of the store for as long as it runs. */
+/** Listens for the store's hints while it runs. */
 function hearing(store: Store, hear: (hint: string) => void): Service {
   let unlisten: (() => Promise<void>) | undefined;
   return {
@@ -115,7 +116,7 @@ function hearing(store: Store, hear: (hint: string) => void): Service {
   };
 }
 
-/** What starts by itself is made and checked as a submission is. */
+/** A run that a trigger starts is made and checked like a submission. */
 function toRunOf(app: App, env: Env): ToRun {
   return (id, input, { key, tags, priority, source }) => {
     const workflow = app.workflows.get(id);

@@ -1,4 +1,4 @@
-/** A task as people and programs see it: JSON texts read, times as they are. */
+/** A task as users and programs see it, with its JSON parsed. */
 import { storedOptions } from "../core/unit-options.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
@@ -22,10 +22,10 @@ export interface TaskView<Output = unknown> {
   readonly asks: readonly { readonly gate: string; readonly slots: number }[];
   readonly idempotencyKey: string | null;
   readonly session: string | null;
-  /** The step of a run that it is, if it is one. */
+  /** Its run and the name of its step, if it is a step of a run. */
   readonly step?: { readonly run: string; readonly name: string };
   readonly createdAt: number;
-  /** Since when it is in this state; of one that is put off, when it is due. */
+  /** When it entered this state. For a delayed task, when it is due. */
   readonly at: number;
   readonly goodUntil: number | null;
 }

@@ -1,4 +1,4 @@
-/** Where a worker's code runs: in this process, in processes of its own where it would block this one, and in pods. */
+/** Decides where a worker's code runs: in this process, in child processes if it would block this one, or in pods. */
 import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
@@ -25,7 +25,7 @@ export function executorOf(
     refuseBusy(app);
     return new PlacedExecutor({ here, pods: toPods, isBusy });
   }
-  // A step that was let in holds its slots: it must not find that there is no process for it.
+  // An admitted step holds its slots, so there must be a process for it.
   const most = mostWorkers(app, { cpus: availableParallelism() });
   const { processes = Math.min(seat.slots, most) } = settings;
   const pool = (): Startable => processesOf(pathOf(file), { processes, concurrency: 1, stopGraceMs });

@@ -1,4 +1,4 @@
-/** What a worker may be told, and what is made of it: checked before anything is opened or declared. */
+/** The settings of a worker. They are checked before anything is opened or declared. */
 import { hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { didYouMean } from "../core/app/near.ts";
@@ -9,52 +9,90 @@ import { formatDuration, parseDuration } from "../core/time.ts";
 import type { Seat } from "../engine/claiming/claims.ts";
 import type { WorkerEvent } from "../engine/worker/worker.ts";
 import type { Startable } from "../executor/placed.ts";
+import type { OptionNames } from "./call-options.ts";
+import { checkList, knownOptions } from "./call-options.ts";
 import type { ClusterOptions } from "./pods.ts";
 
 export interface WorkerSettings {
   readonly name?: string;
-  /** How many tasks run at once. */
+  /** The most tasks that run at once. Default: 10. */
   readonly slots?: number;
-  /** Which queues to serve; all of the app's when not said. */
+  /** The queues to serve. Default: all queues of the app. */
   readonly queues?: readonly string[];
-  /** The most claims of one queue in one pass; no bound when not said. */
+  /** The most claims of one queue in one pass. Default: unbounded. */
   readonly maxClaimBatch?: number;
-  /** The most that may be claimed and not yet running; 0, the default: as many as there are slots, and the prefetch. */
+  /** The most units that may be claimed and not yet running. Default: 0, which means slots plus prefetch. */
   readonly maxClaimPerWorker?: number;
-  /** How long a stop may take altogether. */
+  /** How long the whole stop may take. Default: 30s. */
   readonly grace?: Duration;
-  /** How long code in a child process may take to end once it must (cancel, timeout) before its process is ended; 5s. */
+  /**
+   * How long code in a child process may take to end after a cancel or a timeout. Then the process is ended.
+   * Default: 5s.
+   */
   readonly stopGrace?: Duration;
-  /** How often to look without being told; SLUICE_CLAIM_POLL_INTERVAL, or 1s. At least 10ms. */
+  /** The time between two polls, at least 10ms. Default: SLUICE_CLAIM_POLL_INTERVAL, or 1s. */
   readonly poll?: Duration;
-  /** How much later at random; SLUICE_CLAIM_POLL_JITTER, or 500ms. */
+  /** The longest random time added to a poll. Default: SLUICE_CLAIM_POLL_JITTER, or 500ms. */
   readonly pollJitter?: Duration;
-  /** How long a step may wait for its pools; SLUICE_CLAIM_TIMEOUT, or 10m. */
+  /** How long a step may wait for its pools. Default: SLUICE_CLAIM_TIMEOUT, or 10m. */
   readonly claimTimeout?: Duration;
   readonly watch?: (event: WorkerEvent) => void;
-  /** Where the code runs; in this process when not said. Steps in pods go to the cluster in any case. */
+  /** Runs the code. Default: in this process. Steps in pods go to the cluster in any case. */
   readonly executor?: Startable;
   /** How to reach the cluster, for steps in pods. */
   readonly cluster?: ClusterOptions;
-  /** The app's own file: tasks with `cpu: true` then run in processes that load it, and its package may name the app. */
+  /** The app's own file. Child processes for tasks with `cpu: true` load it, and its package may name the app. */
   readonly file?: string | URL;
-  /** Make the app's limits those in force even where a later deploy has replaced them. */
+  /** Puts the app's limits in force even if a later deploy has replaced them. */
   readonly deploy?: boolean;
-  /** How many such processes; when not said, as many as a run has workers, and as there are CPUs, but no more than slots. */
+  /** The number of child processes. Default: one per CPU, or as many as a run may use if more, but at most `slots`. */
   readonly processes?: number;
 }
 
-/** How often to look, and how long a step may wait for its pools. */
+const FIELDS: OptionNames<WorkerSettings> = {
+  name: true,
+  slots: true,
+  queues: true,
+  maxClaimBatch: true,
+  maxClaimPerWorker: true,
+  grace: true,
+  stopGrace: true,
+  poll: true,
+  pollJitter: true,
+  claimTimeout: true,
+  watch: true,
+  executor: true,
+  cluster: true,
+  file: true,
+  deploy: true,
+  processes: true,
+};
+
+const OF_CLUSTER: OptionNames<ClusterOptions> = {
+  owner: true,
+  kubeconfig: true,
+  context: true,
+  command: true,
+  graceSeconds: true,
+  startSeconds: true,
+  patienceMs: true,
+  goneWithinMs: true,
+  pacing: true,
+  watch: true,
+  connect: true,
+};
+
+/** The interval and the jitter of polls, and how long a step may wait for its pools. */
 interface Polls {
   readonly pollMs: number;
   readonly jitterMs: number;
   readonly claimTimeoutMs: number;
 }
 
-/** Settings that are complete and make sense. */
+/** Settings that are complete and valid. */
 export interface CheckedSettings {
   readonly seat: Seat;
-  /** The most that may be claimed and not begun; no bound when absent. */
+  /** The most units that may be claimed and not yet running. Unbounded if undefined. */
   readonly mostClaimed: number | undefined;
   readonly graceMs: number;
   readonly stopGraceMs: number;
@@ -65,6 +103,8 @@ const SLOTS = 10;
 const SHORTEST_POLL_MS = 10;
 
 export function checkSettings(app: App, settings: WorkerSettings): CheckedSettings {
+  knownOptions("worker", settings, FIELDS);
+  if (settings.cluster !== undefined) knownOptions("worker: cluster", settings.cluster, OF_CLUSTER);
   const { slots = SLOTS, queues = app.queues.map(({ name }) => name) } = settings;
   const { maxClaimBatch, maxClaimPerWorker = 0 } = settings;
   checkServed(app, queues);
@@ -84,7 +124,7 @@ export function checkSettings(app: App, settings: WorkerSettings): CheckedSettin
       queues,
       tasks: [...app.tasks.keys()],
     },
-    // A bound that slots and prefetch keep anyway is none.
+    // A bound that slots and prefetch keep anyway is left out.
     mostClaimed: isBound ? maxClaimPerWorker : undefined,
     graceMs: parseDuration(settings.grace ?? "30s"),
     stopGraceMs: parseDuration(settings.stopGrace ?? "5s"),
@@ -92,7 +132,7 @@ export function checkSettings(app: App, settings: WorkerSettings): CheckedSettin
   };
 }
 
-/** Said in code, or in the environment, or the defaults. */
+/** Each value comes from the code, else from the environment, else it is the default. */
 function pollsOf({ poll, pollJitter, claimTimeout }: WorkerSettings): Polls {
   const pollMs = said("SLUICE_CLAIM_POLL_INTERVAL", poll, "1s");
   if (pollMs < SHORTEST_POLL_MS)
@@ -128,6 +168,7 @@ function checkCount(name: string, value: number | undefined, least: number): voi
 }
 
 function checkServed(app: App, queues: readonly string[]): void {
+  checkList("worker: queues", queues);
   if (queues.length === 0)
     throw new SluiceError(
       "NO_QUEUES",
@@ -138,6 +179,6 @@ function checkServed(app: App, queues: readonly string[]): void {
   const known = app.queues.map(({ name }) => name);
   throw new SluiceError(
     "UNKNOWN_QUEUE",
-    `There is no queue ${unknown.map((name) => shortly(name)).join(", ")}.${didYouMean(unknown[0] as string, known)} The app declares: ${known.join(", ")}.`,
+    `There is no queue ${unknown.map((name) => shortly(name)).join(", ")}.${didYouMean(unknown[0], known)} The app declares: ${known.join(", ")}.`,
   );
 }

@@ -15,8 +15,7 @@ const REFUSED = {
   },
   AMBIGUOUS_ID: { means: "More than one ID starts with this prefix.", cure: "Type more of the ID." },
   ASKS_TOO_MUCH: {
-    means:
-      "A task, run or step asks for more slots than a limit allows, or for more gates than the store can keep.",
+    means: "A unit asks for more slots than a limit allows, or for more gates than the store can keep.",
     cure: "Ask for less, or raise the limit.",
   },
   BAD_ANSWER: {
@@ -66,7 +65,7 @@ const REFUSED = {
     cure: "Give 1 or more, 0 to pause, or -1 for unlimited.",
   },
   BAD_OPTIONS: {
-    means: "Options contradict each other, or one of them is out of range.",
+    means: "An option is unknown or out of range, or options contradict each other.",
     cure: "Change the option that the error names.",
   },
   BAD_PAGE: {
@@ -208,6 +207,10 @@ const OF_STORE = {
     means: "The database refused a value or cannot read a row.",
     cure: "Read the cause. A worker sets the lane aside and continues with other work.",
   },
+  CLOSED: {
+    means: "The store was closed before the call or during it, or while somebody followed its feed.",
+    cure: "Connect again.",
+  },
   FEED_EXPIRED: {
     means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
     cure: "Start again from now, without a cursor, and read again what you show.",
@@ -226,23 +229,19 @@ const OF_STORE = {
   },
   SCHEMA_MISSING: { means: "The tables of the store are missing or old.", cure: "Migrate the store." },
   SCHEMA_NEWER: { means: "A newer version of Sluice has migrated the store.", cure: "Upgrade Sluice." },
-  STORE_CLOSED: {
-    means: "The store was closed while somebody followed its feed.",
-    cure: "Connect again.",
-  },
   STORE_FULL: {
     means: "The disk of the store is full.",
     cure: "Free some space. Work resumes automatically.",
   },
   STORE_GONE: {
     means:
-      "The file of the store was deleted, moved or replaced while it was open. Its workers have stopped.",
+      "The file of the store was deleted, moved, replaced or emptied while it was open. Its workers have stopped.",
     cure: "Put the right file back, then start again.",
   },
   STORE_READ_ONLY: { means: "The database accepts no writes.", cure: "Connect to the primary server." },
   STORE_REFUSED: {
     means: "The store was reached, but it refused the request.",
-    cure: "Read the cause. It is usually a permission or a setting.",
+    cure: "Read the cause. It is usually a password, a permission, a missing database or a setting. A running worker tries again by itself. A worker that is just starting exits with code 1.",
   },
   STORE_UNREACHABLE: {
     means: "The store could not be reached, or the connection to it was lost.",
@@ -271,7 +270,7 @@ const OF_ENDING = {
   },
   MALFORMED_RUN: {
     means:
-      "The stored run cannot be read, or the database refused its next step: its row was damaged, or a value is too large.",
+      "The stored run cannot be read, or the database refused the next step of the run. The row of the run was damaged, or a value is too large.",
     cure: "Read the message. Pass smaller values between steps, or submit the run again.",
   },
   NOT_BEGUN: {
@@ -285,6 +284,11 @@ const OF_ENDING = {
   PROCESS_DIED: {
     means: "The child process that ran the task died.",
     cure: "Read the exit code or the signal. The option retry decides whether another attempt follows.",
+  },
+  PROCESS_ENDED: {
+    means:
+      "The worker ended the child process that ran the task, because another task in it did not stop after a timeout or a cancel.",
+    cure: "Make the task that the error names listen to its signal, or run it in a worker with a concurrency of 1. The option retry decides whether another attempt follows.",
   },
   PROCESS_NOT_STARTED: {
     means: "A child process could not start.",

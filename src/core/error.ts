@@ -17,7 +17,7 @@ interface ErrorDetails {
 export class SluiceError extends Error {
   /** Stable, UPPER_SNAKE. A program may branch on it, never on the message. */
   readonly code: ErrorCode;
-  /** What was expected and what came instead, without the remedies. */
+  /** Says what was expected and what came instead, without the remedies. */
   readonly sentence: string;
   readonly remedies: readonly Remedy[];
   readonly details: Readonly<Record<string, unknown>>;

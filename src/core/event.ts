@@ -10,12 +10,21 @@ export interface EventMeaning {
 
 const WHO = { by: "who did it" };
 const CHANGE = { ...WHO, from: "the limit before", to: "the limit in force now" };
-const ERROR = { name: "the error's name", message: "its message", code: "its code, if it has one" };
+/** The data of a failure. Only the message is always there. */
+export const ERROR = {
+  name: "the error's name",
+  message: "its message",
+  code: "its code, if it has one",
+  stack: "its stack, if it has one",
+  cause: "the error that led to it",
+  errors: "the first errors of an AggregateError",
+  reasons: "the gates that it waited for, if it waited too long",
+};
 
 /** The subject is a unit: a task, a step or a run. */
 const OF_UNITS = {
   TaskEnqueued: {
-    means: "It was enqueued. If it has a delay, it stands in line once the delay has passed.",
+    means: "It was enqueued. If it has a delay, it is put in line when the delay has passed.",
     data: { priority: "its priority at that time" },
   },
   TaskClaimed: {
@@ -37,7 +46,7 @@ const OF_UNITS = {
     data: { message: "the line", data: "the data logged with it" },
   },
   TaskRetried: {
-    means: "An attempt failed and another one follows, or somebody retried it by hand.",
+    means: "An attempt failed and another attempt follows. Or somebody retried it by hand.",
     data: {
       delayMs: "the delay before the next attempt",
       error: "the error of the attempt",
@@ -70,8 +79,11 @@ const OF_UNITS = {
 const OF_LANES = {
   LaneWaiting: {
     means:
-      "The gates that a lane waits for have changed. A lane is all waiting units of one task with the same asks.",
-    data: { "[ … ]": "the keys of the gates that block it; an empty list if none does" },
+      "The gates that a lane waits for have changed. A lane consists of the waiting units of one task or one workflow that have the same asks.",
+    data: {
+      "[ … ]":
+        "the keys of the gates that block the lane. `run:ID` means that the run is paused. The list is empty if no gate blocks the lane",
+    },
   },
   LaneRestored: { means: "A lane that was set aside was put back in line.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;

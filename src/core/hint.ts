@@ -15,3 +15,6 @@ export type Hint = keyof typeof HINTS;
 export type Hear = (hint: Hint) => void;
 
 export const isHint = (text: string): text is Hint => Object.hasOwn(HINTS, text);
+
+/** For listeners that may have missed any of them. */
+export const ALL_HINTS: readonly Hint[] = Object.keys(HINTS).filter(isHint);

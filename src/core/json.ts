@@ -44,7 +44,7 @@ class Path {
   }
 }
 
-/** Only below this depth is a value checked for containing itself, because most values are flat. */
+/** A value is checked for containing itself only below this depth, because most values are flat. */
 const DEEP = 16;
 
 function walk(value: object, path: Path, depth: number): void {
@@ -84,7 +84,7 @@ function walkRecord(record: Readonly<Record<string, unknown>>, path: Path, depth
   path.keys.length = at;
 }
 
-/** True for values that are no objects and that JSON keeps as they are. */
+/** True for values that are not objects and that JSON does not change. */
 const isKept = (value: unknown): boolean =>
   typeof value === "string" ||
   (typeof value === "number" && Number.isFinite(value)) ||

@@ -1,6 +1,7 @@
 /** The rule for numbers that reach a store: whole, and small enough that their sums stay exact everywhere. */
 import { SluiceError } from "./error.ts";
 import type { ErrorCode } from "./error-code.ts";
+import { shortly } from "./text.ts";
 
 /** For slots and limits. A million units with a billion slots each can still be added up. */
 export const MOST_SLOTS = 1_000_000_000;
@@ -32,8 +33,13 @@ export function checkNumber(code: ErrorCode, what: string, value: unknown, range
   );
 }
 
-/** The value may be a text of any length. */
-const said = (value: unknown): string => {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value as number);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-};
+const LINES: Range = { least: 0, most: Number.MAX_SAFE_INTEGER };
+
+/** A page of a line. It may be as long as the line. */
+export function checkPage(limit: unknown, offset: unknown): void {
+  checkNumber("BAD_PAGE", "How many to list", limit, LINES);
+  checkNumber("BAD_PAGE", "The place after which to list", offset, LINES);
+}
+
+/** The value may be a text of any length, or an object that cannot be shown as text. */
+const said = (value: unknown): string => (typeof value === "number" ? String(value) : shortly(value));

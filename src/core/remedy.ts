@@ -30,7 +30,7 @@ export type Remedy =
 
 export type Action = Remedy["action"];
 
-/** What each action does, and the words that introduce it at the end of an error. */
+/** The meaning of each action, and the words that introduce it at the end of an error. */
 export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonly lead: string }>> = {
   setLimit: { means: "Sets the limit of a gate.", lead: "Set its limit" },
   makeGate: {

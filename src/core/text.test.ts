@@ -26,7 +26,7 @@ describe("a text that names something", () => {
     ["too many bytes in few letters", "ж".repeat(96), "it has 192 bytes"],
     ["too many bytes in few signs", "😀".repeat(48), "it has 192 bytes"],
     ["a number", 7, "must be a string, but is 7"],
-    ["an object", {}, "must be a string, but is a object"],
+    ["an object", {}, "must be a string, but is an object"],
   ])("cannot be %s", (_, text, problem) => {
     expect(textProblem(text)).toContain(problem);
   });

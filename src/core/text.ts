@@ -52,13 +52,18 @@ export function isStorable(text: unknown): text is string {
 const LOST = /[\0\p{Surrogate}]/u;
 
 /** Refuses a text that no store should have to keep. `what` begins the message: `the idempotency key`. */
-export function checkText(what: string, text: unknown, longest = LONGEST_TEXT): void {
+export function checkText(what: string, text: unknown, longest = LONGEST_TEXT): asserts text is string {
   const problem = textProblem(text, longest);
   if (problem === undefined) return;
   throw new SluiceError("BAD_TEXT", `${what} ${problem}. Got ${shortly(text)}.`, {
     details: { what, problem },
   });
 }
+
+/** Who did something, as the caller says it. */
+export const checkBy = (by: unknown): void => checkText("The name in `by`", by);
+
+export const checkId = (id: unknown): void => checkText("An id", id);
 
 /** The number of bytes in UTF-8. */
 export function bytesOf(text: string): number {
@@ -110,5 +115,9 @@ function characterName(character: string): string {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === "number" || typeof value === "boolean")
     return String(value);
-  return Array.isArray(value) ? "a list" : typeof value === "function" ? "a function" : `a ${typeof value}`;
+  return Array.isArray(value)
+    ? "a list"
+    : typeof value === "function"
+      ? "a function"
+      : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
 }

@@ -7,16 +7,14 @@ import type { Env } from "../env/env.ts";
 import { turn } from "../env/timers.ts";
 import type { Service } from "./service.ts";
 
-/** How often a loop looks by itself, and where it reports errors. */
+/** How often a loop looks without being woken, and where it reports errors. */
 export interface Polling {
   readonly pollMs: number;
   readonly jitterMs: number;
   readonly failed?: ((error: unknown) => void) | undefined;
 }
 
-/**
- * Answers the milliseconds until the next look at the latest, 0 for at once, or nothing for the usual poll.
- */
+/** Returns the most milliseconds until the next look, 0 for a look at once, or undefined for the usual poll. */
 type LookOnce = () => Promise<number | undefined>;
 
 export class Loop implements Service {
@@ -34,9 +32,7 @@ export class Loop implements Service {
     this.#lookOnce = lookOnce;
   }
 
-  /**
-   * Resolves after the first look, whether it failed or not. A caller that does not need it need not wait.
-   */
+  /** Resolves after the first look, even if it failed. A caller need not wait for it. */
   async start(): Promise<void> {
     this.#stopped = false;
     this.wake();
@@ -61,7 +57,7 @@ export class Loop implements Service {
     await this.#looking;
   }
 
-  /** Repeats as often as it was woken meanwhile, with a turn for everything else in between. */
+  /** Repeats as often as it was woken meanwhile, and lets timers and signals run in between. */
   async #lookAll(): Promise<void> {
     for (;;) {
       this.#again = false;

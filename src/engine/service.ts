@@ -3,7 +3,7 @@ export interface StopOptions {
   readonly graceMs?: number;
 }
 
-/** Everything that runs by itself starts and stops the same way. */
+/** A part that runs until it is stopped. All services start and stop in the same way. */
 export interface Service {
   start(): Promise<void>;
   /** Resolves when nothing of it runs any more. Harmless if it never ran. */

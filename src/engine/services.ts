@@ -1,6 +1,6 @@
 /**
  * Several services as one. They start one after the other, in order, and stop all at once. If one cannot
- * start, all are stopped, because nobody else knows about those that have started.
+ * start, all are stopped, because the caller does not know which of them have started.
  */
 import type { Service, StopOptions } from "./service.ts";
 
@@ -23,7 +23,7 @@ export class Services implements Service {
     }
   }
 
-  /** None waits for another: a store that does not answer must not keep a worker from ending its tasks. */
+  /** No service waits for another: a store that does not answer must not keep a worker from ending its tasks. */
   async stop(options?: StopOptions): Promise<void> {
     await Promise.all(this.#all.map((service) => service.stop(options)));
     await this.#stopped();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { hostEnv } from "./host.ts";
 
 describe("the host", () => {
@@ -17,5 +17,15 @@ describe("the host", () => {
     expect(env.monotonic()).toBeGreaterThanOrEqual(first);
     expect(Math.abs(env.wall() - Date.now())).toBeLessThan(1_000);
     expect(env.random()).toBeLessThan(1);
+  });
+
+  test("measures durations as before when the wall's clock is set back", () => {
+    const env = hostEnv();
+    const first = env.monotonic();
+    const anHourAgo = Date.now() - 3_600_000;
+    const wall = vi.spyOn(Date, "now").mockReturnValue(anHourAgo);
+    onTestFinished(() => wall.mockRestore());
+    expect(env.wall()).toBe(anHourAgo);
+    expect(env.monotonic()).toBeGreaterThanOrEqual(first);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The timers of this process, for details that no test needs to control. Only this file calls Node's timers;
- * `test/rooms.test.ts` enforces that.
+ * The timers of this process, for details that no test needs to control. Apart from this room, only `testing`
+ * calls Node's timers; `test/rooms.test.ts` enforces that.
  */
 import type { AfterOptions, Cancel } from "./env.ts";
 

@@ -48,6 +48,11 @@ export interface Failed {
   readonly retryable: boolean;
   /** The process that ran it died, so the attempt is lost rather than failed. */
   readonly crashed?: true;
+  /**
+   * The worker itself ended the process, because other code in it did not stop. The attempt counts, but it is
+   * no loss, and nothing has to rest before the next one.
+   */
+  readonly bystander?: true;
   /** False if the code never ran. */
   readonly begun?: false;
   /**

@@ -84,7 +84,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
   },
   gates: { gates: true, limits: true, changeLimit: true, deleteGate: true },
   holdings: { holders: true, stopping: true, renewClaims: true },
-  declarations: { declare: true, replaced: true },
+  declarations: { declare: true, replaced: true, apps: true },
   lines: { wait: true, waiting: true, asked: true, queues: true, line: true },
   steering: { cancel: true, retry: true, reprioritize: true },
   asides: { probe: true, takeIn: true, setAside: true, restore: true, asides: true },
@@ -99,6 +99,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
     resetTimer: true,
     stirring: true,
     run: true,
+    runWaits: true,
     runs: true,
     items: true,
     standstill: true,
@@ -121,6 +122,13 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
 const isPort = (name: string): name is PortName => name in VERBS;
 
 export const ALL_PORTS: readonly PortName[] = Object.keys(VERBS).filter(isPort);
+
+const ALL_VERBS: ReadonlySet<PropertyKey> = new Set(
+  Object.values(VERBS).flatMap((port) => Object.keys(port)),
+);
+
+/** Whether a member of a store is a verb of one of the ports. */
+export const isVerb = (name: PropertyKey): boolean => ALL_VERBS.has(name);
 
 /** Whether a store names these ports and has all of their verbs. */
 export function offers<P extends PortName>(store: AnyStore, ports: readonly P[]): store is StoreWith<P> {

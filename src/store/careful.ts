@@ -82,7 +82,7 @@ async function giveUp(db: Database, run: string, error: unknown, dialect: Dialec
   await db
     .transact(() => failRun(run, body, dialect))
     .catch((failure: unknown) => {
-      // The run cannot even be failed. It stays as it is and blocks nobody.
+      // The run cannot even be failed. It stays as it is and does not block others.
       if (!isDataError(failure)) throw failure;
     });
 }

@@ -7,23 +7,34 @@
 import { SluiceError } from "../core/error.ts";
 import { checkKey } from "../core/gate/check-key.ts";
 import { UNLIMITED } from "../core/gate/gate.ts";
+import type { Hint } from "../core/hint.ts";
 import type { Range } from "../core/number.ts";
-import { checkNumber, INSTANTS, MOST_SLOTS, PRIORITIES, SPANS } from "../core/number.ts";
-import { bytesOf, checkText, LONGEST_LIST } from "../core/text.ts";
+import { checkNumber, checkPage, INSTANTS, MOST_SLOTS, PRIORITIES, SPANS } from "../core/number.ts";
+import { bytesOf, checkBy, checkId, checkText, LONGEST_LIST, shortly } from "../core/text.ts";
+import type { Ports } from "./capabilities.ts";
+import { isVerb } from "./capabilities.ts";
+import { checkCursor, POSITIONS } from "./feed.ts";
+import { Lifetime } from "./lifetime.ts";
 import type { NewRun } from "./runs.ts";
-import type { Declaration, LimitChange, NewSession, NewTask, Store, TaskFilter } from "./store.ts";
+import type { Declaration, LimitChange, Listener, NewSession, NewTask, Store, TaskFilter } from "./store.ts";
 import type { NewTrigger } from "./triggers.ts";
 
-type Verb = keyof Store;
-type Rule<V extends Verb> = Store[V] extends (...given: infer Given) => unknown
-  ? (...given: Given) => void
-  : never;
+type VerbOf<P> = P extends unknown ? keyof P : never;
+type Name = VerbOf<Ports[keyof Ports]>;
+type Rule<V extends Name> = (...given: Parameters<Store[V]>) => void;
+/** A verb without parameters needs no rule. Every other verb has one, or says that only the engine calls it. */
+type Rules = {
+  readonly [V in Name]: Parameters<Store[V]> extends [] ? null : Rule<V> | typeof ENGINE;
+};
+
+/** Only the engine calls this verb, with ids and names that it made itself or read from the store. */
+const ENGINE = Symbol("only the engine calls it");
 
 const MOST_LISTED = 100_000;
 const LISTS: Range = { least: 1, most: MOST_LISTED };
 const LIMITS: Range = { least: UNLIMITED, most: MOST_SLOTS };
-const id = (given: unknown): void => checkText("An id", given);
-const by = (given: unknown): void => checkText("The name in `by`", given);
+const id = checkId;
+const by = checkBy;
 const optional = (what: string, given: unknown): void => {
   if (given !== undefined && given !== null) checkText(what, given);
 };
@@ -31,80 +42,164 @@ const idAndBy = (given: string, who: string): void => {
   id(given);
   by(who);
 };
+const ids = (given: readonly string[]): void => {
+  if (!Array.isArray(given))
+    throw new SluiceError("BAD_OPTIONS", `IDs must be given as a list, but are ${shortly(given)}.`);
+  given.forEach(id);
+};
 
-/** The check for each verb's arguments. Verbs without outside input are not listed. */
-const RULES: { readonly [V in Verb]?: Rule<V> } = {
+/** The check for each verb's arguments. */
+const RULES: Rules = {
   enqueue: (tasks) => tasks.forEach(checkUnit),
-  submit: (runs) => runs.forEach(checkRun),
-  declare: checkDeclaration,
-  deleteGate: checkKey,
-  fire: ({ submit }) => submit.forEach(checkRun),
-  pauseTrigger: (name, _, who) => {
-    checkText("The name of a schedule, sensor or automation", name);
-    by(who);
-  },
+  task: id,
+  tasksById: ids,
+  tasks: checkFilter,
+  ended: ids,
+  find: (prefix) => checkText("The ID prefix", prefix),
+  events: (subject) => checkText("The subject of the events", subject),
+
+  pass: ENGINE,
+
   openSession: checkSession,
+  renewSession: ENGINE,
+  retireSession: ENGINE,
+  closeSession: ENGINE,
+  sessions: null,
+  claimsOf: ENGINE,
+  stale: ENGINE,
+  progress: ENGINE,
+  note: ENGINE,
+
+  gates: null,
+  limits: (keys) => keys.forEach(checkKey),
   changeLimit: checkChange,
+  deleteGate: checkKey,
+
+  holders: checkKey,
+  stopping: (session) => optional("The id of a session", session),
+  renewClaims: ENGINE,
+
+  declare: checkDeclaration,
+  replaced: null,
+  apps: null,
+
+  wait: id,
+  waiting: null,
+  asked: null,
+  queues: null,
+  line: (queue, limit, offset = 0) => {
+    checkText("The name of a queue", queue);
+    checkPage(limit, offset);
+  },
+
   cancel: idAndBy,
   retry: idAndBy,
-  restore: idAndBy,
-  cancelRun: idAndBy,
-  pauseRun: (run, _, who) => idAndBy(run, who),
   reprioritize: (unit, priority, who) => {
     idAndBy(unit, who);
     checkNumber("BAD_PRIORITY", "A priority", priority, PRIORITIES);
   },
-  task: id,
-  ended: (ids) => ids.forEach(id),
+
+  probe: ENGINE,
+  takeIn: null,
+  setAside: ENGINE,
+  restore: idAndBy,
+  asides: null,
+
+  submit: (runs) => runs.forEach(checkRun),
+  advance: ENGINE,
+  cancelRun: idAndBy,
+  failRun: ENGINE,
+  pauseRun: (run, _, who) => idAndBy(run, who),
+  failWaiting: ENGINE,
+  timers: null,
+  resetTimer: ENGINE,
+  stirring: null,
   run: id,
-  wait: id,
+  runWaits: (run, most) => {
+    id(run);
+    checkNumber("BAD_PAGE", "How many steps to explain", most, { least: 0, most: MOST_LISTED });
+  },
+  runs: ({ limit, ids: only, ...texts }) => {
+    checkLimit(limit);
+    if (only !== undefined) ids(only);
+    for (const [name, text] of Object.entries(texts)) optional(`${name}, by which to list,`, text);
+  },
   items: (run, step, { after, limit }) => {
     id(run);
     checkText("The name of a step", step);
     checkNumber("BAD_PAGE", "The place after which to list", after, { least: -1, most: MOST_SLOTS });
     checkLimit(limit);
   },
-  find: (prefix) => checkText("The ID prefix", prefix),
-  events: (subject) => checkText("The subject of the events", subject),
-  holders: (gate) => checkKey(gate),
-  limits: (keys) => {
-    for (const key of keys) checkKey(key);
-  },
-  tasks: checkFilter,
-  runs: ({ limit, ids, ...texts }) => {
-    checkLimit(limit);
-    ids?.forEach(id);
-    for (const [name, text] of Object.entries(texts)) optional(`${name}, by which to list,`, text);
-  },
-  line: (queue) => checkText("The name of a queue", queue),
   standstill: (lane) => checkText("The id of a lane", lane),
+  laterRuns: checkPage,
+
+  triggers: null,
+  pauseTrigger: (name, _, who) => {
+    checkText("The name of a schedule, sensor or automation", name);
+    by(who);
+  },
+  takeTrigger: ENGINE,
+  fire: ({ submit }) => submit.forEach(checkRun),
+  lastSuccesses: ENGINE,
+  activeRuns: ENGINE,
+
+  inspect: null,
+
+  follow: (listeners) => listeners.forEach(checkListener),
+  resume: (listener, from) => {
+    checkListener(listener);
+    checkCursor(from);
+  },
+  changes: ({ after, limit, listeners }) => {
+    checkNumber("BAD_CURSOR", "A position in the feed", after, POSITIONS);
+    checkLimit(limit);
+    ids(listeners);
+  },
+  keepFollowing: ids,
+  unfollow: ids,
+
+  listen: ENGINE,
+  hint: ENGINE,
+
+  migrate: null,
+  verify: null,
+  now: null,
+  tend: ENGINE,
 };
 
 const CHECKED = Symbol("checked");
 
-/** The same store behind its rules. A store that is already checked is returned as it is. */
+/**
+ * The same store behind its rules. A store that is already checked is returned as it is. Once closed, it
+ * refuses every verb, even if the store behind it stays usable.
+ */
 export function checked<S extends Store>(store: S): S {
   if (CHECKED in store) return store;
+  const life = new Lifetime();
   const verbs = new Map<PropertyKey, unknown>();
   return new Proxy(store, {
     has: (target, name) => name === CHECKED || name in target,
     get: (target, name) => {
-      if (!verbs.has(name)) verbs.set(name, verbOf(target, name));
+      if (!verbs.has(name)) verbs.set(name, verbOf(target, name, life));
       return verbs.get(name);
     },
   });
 }
 
-function verbOf(store: Store, name: PropertyKey): unknown {
+function verbOf(store: Store, name: PropertyKey, life: Lifetime): unknown {
   const value: unknown = Reflect.get(store, name, store);
+  if (name === "close") return () => life.close(() => store.close());
+  // A hint may always be lost, so a closed store need not report it.
+  if (name === "hint") return (hint: Hint) => (life.isOver ? undefined : store.hint(hint));
   if (typeof value !== "function") return value;
-  const verb: (...given: unknown[]) => unknown = value.bind(store);
-  const rule: ((...given: unknown[]) => void) | undefined = Reflect.get(RULES, name);
-  if (!rule) return verb;
-  return async (...given: unknown[]) => {
-    rule(...given);
-    return verb(...given);
-  };
+  const verb: (...given: unknown[]) => Promise<unknown> = value.bind(store);
+  if (!isVerb(name)) return verb;
+  const rule: unknown = Reflect.get(RULES, name);
+  return (...given: unknown[]) =>
+    life.during(async () => {
+      if (typeof rule === "function") rule(...given);
+      return verb(...given);
+    });
 }
 
 function checkUnit(unit: NewTask): void {
@@ -178,3 +273,11 @@ function checkFilter({ limit, queue, name, before }: TaskFilter): void {
 }
 
 const checkLimit = (limit: number): void => checkNumber("BAD_PAGE", "How many to list", limit, LISTS);
+
+function checkListener({ id: listener, run, task, queue, keepMs }: Listener): void {
+  id(listener);
+  optional("The run of a feed", run);
+  optional("The task of a feed", task);
+  optional("The queue of a feed", queue);
+  checkNumber("BAD_OPTIONS", "How long to keep a listener, in milliseconds,", keepMs, SPANS);
+}

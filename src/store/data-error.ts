@@ -1,6 +1,6 @@
 /**
  * Decides which errors are about data: a row or a value that the database cannot process, however often it is
- * asked. The store itself is fine, and waiting does not help. Judged by code where there is one.
+ * asked. The store itself is fine, and waiting does not help. The error code decides if there is one.
  */
 import { SluiceError } from "../core/error.ts";
 import { messageOf, sqliteResult, toldBy } from "./driver-error.ts";
@@ -27,7 +27,7 @@ export function asDataError(error: unknown): unknown {
 
 /**
  * SQLSTATE classes: cardinality, data exception, integrity constraint, program limit. Syntax, privileges and
- * resources are not here, because they concern everybody.
+ * resources are not here, because they affect all data.
  */
 const CLASSES = /^(21|22|23|54)[0-9A-Z]{3}$/;
 /** MySQL errors about data that have no SQLSTATE class of their own. */
@@ -41,7 +41,7 @@ const MYSQL = new Set([
 /** SQLite's result codes: too big, constraint, mismatch, range. */
 const SQLITE = new Set([18, 19, 20, 25]);
 const SQLITE_ERROR = 1;
-/** A trigger refused the row. That is somebody else's rule, on the other databases too. */
+/** A trigger refused the row. That is a rule of the user and not an error about data, as on the other databases. */
 const SQLITE_TRIGGER = 1811;
 
 export function isAboutData(error: unknown): boolean {

@@ -1,9 +1,11 @@
 /** An app's declaration as content. Two declarations with the same content are one deploy. */
 import { createHash } from "node:crypto";
+import type { AppNames } from "../core/app/shared-names.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { queueKey } from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
-import type { AppTasks, Declaration, Replaced, Saying } from "./store.ts";
+import { inByteOrder } from "../core/text.ts";
+import type { Declaration, Replaced, Saying } from "./store.ts";
 
 /** The app of a declaration that names none. */
 export const UNNAMED_APP = "default";
@@ -20,7 +22,13 @@ interface Content {
  * The same content gives the same text, in whatever order it was written. A trigger's initial state is left
  * out: it means nothing later.
  */
-export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declaration): Content {
+export function contentOf({
+  queues,
+  gates,
+  triggers = [],
+  tasks = [],
+  workflows = [],
+}: Declaration): Content {
   const content = {
     gates: byKey(gates, ({ key }) => key).map(({ key, limit, line, leaseMs }) => ({
       key,
@@ -36,7 +44,10 @@ export function contentOf({ queues, gates, triggers = [], tasks = [] }: Declarat
     })),
   };
   const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url").slice(0, 22);
-  return { hash, body: JSON.stringify({ ...content, tasks: [...tasks].sort() }) };
+  return {
+    hash,
+    body: JSON.stringify({ ...content, tasks: [...tasks].sort(), workflows: [...workflows].sort() }),
+  };
 }
 
 /**
@@ -59,7 +70,8 @@ interface Deploy {
 }
 
 /**
- * Gates that an earlier declaration of an app names and no declaration in force does, and since which deploy.
+ * Gates that an earlier declaration of an app names and no declaration in force does, with the deploy that
+ * left them out.
  */
 export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
   const inForce = new Set<string>();
@@ -81,15 +93,16 @@ export function replacedIn(deploys: readonly Deploy[]): Replaced[] {
   );
 }
 
-/** The tasks that each app runs, from its declaration in force. */
-export function tasksOfApps(deploys: readonly Omit<Deploy, "at">[]): AppTasks[] {
+/** The tasks and workflows of each app, from its declaration in force. Older declarations list no workflows. */
+export function appsInForce(deploys: readonly Omit<Deploy, "at">[]): AppNames[] {
   const inForce = new Map<string, Omit<Deploy, "at">>();
   for (const deploy of deploys)
     if (deploy.app !== NOBODY && deploy.n > (inForce.get(deploy.app)?.n ?? 0))
       inForce.set(deploy.app, deploy);
-  return [...inForce.values()].map(({ app, body }) => {
-    const { tasks = [] }: Partial<Declaration> = JSON.parse(body);
-    return { app, tasks };
+  const apps = [...inForce.values()].sort((a, b) => inByteOrder(a.app, b.app));
+  return apps.map(({ app, body }) => {
+    const { tasks = [], workflows = [] }: Partial<Declaration> = JSON.parse(body);
+    return { app, tasks, workflows };
   });
 }
 

@@ -4,6 +4,8 @@ interface DriverError {
   readonly code?: unknown;
   /** MySQL. */
   readonly sqlState?: unknown;
+  /** PostgreSQL: "FATAL" ends the connection, "ERROR" only the statement. */
+  readonly severity?: unknown;
   /** SQLite: an extended result code. */
   readonly errcode?: unknown;
   readonly message?: unknown;

@@ -4,9 +4,23 @@
  */
 import type { ChangeKind } from "../core/change.ts";
 import { TOPIC, topicOf } from "../core/change.ts";
-import type { Interest, NewChange } from "./ports/feed.ts";
+import { SluiceError } from "../core/error.ts";
+import type { Range } from "../core/number.ts";
+import { checkNumber } from "../core/number.ts";
+import { textProblem } from "../core/text.ts";
+import type { FeedCursor, Interest, NewChange } from "./ports/feed.ts";
 import { LEAST_KEEP_MS, MOST_KEEP_MS } from "./ports/feed.ts";
 import type { RunMove, RunSeen, StepMove, StepState } from "./runs.ts";
+
+/** Positions are whole numbers that stay exact everywhere. */
+export const POSITIONS: Range = { least: 0, most: Number.MAX_SAFE_INTEGER };
+
+/** A cursor comes from outside, and may have been altered on its way. */
+export function checkCursor({ listener, position }: FeedCursor): void {
+  const problem = textProblem(listener);
+  if (problem !== undefined) throw new SluiceError("BAD_CURSOR", `The listener of a cursor ${problem}.`);
+  checkNumber("BAD_CURSOR", "The position of a cursor", position, POSITIONS);
+}
 
 export const keepFor = (ms: number): number => Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, ms));
 

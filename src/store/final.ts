@@ -8,5 +8,5 @@ const FINAL: ReadonlySet<TaskState> = new Set<FinalState>([
   "quarantined",
 ]);
 
-/** Whether a task stays in this state unless somebody puts it back in line by hand. */
+/** Whether a task stays in this state unless an operator puts it back in line. */
 export const isFinal = (state: TaskState): state is FinalState => FINAL.has(state);

@@ -1,9 +1,9 @@
 /**
- * A verb of the store as a generator. It yields flights of statements and gets their rows back. How a flow
- * runs depends on the database (pipelined, in one packet, or synchronously under the write lock); the verb
- * does not.
+ * A verb of the store as a generator. It yields flights of statements and gets their rows back. The database
+ * decides how a flow runs: pipelined, in one packet, or synchronously under the write lock. The verb does not
+ * depend on it.
  *
- * A statement that answers carries its decoder, so its rows are typed and have a name. Nobody counts
+ * A statement that returns rows carries their decoder, so its rows are typed and have a name. No verb counts
  * statements.
  */
 import type { Row } from "./row.ts";
@@ -75,14 +75,17 @@ function rowsOf(statements: readonly Sql<unknown>[], answers: readonly Row[][]):
 
 /** The ways in which a database runs flows. */
 export interface Database {
-  /** Runs one transaction. A transaction that lost a race is repeated as a whole. */
-  transact<T>(flow: () => Flow<T>): Promise<T>;
   /**
-   * Like `transact`, for a small write on which running work depends. It gets through even if there is no
-   * room for others.
+   * Runs one transaction. A transaction that lost a race is repeated as a whole. With `isFirst` it goes before
+   * other calls of this process that wait for a connection.
+   */
+  transact<T>(flow: () => Flow<T>, isFirst?: boolean): Promise<T>;
+  /**
+   * Like `transact`, for a small write on which running work depends. It goes first, and works even if the
+   * disk has no room for other writes.
    */
   vital?<T>(flow: () => Flow<T>): Promise<T>;
-  /** A consistent view of one instant. */
+  /** Reads a consistent view of one instant. */
   read<T>(flow: () => Flow<T>): Promise<T>;
   close(): Promise<void>;
 }

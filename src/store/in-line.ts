@@ -1,6 +1,6 @@
 /**
- * Computes when a unit stood in line. Its place does not say: a returned unit or a retried item keeps its
- * place, although it was running or delayed in the meantime. Its history does.
+ * Computes from the history of a unit when it stood in line. Its place is not enough: a returned unit or a
+ * retried item keeps its place, although it was running or delayed in the meantime.
  */
 
 import type { EventKind } from "../core/event.ts";
@@ -47,7 +47,7 @@ export function staysOf(enqueuedAt: number, moves: readonly Move[]): Stay[] {
   return from === null ? stays : [...stays, { from, until: null }];
 }
 
-/** Since when a unit with this place and history has been in line. */
+/** The time since which a unit with this place and history has been in line. */
 export function inLineSince(place: number, moves: readonly Move[]): number {
   const back = moves.findLast(({ kind }) => BACK.has(kind));
   return back ? Math.max(place, back.at + delayIn(back.data)) : place;

@@ -1,4 +1,5 @@
 /** For authors of stores: every port with its types, and the rules that all stores share. */
+export type { AppNames } from "../core/app/shared-names.ts";
 export type { ChangeKind, Topic } from "../core/change.ts";
 export { ALL_TOPICS, TOPIC, topicOf } from "../core/change.ts";
 export type { EventKind } from "../core/event.ts";

@@ -39,7 +39,7 @@ const asksTooLong = (task: string, text: string): SluiceError =>
 
 const parsed = new Map<string, readonly Ask[]>();
 
-/** One damaged row must not stop all others. Its units wait by themselves for a gate that nobody can open. */
+/** One damaged row must not stop all others. Its units wait alone, for a gate that never opens. */
 const UNREADABLE: readonly Ask[] = [{ gate: unreadableKey, slots: 1 }];
 
 /** Asks are read on every pass and never change, so each distinct text is parsed once. */

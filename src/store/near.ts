@@ -1,4 +1,4 @@
-/** How much of a long line is read to explain one place in it. Counts always cover the whole line. */
+/** The part of a long line that is read to explain one place in it. Counts always cover the whole line. */
 
 /** The most lanes looked at, best first. */
 export const LANES_NEAR = 1_000;

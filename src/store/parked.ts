@@ -60,10 +60,7 @@ export function parkedLists(
   return { fitting, fronts };
 }
 
-/**
- * From the answers to these lists: the lanes shown in addition to the named ones, and where each list was
- * cut.
- */
+/** The lanes of these lists that are shown in addition to the named ones, and the first lane that each list cut off. */
 export function parkedView(
   { fitting }: ParkedLists,
   found: { readonly fitting: readonly LaneRow[]; readonly fronts: readonly LaneRow[] },

@@ -1,6 +1,6 @@
 /**
  * Says which errors mean "you lost a race, do it all again", which mean "the commit may or may not have
- * happened", and how long to wait in between. Judged by code, never by message.
+ * happened", and how long to wait in between. The error code decides, never the message.
  */
 import { SluiceError } from "../core/error.ts";
 import { codeOf } from "./driver-error.ts";

@@ -1,9 +1,9 @@
 /**
  * Rows as a database returns them, and how they are read. A decoder is a plain function from a row to its
- * meaning. It passes each column to a reader below, and a reader throws if the type is wrong. Nothing is
- * counted or named on the way, so a decoder is as fast as the object it builds. Only after a failure is the
- * row read again, to find the column. A decoder of many rows writes its fields out: a spread costs more than
- * all the readers.
+ * meaning. It passes each column to a reader below, and a reader throws if the type is wrong. A reader does
+ * not know its column, so a decoder is as fast as the object it builds. After a failure, the row is read
+ * again to find the column. A decoder of many rows writes its fields out: a spread costs more than all the
+ * readers.
  */
 import { DataError } from "./data-error.ts";
 
@@ -54,7 +54,7 @@ export const word = <W extends string>(value: unknown): W => text(value) as W;
 export const wordOrNull = <W extends string>(value: unknown): W | null =>
   value === null ? null : word<W>(value);
 
-/** For rows of which only the id is wanted. */
+/** For rows whose id alone is wanted. */
 export const idOf = ({ id }: Row): string => text(id);
 
 /**

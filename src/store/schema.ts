@@ -84,6 +84,10 @@ export const SCHEMA_VERSION = 4;
 
 /** Refuses a store whose schema version this code does not support, and says what to do. */
 export function checkVersion(version: number): void {
+  if (version === 0)
+    throw new SluiceError("SCHEMA_MISSING", "The store has no Sluice tables yet.", {
+      remedies: [{ action: "migrate" }],
+    });
   if (version < SCHEMA_VERSION)
     throw new SluiceError(
       "SCHEMA_MISSING",
@@ -121,8 +125,8 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
   const place = `precedence BIGINT NOT NULL, at BIGINT NOT NULL`;
   const life = `attempt BIGINT NOT NULL, losses BIGINT NOT NULL, good_until BIGINT, n BIGINT NOT NULL`;
   return [
-    // Limits. capacity is the one in force: -1 unlimited, 0 admits nobody, NULL not set. It may be changed by
-    // SQL.
+    // Limits. capacity is the limit in force: -1 unlimited, 0 admits nothing, NULL unset. It may be changed
+    // by plain SQL.
     `CREATE TABLE sluice_gate (name ${name} NOT NULL PRIMARY KEY, capacity BIGINT, declared BIGINT, paused SMALLINT NOT NULL DEFAULT 0, line ${name} NOT NULL, lease_ms BIGINT, set_by ${name}, set_at BIGINT, n BIGINT NOT NULL DEFAULT 0)${cold}${clustered}`,
     `CREATE TABLE sluice_queue (name ${name} NOT NULL PRIMARY KEY, queue_rank BIGINT NOT NULL)${cold}${clustered}`,
     // Lanes. state: 0 idle, 1 open, 2 parked, 3 set aside. head_* is a lower bound of the first place. stamp
@@ -143,8 +147,8 @@ function first({ name, text, short, identity, epoch, claimKey, hot, cold, cluste
     // One row per claim. Its number is the epoch. It grows with every claim and is never reused.
     `CREATE TABLE sluice_running (epoch ${epoch}, id ${name} NOT NULL ${claimKey}, lane ${name} NOT NULL, session ${name} NOT NULL, held SMALLINT NOT NULL, until_at BIGINT, claimed_at BIGINT NOT NULL, claimed_n BIGINT NOT NULL, started_at BIGINT, progress ${text}, ${place}, ${life})${hot}`,
     `CREATE TABLE sluice_outcome (id ${name} NOT NULL PRIMARY KEY, state ${name} NOT NULL, epoch BIGINT, attempt BIGINT NOT NULL, losses BIGINT NOT NULL, body ${text}, session ${name}, claimed_at BIGINT, claimed_n BIGINT, finished_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
-    // Events that a task, its claim or its outcome cannot tell: retries, losses, logs, limits, what lanes
-    // waited for.
+    // Events that the rows of a task, a claim or an outcome do not imply: retries, losses, logs, limits,
+    // waits of lanes.
     `CREATE TABLE sluice_event (subject ${name} NOT NULL, n BIGINT NOT NULL, kind ${name} NOT NULL, at BIGINT NOT NULL, data ${text}, PRIMARY KEY (subject, n))${cold}${clustered}`,
     // Counts the hints that there may be work. MySQL uses it instead of NOTIFY.
     `CREATE TABLE sluice_hint (id INT NOT NULL PRIMARY KEY, n BIGINT NOT NULL)${cold}`,
@@ -199,8 +203,8 @@ function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: 
     `UPDATE sluice_lane SET state = 1, parked = NULL, stamp = stamp + 1 WHERE state = 2`,
     `DROP INDEX sluice_lane_parked${ofLanes}`,
     `CREATE INDEX sluice_lane_parked ON sluice_lane (parked, queue, head_precedence, head_at, head_id)`,
-    // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They hold what they
-    // held.
+    // Claims whose unit has moved on (cancelled, timed out) while their code still runs. They keep their
+    // slots.
     // run: the run that the unit is a step of.
     `CREATE TABLE sluice_stopping (epoch BIGINT NOT NULL PRIMARY KEY, id ${name} NOT NULL, lane ${name} NOT NULL, session ${name} NOT NULL, run ${name}, until_at BIGINT, lease_ms BIGINT, claimed_at BIGINT NOT NULL, since BIGINT NOT NULL, because ${name} NOT NULL)${hot}${clustered}`,
     `CREATE INDEX sluice_stopping_run ON sluice_stopping (run)`,
@@ -220,7 +224,7 @@ function trust({ name, text, short, hot, cold, clustered, ofLanes, queueGate }: 
     // The app that owns the trigger. Only that app changes it and evaluates it. NULL if no app declares it
     // any more.
     `ALTER TABLE sluice_trigger ADD COLUMN app ${name}`,
-    // Lanes that a pass could not process, and why. No pass looks at them until somebody puts them back.
+    // Lanes that a pass could not process, and why. No pass looks at them until an operator restores them.
     `CREATE TABLE sluice_aside (lane ${name} NOT NULL PRIMARY KEY, queue ${name} NOT NULL, task ${name} NOT NULL, asks ${short} NOT NULL, error ${text} NOT NULL, at BIGINT NOT NULL)${cold}${clustered}`,
   ];
 }

@@ -9,19 +9,20 @@ import { ALL_PORTS } from "./capabilities.ts";
 import { advanceCarefully, probe, takeInCarefully, tendCarefully } from "./careful.ts";
 import { isDataError } from "./data-error.ts";
 import type { Flow } from "./flow.ts";
+import { inserted } from "./insert.ts";
 import type { LaneSpec } from "./lane.ts";
 import { advance } from "./query/advance.ts";
 import * as aside from "./query/aside.ts";
-import { declare, replaced } from "./query/declare.ts";
 import { asked, deleteGate } from "./query/delete-gate.ts";
 import { throughDoor } from "./query/door.ts";
-import { enqueue, enqueueAgain, enqueued } from "./query/enqueue.ts";
+import { enqueue, enqueueAgain } from "./query/enqueue.ts";
 import * as hand from "./query/hand.ts";
 import * as handRun from "./query/hand-run.ts";
 import { inspect } from "./query/inspect.ts";
 import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
+import { runWaits } from "./query/run-waits.ts";
 import * as session from "./query/session.ts";
 import { settings } from "./query/settings.ts";
 import { stopping } from "./query/stopping.ts";
@@ -29,24 +30,30 @@ import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
-import { isAmbiguous, repeated } from "./retry.ts";
+import { repeated } from "./retry.ts";
+import { SharedWrite } from "./shared-write.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
-import { SqlFeed } from "./sql-feed.ts";
+import { SqlDeclarations } from "./sql-declarations.ts";
 import type * as S from "./store.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
 
-export class SqlStore extends SqlFeed implements S.Store {
+export class SqlStore extends SqlDeclarations implements S.Store {
   readonly #db: SqlDatabase;
+  readonly #enqueues = new SharedWrite<S.NewTask, S.Enqueued>(
+    (tasks) => this.#enqueue(tasks),
+    ({ input }) => input.length,
+  );
 
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
   constructor(db: SqlDatabase) {
     const plain = inPlainWords(db);
-    super(plain);
-    this.#db = throughDoor(plain);
+    const inside = throughDoor(plain);
+    super(plain, inside);
+    this.#db = inside;
     this.kind = db.dialect;
     this.capabilities = {
       ports: ALL_PORTS,
@@ -71,15 +78,15 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.read(() => read.clock());
   }
 
-  /** Declaring is idempotent, so it is repeated after a lost answer. */
-  declare(declaration: S.Declaration, occasion: S.Occasion = "deploy"): Promise<S.Declared> {
-    return repeated(() => this.#db.transact(() => declare(declaration, occasion)));
-  }
-
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
     if (tasks.length === 0) return [];
     if (within !== undefined) return this.#within(within, () => enqueue(tasks));
-    return this.#insert(tasks, (isAgain) => (isAgain ? enqueueAgain(tasks) : enqueue(tasks)));
+    // A call with a key may have to wait for a caller's transaction with the same key, so nobody shares it.
+    return tasks.some(({ key }) => key !== null) ? this.#enqueue(tasks) : this.#enqueues.add(tasks);
+  }
+
+  #enqueue(tasks: readonly S.NewTask[]): Promise<S.Enqueued[]> {
+    return inserted(this.#db, tasks, (isAgain) => (isAgain ? enqueueAgain(tasks) : enqueue(tasks)));
   }
 
   async submit(runs: readonly S.NewRun[], within?: unknown): Promise<S.Enqueued[]> {
@@ -89,24 +96,7 @@ export class SqlStore extends SqlFeed implements S.Store {
       await this.#db.transact(() => storeGraphs(runs));
       return this.#within(within, () => submitRuns(runs));
     }
-    return this.#insert(runs, (isAgain) => submit(runs, isAgain));
-  }
-
-  async #insert(
-    units: readonly S.NewTask[],
-    verb: (isAgain: boolean) => Flow<S.Enqueued[]>,
-  ): Promise<S.Enqueued[]> {
-    for (let unsure = false; ; ) {
-      try {
-        return await this.#db.transact(() => verb(unsure));
-      } catch (error) {
-        unsure ||= isAmbiguous(error);
-        // A commit may have happened, now or in an earlier try. The ids are ours, so a read tells.
-        const found = unsure ? await this.#db.read(() => enqueued(units)) : undefined;
-        if (found) return found;
-        if (!isAmbiguous(error)) throw error;
-      }
-    }
+    return inserted(this.#db, runs, (isAgain) => submit(runs, isAgain));
   }
 
   #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {
@@ -123,7 +113,7 @@ export class SqlStore extends SqlFeed implements S.Store {
   }
 
   async pass(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<S.Passed> {
-    const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect));
+    const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect), true);
     this.#db.upkeep?.(passed.claimed.length);
     return passed;
   }
@@ -173,10 +163,6 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.transact(() => deleteGate(key));
   }
 
-  replaced(): ReturnType<S.Store["replaced"]> {
-    return this.#db.read(() => replaced());
-  }
-
   triggers(): ReturnType<S.TriggerPort["triggers"]> {
     return this.#db.read(() => trigger.triggers());
   }
@@ -189,7 +175,7 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.transact(() => trigger.takeTrigger(name, stamp, busyMs));
   }
 
-  /** A lost answer is left to the caller: the next look at the stamp tells. */
+  /** The caller handles a lost answer: the stamp shows at its next look whether the decision was stored. */
   fire(firing: S.Firing): Promise<S.Enqueued[] | undefined> {
     return this.#db.transact(() => trigger.fire(firing));
   }
@@ -202,19 +188,26 @@ export class SqlStore extends SqlFeed implements S.Store {
     return this.#db.read(() => trigger.activeRuns(of));
   }
 
-  /** The id is ours: after a lost answer, the session is either there or opened again. */
+  /** The id is ours, so after a lost answer the session is renewed if it is there, and opened again if not. */
   openSession(opened: S.NewSession): Promise<void> {
     let isUnsure = false;
+    const isOpen = async (): Promise<boolean> => isUnsure && this.renewSession(opened.id, opened.leaseMs);
     return repeated(async () => {
-      if (isUnsure && (await this.renewSession(opened.id, opened.leaseMs))) return;
-      isUnsure = true;
-      await this.#db.transact(() => session.openSession(opened));
+      if (await isOpen()) return;
+      try {
+        await this.#db.transact(() => session.openSession(opened));
+      } catch (error) {
+        // The earlier try may have arrived between the look and this insert. The id is ours alone.
+        if (!(await isOpen())) throw error;
+      } finally {
+        isUnsure = true;
+      }
     });
   }
 
   renewSession(id: string, leaseMs: number): Promise<boolean> {
     const renewal = (): Flow<boolean> => session.renewSession(id, leaseMs);
-    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
+    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal, true);
   }
 
   retireSession(id: string): Promise<void> {
@@ -231,7 +224,7 @@ export class SqlStore extends SqlFeed implements S.Store {
 
   renewClaims(id: string): Promise<number[]> {
     const renewal = (): Flow<number[]> => session.renewClaims(id);
-    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal);
+    return this.#db.vital ? this.#db.vital(renewal) : this.#db.transact(renewal, true);
   }
 
   stopping(of?: string): Promise<S.StoppingRow[]> {
@@ -304,8 +297,8 @@ export class SqlStore extends SqlFeed implements S.Store {
 
   async inspect(): Promise<S.Inspection> {
     const seen = await this.#db.read(() => inspect());
-    // The settings of a writing connection, because a server can have others for reads. A file's write lock
-    // is not taken for this.
+    // The settings in force for writes are wanted, because a server can have others for reads. On SQLite a
+    // write would take the lock of the file, so they are read.
     const { passesAtOnce } = this.capabilities;
     const inForce = await (passesAtOnce ? this.#db.transact(settings) : this.#db.read(settings));
     return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };
@@ -354,6 +347,10 @@ export class SqlStore extends SqlFeed implements S.Store {
 
   run(id: string): Promise<S.RunDetail | undefined> {
     return this.#db.read(() => readRun.run(id));
+  }
+
+  runWaits(id: string, most: number): Promise<S.RunWaits | undefined> {
+    return this.#db.read(() => runWaits(id, most));
   }
 
   runs(filter: S.RunFilter): Promise<S.RunRow[]> {

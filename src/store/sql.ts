@@ -37,7 +37,7 @@ export interface Clocks {
   readonly lease: string | number;
 }
 
-/** A statement, or a part of one. `T` is the type of its decoded rows. Without a decoder it has no answer. */
+/** A statement, or a part of one. `T` is the type of its decoded rows. Without a decoder it returns no rows. */
 export class Sql<T = never> {
   readonly write: (writer: Writer) => void;
   readonly decode: Decoder<T> | undefined;
@@ -92,10 +92,10 @@ export const by = (variants: Readonly<Record<Dialect, Sql | string>>): Sql =>
   });
 
 /**
- * Always true of a key, and an index condition to PostgreSQL: a table that must be read whole is then read by
- * its key. An index scan forgets the dead rows that the pages keep. The planner may use nothing but indexes,
- * and this gives it one. Without one, its penalty (1e10 before version 18) outweighs every other choice in
- * the plan and starts the JIT compiler.
+ * A condition that is true of every key. With it, PostgreSQL reads a whole table through the index of its
+ * key, and an index scan skips the dead rows that the pages keep. Our settings allow only index scans, and
+ * this condition makes one possible. Without it, the planner's penalty (1e10 before version 18) outweighs
+ * every other choice in the plan and starts the JIT compiler.
  */
 export const throughKey = (key: string): Sql =>
   by({ postgres: `${key} >= ''`, sqlite: "1 = 1", mysql: "1 = 1" });

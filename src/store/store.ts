@@ -24,7 +24,7 @@ export * from "./ports/advancing.ts";
 export type * from "./ports/asides.ts";
 export type * from "./ports/declarations.ts";
 export * from "./ports/feed.ts";
-export type * from "./ports/gates.ts";
+export * from "./ports/gates.ts";
 export type * from "./ports/holdings.ts";
 export type * from "./ports/inspection.ts";
 export type * from "./ports/lanes.ts";

@@ -11,7 +11,7 @@ export interface InHand {
 /**
  * A claim that seems lost stops counting only for the pass that has locked it and takes it away. If the pass
  * cannot take it, because its holder is writing it or there are too many, a renewal on its way may revive it.
- * So it counts until some pass has taken it away.
+ * So it counts until a pass has taken it away.
  */
 export function unlessInHand(usage: readonly Usage[], inHand: readonly InHand[]): Usage[] {
   const keyOf = ({ lane, session, held }: InHand): string => `${lane} ${session} ${held}`;

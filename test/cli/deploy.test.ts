@@ -52,7 +52,9 @@ test("enqueueing and looking change no limit, a deploy does, and the strictest o
   const folder = project();
   await gives(folder, "tasks", "enqueue", "app.js", "work");
   expect(await gives(folder, "limits", "list")).toEqual([]);
-  expect(await says(folder, "deploy", "app.js")).toBe('App "shop" is deployed: 2 limits.\n');
+  expect(await says(folder, "deploy", "app.js")).toBe(
+    'App "shop" is deployed: 2 limits.\n  cluster: new, 5\n  pool:gpu: new, 3\n',
+  );
   expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
   await gives(folder, "tasks", "enqueue", "web.js", "work");
   await gives(folder, "tasks", "enqueue", "later.js", "work");
@@ -60,7 +62,7 @@ test("enqueueing and looking change no limit, a deploy does, and the strictest o
   expect(await limits(folder)).toMatchObject({ cluster: 5, "pool:gpu": 3 });
 
   expect(await says(folder, "deploy", "web.js")).toBe(
-    'App "web" is deployed: 1 limit. A different value is in force at pool:gpu. See: npx sluice limits list\n',
+    'App "web" is deployed: 1 limit. A different value is in force at pool:gpu. See: npx sluice limits list\n  task "work" is also declared by app "shop". Either app may run it, and both share its idempotency keys.\n',
   );
   const list = await says(folder, "limits", "list");
   expect(list).toMatch(/^cluster +0\/5 +skip +app shop \d+m?s ago$/m);
@@ -93,7 +95,7 @@ test("a worker of a replaced version says in one line that the later limits hold
   expect(await worked(folder, "later.js")).not.toContain("later deploy");
   expect(await limits(folder)).toMatchObject({ cluster: 2 });
   expect(await worked(folder, "app.js")).toMatch(
-    /^The limits of a later deploy of app "shop" apply \(\d+m?s ago\), not those of app\.js\. To put these back in force: npx sluice deploy app\.js$/m,
+    /^A later deploy of app "shop" \(\d+m?s ago\) is in force, so the limits in app\.js are not applied\. To apply them: npx sluice deploy app\.js$/m,
   );
   expect(await limits(folder)).toMatchObject({ cluster: 2 });
   await says(folder, "deploy", "app.js");
@@ -124,14 +126,16 @@ test("a deploy says which limits it changes, whom it binds with them, and what i
   await says(folder, "deploy", "app.js");
   writeFileSync(join(folder, "strict.js"), app("web", "pools: { gpu: { limit: 1 } }"));
   expect(await says(folder, "deploy", "strict.js")).toBe(
-    'App "web" is deployed: 1 limit.\n  pool:gpu: 3 → 1; this also binds app "shop": the stricter limit applies\n',
+    'App "web" is deployed: 1 limit.\n  pool:gpu: 3 → 1; this also binds app "shop": the stricter limit applies\n  task "work" is also declared by app "shop". Either app may run it, and both share its idempotency keys.\n',
   );
   writeFileSync(join(folder, "other.js"), app("shop", "pools: { smtp: { limit: 9 } }"));
   expect(await says(folder, "deploy", "other.js")).toBe(
-    'App "shop" is deployed: 1 limit.\n  cluster: 5 → ∞; this app no longer declares it\n',
+    'App "shop" is deployed: 1 limit.\n  cluster: 5 → ∞; this app no longer declares it\n  pool:smtp: new, 9\n  task "work" is also declared by app "web". Either app may run it, and both share its idempotency keys.\n',
   );
   // The banner shows the limit in force, not the one in the file.
-  expect(await worked(folder, "app.js")).toMatch(/Pools +gpu \(1, not 3\)$/m);
+  const started = await worked(folder, "app.js");
+  expect(started).toMatch(/Pools +gpu \(1, not 3\)$/m);
+  expect(started).toMatch(/^task "work" is also declared by app "web"\. Either app may run it, /m);
 });
 
 test("check shows the run cap, the limits of tags, and what starts runs by itself", async () => {
@@ -161,4 +165,47 @@ export default defineApp({ tasks: [work, late], pools: { gpu: { limit: 1 }, pres
   expect(await says(folder, "limits", "set", "pool:gpu", "2")).toBe("pool:gpu: unset → 2\n");
   expect(await says(folder, "pools", "set", "press", "2")).toBe("pool press: unset → 2.\n");
   expect(await says(folder, "limits", "set", "pool:other", "2", "--new")).toContain("If the name is a typo");
+});
+
+test("a deploy says each change of a rank, a lease and a schedule, and binds no app that declares the same", {
+  timeout: 120_000,
+}, async () => {
+  const version = (gpu: string, rank: number, cron: string) => `
+import { defineApp, task, workflow } from "sluice";
+const work = task({ id: "work", run: () => 1 });
+const tidy = workflow({ id: "tidy", steps: (s) => s.step("work", work) });
+export default defineApp({ name: "shop", tasks: [work], workflows: [tidy],
+  queues: { default: { rank: ${rank} } }, pools: { gpu: { ${gpu} } },
+  schedules: [{ id: "tidy", workflow: tidy, cron: "${cron}" }] });
+`;
+  const folder = newProject(version("limit: 4", 5, "0 3 * * *"));
+  writeFileSync(join(folder, "later.js"), version('limit: 5, lease: "30s"', 50, "0 4 * * *"));
+  writeFileSync(
+    join(folder, "billing.js"),
+    `import { defineApp } from "sluice";
+export default defineApp({ name: "billing", tasks: [], pools: { gpu: { limit: 5 } } });`,
+  );
+  expect(await says(folder, "deploy", "app.js")).toBe(
+    `App "shop" is deployed: 1 limit.
+  pool:gpu: new, 4
+  queue:default: rank 100 → 5
+  schedule tidy: new, 0 3 * * * UTC
+`,
+  );
+  expect(await says(folder, "deploy", "app.js")).toBe('App "shop" is deployed: 1 limit.\n');
+  await says(folder, "deploy", "billing.js");
+  expect(await says(folder, "deploy", "later.js")).toBe(
+    `App "shop" is deployed: 1 limit.
+  pool:gpu: 4 → 5
+  pool:gpu: lease 5m → 30s
+  queue:default: rank 5 → 50
+  schedule tidy: 0 3 * * * UTC → 0 4 * * * UTC
+`,
+  );
+  expect((await gives(folder, "deploy", "app.js")).changed).toMatchObject([
+    { of: "limit", key: "pool:gpu", isNew: false, from: 5, to: 4, tightens: ["billing"], leftOut: false },
+    { of: "lease", key: "pool:gpu", from: 30_000, to: 300_000 },
+    { of: "rank", queue: "default", from: 50, to: 5 },
+    { of: "schedule", id: "tidy", from: { spec: { cron: "0 4 * * *" } }, to: { workflow: "tidy" } },
+  ]);
 });

@@ -13,6 +13,7 @@ import { gives, newProject, says, sluice } from "./terminal.ts";
 const CHECKS = [
   "limits",
   "apps",
+  "names",
   "deploys",
   "declared",
   "places",
@@ -93,6 +94,27 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     expect(checks.find(({ check }: { check: string }) => check === "places").findings).toMatchObject([
       { verdict: "fail", ids: ["waits"], more: false, cure: expect.any(String) },
     ]);
+  });
+
+  test("a lane that was set aside is a warning, and the command it names puts the lane back", async () => {
+    const { store, url } = await populated(place);
+    const { lane: id } = (await store.task("waits")) as { lane: string };
+    const { task } = (await store.wait("waits")) as { task: { queue: string; name: string; asks: string } };
+    await store.setAside({ id, queue: task.queue, task: task.name, asks: task.asks }, "value out of range");
+    const project = newProject();
+    const { stdout } = await sluice(project, ["doctor", "--store", url]);
+    expect(stdout).toMatch(
+      /^warn {2}set aside {3}lane .+, with 1 unit waiting, was set aside at .+: value out/m,
+    );
+    const command = new RegExp(`npx sluice (tasks restore ${id}) `).exec(stdout)?.[1] ?? "";
+    const args = [...command.split(" "), "--store", url];
+    expect(await says(project, ...args)).toMatch(/ is restored, with 1 task in line\.\n$/);
+    expect(await store.asides()).toEqual([]);
+    expect(await gives(project, "doctor", "--store", url)).toMatchObject({ verdict: "ok" });
+    expect(await sluice(project, args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("was not set aside"),
+    });
   });
 
   test("what it calls lost is mended by the commands it names", async () => {

@@ -41,7 +41,7 @@ describe("an app file that does not finish loading is told by", () => {
       code: 1,
       stdout: "",
       stderr:
-        "error BAD_APP: hangs.js never finishes loading: its top-level code awaits something that never comes.\n",
+        "error BAD_APP: hangs.js never finishes loading: its top-level code awaits something that never resolves.\n",
     });
   });
 });

@@ -119,7 +119,11 @@ describe("pools set", () => {
       1,
       /^error BAD_LEASE: pool:gpu: its lease must be 1s or more, but is 10ms\.\n$/,
     ],
-    [["", "5"], 1, /^error BAD_GATE: "pool:" cannot be a gate: it is a kind and a name, like pool:gpu\.\n$/],
+    [
+      ["", "5"],
+      1,
+      /^error BAD_GATE: "pool:" is not the key of a gate. A key is a kind and a name, like pool:gpu\.\n$/,
+    ],
   ])("refuses %j", async (args, code, sentence) => {
     expect(await shop.ends(["pools", "set", ...args])).toEqual({
       code,

@@ -40,6 +40,15 @@ test("schedules pause and resume", async () => {
   });
 });
 
+test("schedules trigger says that an automation of the app is no schedule", async () => {
+  expect(await shop.ends(["schedules", "trigger", "app.js", "follow"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      'error UNKNOWN_SCHEDULE: "follow" is an automation of this app, and only a schedule can be triggered. Submit its workflow "plain" instead.\n',
+  });
+});
+
 test("schedules trigger makes a run now, as the schedule would", async () => {
   const { id } = await shop.data("schedules", "trigger", "app.js", "yearly", "--by", "ann");
   expect(await shop.sluice.runs.ended(id)).toMatchObject({

@@ -9,7 +9,7 @@ import { openPostgres } from "../../src/store/postgres/index.ts";
 import { openSqlite } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeClock, sqliteTimeOf } from "../../src/testing/index.ts";
-import { bySubject, everything, heardSince } from "../feed/heard.ts";
+import { asTold, bySubject, everything, heardSince, told } from "../feed/heard.ts";
 import {
   describeWithMariadb,
   describeWithPostgres,
@@ -205,11 +205,10 @@ class Listening {
   async heard(player: Player): Promise<unknown> {
     const subjects = bySubject(await heardSince(this.#store, "all", this.#since, 50));
     for (const unit of player.units) {
-      const told = (subjects.get(unit) ?? []).filter(({ n }) => n !== null);
+      const heard = (subjects.get(unit) ?? []).filter(({ n }) => n !== null);
+      const row = await this.#store.task(unit);
       const history = await this.#store.events(unit);
-      expect(told.map(({ n, kind, data }) => [n, kind, data])).toEqual(
-        history.map(({ n, kind, data }) => [n, kind, data]),
-      );
+      expect(heard.map(told)).toEqual(history.map((event) => asTold(event, row)));
     }
     return player.comparable(
       [...subjects]

@@ -5,6 +5,7 @@ import type { Finding } from "../../src/api/doctor/check.ts";
 import { openStore } from "../../src/api/open-store.ts";
 import type { App, Sluice } from "../../src/index.ts";
 import { connect, defineApp, task } from "../../src/index.ts";
+import { laneOf } from "../../src/store/lane.ts";
 import { newTask } from "../../src/testing/store-suite/bench.ts";
 import type { Aside } from "../conformance/tables.ts";
 import type { Place } from "../e2e/support/places.ts";
@@ -37,6 +38,22 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     ]);
     // A reset still goes back to the limit that the app declares.
     expect(await sluice.limits.reset("pool:gpu", "bob")).toEqual({ from: 7, limit: 4 });
+  });
+
+  test("a value of a family whose limit was changed by plain SQL says so, also where no app declares that value", async () => {
+    const { sluice, aside } = await opened(place);
+    await sluice.store.declare({ queues: [], gates: [{ key: "pool:tenant=*", limit: 4, line: "bypass" }] });
+    await sluice.store.enqueue([
+      newTask("a", { lane: laneOf("mail", "send", [{ gate: "pool:tenant=acme", slots: 1 }]) }),
+    ]);
+    await sluice.store.takeIn();
+    const sourceOf = async () => {
+      const found = (await sluice.limits.list()).find(({ key }) => key === "pool:tenant=acme");
+      return [found?.source, found?.limit];
+    };
+    expect(await sourceOf()).toEqual(["default", 4]);
+    await aside.query("UPDATE sluice_gate SET capacity = 2 WHERE name = 'pool:tenant=acme'");
+    expect(await sourceOf()).toEqual(["sql", 2]);
   });
 
   test("a row without a name is nobody's family", async () => {

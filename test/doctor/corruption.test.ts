@@ -18,11 +18,11 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
     expect(findingsOf(checks)).toEqual([]);
     expect(verdict).toBe("ok");
     expect(checks.find(({ check }) => check === "size")?.says).toBe(
-      "2 waiting, 1 later, 1 running, 1 outcomes, 0 events",
+      "2 waiting, 1 later, 1 running, 1 outcome, 0 events",
     );
   });
 
-  test.each(CORRUPTIONS)("$name", async ({ first, sql, finds: [check, verdict, text, ids] }) => {
+  test.each(CORRUPTIONS)("$name", async ({ first, sql, remedy, finds: [check, verdict, text, ids] }) => {
     const { store, aside } = await populated(place);
     await first?.(store);
     expect(findingsOf((await examine(store)).checks)).toEqual([]);
@@ -34,6 +34,8 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
       { check, verdict, text: expect.stringMatching(text), ...(ids ? { ids } : {}) },
     ]);
     expect(diagnosis.verdict).toBe(verdict);
+    const [finding] = diagnosis.checks.flatMap(({ findings }) => findings);
+    if (remedy !== undefined) expect(finding?.remedy ?? null).toEqual(remedy);
   });
 
   test("of many it names ten, and says that there are more", async () => {

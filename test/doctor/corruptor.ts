@@ -1,5 +1,6 @@
 // Breaks one invariant at a time by plain SQL, as a defect, a restore or a manual change could.
 
+import type { Remedy } from "../../src/core/remedy.ts";
 import type { Store } from "../../src/index.ts";
 import { FakeClock } from "../../src/testing/clock.ts";
 import { Bench, BILL, BULK, MAIL, newTask } from "../../src/testing/store-suite/bench.ts";
@@ -16,6 +17,8 @@ export interface Corruption {
   readonly sql: readonly Sql[];
   /** The expected finding: check, verdict, how its text begins, and the IDs it names. */
   readonly finds: readonly [check: string, verdict: "warn" | "fail", text: RegExp, ids?: readonly string[]];
+  /** The expected remedy; null if there must be none. */
+  readonly remedy?: Remedy | null;
 }
 
 /** Fills a healthy store with a task in every place a task can be. */
@@ -187,6 +190,18 @@ export const CORRUPTIONS: readonly Corruption[] = [
     name: "a lane parked on a gate that is not there",
     sql: [lane(MAIL.id, "state = 2, parked = 'pool:gone'")],
     finds: ["line", "fail", /^lanes parked on a gate that does not exist/, [`${MAIL.id} on pool:gone`]],
+  },
+  {
+    name: "a lane parked on a gate that is not there, whose name has spaces",
+    sql: [lane(MAIL.id, "state = 2, parked = 'pool:a on b'")],
+    finds: ["line", "fail", /^lanes parked on a gate that does not exist/, [`${MAIL.id} on pool:a on b`]],
+    remedy: { action: "setLimit", gate: "pool:a on b" },
+  },
+  {
+    name: "a lane parked on no gate at all",
+    sql: [lane(MAIL.id, "state = 2, parked = NULL")],
+    finds: ["line", "fail", /^lanes parked on a gate that does not exist/, [`${MAIL.id} on no gate`]],
+    remedy: null,
   },
   {
     name: "a limit below -1",

@@ -44,7 +44,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       replaced: { app: "shop", limit: 2 },
     });
     expect(sentences[0]?.text).toMatch(
-      /^pool "gpu" no longer has a limit, so it admits nobody: a later deploy of app "shop", at \S+, does not declare it; it was 2 before\. Give each app its own name/,
+      /^pool "gpu" no longer has a limit, so it admits nothing: a later deploy of app "shop", at \S+, does not declare it; it was 2 before\. Give each app its own name/,
     );
     const { checks } = await examine(one.store);
     const findings = checks.flatMap(({ check, findings }) => (check === "deploys" ? findings : []));

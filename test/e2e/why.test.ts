@@ -228,7 +228,7 @@ describeOn(["sqlite", "postgres", "mariadb"], (place) => {
         reasons: [{ kind: "unset", gate: "pool:gpu" }],
         sentences: [
           {
-            text: 'pool "gpu" has no limit yet, so it admits nobody',
+            text: 'pool "gpu" has no limit yet, so it admits nothing',
             remedies: [{ action: "setLimit", gate: "pool:gpu", limit: 1 }],
           },
         ],

@@ -1,8 +1,8 @@
 // A listener to everything, and what it heard. Imports no test runner, because child processes use it too.
 
 import { ALL_TOPICS } from "../../src/core/change.ts";
-import type { Change, Listener, Store } from "../../src/store/store.ts";
-import { MOST_KEEP_MS } from "../../src/store/store.ts";
+import type { Change, EventRow, Listener, Store, TaskRow } from "../../src/store/store.ts";
+import { MOST_KEEP_MS, RUNS } from "../../src/store/store.ts";
 
 export const everything = (id: string): Listener => ({
   id,
@@ -41,4 +41,22 @@ export function bySubject(changes: readonly Change[]): Map<string, Change[]> {
     else subjects.set(change.subject, [change]);
   }
   return subjects;
+}
+
+const ITS_PRIORITY = "its priority";
+
+/**
+ * An event as the feed has to tell it. Of a claimed run it tells the priority, and of a started step its slots,
+ * where the history has the claim.
+ */
+export function asTold({ n, kind, data }: EventRow, unit: TaskRow | undefined): string {
+  if (kind === "TaskClaimed" && unit?.queue === RUNS) return `${n} ${kind} ${ITS_PRIORITY}`;
+  const isStep = unit?.asks.includes(`"run:`) === true;
+  return `${n} ${kind} ${kind === "TaskStarted" && isStep ? `{"asks":${unit.asks}}` : data}`;
+}
+
+/** A change in the same form. The priority may have been changed since. */
+export function told({ n, kind, data }: Change): string {
+  const isPriority = kind === "TaskClaimed" && /^\{"priority":-?\d+\}$/.test(data ?? "");
+  return `${n} ${kind} ${isPriority ? ITS_PRIORITY : data}`;
 }

@@ -2,21 +2,22 @@
 
 import { expect } from "vitest";
 import type { Change, Store } from "../../src/store/store.ts";
-import { bySubject } from "./heard.ts";
-import { GATES } from "./writing.ts";
+import { asTold, bySubject, told } from "./heard.ts";
+import { GATES, TRIGGER } from "./writing.ts";
 
-/** Every event of every unit and gate was heard exactly once and in order, and nothing else about them. */
+/** Every event of every unit, of the gates and of the trigger was heard exactly once and in order, and nothing else about them. */
 export async function judge(store: Store, ids: readonly string[], heard: readonly Change[]): Promise<void> {
   const subjects = bySubject(heard.filter(({ n }) => n !== null));
   expect(ids.length).toBeGreaterThan(100);
   const wrong: unknown[] = [];
   const look = async (id: string): Promise<void> => {
-    const told = (subjects.get(id) ?? []).map(({ n, kind, data }) => `${n} ${kind} ${data}`);
-    const history = (await store.events(id)).map(({ n, kind, data }) => `${n} ${kind} ${data}`);
-    if (JSON.stringify(told) !== JSON.stringify(history)) wrong.push({ id, told, history });
+    const heard = (subjects.get(id) ?? []).map(told);
+    const unit = await store.task(id);
+    const history = (await store.events(id)).map((event) => asTold(event, unit));
+    if (JSON.stringify(heard) !== JSON.stringify(history)) wrong.push({ id, heard, history });
     subjects.delete(id);
   };
-  const all = [...ids, ...GATES];
+  const all = [...ids, ...GATES, TRIGGER];
   while (all.length > 0) await Promise.all(all.splice(0, 8).map(look));
   expect(wrong.slice(0, 3)).toEqual([]);
   const others = [...subjects.keys()].filter((subject) => !subject.includes(":"));
@@ -39,7 +40,13 @@ const KINDS = [
   "TaskRetried",
   "TaskReturned",
   "TaskReprioritized",
+  "TaskLost",
+  "TaskExpired",
   "LimitChanged",
   "RunStarted",
+  "RunPaused",
+  "TriggerPaused",
+  "TriggerResumed",
   "WorkerStarted",
+  "WorkerLost",
 ];

@@ -15,6 +15,7 @@ import { describeOn, placeOf } from "../race/support.ts";
 import { plainModule } from "../support/plain-module.ts";
 import { everything, heardSince } from "./heard.ts";
 import { judge, missing } from "./judge.ts";
+import { declareTrigger } from "./writing.ts";
 
 const WRITERS = 8;
 const ROUNDS = 4;
@@ -59,6 +60,7 @@ export function judgeTheFeed(name: Place["name"]): void {
       const place = await placeOf(name);
       onTestFinished(() => place.close());
       const store = await place.open();
+      await declareTrigger(store);
       const since = await store.follow([everything("steady")]);
       const url = name === "SQLite" ? `file:${place.where}` : place.where;
       const log = join(mkdtempSync(join(tmpdir(), "sluice-feed-")), "heard.jsonl");

@@ -18,11 +18,22 @@ const OPTIONS = '{"retry":{"attempts":9,"backoff":"fixed","delayMs":0,"maxDelayM
 
 export const GATES = ["pool:feed", "queue:feed"] as const;
 
+export const TRIGGER = "sensor feed";
+
+/** Once, before the writers: they pause it and resume it. */
+export async function declareTrigger(store: Store): Promise<void> {
+  const sensor = { name: TRIGGER, kind: "sensor", workflow: null, spec: "{}", paused: false } as const;
+  await store.declare({ app: "feed", queues: [], gates: [], triggers: [sensor] });
+}
+
 /** In turn instead of by chance, so that a slow machine meets each of them too. */
 const OUTCOMES = ["failed", "returned", "retry", "succeeded", "succeeded"] as const;
 
 /** Short, so that the claims of a killed process are found lost soon. */
-const LEASE_MS = 3_000;
+export const LEASE_MS = 3_000;
+
+/** From this step on a writer walks away from its session, once, as soon as there are claims to leave behind. */
+const LEAVES_AT = 20;
 
 const CALM: Report = {
   finished: [],
@@ -37,8 +48,13 @@ const CALM: Report = {
 export class Writing {
   readonly #store: Store;
   readonly #name: string;
-  readonly #claims: StoreClaims;
+  #claims: StoreClaims;
+  #session: string;
+  #hasLeft = false;
   readonly #own: string[] = [];
+  #run: string | undefined;
+  #runs = 0;
+  #pauses = 0;
   #held: { id: string; epoch: number }[] = [];
   #ids = 0;
   #reported = 0;
@@ -47,19 +63,13 @@ export class Writing {
   private constructor(store: Store, name: string) {
     this.#store = store;
     this.#name = name;
-    this.#claims = new StoreClaims(store, {
-      name,
-      slots: 8,
-      prefetch: 2,
-      claimLeaseMs: LEASE_MS / 2,
-      queues: ["feed"],
-      tasks: LANES.map(({ task }) => task),
-    });
+    this.#session = `session ${name}`;
+    this.#claims = claimsOf(store, name);
   }
 
   static async open(store: Store, name: string): Promise<Writing> {
     const writing = new Writing(store, name);
-    await writing.#claims.open(`session ${name}`, LEASE_MS);
+    await writing.#claims.open(writing.#session, LEASE_MS);
     return writing;
   }
 
@@ -68,7 +78,8 @@ export class Writing {
     if (chance < 0.35) await this.#enqueue();
     else if (chance < 0.75) await this.#exchange();
     else if (chance < 0.82) await this.#byHand();
-    else if (chance < 0.86) await this.#limit();
+    else if (chance < 0.85) await this.#limit();
+    else if (chance < 0.87) await this.#pause();
     else if (chance < 0.9) await this.#submit();
     else if (chance < 0.96) await this.#advance();
     else await this.#store.tend();
@@ -101,9 +112,10 @@ export class Writing {
 
   /** Reports each claim it holds in some way, and takes more. A lost session is opened again. */
   async #exchange(): Promise<void> {
-    if (!(await this.#store.renewSession(`session ${this.#name}`, LEASE_MS))) {
+    if (this.#held.length > 0 && this.done >= LEAVES_AT && !this.#hasLeft) await this.#leave();
+    if (!(await this.#store.renewSession(this.#session, LEASE_MS))) {
       this.#held = [];
-      await this.#claims.open(`session ${this.#name}`, LEASE_MS).catch(() => {});
+      await this.#claims.open(this.#session, LEASE_MS).catch(() => {});
     }
     const finished = this.#held.map(({ id, epoch }): Finished => {
       const to = OUTCOMES[this.#reported++ % OUTCOMES.length] as (typeof OUTCOMES)[number];
@@ -113,6 +125,21 @@ export class Writing {
     this.#held = [];
     const { claimed } = await this.#claims.exchange({ ...CALM, finished });
     this.#held = claimed.filter(({ held }) => held).map(({ id, epoch }) => ({ id, epoch }));
+  }
+
+  /** As if it had died: its claims are found lost when its session lapses. */
+  async #leave(): Promise<void> {
+    this.#hasLeft = true;
+    this.#held = [];
+    this.#session += " again";
+    this.#claims = claimsOf(this.#store, this.#name);
+    await this.#claims.open(this.#session, LEASE_MS);
+  }
+
+  /** Pauses the trigger and resumes it, in turn, and resumes its last run. */
+  async #pause(): Promise<void> {
+    await this.#store.pauseTrigger(TRIGGER, this.#pauses++ % 2 === 0, this.#name);
+    if (this.#run !== undefined) await this.#store.pauseRun(this.#run, false, this.#name);
   }
 
   async #byHand(): Promise<void> {
@@ -150,6 +177,9 @@ export class Writing {
     };
     await this.#store.submit([run]);
     this.#own.push(run.id);
+    this.#run = run.id;
+    // At once, because others start it and end it soon.
+    if (this.#runs++ % 2 === 0) await this.#store.pauseRun(run.id, true, this.#name);
   }
 
   /** A run starts with one step, and ends when it is next looked at. */
@@ -170,6 +200,17 @@ export class Writing {
       }),
     }));
   }
+}
+
+function claimsOf(store: Store, name: string): StoreClaims {
+  return new StoreClaims(store, {
+    name,
+    slots: 8,
+    prefetch: 2,
+    claimLeaseMs: LEASE_MS / 2,
+    queues: ["feed"],
+    tasks: LANES.map(({ task }) => task),
+  });
 }
 
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;

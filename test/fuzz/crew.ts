@@ -3,6 +3,9 @@
 
 import type { Sluice, Store } from "../../src/index.ts";
 import { connect, defineApp, task, workflow } from "../../src/index.ts";
+import type { World } from "../names/verbs.ts";
+
+export const POLL_MS = 1_000;
 
 const honest = task({ id: "honest", queue: "default", run: (_: number) => "done" });
 const echo = task({ id: "echo", run: (input: unknown) => input });
@@ -50,6 +53,7 @@ export class Crew implements AsyncDisposable {
   /** The longest time in which no honest task ended. */
   longestMs = 0;
   done = 0;
+  world: World = { task: "", queued: "", over: "" };
   #last = performance.now();
   #stopped = false;
   #waiting: { from: number; resolve: () => void }[] = [];
@@ -65,19 +69,33 @@ export class Crew implements AsyncDisposable {
     this.sluice = sluice;
   }
 
+  /** With a worker that polls once per `POLL_MS`, and honest work beside. */
   static async start(store: string | Store): Promise<Crew> {
     const sluice = await connect({ store, app, migrate: true });
     const crew = new Crew(sluice);
     await sluice.worker({
       slots: 8,
-      poll: "1s",
+      poll: `${POLL_MS}ms`,
+      pollJitter: "0ms",
       watch: (event) => {
         if (event.kind === "error") crew.errors.push(event.error);
       },
     });
+    await crew.#makeWorld();
     crew.#last = performance.now();
     for (let load = 0; load < 2; load += 1) void crew.#load();
     return crew;
+  }
+
+  async #makeWorld(): Promise<void> {
+    const { sluice } = this;
+    const [task, queued, over] = [
+      await sluice.enqueue(echo, 1),
+      await sluice.submit(flow, 1),
+      await sluice.submit(flow, 1),
+    ];
+    await sluice.runs.cancel(over.id);
+    this.world = { task: task.id, queued: queued.id, over: over.id };
   }
 
   giving<T>(odd: unknown, act: (at: number) => T): T {

@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 import type { Sluice } from "../../src/index.ts";
-import { defineApp, task } from "../../src/index.ts";
+import { connect, defineApp, task } from "../../src/index.ts";
+import { allArguments, outcomeOf, VERBS, verbOf } from "../names/verbs.ts";
 import type { Crew } from "./crew.ts";
 
 /** Any code units, including unpaired surrogates. */
@@ -87,7 +88,15 @@ const deed = <T>(
 // biome-ignore lint/suspicious/noExplicitAny: the fuzzer passes values of any type.
 type Any = any;
 
-export const deeds: fc.Arbitrary<Deed> = fc.oneof(
+/** Every public verb that may be called beside others, with the place of one argument, and the option if it has options. */
+const CALLS = allArguments(VERBS).filter(
+  ({ room, verb }) => room !== "" || !["worker", "close"].includes(verb),
+);
+
+const call = fc.record({ at: fc.constantFrom(...CALLS), odd: fc.oneof(text, number, value) });
+
+/** Each kind of deed. */
+export const KINDS: readonly fc.Arbitrary<Deed>[] = [
   deed("made: a pool's value", text, (odd, sluice, { tenant }) => sluice.enqueue(tenant, { of: odd })),
   deed("made: an idempotency key", text, (odd, sluice, { echo }) =>
     sluice.enqueue(echo, 1, { idempotencyKey: odd }),
@@ -143,37 +152,59 @@ export const deeds: fc.Arbitrary<Deed> = fc.oneof(
     const { id } = await sluice.enqueue(echo, 1);
     return sluice.cancel(id, odd);
   }),
-  deed("an id", text, async (odd, sluice) => {
-    const verbs = ["get", "explain", "cancel", "retry", "events", "restore"] as const;
-    for (const verb of verbs) await refusing(() => sluice[verb](odd) as Promise<unknown>);
-    await refusing(() => sluice.runs.get(odd));
-    await refusing(() => sluice.runs.cancel(odd));
-    await refusing(() => sluice.queue.why(odd));
-    await refusing(() => sluice.schedules.pause(odd));
-    await sluice.store.find(odd);
+  deed("an id for every verb", text, async (odd, sluice, { world }) => {
+    for (const { room, verb, at, given, of } of CALLS)
+      if (of === "id") {
+        const all = given.map((argument, index) => (index === at ? odd : argument.valid(world)));
+        await refusing(() => verbOf(sluice, room, verb)(...all));
+      }
+  }),
+  deed("any verb", call, async ({ at: { room, verb, at, option, given }, odd }, sluice, { world }) => {
+    const wrong = option === undefined ? odd : { [option]: odd };
+    const all = given.map((argument, index) => (index === at ? wrong : argument.valid(world)));
+    await refusing(() => verbOf(sluice, room, verb)(...all));
   }),
   deed(
     "a list",
     fc.record({ queue: text, name: text, before: text, limit: number }, { requiredKeys: [] }),
     (odd, sluice) => sluice.list(odd as Any),
   ),
-  deed("a declaration", text, async (odd) => {
-    defineApp({
+  deed("a declaration of an app", text, async (odd, { store }) => {
+    const app = defineApp({
+      name: "odd",
       tasks: [task({ id: odd, run: () => 1 })],
       queues: { [odd]: {} },
       pools: { [odd]: { limit: 1 } },
     });
+    // Closing it would close the store of the others too.
+    await (await connect({ store, app })).deploy();
   }),
-);
+  deed("a declaration", fc.tuple(text, text), async ([odd, other], { store }) => {
+    for (const names of [
+      { app: odd },
+      { queues: [{ name: odd, rank: null }] },
+      { gates: [{ key: `pool:${odd}=${other}`, limit: 1, line: "bypass" }] },
+      { triggers: [{ name: odd, kind: "sensor", workflow: other, spec: "{}" }] },
+    ])
+      await refusing(() => store.declare({ app: "odd too", queues: [], gates: [], ...names } as Any));
+  }),
+];
 
 /** Ignores clear refusals, and throws any other error. */
-async function refusing(verb: () => Promise<unknown>): Promise<void> {
-  try {
-    await verb();
-  } catch (error) {
-    if (!isClear(error)) throw error;
-  }
+async function refusing(verb: () => unknown): Promise<void> {
+  const error = await outcomeOf(verb);
+  if (error !== undefined && !isClear(error)) throw error;
 }
+
+/** Errors that say something else than "this is refused". */
+const NO_REFUSAL = new Set([
+  "BAD_DATA",
+  "STORE_UNREACHABLE",
+  "STORE_REFUSED",
+  "STORE_GONE",
+  "AMBIGUOUS_COMMIT",
+  "CLOSED",
+]);
 
 /**
  * True for our own error with a code and a message that is clear and short, even if the refused value is
@@ -182,5 +213,5 @@ async function refusing(verb: () => Promise<unknown>): Promise<void> {
 export function isClear(error: unknown): boolean {
   const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
   const ours = name === "SluiceError" || name === "ConfigError";
-  return ours && typeof code === "string" && code !== "BAD_DATA" && String(message).length < 4_000;
+  return ours && typeof code === "string" && !NO_REFUSAL.has(code) && String(message).length < 4_000;
 }

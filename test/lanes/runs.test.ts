@@ -9,7 +9,7 @@ import { working } from "../runs/support/world.ts";
 
 const TENANTS = 100;
 
-describeOn(["memory", "sqlite", "postgres"], (place) => {
+describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test(`${TENANTS} runs of as many tenants beside a gate for two: timers fire while they wait, and all of them finish`, {
     timeout: 120_000,
   }, async () => {

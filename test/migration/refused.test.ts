@@ -31,7 +31,12 @@ describeWithPostgres("on PostgreSQL", () => {
     const url = await asRole(
       "GRANT ALL ON SCHEMA public TO ROLE; ALTER USER ROLE SET default_transaction_read_only = on",
     );
-    await expect(migrating(url)).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
+    await expect(migrating(url)).rejects.toMatchObject({
+      code: "STORE_READ_ONLY",
+      message: expect.stringMatching(
+        /ALTER ROLE … SET .*ALTER DATABASE … SET .*SELECT source FROM pg_settings/,
+      ),
+    });
   });
 
   test("a search_path that names no schema", async () => {

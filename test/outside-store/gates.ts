@@ -2,7 +2,7 @@
  * The port of gates. Its caller passes in how much is held and which units ask, so it knows nothing of units.
  */
 import type { EventKind, GatePort, GateState, Inherited, Limit, LimitChange } from "sluice/store";
-import { bindsPerValue, bornAs, familyOf, inherit, undeclared } from "sluice/store";
+import { bindsPerValue, bornAs, familyOf, inherit, makesGate, undeclared } from "sluice/store";
 import type { GateRecord } from "./world.ts";
 
 export interface Surroundings {
@@ -68,7 +68,7 @@ export function gatePort({ now, rows, heldPerGate, isAsked, tell }: Surroundings
     },
     changeLimit: async (change) => {
       const before = rows().get(change.key);
-      if (!before && change.to !== "value") return undefined;
+      if (!before && !makesGate(change)) return undefined;
       const from = inForce(rows(), before ?? newGate(change.key)).limit;
       const gate = changed(before ?? newGate(change.key), now(), change);
       rows().set(change.key, gate);

@@ -6,6 +6,7 @@ import { examine } from "../../src/api/doctor/doctor.ts";
 import { connect, defineApp, task } from "../../src/index.ts";
 import { openPostgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { closedAtOnce, closedWhileWaiting } from "../support/closing.ts";
 import { describeWithInstalled, freshInstalled } from "../support/databases.ts";
 import { findPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import type { StartedServer } from "../support/server.ts";
@@ -54,6 +55,22 @@ function suite(lines: readonly string[]): void {
     await worker.stop();
     await sluice.close();
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n));
+  });
+
+  test("a close tells who waits for an end at once, and leaves no call open", async () => {
+    const work = task({ id: "work", run: () => 1 });
+    const app = defineApp({ tasks: [work] });
+    const waited = await connect({ store: pooler.url, app });
+    const { id } = await waited.enqueue(work, undefined);
+    expect(await closedWhileWaiting(waited, id)).toBe("CLOSED");
+    const called = await connect({ store: pooler.url, app });
+    await called.list();
+    const calls = [
+      () => called.list(),
+      () => called.enqueue(work, undefined),
+      () => called.changes().begin(),
+    ];
+    expect(await closedAtOnce(called, calls)).not.toContain("open");
   });
 
   test("each transaction has our settings, and leaves none to others", async () => {

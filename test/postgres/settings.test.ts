@@ -146,6 +146,17 @@ for (const { title, describeWith, fresh } of servers)
       await admin.query(`DROP ROLE ${role}`);
     });
 
+    test("a database that cannot store every text is refused before it has a table", async () => {
+      const name = `${new URL(url).pathname.slice(1)}_latin`;
+      await admin.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+      const latin = new URL(url);
+      latin.pathname = `/${name}`;
+      await expect(opened({ url: latin.href }).migrate()).rejects.toMatchObject({
+        code: "STORE_REFUSED",
+        message: expect.stringContaining("LATIN1"),
+      });
+    });
+
     test("a database that takes no writes says so, to who writes and to who asks a doctor", async () => {
       await opened({ url }).migrate();
       await setForAll("default_transaction_read_only", "on");

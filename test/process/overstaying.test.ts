@@ -5,10 +5,15 @@ import type { Failed } from "../../src/executor/executor.ts";
 import { isAlive } from "../support/processes.ts";
 import { job, newExecutor, pidOf, startExecutor } from "./support/executors.ts";
 
-const crashed = { ok: false, crashed: true, error: { code: "PROCESS_DIED" } };
+/** The ending of a neighbour. */
+const bystander = (words: string) => ({
+  ok: false,
+  bystander: true,
+  error: { code: "PROCESS_ENDED", message: `Its process was ended, because ${words}.` },
+});
 
 describe("code that blocks its loop", () => {
-  test("for longer than its timeout is ended with TIMEOUT; its neighbours have crashed", async () => {
+  test("for longer than its timeout is ended with TIMEOUT; its neighbours are bystanders", async () => {
     const { executor, deaths, died } = await startExecutor({ concurrency: 2, stopGraceMs: 200 });
     const neighbour = job("deaf");
     const other = executor.run(neighbour);
@@ -28,7 +33,9 @@ describe("code that blocks its loop", () => {
     expect(deaths).toEqual([]);
     await (ending as Failed).stopping;
     await died(1);
-    expect(await other).toMatchObject(crashed);
+    expect(await other).toMatchObject(
+      bystander('task "block" id of block in it did not stop within 200ms of its timeout'),
+    );
     expect(deaths).toMatchObject([{ signal: "SIGKILL", killedFor: "deaf" }]);
     await pidOf(executor);
   });
@@ -47,7 +54,7 @@ describe("code that blocks its loop", () => {
   });
 });
 
-test("code that does not listen to its signal is ended; its neighbours have crashed, unless aborted, too", async () => {
+test("code that does not listen to its signal is ended; its neighbours are bystanders, unless aborted, too", async () => {
   const { executor } = await startExecutor({ concurrency: 3, stopGraceMs: 300 });
   const [deaf, alsoDeaf, neighbour] = [job("deaf"), job("deaf"), job("deaf")];
   const endings = [deaf, alsoDeaf, neighbour].map((each) => executor.run(each));
@@ -57,7 +64,10 @@ test("code that does not listen to its signal is ended; its neighbours have cras
   const [first, second, third] = await Promise.all(endings);
   expect(first).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
   expect(second).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
-  expect(third).toMatchObject(crashed);
+  expect(third).toMatchObject(
+    bystander('task "deaf" id of deaf in it did not stop within 300ms of its cancel'),
+  );
+  expect(third).not.toHaveProperty("crashed");
 });
 
 describe("a stop", () => {

@@ -1,6 +1,6 @@
 // The file of an embedded store disappears while processes have it open.
 
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { connect, defineApp, task } from "../../src/index.ts";
@@ -31,6 +31,7 @@ async function world() {
 const WAYS: readonly (readonly [how: string, lose: (file: string) => void])[] = [
   ["deleted", (file) => rmSync(file)],
   ["deleted with its folder", (file) => rmSync(dirname(file), { recursive: true })],
+  ["emptied", (file) => truncateSync(file)],
   ["moved", (file) => renameSync(file, `${file}.moved`)],
   [
     "replaced",
@@ -53,7 +54,9 @@ test.each(WAYS)(
     expect(await worker.ended).toBe(1);
     const said = worker.output.split("\n").filter((line) => line.includes("STORE_GONE"));
     expect(said).toEqual([
-      expect.stringMatching(/^error STORE_GONE: The file \S+sluice\.db was deleted, moved or replaced/),
+      expect.stringMatching(
+        /^error STORE_GONE: The file \S+sluice\.db was deleted, moved, replaced or emptied/,
+      ),
     ]);
     expect(worker.output).toContain(`The store is gone. Aborted: ${id}.`);
     await witness.until((seen) => seen.inside.length === 0, "its code has ended");

@@ -18,7 +18,7 @@ interface World {
   readonly witness: Witness;
   readonly sluice: Sluice;
   work(...args: string[]): Promise<WorkerCommand>;
-  enqueue(input: object): Promise<string>;
+  enqueue(input: object, task?: string): Promise<string>;
 }
 
 async function worldOn(place: Place, rest?: string): Promise<World> {
@@ -33,7 +33,7 @@ async function worldOn(place: Place, rest?: string): Promise<World> {
     witness,
     sluice,
     work: (...args) => startWorker(project, "--store", store, ...args),
-    enqueue: async (input) => (await sluice.enqueue("errand", input as never)).id,
+    enqueue: async (input, task = "errand") => (await sluice.enqueue(task, input as never)).id,
   };
 }
 
@@ -102,6 +102,33 @@ describeOn(["sqlite", "postgres"], (place) => {
     expect(await sluice.get(poison)).toMatchObject({ attempt: 3, losses: 3, error: { code: "QUARANTINED" } });
     const next = await enqueue({});
     await until(async () => (await stateOf(sluice, next)) === "succeeded", "the next one runs");
+  });
+
+  test("a task is not quarantined for its deaf neighbours, and without retry its error names the one", async () => {
+    const { witness, sluice, work, enqueue } = await worldOn(place);
+    const worker = await work("--processes=1", "--concurrency=4", "--stop-grace=200ms");
+    const [good, once] = [await enqueue({ hold: true }), await enqueue({ hold: true }, "once")];
+    await hasStarted(witness, once);
+    const hogs: string[] = [];
+    for (const round of [1, 2, 3]) {
+      await hasStarted(witness, good, round);
+      hogs.push(await enqueue({}, "hog"));
+    }
+    await hasStarted(witness, good, 4);
+    witness.letGo();
+    await until(async () => (await stateOf(sluice, good)) === "succeeded", "it succeeds");
+    expect(await sluice.get(good)).toMatchObject({ attempt: 4, losses: 0 });
+    const words = `task "hog" ${hogs[0]} in it did not stop within 200ms of its timeout.`;
+    expect(await sluice.get(once)).toMatchObject({
+      state: "failed",
+      attempt: 1,
+      losses: 0,
+      error: { code: "PROCESS_ENDED", message: `Its process was ended, because ${words}` },
+    });
+    for (const hog of hogs)
+      expect(await sluice.get(hog)).toMatchObject({ error: { code: "TIMEOUT" }, losses: 0 });
+    expect((await sluice.events(good)).map(({ kind }) => kind)).not.toContain("TaskLost");
+    expect(worker.output).toContain(`was killed because ${words} A new process replaces it.`);
   });
 
   test("SIGTERM of idle children ends them without an alarm", async () => {

@@ -45,6 +45,35 @@ describeOn("PostgreSQL", () => {
     }
   });
 
+  test("an enqueue that waits for the caller's key holds up no other enqueue, with a key or without", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      const observer = await place.beside();
+      await caller.query("BEGIN");
+      await store.enqueue([newTask("mine", { lane, key: "k" })], caller);
+      const twin = (id: string) => store.enqueue([newTask(id, { lane, key: "k" })]);
+      const twins = [twin("twin")];
+      await untilWaiting("PostgreSQL", observer);
+      twins.push(twin("second twin"));
+      const others = Promise.all([
+        ...["a", "b", "c"].map((id) => store.enqueue([newTask(id, { lane })])),
+        store.enqueue([newTask("d", { lane, key: "another" })]),
+      ]);
+      expect(await endsWithin(LONG, others)).toBe(true);
+      await caller.query("COMMIT");
+      expect((await Promise.all(twins)).flat()).toEqual([
+        { id: "mine", created: false },
+        { id: "mine", created: false },
+      ]);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+
   test("our enqueue of a new gate in the caller's transaction holds up neither enqueues nor passes", async () => {
     const place = await placeOf("PostgreSQL");
     const caller = new pg.Client({ connectionString: place.where });

@@ -132,8 +132,8 @@ describeOn(["memory", "postgres"], (place) => {
       },
     ]);
     expect((await sluice.queue.why(again)).sentences.map(({ text }) => text)).toEqual([
-      expect.stringContaining("the run cap is full"),
       expect.stringContaining('tag "tenant=a" is full: 1 of 1'),
+      expect.stringContaining("the run cap is full"),
     ]);
 
     // A run that is free passes the blocked run in front of it. That run still has a reason, and only that

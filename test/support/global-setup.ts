@@ -18,6 +18,7 @@ import {
   mariadbTemplate,
 } from "./create-database.ts";
 import { start as startMariadb } from "./mariadb.ts";
+import { findPgbouncer } from "./pgbouncer.ts";
 import { plainSource } from "./plain-source.ts";
 import { startInstalled, start as startPostgres } from "./postgres.ts";
 import type { StartedServer } from "./server.ts";
@@ -61,6 +62,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     installed.url === null ? null : inPostgres(installed.url, prefix),
     mariadb.url === null ? null : inMariadb(mariadb.url, prefix),
   ]);
+  if (!findPgbouncer()) tellSkipped("PgBouncer", "pgbouncer was not found (apt-get install pgbouncer)");
   const plainModules = newModuleFolder();
   // Read by vitest.config.ts. In watch mode, tests import the sources themselves.
   if (!project.vitest.config.watch) process.env.SLUICE_TEST_PLAIN_SOURCE = await plainSource(plainModules);
@@ -126,10 +128,14 @@ async function open(
 }
 
 function without(name: string, why: string): Server {
+  tellSkipped(name, why);
+  return { url: null, missing: why };
+}
+
+function tellSkipped(name: string, why: string): void {
   const note = `The ${name} suites were skipped: ${why}`;
   console.log(note);
   // scripts/test.mjs repeats this note at the very end, where it is read.
   const notes = process.env.SLUICE_TEST_NOTES;
   if (notes) appendFileSync(notes, `${note}\n`);
-  return { url: null, missing: why };
 }

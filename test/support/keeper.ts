@@ -45,7 +45,7 @@ export class Keeper {
 
   /** The last lines that the programs wrote. */
   complaint(): string {
-    return readFileSync(this.log, "utf8").trim().split("\n").slice(-15).join("\n");
+    return readFileSync(this.log, "utf8").trim().split("\n").slice(-60).join("\n");
   }
 
   /** Lets our process exit while the server runs. The keeper then cleans up. */

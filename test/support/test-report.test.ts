@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { top } from "./built-cli.ts";
 
-const { failuresOf, judge, slowest, totalsOf } = await import(`${top}/scripts/test-report.mjs`);
+const { failedIn, failuresOf, judge, slowest, totalsOf } = await import(`${top}/scripts/test-report.mjs`);
 
 const result = (file: string, seconds: number, tests: Record<string, string>, status = "passed") => ({
   name: `/top/${file}`,
@@ -27,6 +27,18 @@ const report = {
 test("a file that could not be loaded is one more failure", () => {
   expect(totalsOf(report)).toEqual({ passed: 2, failed: 3, skipped: 1 });
   expect(totalsOf(undefined)).toEqual({ passed: 0, failed: 0, skipped: 0 });
+});
+
+test("an error outside of any test fails the run, also beside a test that is forgiven", () => {
+  const ended = { code: 1, stray: { errors: 0, reason: "failed" } };
+  expect(failedIn({ failed: 0 }, { code: 0, stray: { errors: 0, reason: "passed" } }, 0)).toBe(0);
+  expect(failedIn({ failed: 2 }, ended, 1)).toBe(1);
+  expect(failedIn({ failed: 1 }, ended, 1)).toBe(0);
+  expect(failedIn({ failed: 1 }, { ...ended, stray: { errors: 1, reason: "failed" } }, 1)).toBe(1);
+  expect(failedIn({ failed: 1 }, { ...ended, stray: { errors: 0, reason: "interrupted" } }, 1)).toBe(1);
+  // vitest itself broke, and no reporter was asked.
+  expect(failedIn({ failed: 1 }, { code: 1, stray: undefined }, 1)).toBe(1);
+  expect(failedIn({ failed: 0 }, ended, 0)).toBe(1);
 });
 
 test("the slowest files come first, ten of them at most", () => {

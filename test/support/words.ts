@@ -90,4 +90,14 @@ const rewriting: Rule = (_, text) =>
 const REWRITE =
   /\b(?:message|sentence|remedy|why|reason|told|cure)\)?\??\.(?:replace|replaceAll|match|split)\(/g;
 
-const RULES: readonly Rule[] = [commands, events, hints, codes, rewriting];
+/** Whatever its name: a text that a `say…` function made, or one that is cut at a phrase, was made for people. */
+const takingApart: Rule = (_, text) =>
+  [...readSource(text).withoutComments.matchAll(TAKE_APART)].map((match) => ({
+    offset: match.index,
+    problem: `takes a text for people apart (${match[0]}…); carry data and say it where it is shown`,
+  }));
+
+const TAKE_APART =
+  /\bsay[A-Z]\w*\([^()]*\)\??\.(?:replace|replaceAll|match|split|slice)\(|\.(?:split|replace|replaceAll|indexOf)\(\s*["'`](?: [a-z]+ ?|[a-z]+ )["'`]/g;
+
+const RULES: readonly Rule[] = [commands, events, hints, codes, rewriting, takingApart];

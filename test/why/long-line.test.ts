@@ -1,4 +1,4 @@
-// A line of twelve thousand runs: positions, tags, counts and reasons are right at its front, in its middle
+// A line of thousands of runs: positions, tags, counts and reasons are right at its front, in its middle
 // and at its end.
 
 import { expect, test } from "vitest";
@@ -9,7 +9,8 @@ import type { NewRun } from "../../src/store/store.ts";
 import { RUNS } from "../../src/store/store.ts";
 import { describeOn, storeOn } from "../e2e/support/places.ts";
 
-const MANY = 12_000;
+/** MariaDB takes several times as long for it, so there the line is shorter. It is still read in parts. */
+const LENGTH = { SQLite: 12_000, PostgreSQL: 12_000, MariaDB: 6_000 } as Readonly<Record<string, number>>;
 const A_BATCH = 2_000;
 const TENANTS = 600;
 
@@ -51,19 +52,20 @@ function run(index: number, direct = false): NewRun {
   };
 }
 
-async function longLine(sluice: Sluice): Promise<void> {
-  for (let from = 0; from < MANY; from += A_BATCH)
+async function longLine(sluice: Sluice, many: number): Promise<void> {
+  for (let from = 0; from < many; from += A_BATCH)
     await sluice.store.submit(Array.from({ length: A_BATCH }, (_, index) => run(from + index)));
 }
 
-describeOn(["sqlite", "postgres"], (place) => {
-  test("every place in a line of twelve thousand runs is told as it is", { timeout: 60_000 }, async () => {
+describeOn(["sqlite", "postgres", "mariadb"], (place) => {
+  test("every place in a line of thousands of runs is told as it is", { timeout: 60_000 }, async () => {
+    const many = LENGTH[place.name] as number;
     const sluice = await connect({ store: await storeOn(place), app });
     await sluice.deploy();
-    await longLine(sluice);
+    await longLine(sluice, many);
 
     // There is no worker, and nothing is held.
-    for (const index of [0, 1, 5_000, 11_999]) {
+    for (const index of [0, 1, 5_000, many - 1]) {
       const why = await sluice.queue.why(idOf(index));
       expect(why).toMatchObject({ position: index + 1, workflow: "job", tags: { tenant: tenantOf(index) } });
       const [cap, tag, worker] = kindsOf(why.reasons, index);
@@ -74,14 +76,16 @@ describeOn(["sqlite", "postgres"], (place) => {
       ]);
     }
 
-    const page = await sluice.queue.page({ limit: 5, after: 11_990 });
+    const page = await sluice.queue.page({ limit: 5, after: many - 10 });
     expect([page.total, page.after, page.runs.map(({ position }) => position)]).toEqual([
-      MANY,
-      11_990,
-      [11_991, 11_992, 11_993, 11_994, 11_995],
+      many,
+      many - 10,
+      [9, 8, 7, 6, 5].map((fromLast) => many - fromLast),
     ]);
     expect(page.runs.map(({ id, tags }) => [id, tags])).toEqual(
-      [11_990, 11_991, 11_992, 11_993, 11_994].map((index) => [idOf(index), { tenant: tenantOf(index) }]),
+      [10, 9, 8, 7, 6]
+        .map((fromLast) => many - fromLast)
+        .map((index) => [idOf(index), { tenant: tenantOf(index) }]),
     );
     for (const { id, reasons } of page.runs) expect(reasons).toEqual((await sluice.queue.why(id)).reasons);
     const front = await sluice.queue.list({ limit: 3 });
@@ -97,13 +101,13 @@ describeOn(["sqlite", "postgres"], (place) => {
       serves: '{"queues":["default"],"tasks":["any"]}',
       leaseMs: 600_000,
     });
-    await sluice.store.submit([run(MANY, true), run(MANY + 1, true), run(MANY + 2, true)]);
-    const last = await sluice.queue.why(idOf(MANY - 1));
+    await sluice.store.submit([run(many, true), run(many + 1, true), run(many + 2, true)]);
+    const last = await sluice.queue.why(idOf(many - 1));
     expect(last).toMatchObject({
-      position: MANY,
+      position: many,
       reasons: [
-        { kind: "full", gate: "runs", held: 3, limit: 3, ahead: MANY - 1 },
-        { kind: "behind", gate: "tag:tenant=t599", held: 0, ahead: 19 },
+        { kind: "behind", gate: "tag:tenant=t599", held: 0, ahead: many / TENANTS - 1 },
+        { kind: "full", gate: "runs", held: 3, limit: 3, ahead: many - 1 },
       ],
     });
     await sluice.close();

@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { bornAs } from "../../src/core/gate/kind.ts";
 import type { Reason } from "../../src/core/gate/reason.ts";
+import type { Claimed } from "../../src/engine/claiming/claims.ts";
 import { StoreClaims } from "../../src/engine/claiming/store-claims.ts";
 import { laneOf } from "../../src/store/lane.ts";
 import type { RunMove } from "../../src/store/runs.ts";
@@ -101,10 +102,17 @@ export const shapes: fc.Arbitrary<Shape> = anyShape.map(apart);
 
 const LONG_MS = 1_000_000_000;
 
+interface Claimer {
+  readonly claims: StoreClaims;
+  /** How many units it holds. The coordinator does not count. */
+  held: number;
+  readonly units: Claimed[];
+}
+
 export class World {
   readonly store: Store;
   readonly #clock: FakeClock;
-  readonly #claimers: { claims: StoreClaims; held: number }[] = [];
+  readonly #claimers: Claimer[] = [];
   readonly #coordinator: StoreClaims;
   readonly ids: string[] = [];
 
@@ -158,7 +166,7 @@ export class World {
   async #join(id: string, slots: number, queues: readonly string[]): Promise<void> {
     const claims = claimsOf(this.store, id, slots, queues);
     await claims.open(id, LONG_MS);
-    this.#claimers.push({ claims, held: 0 });
+    this.#claimers.push({ claims, held: 0, units: [] });
   }
 
   async #put(units: readonly UnitShape[], prefix: string, delays = 0): Promise<void> {
@@ -179,15 +187,19 @@ export class World {
       if (rounds > 50) throw new Error("it does not settle");
       started = 0;
       for (const claimer of this.#claimers) started += await this.#pass(claimer);
-      if (this.#claimers.length > 0) started += await this.#pass({ claims: this.#coordinator, held: 0 });
+      if (this.#claimers.length > 0)
+        started += await this.#pass({ claims: this.#coordinator, held: 0, units: [] });
     }
   }
 
-  async #pass(claimer: { claims: StoreClaims; held: number }): Promise<number> {
+  async #pass(claimer: Claimer, finished: readonly Claimed[] = []): Promise<number> {
     let claimed = 0;
     for (let rounds = 0, more = true; more && rounds < 50; rounds += 1) {
       const answer = await claimer.claims.exchange({
-        finished: [],
+        finished:
+          rounds === 0
+            ? finished.map(({ id, epoch }) => ({ id, epoch, to: "succeeded", body: null, delayMs: 0 }))
+            : [],
         started: [],
         active: claimer.held,
         appetite: 1_000,
@@ -196,10 +208,28 @@ export class World {
         ownTurn: true,
       });
       claimer.held += answer.claimed.length;
+      claimer.units.push(...answer.claimed);
       claimed += answer.claimed.length;
       more = answer.more;
     }
     return claimed;
+  }
+
+  /** Ends whatever holds one of these gates, and then those who took its slots, until this unit starts. */
+  async endHolders(id: string, gates: readonly string[]): Promise<void> {
+    for (let round = 0; round < this.ids.length + 2 && !(await this.starts(id)); round += 1) {
+      const holders = (await Promise.all(gates.map((gate) => this.store.holders(gate)))).flat();
+      const ids = new Set(holders.map((holder) => holder.id));
+      for (const holder of holders)
+        if (holder.session === RUNS) await this.store.cancelRun(holder.id, "test");
+      for (const claimer of this.#claimers) {
+        const ended = claimer.units.filter((each) => ids.has(each.id));
+        claimer.units.splice(0, Infinity, ...claimer.units.filter((each) => !ids.has(each.id)));
+        claimer.held -= ended.length;
+        await this.#pass(claimer, ended);
+      }
+      await this.settle();
+    }
   }
 
   async starts(id: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What a pass could not process waits apart, until somebody puts it back. */
+/** Finds lanes that were set aside because no pass could process them. They wait until an operator restores them. */
 import { isoTime } from "../../core/time.ts";
 import type { Inspection } from "../../store/store.ts";
 import type { Check } from "./check.ts";

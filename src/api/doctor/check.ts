@@ -1,30 +1,30 @@
-/** What a doctor says: one line per check, and below it what was found and what would cure it. */
+/** The report of the doctor: one line per check, with its findings and their cures below. */
 import type { Remedy } from "../../core/remedy.ts";
 import type { Sample } from "../../store/store.ts";
 
 export type Verdict = "ok" | "warn" | "fail";
 
 export interface Finding {
-  /** `fail` is a broken invariant; `warn` is a promise that does not hold, or something that waits for you. */
+  /** `fail` is a broken invariant. `warn` is a promise that does not hold, or something that needs your attention. */
   readonly verdict: Exclude<Verdict, "ok">;
   readonly text: string;
-  /** What it was found on, ten at most; `more` says that there are others. */
+  /** The IDs that the finding is about, at most ten. `more` says that there are others. */
   readonly ids?: readonly string[];
   readonly more?: boolean;
   readonly cure: string;
-  /** What does it, or where to look, where there is such a thing. */
+  /** The action that cures it or shows more about it, if there is one. */
   readonly remedy?: Remedy | undefined;
 }
 
 export interface Check {
   readonly check: string;
   readonly verdict: Verdict;
-  /** What was looked at, or how much was found. */
+  /** A summary: all is well, the only finding, or the number of findings. */
   readonly says: string;
   readonly findings: readonly Finding[];
 }
 
-/** A check from what it found; `well` is what it says when that is nothing. */
+/** Makes a check from its findings. `well` is its summary if there are none. */
 export function checkOf(check: string, findings: readonly Finding[], well: string): Check {
   const worst = findings.some(({ verdict }) => verdict === "fail") ? "fail" : "warn";
   const [only] = findings;
@@ -37,7 +37,7 @@ export function checkOf(check: string, findings: readonly Finding[], well: strin
   };
 }
 
-/** What is said of so many of them when all is well. */
+/** The summary of a check without findings: `3 gates, none above its limit`. */
 export const eachOf = (count: number, noun: string, well: string): string =>
   count === 0 ? many(0, noun) : `${many(count, noun)}, ${well}`;
 
@@ -45,7 +45,7 @@ export function many(count: number, noun: string): string {
   return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A broken invariant, found on these. None when there are none. */
+/** A broken invariant, with the IDs where it was found. Empty if there are no IDs. */
 export function broken({ ids, more }: Sample, text: string, cure: string, remedy?: Remedy): Finding[] {
   return ids.length === 0 ? [] : [{ verdict: "fail", text, ids, more, cure, remedy }];
 }

@@ -1,4 +1,7 @@
-/** This clock beside the store's. Leases are judged by the store's alone; run-at and deadlines may come from ours. */
+/**
+ * Compares the clock of this machine with the store's. Leases depend only on the store's clock, but run-at
+ * times and deadlines may come from this machine.
+ */
 import { sayDuration } from "../../core/time.ts";
 import type { Store } from "../../store/store.ts";
 import type { Check } from "./check.ts";
@@ -7,7 +10,7 @@ import { checkOf, warning } from "./check.ts";
 const TOLERATED_MS = 2_000;
 
 export async function clockCheck(store: Store, wall: () => number): Promise<Check> {
-  // The first answer may include connecting.
+  // The first call may include the time to connect.
   await store.now();
   const before = wall();
   const theirs = await store.now();
@@ -15,7 +18,7 @@ export async function clockCheck(store: Store, wall: () => number): Promise<Chec
   return judgeClock({ before, theirs, after });
 }
 
-/** The store looked at its clock somewhere between the two: what the way may explain is not counted. */
+/** The store read its clock between `before` and `after`. A difference within this span is not counted. */
 export function judgeClock({ before, theirs, after }: Record<"before" | "theirs" | "after", number>): Check {
   const apart = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
   if (Math.abs(apart) < TOLERATED_MS) return checkOf("clock", [], "this machine and the store agree");

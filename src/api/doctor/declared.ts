@@ -1,4 +1,7 @@
-/** Apps that disagree: the stricter limit and the first rank hold, which one of them may not expect. */
+/**
+ * Finds apps that declare different limits or ranks for one gate. The strictest limit and the lowest rank
+ * apply, which one of the apps may not expect.
+ */
 
 import { UNLIMITED } from "../../core/gate/gate.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
@@ -19,7 +22,7 @@ export function appsCheck({ gates }: Inspection): Check {
 const sayLimit = (limit: number): string => (limit === UNLIMITED ? "no limit" : String(limit));
 const sayApp = (app: string): string => (app === "" ? "an app of an earlier version" : `app "${app}"`);
 
-/** What holds at a gate of which apps say different things; an operator's value may hold instead. */
+/** Says which limit is in force if apps disagree. It may be that of an operator, of plain SQL or of the family. */
 function inForce({ declared, limit, setBy, perValue }: InspectedGate): string {
   const strictest = declared === null ? "" : `, ${sayLimit(declared)}`;
   if (limit === declared || limit === null) return `the strictest is in force${strictest}`;

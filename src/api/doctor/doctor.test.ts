@@ -25,6 +25,16 @@ describe("the clocks", () => {
   });
 });
 
+test("a single outcome and a single event are said in the singular", async () => {
+  const bench = new Bench(openMemory(), new FakeClock());
+  const size = async () => (await examine(bench.store)).checks.find(({ check }) => check === "size")?.says;
+  expect(await size()).toMatch(/, 0 outcomes, 0 events$/);
+  await bench.enqueue("a");
+  await bench.store.cancel("a", "me");
+  expect(await size()).toMatch(/, 1 outcome, \d+ events?$/);
+  expect(await size()).not.toContain("1 events");
+});
+
 describe("claims of those who are gone", () => {
   /** One claim, whose session ends after a second; another session stays. */
   const left = async () => {

@@ -1,4 +1,4 @@
-/** The doctor: whether what the store remembers is what it promises, and whether what it stands on lets it. */
+/** The doctor checks that the rows of a store keep our promises, and that the settings of its database allow it. */
 import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Inspection, Store } from "../../store/store.ts";
 import { asideCheck } from "./aside.ts";
@@ -11,13 +11,14 @@ import { missingCheck } from "./missing.ts";
 import { limitsCheck } from "./over.ts";
 import { replacedCheck } from "./replaced.ts";
 import { settingChecks } from "./settings.ts";
+import { namesCheck } from "./shared-names.ts";
 import { A_POLL_MS, recoveryCheck, stillLost, stoppingCheck, workersCheck } from "./workers.ts";
 
 export interface Diagnosis {
   readonly kind: string;
-  /** When it was looked at, by the store's clock. */
+  /** When the doctor looked, by the store's clock. */
   readonly at: number;
-  /** The worst of all checks; `fail` is a broken invariant. */
+  /** The worst verdict of all checks. `fail` is a broken invariant. */
   readonly verdict: Verdict;
   readonly checks: readonly Check[];
 }
@@ -31,10 +32,11 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
   const { sleep = hostSleep, wall = Date.now } = doctoring;
   const clock = await clockCheck(store, wall);
   const seen = await settled(store, await store.inspect(), sleep);
-  const [replaced, waiting] = await Promise.all([store.replaced(), store.waiting()]);
+  const [replaced, apps, waiting] = await Promise.all([store.replaced(), store.apps(), store.waiting()]);
   const checks = [
     limitsCheck(seen),
     appsCheck(seen),
+    namesCheck(apps),
     replacedCheck(seen, replaced, waiting),
     missingCheck(seen, waiting),
     ...invariantChecks(seen),
@@ -51,7 +53,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
   return { kind: store.kind, at: seen.now, verdict: worst ?? "ok", checks };
 }
 
-/** Whoever is gone may be gone for a moment only: where somebody could have recovered its claims, look twice. */
+/** A claim may have been lost only a moment ago. If a live worker could still recover it, the doctor looks twice. */
 async function settled(
   store: Store,
   seen: Inspection,
@@ -64,5 +66,7 @@ async function settled(
 
 function sizeOf({ rows }: Inspection): string {
   const { waiting, later, running, outcome, event } = rows;
-  return `${waiting} waiting, ${later} later, ${running} running, ${outcome} outcomes, ${event} events`;
+  return `${waiting} waiting, ${later} later, ${running} running, ${counted(outcome, "outcome")}, ${counted(event, "event")}`;
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
-/** Rows that contradict each other, as findings. Only a defect of ours, a restore or a change by hand can make them. */
+/** Finds rows that contradict each other. Only a defect of ours, a restore or a change by hand can cause them. */
 import type { Remedy } from "../../core/remedy.ts";
-import type { Inspection } from "../../store/store.ts";
+import type { Inspection, Sample } from "../../store/store.ts";
 import type { Check } from "./check.ts";
 import { broken, checkOf, eachOf, many } from "./check.ts";
 
@@ -11,6 +11,9 @@ type Looked = Pick<Inspection, "broken" | "rows" | "gates">;
 
 const first = ([task = ""]: readonly string[]): Remedy => ({ action: "cancelTask", task });
 const limit = (gate = ""): Remedy => ({ action: "setLimit", gate });
+/** A lane may be parked without a gate. Then there is no limit to set. */
+const parkedOn = ({ gates: [gate] = [] }: Sample): Remedy | undefined =>
+  gate === undefined ? undefined : limit(gate);
 
 export const invariantChecks = (seen: Looked): Check[] => [
   placesCheck(seen),
@@ -88,7 +91,7 @@ const lineCheck = ({ broken: found, rows }: Looked): Check =>
         found.parkedNowhere,
         "lanes parked on a gate that does not exist, so nothing would wake them",
         "Set a limit for that gate: this creates it, and the next poll looks at them",
-        limit(found.parkedNowhere.ids[0]?.split(" on ")[1]),
+        parkedOn(found.parkedNowhere),
       ),
     ],
     eachOf(rows.waiting, "waiting task", "each within sight of a pass"),

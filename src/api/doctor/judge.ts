@@ -1,21 +1,21 @@
-/** Settings of a database under which a promise of ours does not hold: from what it says to what that means. */
+/** Finds settings of a database under which one of our promises does not hold, and says what that means. */
 import type { Finding } from "./check.ts";
 import { warning } from "./check.ts";
 
-/** By the database's own names. */
+/** Values by the database's own names for its settings. */
 export type StoreSettings = Readonly<Record<string, string>>;
 
 export interface Judge {
-  /** What the database is, as people call it. */
+  /** The name and the version of the database, in words. */
   readonly title: (is: StoreSettings) => string;
   readonly version: (is: StoreSettings) => Finding[];
   readonly durability: (is: StoreSettings) => Finding[];
   readonly locks: (is: StoreSettings) => Finding[];
-  /** What is said of the locks when all is well. */
+  /** The summary if nothing is wrong with the locks. */
   readonly cutOff: string;
-  /** Where it can be lost by a setting. */
+  /** Set if a setting can make this database slow. */
   readonly speed?: Aspect;
-  /** Where large values can be refused by a setting. */
+  /** Set if a setting can make this database refuse large values. */
   readonly values?: Aspect;
 }
 
@@ -24,11 +24,11 @@ interface Aspect {
   readonly well: (is: StoreSettings) => string;
 }
 
-/** What to say, and what would cure it, where a promise is broken. */
+/** A warning with its cure if a promise is broken. Empty otherwise. */
 export const where = (broken: boolean, text: string, cure: string): Finding[] =>
   broken ? [warning(text, cure)] : [];
 
-/** Numbers between dots, from the left. What has no number is not judged. */
+/** Compares the numbers between the dots, from the left. A version that is not made of numbers is never older. */
 export function isOlder(version: string, wanted: string): boolean {
   const [have, want] = [version, wanted].map((text) => text.split(".").map(Number)) as [number[], number[]];
   if (have.some(Number.isNaN)) return false;

@@ -1,4 +1,7 @@
-/** Gates that apps declare and that are not in the store: whoever asks for one waits, and no worker says so. */
+/**
+ * Finds gates that an app declares but that have no limit in the store. Units that ask for such a gate wait,
+ * and no worker reports it.
+ */
 import { gateTitle } from "../../core/gate/kind.ts";
 import type { Inspection } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
@@ -6,7 +9,7 @@ import { checkOf, warning } from "./check.ts";
 import type { Waiting } from "./replaced.ts";
 import { gatesAskedBy } from "./replaced.ts";
 
-/** Its row was deleted by plain SQL, and may have come back without a limit with the next unit that asks for it. */
+/** Such a gate was deleted by plain SQL. A unit that asks for it may have created it again, without a limit. */
 export function missingCheck({ gates, broken }: Inspection, waiting: Waiting): Check {
   const asked = gatesAskedBy(waiting);
   const reborn = gates.filter(

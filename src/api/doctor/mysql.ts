@@ -1,4 +1,4 @@
-/** MySQL and MariaDB, as they must be set for our promises to hold. */
+/** The settings that MySQL and MariaDB need for our promises to hold. */
 import type { Judge, StoreSettings } from "./judge.ts";
 import { isOlder, where } from "./judge.ts";
 
@@ -84,7 +84,7 @@ export const mysql: Judge = {
   },
 };
 
-/** What MariaDB has by default, and less than what MySQL has. */
+/** The default of MariaDB. The default of MySQL is larger. */
 const SMALLEST_PACKET = 16 * 1024 * 1024;
 const inMegabytes = (bytes: number): string => `${+(bytes / 1024 / 1024).toFixed(1)} MB`;
 

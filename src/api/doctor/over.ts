@@ -1,8 +1,8 @@
 /**
- * Gates above their limit. Lowering a limit never evicts, so being above it is no proof: it is broken only where a
- * grant was made after the limit came into force, and since when that is must be on record. A limit changed by plain
- * SQL leaves no date; there, one look can only say that the gate drains. A run that is executed directly goes past the
- * run cap and the limits of tags and counts there: those may be exceeded.
+ * Finds gates above their limit. That alone is no defect, because lowering a limit evicts no holder. It is a
+ * defect if a slot was granted after the limit came into force, so that time must be on record. A limit
+ * changed by plain SQL leaves no time; then the doctor can only say that the gate drains. Direct runs pass
+ * the run cap and the limits of tags and count there, so these limits may be exceeded.
  */
 
 import { draining } from "../../core/gate/gate.ts";
@@ -53,7 +53,7 @@ function judged(gate: InspectedGate, since: number | null): Finding {
   );
 }
 
-/** Nothing but plain SQL can write it, and it is no longer exact when it is added up. */
+/** Only plain SQL can write such a limit. Sums of numbers this large are not exact. */
 const beyondAny = ({ key }: InspectedGate): Finding => ({
   ...warning(
     `${gateTitle(key)}: its limit is more than ${MOST_SLOTS}, the most that can be set, so it limits nothing`,
@@ -63,7 +63,7 @@ const beyondAny = ({ key }: InspectedGate): Finding => ({
   ids: [key],
 });
 
-/** From when on the limit in force was this one; minus infinity is "from the beginning", null is "not on record". */
+/** The time since which this limit is in force. Minus infinity is "from the beginning", null is "not on record". */
 export function inForceSince(gate: InspectedGate, family?: InspectedGate): number | null {
   const { limit, declared, setBy, setAt, changed } = gate;
   if (setBy !== null) return changed?.limit === limit ? changed.at : null;

@@ -1,4 +1,4 @@
-/** PostgreSQL, as it must be set for our promises to hold. */
+/** The settings that PostgreSQL needs for our promises to hold. */
 import type { Finding } from "./check.ts";
 import type { Judge, StoreSettings } from "./judge.ts";
 import { where } from "./judge.ts";
@@ -12,6 +12,11 @@ export const postgres: Judge = {
       "Upgrade to PostgreSQL 14 or later",
     ),
   durability: (is) => [
+    ...where(
+      is.server_encoding !== undefined && !STORES_ANY_TEXT.has(is.server_encoding),
+      `the database has the encoding ${is.server_encoding}: an input with other characters is refused, and a result or an error with other characters is not stored`,
+      "Move to a database that was created with ENCODING 'UTF8'",
+    ),
     ...where(
       is.fsync === "off",
       "fsync is off: a crash of the machine can lose or corrupt everything that was acknowledged",
@@ -35,7 +40,7 @@ export const postgres: Judge = {
     ...where(
       is.default_transaction_read_only === "on" && is.standby !== "on",
       "default_transaction_read_only is on: you can look at it, but nothing can be enqueued or run here",
-      "Set it to off for this database or role: ALTER DATABASE … SET default_transaction_read_only = off",
+      "Set it to off for the role or the database: ALTER ROLE … SET default_transaction_read_only = off; or ALTER DATABASE … SET default_transaction_read_only = off",
     ),
     ...where(
       is.standby === "on",
@@ -79,7 +84,10 @@ export const postgres: Judge = {
   },
 };
 
-/** A setting that our connections come with, or each transaction where we know of a pooler. */
+/** SQL_ASCII stores the bytes that it is given, and we give it UTF-8. */
+const STORES_ANY_TEXT: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
+
+/** A setting of ours that is not in force. We set it per connection, or per transaction if we know of a pooler. */
 function lost(is: StoreSettings, name: string, wanted: string, means: string): Finding[] {
   return where(
     is[name] !== undefined && is[name] !== wanted,

@@ -1,4 +1,4 @@
-/** Declarations that a later deploy of the same name has replaced, where somebody still relies on them. */
+/** Finds declarations that a later deploy of the same app has replaced, but that units or workers still rely on. */
 import { leftOut } from "../../core/gate/describe.ts";
 import { familyOf, queueKey } from "../../core/gate/key.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
@@ -10,7 +10,7 @@ import { checkOf, warning } from "./check.ts";
 
 export type Waiting = Awaited<ReturnType<Store["waiting"]>>;
 
-/** What waiting units ask for; a gate of one value as its family. */
+/** The gates that waiting units ask for. A gate of one value counts as its family. */
 export const gatesAskedBy = (waiting: Waiting): ReadonlySet<string> =>
   new Set(
     waiting.flatMap(({ asks }) =>
@@ -18,7 +18,7 @@ export const gatesAskedBy = (waiting: Waiting): ReadonlySet<string> =>
     ),
   );
 
-/** Two apps of one name take turns: each deploy leaves out what the other one declares. */
+/** If two apps share a name, each deploy of one leaves out the limits that the other declares. */
 export function replacedCheck(seen: Inspection, replaced: readonly Replaced[], waiting: Waiting): Check {
   const asked = gatesAskedBy(waiting);
   const unset = new Set(seen.gates.flatMap(({ key, limit }) => (limit === null ? [key] : [])));

@@ -97,6 +97,11 @@ test("a store that we do not know is judged by what it says of itself", () => {
 describe("one setting that breaks a promise is one warning", () => {
   test.each<[string, StoreSettings, RegExp]>([
     ["postgres", { ...POSTGRES, fsync: "off" }, /^durability: fsync is off/],
+    [
+      "postgres",
+      { ...POSTGRES, server_encoding: "LATIN1" },
+      /^durability: the database has the encoding LATIN1/,
+    ],
     ["postgres", { ...POSTGRES, full_page_writes: "off" }, /^durability: full_page_writes is off/],
     ["postgres", { ...POSTGRES, synchronous_commit: "off" }, /^durability: synchronous_commit is off/],
     [

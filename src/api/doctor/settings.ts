@@ -1,4 +1,4 @@
-/** What the store stands on: the version, the durability, the locks, the speed and the largest values of its database. */
+/** Checks the database of a store: its version, durability, locks, speed and largest values. */
 import type { AnyStore } from "../../store/capabilities.ts";
 import type { Check } from "./check.ts";
 import { checkOf, warning } from "./check.ts";
@@ -13,7 +13,7 @@ const JUDGES: ReadonlyMap<string, Judge> = new Map([
   ["sqlite", sqlite],
 ]);
 
-/** Of a store without a database that we know, only what it says of itself can be judged. */
+/** A store on an unknown database is judged only by its own capabilities. */
 const byCapabilities = ({ kind, capabilities: { durable, shared } }: Judged): Judge => ({
   title: () => (kind === "memory" ? "in memory" : kind),
   version: () => [],

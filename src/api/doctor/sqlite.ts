@@ -1,4 +1,4 @@
-/** SQLite, and the file system it lies on. */
+/** The version, the settings and the file system that SQLite needs for our promises to hold. */
 import type { Judge } from "./judge.ts";
 import { isOlder, where } from "./judge.ts";
 

@@ -1,4 +1,4 @@
-/** Who is alive, whom they serve, and what those who are gone have left behind. */
+/** Checks that every waiting task has a live worker, and that dead workers have left nothing behind. */
 import { describe, sayStopping } from "../../core/gate/describe.ts";
 import { runsKey } from "../../core/gate/key.ts";
 import { remedy } from "../../core/gate/remedy.ts";
@@ -9,11 +9,11 @@ import { RUNS } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, many, warning } from "./check.ts";
 
-/** A live worker looks about once a second; so long after a loss nobody needs to worry. */
+/** A live worker looks about once a second. A loss that is more recent than this needs no attention. */
 export const A_POLL_MS = 2_000;
 const TOO_LONG_MS = 60_000;
 
-/** Claims that count nowhere and were not recovered yet, where that is more than a moment ago. */
+/** Finds claims that were lost more than a moment ago and not recovered yet. They count at no gate. */
 export function recoveryCheck(seen: Inspection): Check {
   const lost = seen.lost.filter(({ forMs }) => forMs === null || forMs >= A_POLL_MS);
   const stuck = lost.filter((claim) => isStuck(claim, seen));
@@ -40,9 +40,9 @@ export function recoveryCheck(seen: Inspection): Check {
   return checkOf("recovery", findings, "no claim without a live worker");
 }
 
-/** Code that was told to stop and runs on holds its slots; after so long somebody should look at it. */
+/** Code that was told to stop and still runs holds its slots. After a while, an operator should look at it. */
 export function stoppingCheck({ stopping, now }: Inspection): Check {
-  // A run has no code of its own: it waits for its steps, which are named themselves.
+  // A run has no code of its own. It waits for its steps, which are listed separately.
   const code = stopping.filter(({ session }) => session !== RUNS);
   const long = code.filter(({ since }) => now - since > TOO_LONG_MS);
   const findings = long.map((row): Finding => {
@@ -59,7 +59,7 @@ export function stoppingCheck({ stopping, now }: Inspection): Check {
   return checkOf("stopping", findings, well);
 }
 
-/** Every worker process has a coordinator, which lets in all runs. */
+/** Every worker process has a coordinator, which admits all runs. */
 function isServedBy(
   { serves }: Inspection["sessions"][number],
   lane: { readonly queue: string; readonly task: string },
@@ -67,7 +67,7 @@ function isServedBy(
   return lane.queue === RUNS ? isAtWork({ serves }) : doesServe(serves, lane);
 }
 
-/** Somebody has served it for long enough to have recovered it. */
+/** True if a live worker has served the claim's lane for long enough to have recovered the claim. */
 function isStuck(claim: LostClaim, { now, sessions }: Inspection): boolean {
   const serving = sessions.filter((session) => isServedBy(session, claim));
   const served = Math.max(...serving.map(({ startedAt }) => now - startedAt), 0);
@@ -79,13 +79,13 @@ const listing = (claims: readonly LostClaim[]): { ids: string[]; more: boolean }
   more: claims.length > 10,
 });
 
-/** What was lost at both looks: a claim whose loss has no date may be a moment old. */
+/** Keeps the claims that were lost at both looks. A loss without a date may be only a moment old. */
 export function stillLost(before: Inspection, after: Inspection): Inspection {
   const known = new Set(before.lost.map(({ epoch }) => epoch));
   return { ...after, lost: after.lost.filter(({ epoch }) => known.has(epoch)) };
 }
 
-/** Runs that were let in stand still where nobody moves them on, also while none of their steps is in line. */
+/** Without a live worker, admitted runs do not advance, even if none of their steps is in line. */
 function standstill({ sessions, gates, waiting }: Inspection): Finding[] {
   const { held = 0 } = gates.find(({ key }) => key === runsKey) ?? {};
   if (held === 0 || sessions.some(isAtWork) || waiting.some(({ queue }) => queue === RUNS)) return [];

@@ -1,7 +1,7 @@
 /**
  * `checkApp` checks a whole app before anything starts and reports all problems at once. The rules are in
- * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, workflows.ts, steps.ts and
- * triggers.ts. Their shared parts are in rule.ts.
+ * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
+ * each.ts and triggers.ts. Their shared parts are in rule.ts and fields.ts.
  */
 import { ConfigError } from "../error.ts";
 import type { App } from "./app.ts";

@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly tags?: readonly TagLimit[];
   /** How long an admitted run may take to start. The default is "180s". */
   readonly startTimeout?: Duration;
-  /** What happens to a run that does not start in time. By default it goes back in line. */
+  /** Requeues or fails a run that does not start in time. The default is "requeue". */
   readonly onStartTimeout?: "requeue" | "fail";
 }
 
@@ -56,10 +56,7 @@ export interface AppDefinition {
   readonly name?: string;
   readonly tasks: readonly AnyTask[];
   readonly workflows?: readonly AnyWorkflow[];
-  /**
-   * Where steps run, unless their workflow or the step itself chooses another executor. The default is
-   * `parallel()`.
-   */
+  /** The executor of steps whose workflow and own options choose none. The default is `parallel()`. */
   readonly executor?: ExecutorChoice;
   readonly runs?: RunOptions;
   /** "custom" if queues are declared. Otherwise "default": a single queue named "default". */

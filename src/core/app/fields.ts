@@ -171,7 +171,7 @@ export function* mustKnowFields(
   const known = Object.keys(fields);
   for (const field of Object.keys(value).filter((each) => !known.includes(each))) {
     const meant = nearest(field, known);
-    const cure = meant ? `Write "${meant}", if that is what you mean` : `Use one of ${known.join(", ")}`;
+    const cure = meant ? `Use "${meant}" instead` : `Use one of ${known.join(", ")}`;
     yield { field: `${prefix}${field}`, rule: "is not a known field", cure };
   }
 }

@@ -22,6 +22,6 @@ describe("a name that was not found", () => {
   it("is answered with the names that are known", () => {
     expect(unknownAmong("emial", known)).toBe(' (known: stripe, email, reports; did you mean "email"?)');
     expect(unknownAmong("gpu", known)).toBe(" (known: stripe, email, reports)");
-    expect(unknownAmong("gpu", [])).toBe(" (none is declared)");
+    expect(unknownAmong("gpu", [])).toBe(" (none are declared)");
   });
 });

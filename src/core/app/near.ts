@@ -3,14 +3,14 @@ import { LONGEST_TEXT } from "../text.ts";
 
 /** " (known: a, b; did you mean "a"?)", to be appended to the unknown name. */
 export function unknownAmong(name: string, known: readonly string[]): string {
-  if (known.length === 0) return " (none is declared)";
+  if (known.length === 0) return " (none are declared)";
   const meant = nearest(name, known);
   return ` (known: ${known.join(", ")}${meant === undefined ? "" : `; did you mean "${meant}"?`})`;
 }
 
 /** " Did you mean "a"?" if a known name is close, else "". */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+export function didYouMean(name: unknown, known: readonly string[]): string {
+  const meant = typeof name === "string" ? nearest(name, known) : undefined;
   return meant === undefined ? "" : ` Did you mean "${meant}"?`;
 }
 

@@ -1,4 +1,6 @@
 /** Rules for pools, and for what tasks ask from them. */
+
+import { isManyValues } from "../gate/check-key.ts";
 import { obstacle } from "../gate/gate.ts";
 import { ANY, poolKey } from "../gate/key.ts";
 import { leaseProblem } from "../gate/range.ts";
@@ -90,7 +92,7 @@ export function neverFits(slots: number, limit: number): boolean {
 
 function* mustFitShape(field: string, ask: string, name: string, perValue: boolean): Problems {
   const value = ask.includes("=") ? ask.slice(name.length + 1) : undefined;
-  if (perValue && (value === undefined || value === "" || value === ANY))
+  if (perValue && (value === undefined || value === "" || value === ANY || isManyValues(value)))
     yield {
       field,
       rule: `pool "${name}" has a limit per value, but "${ask}" names none`,

@@ -23,8 +23,9 @@ export function* mustFitKey(field: string, key: unknown, value: unknown): Proble
 }
 
 export function* mustBeTagKey(field: string, key: unknown): Problems {
-  if (typeof key === "string" && key !== "" && !key.includes("=")) return;
-  const rule = key === "" ? "a tag's key must not be empty" : `${shown(key)} cannot be a tag's key`;
+  const isBlank = typeof key === "string" && key.trim() === "";
+  if (typeof key === "string" && !isBlank && !key.includes("=")) return;
+  const rule = isBlank ? "a tag's key must not be blank" : `${shown(key)} cannot be a tag's key`;
   yield { field, rule, cure: 'Use any text without "="' };
 }
 

@@ -137,7 +137,8 @@ describe("a wrong workflow is refused, with exactly this problem:", () => {
     ["workflows.w.tags.env", "1 cannot be a tag's value", wrong({ tags: { env: 1 } })],
     ["workflows.w.tags.env", "value must not be empty", wrong({ tags: { env: "" } })],
     ["workflows.w.tags.env", '"*" cannot be a tag\'s value', wrong({ tags: { env: "*" } })],
-    ["workflows.w.tags.", "key must not be empty", wrong({ tags: { "": "a" } })],
+    ["workflows.w.tags.", "key must not be blank", wrong({ tags: { "": "a" } })],
+    ["workflows.w.tags.\u00a0", "key must not be blank", wrong({ tags: { "\u00a0": "a" } })],
     ["workflows.w.tags.a=b", "cannot be a tag's key", wrong({ tags: { "a=b": "c" } })],
     [
       "workflows.w.tags.a",
@@ -313,7 +314,7 @@ describe("a wrong executor or limit on runs is refused, with exactly this proble
     ["runs.onStartTimeout", '"requeue" or "fail"', runs({ onStartTimeout: "drop" })],
     ["runs.tags", "must be a list", runs({ tags: {} })],
     ["runs.tags[0]", "must be an object", tag(undefined as never)],
-    ["runs.tags[0].key", "key must not be empty", tag({ key: "", limit: 1 })],
+    ["runs.tags[0].key", "key must not be blank", tag({ key: "", limit: 1 })],
     ["runs.tags[0].key", "cannot be a tag's key", tag({ key: "env=prod", limit: 1 })],
     ["runs.tags[0].value", "cannot be a tag's value", tag({ key: "env", value: 3, limit: 1 })],
     ["runs.tags[0].limit", "at least 1, but is 0", tag({ key: "env", limit: 0 })],

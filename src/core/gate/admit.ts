@@ -1,20 +1,20 @@
 /**
- * `admit` decides a whole line against one snapshot, and explains the result. The claim pass, the run queue,
- * the lock manager and the answer to "why is it waiting?" all call this one function.
+ * `admit` decides a whole line against one snapshot, and explains the result. The pass, the run queue and the
+ * answer to "why does it wait?" all call this one function.
  *
  * It walks the line once, in total order. A unit takes everything it asks for or nothing. A unit that has to
  * wait may reserve slots: at its strict gates if its skip gates have room, and at its pools once it was
  * overtaken too often or for too long. Units behind it cannot take reserved slots. The oldest reserving unit
  * is first at each of its gates, so two reserving units never wait for each other.
  *
- * A full skip gate keeps no unit out of the line of its pools. Otherwise a unit that needs a slot of its
- * queue and slots of a pool would starve, since they come free at different moments. So it gathers the pool's
- * slots first, and keeps them until its queue has a slot. The price is that gathered slots may idle for one
- * turn of the queue, but not for many: a unit gathers only while no unit ahead of it would take the queue's
- * next slot.
+ * A unit stands in the line of its pools even if one of its skip gates is full. Otherwise a unit that needs a
+ * slot of its queue and slots of a pool would starve, because they come free at different moments. So it
+ * gathers the pool's slots first, and keeps them until its queue has a slot. The price is that gathered slots
+ * may be idle for one turn of the queue. They are not idle for many turns: a unit gathers only while no unit
+ * ahead of it would take the queue's next slot.
  *
  * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line. No free slot
- * could end its wait, so it holds nobody back.
+ * could end its wait, so it holds no unit back.
  */
 import type { Bypass } from "./bypass.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
@@ -42,7 +42,7 @@ export interface Snapshot {
   /** The snapshot is incomplete from this place on, so nothing at or behind it is decided. */
   readonly horizon?: Place | undefined;
   readonly bypass?: Bypass;
-  /** Which tasks a worker of each app runs. Used only to explain, never to decide. */
+  /** The tasks that a worker of each app runs. They are used only to explain, never to decide. */
   readonly apps?: readonly { readonly app: string; readonly tasks: readonly string[] }[];
 }
 
@@ -72,7 +72,7 @@ export interface Plan {
 
 interface Reservation {
   readonly at: readonly Entry[];
-  /** Gates that had room for the unit, and must keep it for the reservation to stand. */
+  /** Gates that had room for the unit. The reservation stands only if they still have it. */
   readonly needs: readonly Entry[];
 }
 
@@ -182,7 +182,7 @@ class Walk {
   #reserveStrict(unit: Waiter, entries: readonly Entry[]): void {
     const strict = entries.filter(atStrict);
     this.#reserve(unit, strict, entries.filter(atSkip));
-    // Behind the frontier of a lane stand units that were not counted.
+    // Units behind the frontier of a lane were not counted.
     if (unit.frontier) for (const { door } of strict) door.ahead = Number.POSITIVE_INFINITY;
   }
 
@@ -192,8 +192,8 @@ class Walk {
     this.#headsSeen.add(unit.lane);
     const isBlocked = hurdles.some(atPool);
     const known = unit.mark?.unit === unit.id ? unit.mark : undefined;
-    // A unit keeps its gathered slots while only skip gates are in its way. If a strict gate is, it keeps
-    // none: strict gates already keep room for it.
+    // A unit keeps its gathered slots while only skip gates are in its way. If a strict gate is in its way,
+    // it keeps none: strict gates already keep room for it.
     const keeps = known && hurdles.every(atSkip);
     if (!isHead || !(isBlocked || keeps)) return;
     const mark = known ?? this.#overtakes.begin(unit.lane, unit.id);

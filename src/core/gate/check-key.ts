@@ -1,14 +1,34 @@
-/** Checks the key of a gate: a kind alone, like "cluster", or a kind and a name. Neither may be empty. */
+/**
+ * Checks the key of a gate: a kind alone, like "cluster", or a kind and a name. Neither may be empty. A key that
+ * no unit can ask for is refused, because its limit would have no effect.
+ */
 import { SluiceError } from "../error.ts";
 import { checkText, shortly } from "../text.ts";
-import { parseKey } from "./key.ts";
+import { ANY, clusterKey, parseKey, runsKey } from "./key.ts";
+
+/** Kinds with a single gate. */
+const SINGLE: ReadonlySet<string> = new Set([clusterKey, runsKey]);
+/** Kinds whose names cannot contain a star. The key of a tag may be any text. */
+const NAMED: ReadonlySet<string> = new Set(["queue", "pool", "mutex", "semaphore"]);
 
 export function checkKey(key: unknown): void {
   checkText("The key of a gate", key);
   const { kind, name, value } = parseKey(key as string);
   const endsEarly = (name.trim() === "" && (key as string).includes(":")) || value === "";
+  if (SINGLE.has(kind) && (key as string) !== kind)
+    throw noKey(key, `There is only one gate of its kind, with the key "${kind}".`);
   if (kind === "" || endsEarly) throw noKey(key);
+  if (NAMED.has(kind) && name.includes(ANY))
+    throw noKey(
+      key,
+      `A name cannot contain "${ANY}". A limit for each value of a pool is written pool:tenant=${ANY}.`,
+    );
+  if (kind === "pool" && value !== null && isManyValues(value))
+    throw noKey(key, `"${ANY}" stands for every value, so no value begins with "${ANY}=".`);
 }
+
+/** Looks like a family within a family. No unit may ask for such a value of a pool. */
+export const isManyValues = (value: string): boolean => value.startsWith(`${ANY}=`);
 
 /** True if a unit could ask for this key, or an operator set its limit. */
 export function isKey(key: string): boolean {
@@ -20,5 +40,5 @@ export function isKey(key: string): boolean {
   }
 }
 
-export const noKey = (key: unknown): SluiceError =>
-  new SluiceError("BAD_GATE", `${shortly(key)} cannot be a gate: it is a kind and a name, like pool:gpu.`);
+export const noKey = (key: unknown, why = "A key is a kind and a name, like pool:gpu."): SluiceError =>
+  new SluiceError("BAD_GATE", `${shortly(key)} is not the key of a gate. ${why}`);

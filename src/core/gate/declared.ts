@@ -1,6 +1,6 @@
 /**
- * What apps declare about one gate. If several apps declare the same gate, the strictest limit applies. The
- * value in force follows it until an operator, or plain SQL, sets another one.
+ * The declarations of apps about one gate. If several apps declare the same gate, the strictest limit
+ * applies. The value in force follows it until an operator, or plain SQL, sets another one.
  */
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";

@@ -123,10 +123,10 @@ about("a gate that admits nobody", () => {
 
   it("has no limit yet", () => {
     const taken: Reason = { kind: "unset", gate: "pool:gpu", ahead: 0 };
-    expect(say(taken)).toBe('pool "gpu" has no limit yet, so it admits nobody');
+    expect(say(taken)).toBe('pool "gpu" has no limit yet, so it admits nothing');
     const reason: Reason = { kind: "unset", gate: "pool:gpu", undeclared: true, ahead: 0 };
     expect(say(reason)).toBe(
-      'pool "gpu" has no limit yet, so it admits nobody: start a worker of the app that declares it, or deploy that app',
+      'pool "gpu" has no limit yet, so it admits nothing: start a worker of the app that declares it, or deploy that app',
     );
     expect(remedies(reason)).toEqual([{ action: "setLimit", gate: "pool:gpu" }, { action: "deploy" }]);
   });

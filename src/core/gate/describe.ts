@@ -1,6 +1,6 @@
 /**
- * The only place where a reason becomes a sentence. The command line, HTTP, gRPC and the web all use it, so
- * they never disagree. The remedies of a wait are data, in remedy.ts.
+ * The only place where a reason becomes a sentence. Every surface uses it, so they never disagree. The
+ * remedies of a wait are data, in remedy.ts.
  */
 import { isoTime, sayDuration } from "../time.ts";
 import { draining, UNLIMITED } from "./gate.ts";
@@ -32,7 +32,7 @@ function line(reason: Reason, telling: Telling): string {
   return " ".repeat(telling.indent ?? 0) + sentence(reason, telling);
 }
 
-const UNREADABLE = "its asks cannot be read: its row in the store was damaged. It blocks nobody else";
+const UNREADABLE = "its asks cannot be read: its row in the store was damaged. Nothing else is blocked";
 
 function sentence(reason: Reason, telling: Telling): string {
   switch (reason.kind) {
@@ -46,7 +46,7 @@ function sentence(reason: Reason, telling: Telling): string {
       return `${gateTitle(reason.gate)} is paused${isZero(reason) ? " by its limit of 0" : ""}${ahead(reason.ahead)}`;
     case "unset":
       if (reason.gate === unreadableKey) return UNREADABLE;
-      return `${gateTitle(reason.gate)} ${reason.replaced ? "no longer has a limit" : "has no limit yet"}, so it admits nobody${ahead(reason.ahead)}${toDeclare(reason)}`;
+      return `${gateTitle(reason.gate)} ${reason.replaced ? "no longer has a limit" : "has no limit yet"}, so it admits nothing${ahead(reason.ahead)}${toDeclare(reason)}`;
     case "never":
       return never(reason);
     case "later":
@@ -105,7 +105,7 @@ function behind(reason: Of<"behind">, telling: Telling): string {
 
 const isRunsOwn = ({ gate }: Of<"paused">): boolean => parseKey(gate).kind === "run";
 
-/** True for a limit of 0, false for a pause next to it. */
+/** True if a limit of 0 pauses the gate, false for an explicit pause. */
 const isZero = ({ zero, room }: Of<"paused">): boolean => zero === true || room !== undefined;
 
 function busy({ workers, slots, free = 0, ahead: waiting }: Of<"busy">): string {

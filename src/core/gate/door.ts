@@ -1,4 +1,4 @@
-/** The gates of a snapshot, and their state while a line walks past them. */
+/** The gates of a snapshot, and their state during the walk along the line. */
 import type { Ask, Gate, Obstacle } from "./gate.ts";
 import { obstacle, room } from "./gate.ts";
 import type { Waiter, Watch } from "./waiter.ts";
@@ -18,16 +18,16 @@ export interface Door {
   /** Slots reserved by units in front, and the first of these units. */
   ahead: number;
   front: Waiter | undefined;
-  /** True if a unit would fit here if nothing were reserved. */
+  /** True if a unit did not fit in here only because of reserved slots. */
   holdsBack: boolean;
   /** The number of units that wait for it, for whatever reason. */
   waiting: number;
   /**
-   * A unit waits for slots of skip gates alone, this one among them. So units behind it do not get the next
-   * slot here.
+   * True if a unit waits only for slots of skip gates, and this is one of them. Units behind it do not get
+   * the next slot here.
    */
   awaited: boolean;
-  /** Heads of lanes that are overtaken by any unit that takes from here. */
+  /** Heads of lanes that watch this gate. Every unit that takes slots here overtakes them. */
   readonly watching: Watch[];
 }
 

@@ -271,7 +271,7 @@ describe("why a unit waits", () => {
     ]);
   });
 
-  it("is nothing when it starts with the next pass", () => {
+  it("is nothing when it starts in the next pass", () => {
     expect(
       explain(
         { now: 0, gates: [gate("cap", 1)], line: [unit("u1", { cap: 1 })], workers: [worker(1)] },

@@ -1,10 +1,10 @@
 /**
- * Explains why a unit does not start, as the smallest set of hurdles whose removal starts it. It calls
- * `admit` repeatedly, each time without the hurdles found so far, until the unit is admitted. Then it puts
- * back every hurdle that was not needed. So the answer is complete (the unit starts if all of it is removed)
- * and minimal (the unit does not start if only a part is), and nothing here knows the rules of `admit`. A
- * limit is removed by raising it to `room`, which includes the units ahead that then start too. Only all
- * named hurdles together start the unit.
+ * Explains why a unit does not start, as a set of hurdles whose removal starts it. It calls `admit`
+ * repeatedly, each time without the hurdles found so far, until the unit is admitted. Then it puts back every
+ * hurdle that was not needed. So the answer is complete (the unit starts if all of it is removed) and minimal
+ * (the unit does not start if one of them is left). Of up to 5 hurdles, it is the smallest such set. Nothing
+ * here knows the rules of `admit`. A limit is removed by raising it to `room`, which includes the units ahead
+ * that then start too. Only all named hurdles together start the unit.
  *
  * Explaining many units of a line asks for the same worlds repeatedly, so the plans of a world are kept
  * (`worlds.ts`). A page of a line costs little more than its last unit.
@@ -14,7 +14,8 @@
  */
 import type { Snapshot, Waiter } from "./admit.ts";
 import type { Gate } from "./gate.ts";
-import { pausedWith } from "./key.ts";
+import { parseKey, pausedWith } from "./key.ts";
+import { isWholeLine } from "./kind.ts";
 import { inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
 import { MANY } from "./reason.ts";
@@ -86,7 +87,7 @@ export class Explainer {
     const found = this.#search(unit, ask);
     const gone = least([...found.keys()], starts);
     const isFar = gone.filter(isLimit).every((hurdle) => isBehindMany(found.get(hurdle) as Reason));
-    // Nobody raises a limit for so many units, so the room is not computed.
+    // Raising a limit for so many units is no useful advice, so the room is not computed.
     const [needed, rooms] = isFar
       ? [gone, new Map<string, number>()]
       : this.#fitted(gone, this.#rooms(line, gone, ask), ask, starts);
@@ -179,7 +180,10 @@ export function explain(snapshot: Snapshot, id: string): readonly Reason[] {
   return new Explainer(snapshot).reasonsOf(id);
 }
 
-/** The smallest subset of these hurdles whose removal suffices. Removing all of them does. */
+/**
+ * A subset of these hurdles whose removal suffices. Removing all of them does. Of a few hurdles, it is the
+ * smallest such subset; of many, a subset from which none can be left out.
+ */
 function least(hurdles: readonly Hurdle[], suffice: (part: readonly Hurdle[]) => boolean): readonly Hurdle[] {
   if (hurdles.length <= 1) return hurdles;
   if (hurdles.length <= FEW) return parts(hurdles).find((part) => suffice(part)) ?? hurdles;
@@ -218,11 +222,17 @@ function roomy(reason: Reason, rooms: RaisedLimits, line: readonly Waiter[]): Re
   return isCut ? reason : ({ ...reason, room } as Reason);
 }
 
-/** In the order of the unit's asks. Reasons about workers come last. */
+/**
+ * In the order in which it is safest to remove them: the fewer units ask for a gate, the earlier. A slot that is
+ * freed at a gate of everybody goes to another unit, as long as this one is still blocked elsewhere. Reasons
+ * about workers come last, and otherwise the order is that of the unit's asks.
+ */
 function inOrderOf({ asks }: Waiter, reasons: readonly Reason[]): Reason[] {
   const place = (reason: Reason): number => {
-    if (!("gate" in reason)) return asks.length;
-    return asks.findIndex(({ gate }) => gate === reason.gate || pausedWith(gate) === reason.gate);
+    if (!("gate" in reason)) return 3 * asks.length;
+    const { gate: blocked } = reason;
+    const ask = asks.findIndex(({ gate }) => gate === blocked || pausedWith(gate) === blocked);
+    return isWholeLine(blocked) ? (parseKey(blocked).name === "" ? 2 : 1) * asks.length + ask : ask;
   };
   return [...reasons].sort((a, b) => place(a) - place(b));
 }

@@ -1,6 +1,6 @@
 /**
  * A gate: anything with a limit. The kind of a limit lives in the key ("queue:stripe", "pool:gpu") and in how
- * it is described to people. Nothing in this folder branches on it.
+ * it is described to people. `admit` does not branch on it.
  */
 import type { Place } from "./order.ts";
 
@@ -24,7 +24,7 @@ export const UNLIMITED = -1;
 
 export type Limit = number | null;
 
-/** True for a number without a meaning. Only plain SQL can write it. Its gate admits nobody. */
+/** True for a number without a meaning. Only plain SQL can write it. Its gate admits nothing. */
 export const isInvalid = (limit: number): boolean => limit < UNLIMITED;
 
 /** A gate as one snapshot shows it. `held` is derived from the rows of running units, never a counter. */
@@ -38,13 +38,13 @@ export interface Gate {
   readonly hidden?: Place | undefined;
 }
 
-/** What a unit wants from one gate. */
+/** The slots that a unit wants from one gate. */
 export interface Ask {
   readonly gate: string;
   readonly slots: number;
 }
 
-/** What stands between an ask and its gate. */
+/** The obstacle between an ask and its gate. */
 export type Obstacle = "unset" | "paused" | "never" | "full" | "behind";
 
 /**

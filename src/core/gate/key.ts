@@ -5,8 +5,8 @@
 export const clusterKey = "cluster";
 
 /**
- * The ask of units whose asks cannot be read. No such gate exists, so it admits nobody, and these units hold
- * nobody else back.
+ * Units whose asks cannot be read ask for this gate. It does not exist, so it admits nothing, and these units
+ * hold no other unit back.
  */
 export const unreadableKey = "unreadable";
 
@@ -26,7 +26,7 @@ export function mutexKey(name: string): string {
 /** Every run asks for it. */
 export const runsKey = "runs";
 
-/** Every run with this tag asks for it twice: under the key alone, and under key and value. */
+/** Every run with this tag asks for two gates: that of the key alone, and that of the key with its value. */
 export function tagKey(key: string, value?: string): string {
   return value === undefined ? `tag:${key}` : `tag:${key}=${value}`;
 }
@@ -48,6 +48,9 @@ export function runGateKey(run: string, name: string): string {
 export function pausedWith(key: string): string {
   return key.startsWith("run:") ? (key.split("/", 1)[0] as string) : key;
 }
+
+/** True for the name of a run's pause, which is not itself a gate. */
+export const isPauseOfRun = (key: string): boolean => key.startsWith("run:") && pausedWith(key) === key;
 
 /** The run that owns this gate. */
 export const pausedRun = (key: string): string => pausedWith(key).slice("run:".length);
@@ -89,7 +92,7 @@ export function familyOf(key: string): string | null {
   return formatKey({ ...parts, value: ANY });
 }
 
-/** The entry of its family, or undefined if it has no family, whatever a row without a name may say. */
+/** The entry of the gate's family. Undefined if it has no family, even if there is an entry without a name. */
 export function familyIn<T>(all: ReadonlyMap<string, T>, key: string): T | undefined {
   const family = familyOf(key);
   return family === null ? undefined : all.get(family);

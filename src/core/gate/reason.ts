@@ -1,6 +1,6 @@
 import type { Limit } from "./gate.ts";
 
-/** Behind more units than this, only time helps. A limit that would start all of them is not worth naming. */
+/** If more units than this are ahead, only time helps. A limit that would start all of them is not worth naming. */
 export const MANY = 100;
 
 /** A holder of slots of a gate, as far as the explained snapshot shows it. */
@@ -117,7 +117,7 @@ export function eachFrontOnce(reasons: readonly Reason[]): Reason[] {
   return reasons.map(prune);
 }
 
-/** Every gate that the reasons name, following `behind` to what holds the front back. */
+/** Every gate that the reasons name, including the gates that hold the fronts back. */
 export function gatesNamed(reasons: readonly Reason[]): Set<string> {
   const named = new Set<string>();
   const visit = (list: readonly Reason[]): void => {

@@ -24,7 +24,8 @@ function cures(reason: Reason): readonly Remedy[] {
     case "unset":
       return declare(reason);
     case "paused":
-      if (reason.zero) return [{ action: "resetLimit", gate: reason.gate }];
+      if (reason.zero || (isMutex(reason.gate) && reason.room !== undefined))
+        return [{ action: "resetLimit", gate: reason.gate }];
       return [reason.room === undefined ? resume(reason.gate) : setLimit(reason.gate, reason.room)];
     case "behind":
       return pastTheFront(reason);
@@ -42,6 +43,9 @@ function cures(reason: Reason): readonly Remedy[] {
   }
 }
 
+/** A mutex is for one holder, so a larger limit would break what it guards. Its holder must end. */
+const isMutex = (gate: string): boolean => parseKey(gate).kind === "mutex";
+
 /** Any worker can admit runs. */
 const isAnyQueue = (queue: string): boolean => queue === "" || queue.startsWith("@");
 
@@ -50,13 +54,14 @@ const isAnyQueue = (queue: string): boolean => queue === "" || queue.startsWith(
  * only time helps.
  */
 function raise({ gate, held, asked, ahead, room }: Of<"full">): readonly Remedy[] {
+  if (isMutex(gate)) return [];
   if (room !== undefined) return [setLimit(gate, room)];
   return ahead > 0 ? [] : [setLimit(gate, held + asked)];
 }
 
-/** A limit with room for the units ahead and for itself. If that is not known, what moves the front. */
+/** A limit with room for the units ahead and for the unit itself. If it is not known, the remedy for the front. */
 function pastTheFront({ gate, ahead, room, front }: Of<"behind">): readonly Remedy[] {
-  if (room !== undefined) return ahead > MANY ? [] : [setLimit(gate, room)];
+  if (room !== undefined && !isMutex(gate)) return ahead > MANY ? [] : [setLimit(gate, room)];
   return front.reasons.map(cures).find((found) => found.length > 0) ?? [];
 }
 

@@ -1,14 +1,14 @@
 /**
- * How much a claimer should take when slots are scarce. A worker that completes and claims in the same pass
- * would keep its slots forever. So if gates bind and other workers are hungry, it takes only up to its fair
- * share and leaves the rest to them. In balance this never holds anybody back.
+ * Limits what a claimer takes when slots are scarce. A worker that completes and claims in the same pass
+ * would keep its slots forever. So if gates bind and other workers are hungry, it takes only its fair share
+ * and leaves the rest to them. Between balanced workers this holds no worker back.
  */
 import type { GateWorker } from "./workers.ts";
 
 interface Claiming {
   /** How many units the claimer could take now. */
   readonly wanted: number;
-  /** How many more are left to others. */
+  /** The number of further units that are left to other workers. */
   readonly left: number;
   readonly me: GateWorker;
   /** Live workers that serve the same work and have free slots. */

@@ -1,4 +1,4 @@
-/** The units in line at the gates, and what is remembered about the head of a lane. */
+/** The units in line at the gates, and the marks of the heads of lanes. */
 import type { Ask } from "./gate.ts";
 import type { Place } from "./order.ts";
 
@@ -9,8 +9,8 @@ export interface Waiter extends Place {
   /** The mark of its lane. It counts only if it names this unit. */
   readonly mark?: Mark | undefined;
   /**
-   * The last unit that the snapshot knows of a longer lane. It is never admitted now, but no unit passes it
-   * unseen.
+   * The last unit that the snapshot shows of a longer lane. It is not admitted now. If it could start, the
+   * walk ends there, so that no unit overtakes the units that are not shown.
    */
   readonly frontier?: boolean;
   /** The indices of the workers that serve it. Absent if workers play no part. */
@@ -20,8 +20,8 @@ export interface Waiter extends Place {
   readonly queue?: string;
   readonly name?: string;
   /**
-   * The number of units waiting ahead of it per gate, and under "" for a worker, if the snapshot does not
-   * hold them all.
+   * The number of units that wait ahead of it, by gate, and under "" for a worker. Set if the snapshot does
+   * not show all of them.
    */
   readonly ahead?: Readonly<Record<string, number>>;
 }

@@ -1,7 +1,7 @@
 /**
- * The worlds that an explanation asks about: a line as it is, but without some of its hurdles. The walk
- * through a world decides every unit of the line, and no unit changes the decision about the units ahead. So
- * when a world is asked about again, it is walked once more, to the end of the line, and then answers for
+ * The worlds that an explanation looks at. A world is the line as it is, but without some of its hurdles. The
+ * walk through a world decides every unit of the line, and no unit changes the decision about the units
+ * ahead. So a world that is needed a second time is walked to the end of the line, and this walk then serves
  * every unit.
  */
 import type { Plan, Snapshot, Waiter } from "./admit.ts";
@@ -79,7 +79,7 @@ export class Worlds {
     const known = this.#plans.get(key);
     if (known) return known;
     const walk = (line: readonly Waiter[]): Plan => admit(this.#without(unit, line, removed, limits));
-    // The first time, nobody else may ever ask, so the walk stops at this unit.
+    // This world may never be needed again, so the first walk stops at this unit.
     if (!this.#asked.has(key)) {
       if (this.#asked.size > MOST_ASKED) this.#asked.clear();
       this.#asked.add(key);

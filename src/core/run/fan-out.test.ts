@@ -76,32 +76,32 @@ describe("the items of a step", () => {
   });
 
   test.each<[string, Items, string]>([
-    ["null", { list: from("nobody") }, "its items must be a list, but is null"],
-    ["a number", { list: from("window") }, "its items must be a list, but is a number: 4"],
-    ["a text", { list: from("text") }, 'its items must be a list, but is a string: "abc"'],
-    ["a boolean", { list: true }, "its items must be a list, but is a boolean: true"],
+    ["null", { list: from("nobody") }, "its items must be a list, but got null"],
+    ["a number", { list: from("window") }, "its items must be a list, but got a number: 4"],
+    ["a text", { list: from("text") }, 'its items must be a list, but got a string: "abc"'],
+    ["a boolean", { list: true }, "its items must be a list, but got a boolean: true"],
     [
       "an object",
       { list: from("byName") },
-      'its items must be a list, but is an object: {"ann":1,"bob":[2]}',
+      'its items must be a list, but got an object: {"ann":1,"bob":[2]}',
     ],
-    ["nothing at all", { list: NOTHING }, "its items must be a list, but is null"],
+    ["nothing at all", { list: NOTHING }, "its items must be a list, but got null"],
     [
       "something else in a zip",
       { zip: [from("users"), from("window")] },
-      "list 2 of its items must be a list, but is a number: 4",
+      "list 2 of its items must be a list, but got a number: 4",
     ],
     [
       "lists of several lengths",
       { zip: [from("users"), from("ages"), from("pair")] },
       "lists in zip(…) must have the same length, but have 3, 3, 2",
     ],
-    ["a list by its fields", { entries: from("pair") }, "its items must be an object, but is a list: [1,2]"],
-    ["null by its fields", { entries: from("nobody") }, "its items must be an object, but is null"],
+    ["a list by its fields", { entries: from("pair") }, "its items must be an object, but got a list: [1,2]"],
+    ["null by its fields", { entries: from("nobody") }, "its items must be an object, but got null"],
     [
       "a text by its fields",
       { entries: from("text") },
-      'its items must be an object, but is a string: "abc"',
+      'its items must be an object, but got a string: "abc"',
     ],
   ])("cannot be %s, and it says what came", (_, given, message) => {
     expect(() => items(given)).toThrow(badItems(message));
@@ -110,7 +110,7 @@ describe("the items of a step", () => {
   test("are shown in part where what came is long", () => {
     const long = { list: literal("x".repeat(500)) };
     expect(() => items(long)).toThrow(
-      badItems(`its items must be a list, but is a string: "${"x".repeat(78)}…`),
+      badItems(`its items must be a list, but got a string: "${"x".repeat(78)}…`),
     );
   });
 

@@ -35,12 +35,12 @@ export function itemsOf({ name, each }: GraphStep, values: Values): readonly Jso
 
 function listOf(step: string, what: string, value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
-  throw refused(step, `${what} must be a list, but is ${shown(value)}`);
+  throw refused(step, `${what} must be a list, but got ${shown(value)}`);
 }
 
 function entriesOf(step: string, value: Json): readonly Json[] {
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw refused(step, `its items must be an object, but is ${shown(value)}`);
+    throw refused(step, `its items must be an object, but got ${shown(value)}`);
   return Object.entries(value).map(([key, each]) => ({ key, value: each as Json }));
 }
 

@@ -1,6 +1,6 @@
-/** What a schedule does while a run that it started is not over yet. */
+/** The rules for a schedule while a run that it started is not over yet. */
 
-/** `allow`: nothing special · `skip`: no new run · `queue-one`: one run may wait behind the one in progress. */
+/** `allow`: start the run anyway · `skip`: start no run · `queue-one`: one run may wait behind the current one. */
 export type Overlap = "allow" | "skip" | "queue-one";
 
 export interface Active {
@@ -8,7 +8,7 @@ export interface Active {
   readonly inProgress: boolean;
 }
 
-/** The fire times that get a run. For each of them, the run of the one before is already in line. */
+/** The fire times that get a run. Unless overlap is allowed, at most one does: its run is in line for the others. */
 export function withoutOverlap(
   overlap: Overlap,
   active: Active,

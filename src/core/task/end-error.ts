@@ -8,7 +8,7 @@ interface EndError {
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
-  /** Who cancelled it: a person, "run" for its run, "onFailure" for another item of its list. */
+  /** An operator, "run" if its run cancelled it, or "onFailure" if another item of its list failed. */
   readonly by?: string;
 }
 

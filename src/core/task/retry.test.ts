@@ -52,6 +52,14 @@ describe("a failed attempt", () => {
     });
   });
 
+  it("is due at once if its code has not failed, and is bound by the attempts and the deadline all the same", () => {
+    const ended = (attempt: number, goodUntil?: number) =>
+      nextAttempt({ policy: retryPolicy({}), attempt, now: NOW, random: 0.5, goodUntil, atOnce: true });
+    expect(ended(2)).toEqual({ retry: true, at: NOW });
+    expect(ended(3)).toEqual({ retry: false, because: "attempts" });
+    expect(ended(1, NOW)).toEqual({ retry: false, because: "deadline" });
+  });
+
   it("waits the same each time when the backoff is fixed", () => {
     for (const attempt of [1, 4])
       expect(failed({ attempts: 9, backoff: "fixed", delay: "10m" }, attempt)).toEqual({

@@ -67,6 +67,8 @@ interface Failure {
   readonly goodUntil?: number | null | undefined;
   /** From [0, 1). */
   readonly random: number;
+  /** True if nothing has to rest before the next attempt, because its code has not failed. */
+  readonly atOnce?: boolean;
 }
 
 type NextAttempt =
@@ -74,9 +76,9 @@ type NextAttempt =
   | { readonly retry: false; readonly because: "attempts" | "deadline" };
 
 /** A retry that would be due at or after `goodUntil` is not scheduled. */
-export function nextAttempt({ policy, attempt, now, goodUntil, random }: Failure): NextAttempt {
+export function nextAttempt({ policy, attempt, now, goodUntil, random, atOnce }: Failure): NextAttempt {
   if (attempt >= policy.attempts) return { retry: false, because: "attempts" };
-  const at = now + delayBefore(attempt + 1, policy, random);
+  const at = atOnce ? now : now + delayBefore(attempt + 1, policy, random);
   return isOver(goodUntil, at) ? { retry: false, because: "deadline" } : { retry: true, at };
 }
 

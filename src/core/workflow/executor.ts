@@ -1,7 +1,7 @@
 /**
- * Where the steps of a run do their work, and how many at once. It can be chosen for an app, a workflow or a
- * step; the nearest choice wins. Each choice is a gate of the run that its steps ask for, such as
- * `run:<id>/workers`.
+ * The executors of steps, and how many steps of a run each may run at once. An executor can be chosen for an
+ * app, a workflow or a step; the nearest choice wins. Each choice is a gate of the run that its steps ask
+ * for, such as `run:<id>/workers`.
  */
 import { UNLIMITED } from "../gate/gate.ts";
 import type { AnyTask } from "../task/definition.ts";

@@ -82,7 +82,7 @@ export function runTags(
   return { ...workflow.tags, ...tags };
 }
 
-/** What a run asks for before it starts, and holds until it ends. */
+/** The slots that a run asks for before it starts, and holds until it ends. */
 export function runAsks(workflow: AnyWorkflow, tags: Readonly<Record<string, string>> = {}): Ask[] {
   const ofTags = Object.entries(runTags(workflow, tags)).flatMap(([key, value]) => [
     { gate: tagKey(key), slots: 1 },

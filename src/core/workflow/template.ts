@@ -16,7 +16,7 @@ export type Template = Json;
  */
 export const NOTHING: Template = Object.freeze({ $from: Object.freeze([]) });
 
-/** Where a value comes from: an output of a step, the run's input, or an item, and the path into it. */
+/** The source of a value: an output of a step, the run's input, or an item, and the path into it. */
 export type Source =
   | { readonly step: string; readonly path: readonly Key[] }
   /** How each item of a step over a list ended. */

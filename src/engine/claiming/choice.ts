@@ -75,7 +75,7 @@ function claimedAhead(usage: readonly Usage[], session: string): number {
   return ours.reduce((sum, { units }) => sum + units, 0);
 }
 
-/** In soft mode: the next units in order that we could run, to be claimed before they have their slots. */
+/** With prefetch: the next units in order that we could run, to be claimed before they have their slots. */
 function aheadOfTime(
   plan: Plan,
   line: readonly Waiter[],

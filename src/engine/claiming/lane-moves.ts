@@ -1,9 +1,11 @@
 /**
- * What a pass writes to the lanes it looked at: what they wait for, who was overtaken, and whether they stay
- * in sight. A lane parks only if there are so many lanes that the blocked ones would hide those that could
- * move.
+ * The changes that a pass writes to the lanes it looked at: the gates they wait for, their marks, and whether
+ * they stay in sight. A lane parks only if there are so many lanes that the blocked ones would hide others
+ * that could move.
  */
 import type { Plan } from "../../core/gate/admit.ts";
+import { blockingKeys } from "../../core/gate/blocking.ts";
+import type { Gate } from "../../core/gate/gate.ts";
 import { bounded } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
@@ -14,7 +16,7 @@ import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.
 import type { Standing } from "./snapshot.ts";
 import { placeOf } from "./snapshot.ts";
 
-/** Up to this many lanes are simply looked at in every pass. */
+/** Up to this many lanes, every pass looks at all of them. */
 export const CROWDED = 48;
 /** The most lanes with places at several gates that stay in sight. */
 const MOST_FRONTS = 16;
@@ -45,7 +47,7 @@ function moveOf(
   const reasons = first && plan.waiting.get(first.id);
   const undecided = first !== undefined && reasons === undefined;
   const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
-  const blocked = undecided ? lane.blocked : JSON.stringify(keysOf(reasons ?? []));
+  const blocked = undecided ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
   const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.sideBySide;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
@@ -84,7 +86,16 @@ class Parking {
     this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
   }
 
-  /** The gate it waits at from now on. None if it stays in sight. */
+  /** The keys under which the wait of the lane is recorded. */
+  blocking(lane: LaneRow, reasons: readonly Reason[]): string[] {
+    const gateOf = (key: string): Gate | undefined => {
+      const row = this.#gates.get(key);
+      return row && { ...row, held: this.#plan.held.get(key) ?? 0 };
+    };
+    return blockingKeys(reasons, gateOf, (key) => slotsAt(lane, key));
+  }
+
+  /** The gate on which the lane parks. Undefined if the lane stays in sight. */
   gateFor(lane: LaneRow, reasons: readonly Reason[]): string | undefined {
     if (!this.isCrowded && lane.state !== "parked") return undefined;
     const at = reasons.filter(
@@ -93,31 +104,28 @@ class Parking {
     const isNear = reasons.some((reason) => "gate" in reason && this.#parksOn(reason.gate));
     if (at.length === 0 && isNear) return this.stays(lane);
     const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#gates.get(gate)?.line === "skip");
-    // A unit that waits at a cap has no place in the line of a lock, so nobody misses it there.
+    // A unit that waits at a cap has no place in the line of a lock, so no decision at the lock needs it.
     if (out.length > 0) return keep(lane, out);
     if (at.length === 0 || this.#isFront(lane)) return undefined;
     const full = at.filter(({ kind }) => kind === "full");
     return keep(lane, full.length > 0 ? full : at);
   }
 
-  /** No lane parks on a gate whose free slots are only left to others: they may not come. */
+  /** A lane does not park on a gate whose free slots were only left to other workers: they may not take them. */
   #isReal(lane: LaneRow, { kind, gate }: GateReason): boolean {
     return kind !== "full" || (this.#plan.free.get(gate) ?? 0) < slotsAt(lane, gate);
   }
 
   /**
    * For a lane that does not wait or was not decided. It stays parked while its gate has no room for it. Once
-   * the gate has room, nothing would ever call the lane from there, so it comes into sight.
+   * the gate has room, nothing would wake the lane there, so it comes into sight.
    */
   stays(lane: LaneRow): string | undefined {
     if (lane.state !== "parked" || lane.parked === null) return undefined;
     return (this.#plan.free.get(lane.parked) ?? 0) < slotsAt(lane, lane.parked) ? lane.parked : undefined;
   }
 
-  /**
-   * All units of a line wait for some gates alike. Parking on such a gate helps only the units of other
-   * queues.
-   */
+  /** Some gates are asked for by every unit of a line. Parking on such a gate helps only the units of other queues. */
   #parksOn(key: string): boolean {
     return !isWholeLine(key) || (this.#hasSeveralQueues && key.startsWith("queue:"));
   }

@@ -1,6 +1,6 @@
 /**
- * Puts a page of a line through the same `admit` as the pass: which units would start now, and why each other
- * one does not.
+ * Applies the same `admit` as the pass to a page of a line: which units would start now, and why the others
+ * would not.
  */
 import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
@@ -22,7 +22,7 @@ export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   return admit(snapshotOf(view, view.heads, supposed));
 }
 
-/** Why each unit of the page waits. Empty for a unit that starts with the next pass. */
+/** The reasons why each unit of the page waits. Empty for a unit that starts in the next pass. */
 export function reasonsInLine(view: LineView): ReadonlyMap<string, readonly Reason[]> {
   const snapshot = snapshotOf(view, [...view.front, ...view.heads]);
   const counted = countAhead(view, snapshot.line);

@@ -1,6 +1,6 @@
 /**
- * Which parked lanes the next pass looks at, with all their gates locked. The lanes are not opened for that:
- * a lane stays parked until it is decided, so a look without result leaves no trace.
+ * Chooses the parked lanes that the next pass looks at, with all their gates locked. A lane stays parked
+ * until it is decided, so a look without a result changes nothing.
  */
 import type { Plan } from "../../core/gate/admit.ts";
 import { room } from "../../core/gate/gate.ts";
@@ -25,9 +25,9 @@ interface Outcome {
 }
 
 /**
- * Takes parked lanes in order, as many as fit into the slots left at their gate. It also takes lanes that a
- * line keeps slots for, before others overtake them unseen. A lane held up by the whole line or by its
- * workers is left out if lanes in sight wait for the same thing and could take the slots.
+ * Takes parked lanes in order, as many as fit into the slots left at their gate. It also takes lanes for
+ * which a line keeps slots, so that others do not overtake them unseen. It leaves out a lane that is held up
+ * by the whole line or by its workers, if lanes in sight wait for the same thing and could take the slots.
  */
 export function nextOf(outcome: Outcome): LaneRow[] {
   const { view, plan } = outcome;
@@ -41,7 +41,7 @@ export function nextOf(outcome: Outcome): LaneRow[] {
     const gate = lane.parked ?? "";
     const slots = slotsAt(lane, gate);
     const left = free.get(gate) ?? 0;
-    // Units were passed over for its sake and wait until it is looked at.
+    // Units were passed over because of this lane. They wait until a pass has looked at it.
     if (plan.unseen.has(gate)) return true;
     if (left < slots) return left > 0 && front(gate, slots);
     const isSpokenFor = (hold: string): boolean =>
@@ -53,8 +53,9 @@ export function nextOf(outcome: Outcome): LaneRow[] {
 }
 
 /**
- * Gates of which this pass took some slots, but not all. Their lists were cut to what was free before, so
- * they may not show a lane that fits into the rest. This needs something to be taken, so it comes to an end.
+ * Gates where this pass took some of the free slots, but not all. The lists of lanes parked there were cut to
+ * the slots that were free before, so a lane that fits into the rest may be missing. Another look requires
+ * that slots were taken, so the looks come to an end.
  */
 export function againOf({ view, standing, plan, gone }: Outcome): string[] {
   const taking = standing.filter(({ units }) => units.some(({ id }) => gone.has(id)));
@@ -64,8 +65,8 @@ export function againOf({ view, standing, plan, gone }: Outcome): string[] {
 }
 
 /**
- * Parked lanes that were named and stay parked although there is room: a unit that comes before them has not
- * started yet.
+ * Parked lanes that this pass looked at and that stay parked although there is room, because a unit ahead of
+ * them has not started yet.
  */
 const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
   const moved = new Map(moves.map((move) => [move.lane, move.parked]));
@@ -75,8 +76,8 @@ const undecided = ({ standing, moves }: Outcome): LaneRow[] => {
 };
 
 /**
- * The slots that lanes in sight would take if the whole line moved or a worker were free, by what they wait
- * for.
+ * The slots that lanes in sight could take at each gate, by obstacle. Only lanes count that are held up by
+ * nothing but gates of the whole line and busy or missing workers.
  */
 function inSight({ view, standing, plan, gone }: Outcome): Map<string, Map<string, number>> {
   const ready = new Map<string, Map<string, number>>();
@@ -98,7 +99,7 @@ const isOfAll = (reason: Reason): boolean =>
 
 const isForWorkers = ({ kind }: Reason): boolean => kind === "busy" || kind === "noWorker";
 
-/** What holds up more than this lane: a gate of the whole line, or the workers that serve it. */
+/** Names an obstacle that holds up more than this lane: a gate of the whole line, or the workers that serve it. */
 const holdOf = (reason: Reason, lane: LaneRow, view: View): string =>
   "gate" in reason ? reason.gate : servedBy(lane, view);
 
@@ -109,7 +110,7 @@ const holdsOf = (lane: LaneRow, view: View): string[] => [
 
 const servedBy = (lane: LaneRow, { sessions }: View): string => `workers ${serving(sessions, lane)}`;
 
-/** Tells whether a line keeps slots for a unit that waits for more than are free. */
+/** Says whether a line keeps slots for a unit that needs more than are free. */
 function frontAt(view: View): (gate: string, slots: number) => boolean {
   const held = heldPerGate(view.usage);
   const rows = new Map(view.gates.map((row) => [row.key, row]));

@@ -25,7 +25,8 @@ export class Offers {
   }
 
   /**
-   * A worker that looked for new arrivals while we had them locked found nothing and would not look again.
+   * Arrivals count too: a worker that looked for them while we had them locked found nothing and would not
+   * look again.
    */
   tell({ forOthers, plan }: Decision, arrived: readonly LaneSpec[]): void {
     const fresh = new Set(forOthers.filter((id) => !this.#offered.has(id)));

@@ -1,4 +1,4 @@
-/** The picture of one pass: turns what the store has shown into what `admit` decides on. */
+/** The picture of one pass: turns rows of the store into the input of `admit`. */
 import type { Snapshot, Waiter } from "../../core/gate/admit.ts";
 import type { Gate } from "../../core/gate/gate.ts";
 import type { GateWorker } from "../../core/gate/workers.ts";
@@ -17,7 +17,7 @@ interface PassSnapshot extends Snapshot {
 }
 
 export interface Picture {
-  /** What the store has shown, without the lanes that were set aside. */
+  /** The rows that the store has shown, without the lanes that were set aside. */
   readonly view: View;
   readonly snapshot: PassSnapshot;
   readonly standing: readonly Standing[];
@@ -40,7 +40,7 @@ export function pictureOf(seen: View, scope: Scope, seat: Seat, report: Report):
     line: [...waitersOf(standing, view.sessions), ...prefetchedWaiters(view, standing, me)],
     workers: crewOf(view, me, seat, report),
     me,
-    // Lanes beyond are served in their turn. Lanes without waiting units hold nobody up.
+    // Lanes beyond this look keep their turn. An unread lane without waiting units holds nothing up.
     horizon: horizonOf([
       ...unread.filter((lane) => view.heads.some((head) => head.lane === lane.id)),
       ...beyondOf(view, me),
@@ -49,7 +49,7 @@ export function pictureOf(seen: View, scope: Scope, seat: Seat, report: Report):
   return { view, snapshot, standing, expire, unread };
 }
 
-/** All live workers. For ourselves, we know better than the store what is in use. */
+/** All live workers. Our own report knows better than the store how many slots we use. */
 function crewOf(view: View, me: number, seat: Seat, report: Report): GateWorker[] {
   return workersOf(view.sessions, view.usage).map((worker, index) =>
     index === me
@@ -78,8 +78,8 @@ function withHidden(gates: readonly Gate[], view: View): Gate[] {
 }
 
 /**
- * If very many lanes of others are around, the first of them stand for all, so that they do not keep us from
- * our own.
+ * If there are very many lanes of other workers, the first of them stand for all, so that the others do not
+ * hold up our own lanes.
  */
 function beyondOf({ lanes, beyond, sessions }: View, me: number): readonly LaneRow[] {
   const isOurs = (lane: LaneRow): boolean => doesServe(sessions[me]?.serves ?? "{}", lane);

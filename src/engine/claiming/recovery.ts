@@ -53,7 +53,7 @@ export function revocation(claim: Claimed, error: object, now: number): Revoked 
 
 const isOver = (to: Recovery["to"]): boolean => to !== "waiting" && to !== "retry";
 
-/** What the end of a claim means for its run, if it is a step of one. */
+/** The news that the end of a claim leaves for its run, if it is a step of a run. */
 export function newsOfStep(
   { options, lane }: Pick<Claimed, "options"> & Partial<Pick<Claimed, "lane">>,
   hasSucceeded: boolean,

@@ -8,7 +8,7 @@ import { inByteOrder } from "../../core/text.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { GateRow } from "../../store/store.ts";
 
-/** A forgotten gate is only read again. */
+/** A forgotten gate costs only another read. */
 const MOST_GATES = 10_000;
 const MOST_QUEUED = 64;
 const ANY = { limit: UNLIMITED, paused: false } as const;

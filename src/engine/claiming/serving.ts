@@ -1,8 +1,8 @@
-/** Tells which sessions serve a lane: each session says which queues and tasks it runs. */
+/** Finds the sessions that serve a lane. Each session names the queues and the tasks that it runs. */
 import type { SessionRow } from "../../store/store.ts";
 import { NOTHING_SERVED, RUNS } from "../../store/store.ts";
 
-/** The most lanes of others in sight, so that they never crowd out our own. */
+/** The most lanes of other workers in sight, so that they never crowd out our own. */
 export const MOST_FOREIGN = 16;
 
 interface Serves {
@@ -14,7 +14,7 @@ export function servesText(queues: readonly string[], tasks: readonly string[]):
   return JSON.stringify({ queues, tasks });
 }
 
-/** A session that says this runs every task of its queues. */
+/** A session that names this task runs every task of its queues. */
 const ANY = "*";
 
 const parsed = new Map<string, Serves>();
@@ -28,7 +28,7 @@ function servesOf(text: string): Serves {
   return serves;
 }
 
-/** A damaged row serves nothing and stops nobody. */
+/** A session with a damaged row serves nothing. The other sessions are not affected. */
 function read(text: string): Serves {
   try {
     const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
@@ -60,10 +60,7 @@ export function serving(
   return found;
 }
 
-/**
- * The same, for explanations. The session that holds runs never ends, but only a live process can admit them,
- * and each worker is one.
- */
+/** The same, for explanations. The session `@runs` never ends, but only a live worker process can admit runs. */
 export function attending(
   sessions: readonly SessionRow[],
   lane: { readonly queue: string; readonly task: string },
@@ -71,7 +68,7 @@ export function attending(
   return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);
 }
 
-/** True if a live worker admits runs and moves them on. A worker that is stopping does not. */
+/** True if a live worker admits and advances runs. A worker that is stopping does not. */
 export const isAttended = (sessions: readonly Pick<SessionRow, "id" | "serves">[]): boolean =>
   sessions.some((session) => session.id !== RUNS && isAtWork(session));
 

@@ -9,7 +9,10 @@ import { DataError, isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { AsideRow, Finished, LostRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
 
-/** If this many all seem to blame, the cause is something else that they have in common. */
+/**
+ * If this many lanes fail and none succeeds, they are not to blame. The cause is something that they have in
+ * common.
+ */
 const TOO_MANY = 8;
 
 /** If the decision fails, the data it was shown is to blame. */
@@ -94,7 +97,7 @@ export async function setAsideLanes(
   return putAside(store, lanes, await culprits(lanes, attempt));
 }
 
-/** Finds claims of lost holders that cannot be recovered and sets their lanes aside. */
+/** Finds lost claims that cannot be recovered, and sets their lanes aside. */
 export async function setAsideLost(
   store: Store,
   scope: Scope,

@@ -1,6 +1,6 @@
 /**
- * Which lanes a claimer looks at, and which gates it therefore locks. This is only a memory of what the last
- * passes saw. A lane missing here is found again through the store, so an error loses nothing.
+ * Chooses the lanes that a claimer looks at, and so the gates that it locks. It is only a memory of the last
+ * passes. A lane that is missing here is found again through the store, so an error loses nothing.
  */
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
@@ -17,9 +17,9 @@ import { placeOf } from "./snapshot.ts";
 const MOST_LANES = 64;
 const LOOKAHEAD = 32;
 const FEW_LANES = 4;
-/** Further lanes, of units that finished. A union in SQLite has at most 500 parts. */
+/** The most further lanes, those of units that finished. A union in SQLite has at most 500 parts. */
 const MOST_FINISHED = 200;
-/** Further parked lanes, and gates that the poll has named. */
+/** The most further parked lanes, and the most gates named by the poll. */
 const MOST_NEXT = 32;
 const MOST_TOLD = 64;
 const MOST_ASIDE = 1_000;
@@ -35,7 +35,7 @@ const UNKNOWN_PLACE: Place = { rank: 0, priority: Number.MAX_SAFE_INTEGER, at: 0
 export class Sight {
   readonly #serves: (lane: LaneSpec) => boolean;
   readonly #lanes = new Map<string, Known>();
-  /** Lanes that do not concern us, until they share with ours a gate that can bind. */
+  /** Lanes that do not concern us. A lane concerns us once it shares with ours a gate that can bind. */
   readonly #aside = new Map<string, LaneSpec>();
   readonly #queues: Set<string>;
   /** Queues that other live sessions serve. */
@@ -66,7 +66,7 @@ export class Sight {
     }
   }
 
-  /** Those of these lanes that are in sight. */
+  /** The given lanes that are in sight. */
   known(lanes: readonly { readonly id: string }[]): LaneSpec[] {
     return lanes.flatMap(({ id }) => this.#lanes.get(id) ?? []);
   }
@@ -82,7 +82,7 @@ export class Sight {
     this.stir();
   }
 
-  /** Lanes that stood in the way of a decision turned out not to concern us. */
+  /** Lanes that held up a decision turned out not to concern us. */
   #cleared = false;
 
   /** Something has happened, so every lane may be different now. */
@@ -90,7 +90,7 @@ export class Sight {
     this.#looked.clear();
   }
 
-  /** True if there is something that was not looked at since. */
+  /** True if there is a lane or a gate that is still to be looked at. */
   get hasNews(): boolean {
     return (
       this.#cleared || this.#told.length > 0 || this.#choose(NOBODY).some(({ id }) => !this.#looked.has(id))
@@ -102,7 +102,7 @@ export class Sight {
     return this.#lanes.size > CROWDED;
   }
 
-  /** What to look at now. Lanes in `always` come first. */
+  /** The lanes and gates to look at now. Lanes in `always` come first. */
   scope(
     always: ReadonlySet<string>,
     budget: number,
@@ -135,7 +135,7 @@ export class Sight {
     };
   }
 
-  /** Lanes of units that just finished are always included: they freed gates that others may be parked on. */
+  /** Lanes of units that just finished are always included: other lanes may be parked on the gates that they freed. */
   #choose(always: ReadonlySet<string>): Known[] {
     const next = [...this.#next.values()];
     const all = [...this.#lanes.values()].filter(({ id }) => !this.#next.has(id));
@@ -152,14 +152,14 @@ export class Sight {
     return [...next, ...first, ...best];
   }
 
-  /** As many units as could start, and one more to know whether the lane goes on. */
+  /** The number of units to read: as many as could start, and one more to know whether the lane has more. */
   #want(lane: Known, lanes: number, budget: number): number {
     const queued = Math.max(2, this.#gates.queuedFor(lane));
     if (!lane.flows && lanes > FEW_LANES) return queued;
     return Math.max(queued, Math.min(budget, this.#gates.mostOf(lane)) + 1);
   }
 
-  /** After a pass: replaces what was believed by what was seen. */
+  /** Updates the memory with the rows that a pass has seen. */
   learn(view: View, scope: Scope, decision: Decision): void {
     this.#gates.learn(view.gates);
     this.#elsewhere = queuesServed(view.sessions);
@@ -182,15 +182,15 @@ export class Sight {
     this.#unread = new Set(decision.unread.map(({ id }) => id));
     this.#takeNext(decision.next, decision.again);
     this.#setAside();
-    // Nothing behind these lanes was decided. If there are more of them than we remember, this is normal and
-    // no news.
+    // Nothing behind these lanes was decided. If there are more such lanes than we remember, this is normal
+    // and no reason for another pass.
     this.#cleared = this.#aside.size < MOST_ASIDE && view.beyond.some(({ id }) => this.#aside.has(id));
     this.#forgetTheLast();
   }
 
   /**
-   * Takes the lanes first that were not looked at yet. If there is no room for some, their gates are looked
-   * at once more.
+   * Takes first the lanes that were not looked at yet. If there is no room for some of them, their gates are
+   * looked at once more.
    */
   #takeNext(lanes: readonly LaneRow[], again: readonly string[]): void {
     const fresh = lanes.filter(({ id }) => !this.#looked.has(id));

@@ -1,4 +1,4 @@
-/** Turns what the store saw into what `admit` decides on. The pass and the explanation share it. */
+/** Turns rows of the store into the input of `admit`. The pass and the explanation share it. */
 import type { Mark, Waiter } from "../../core/gate/admit.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { bounded, room } from "../../core/gate/gate.ts";
@@ -46,7 +46,7 @@ export function workersOf(sessions: readonly SessionRow[], usage: readonly Usage
 
 /**
  * A lane can be decided only if each of its gates was locked by this pass or cannot bind. A gate that the
- * pass wanted to lock and that does not exist is not set: its units wait for it, and nobody else waits for
+ * pass wanted to lock but that does not exist is unset: its units wait for it, and no other unit waits for
  * them.
  */
 export function isReadable(

@@ -1,4 +1,4 @@
-/** Claiming on a store: each exchange is one pass, decided here and written there. */
+/** Claims units of a store. Each exchange is one pass: the decision is made here, and the store writes it. */
 import type { EventKind } from "../../core/event.ts";
 import type { Hear } from "../../core/hint.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
@@ -14,9 +14,12 @@ import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
 import { Sight } from "./sight.ts";
 
-/** In between, PostgreSQL may walk over a few hundred dead index entries, which costs little. */
+/**
+ * Heads are corrected this often. In between, PostgreSQL may walk over a few hundred dead index entries,
+ * which costs little.
+ */
 const REHEAD_EVERY = 8;
-/** A pass that takes this many at once corrects the head every time. */
+/** A pass that wants more units of a lane than this always corrects the heads. */
 const LONG = 64;
 
 const HALVES_FROM = 100;
@@ -26,7 +29,7 @@ const FEW_ARRIVALS = 32;
 
 const UNREADABLE = "its asks cannot be read";
 
-/** What a pass was shown, and what it decided. */
+/** The view of a pass, and its decision. */
 interface Seeing {
   view?: View;
   decision?: Decision;
@@ -37,8 +40,8 @@ export class StoreClaims implements Claims {
   readonly #seat: Seat;
   readonly #sight: Sight;
   /**
-   * The lanes of our own claims by epoch, including claims whose code is stopping. The slots they free are
-   * looked at first.
+   * The lanes of our own claims by epoch, including claims whose code is stopping. A pass looks first at the
+   * lanes of finished claims.
    */
   readonly #laneOf = new Map<number, LaneSpec>();
   readonly #serves: string;
@@ -53,8 +56,8 @@ export class StoreClaims implements Claims {
     this.#store = store;
     this.#seat = seat;
     this.#offers = new Offers(store);
-    // From this many slots on, one half runs here while the store works on the other. A store in this process
-    // cannot overlap.
+    // With this many slots, one half of the tasks runs here while the store works on the other half. A store
+    // in this process cannot overlap.
     this.atOnce = seat.slots >= HALVES_FROM && store.capabilities.passesAtOnce ? 2 : 1;
     this.#serves = servesText(seat.queues, seat.tasks);
     this.#sight = new Sight(seat.queues, (lane) => doesServe(this.#serves, lane));
@@ -149,11 +152,11 @@ export class StoreClaims implements Claims {
     this.#passes += 1;
     if (report.hinted || report.finished.length > 0) this.#sight.stir();
     const finished = report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? []);
-    // In soft mode the lanes of our own waiting claims are always included, too: they may start now.
+    // With prefetch, the lanes of our own waiting claims are always included: these claims may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
     const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
-    // Only the claims ahead that are still missing need to be looked for.
+    // A pass looks only for the prefetched claims that are still missing.
     const ahead = Math.max(0, this.#laneOf.size - report.active - report.finished.length);
     const budget = report.draining ? 0 : free + Math.max(0, this.#seat.prefetch - ahead);
     const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
@@ -164,7 +167,8 @@ export class StoreClaims implements Claims {
       started: report.started,
       sideBySide: sight.sideBySide && this.#passes % REHEAD_EVERY !== 0,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
-      // Without a hint nothing new can be in line, but we look now and then anyway.
+      // Without a hint, there should be nothing new in line. A hint may be lost, so we also look now and
+      // then.
       intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
     };
   }
@@ -205,7 +209,7 @@ export class StoreClaims implements Claims {
     };
   }
 
-  /** Lanes whose asks cannot be read. */
+  /** Sets aside lanes whose asks cannot be read. */
   async #setAsideUnreadable(): Promise<AsideRow[]> {
     const lanes = [...this.#unreadable.values()].filter(({ state }) => state !== "aside");
     this.#unreadable.clear();
@@ -254,7 +258,7 @@ export class StoreClaims implements Claims {
 /** The attempt is over but its code still runs, so its slot is still in use. */
 const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;
 
-/** A pass that changed nothing is not repeated at once, however much it could not see. */
+/** True if the pass changed something. If not, it is not repeated at once, even if it could not see everything. */
 function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {
   const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
   // A head that was too early may have hidden everything behind it. Marks and parking are no progress.

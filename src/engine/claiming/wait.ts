@@ -1,12 +1,12 @@
 /**
- * Why a unit waits now, and what it waited for before. It asks the same `admit` as the pass, on what the
- * store shows.
+ * Finds why a unit waits now, and which gates it waited for before. It applies the same `admit` as the pass
+ * to the rows of the store.
  */
 import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import { explain } from "../../core/gate/explain.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
-import { familyOf, pausedWith } from "../../core/gate/key.ts";
+import { familyOf } from "../../core/gate/key.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
 import type { Stay } from "../../store/in-line.ts";
@@ -22,8 +22,8 @@ export interface Wait {
 }
 
 /**
- * The smallest set of obstacles between a unit and its start: with all of them gone it starts; with only some
- * gone it does not.
+ * The obstacles between a unit and its start. With all of them gone it starts; with one of them left it does
+ * not.
  */
 export function reasonsOf(view: WaitView): readonly Reason[] {
   const { task } = view;
@@ -103,8 +103,8 @@ function standingOf({ lanes, heads, now }: WaitView) {
 }
 
 /**
- * Counts units ahead in lanes that wait only for the same workers. The head of a lane tells; the rest of it
- * waits alike.
+ * Counts units ahead in lanes that wait only for the same workers. The head of a lane decides, because all
+ * units of a lane wait for the same gates.
  */
 function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   const isHeldBack = (lane: LaneRow): boolean => {
@@ -117,13 +117,13 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
   return view.ahead.reduce((sum, { lane, units }) => sum + (lanes.has(lane) ? units : 0), 0);
 }
 
-/** Adds to the reasons what the store knows about their causes. */
+/** Adds the causes of the reasons, as far as the store knows them. */
 export const withCauses = (
   reasons: readonly Reason[],
   view: Pick<WaitView, "gates" | "usage" | "holders">,
 ): Reason[] => reasons.map((reason) => withCause(modest(reason), view));
 
-/** Behind this many, only time helps. A limit that lets all of them start is not worth suggesting. */
+/** If more units than this are ahead, only time helps. A limit that lets all of them start is not worth suggesting. */
 const MANY = 100;
 
 function modest(reason: Reason): Reason {
@@ -132,7 +132,10 @@ function modest(reason: Reason): Reason {
   return rest;
 }
 
-/** A limit of 0 can be reset if an app has declared another limit and that one has room. */
+/**
+ * A limit of 0 can be reset if an app has declared another limit and that one has room. A value without a
+ * limit of its own is paused by its family's, so the family is named.
+ */
 function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly GateInfo[]): Reason {
   const { room = 1, zero: _, ...rest } = reason;
   const own = gates.find(({ key }) => key === reason.gate);
@@ -140,7 +143,7 @@ function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly 
   const isInherited = family?.limit === 0 && own?.declared === null && own.setBy === null;
   const { key: gate, declared } = (isInherited ? family : own) ?? { key: reason.gate, declared: null };
   const isEnough = declared === UNLIMITED || (declared ?? 0) >= room;
-  return isEnough && declared ? { ...rest, gate, zero: true } : { ...rest, room };
+  return isEnough && declared ? { ...rest, gate, zero: true } : { ...rest, gate, room };
 }
 
 /** Adds the cause: the holders of a full gate, or the limit of 0 of a paused one. */
@@ -193,10 +196,3 @@ export function waitsOf(laneEvents: readonly EventRow[], from: number, until: nu
 /** The waits of each stay in line. Between two stays the unit was running or delayed. */
 export const waitsIn = (laneEvents: readonly EventRow[], stays: readonly Stay[], now: number): Wait[] =>
   stays.flatMap(({ from, until }) => waitsOf(laneEvents, from, until ?? now));
-
-/** A gate without a limit makes nobody wait. If one of a run's own gates did, the run was paused. */
-export function namingPauses(waits: readonly Wait[], gates: readonly GateInfo[]): Wait[] {
-  const unlimited = new Set(gates.flatMap(({ key, limit }) => (limit === UNLIMITED ? [key] : [])));
-  const named = (key: string): string => (unlimited.has(key) ? pausedWith(key) : key);
-  return waits.map((wait) => ({ ...wait, gates: [...new Set(wait.gates.map(named))] }));
-}

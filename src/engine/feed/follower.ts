@@ -4,7 +4,7 @@
  * started together afterwards.
  */
 import type { Env } from "../../env/env.ts";
-import { keepFor } from "../../store/feed.ts";
+import { turn } from "../../env/timers.ts";
 import type { Change, FeedCursor, Interest, Page, Store } from "../../store/store.ts";
 import { Loop } from "../loop.ts";
 import type { Hearing } from "./member.ts";
@@ -43,9 +43,12 @@ export class FeedFollower {
     );
   }
 
-  /** Follows from now on: the member hears every change committed after this resolves. */
-  async join(interest: Interest, hearing: Hearing, keepMs = 0): Promise<Member> {
-    const member = new Member(interest, keepFor(keepMs), hearing);
+  /**
+   * Follows from now on: the member hears every change committed after this resolves. With `keepMs`, its
+   * listener stays for that time after it has left.
+   */
+  async join(interest: Interest, hearing: Hearing, keepMs?: number): Promise<Member> {
+    const member = new Member(interest, keepMs, hearing);
     await new Promise<void>((begun, failed) => {
       this.#joining.push({ member, begun, failed });
       if (!this.#isJoining) void this.#joinAll();
@@ -88,17 +91,19 @@ export class FeedFollower {
     }));
     const start = listeners.length > 0 ? await this.#store.follow(listeners) : this.#position;
     if (start === undefined) throw expired("nobody follows it any more");
-    for (const [key, id] of ids) this.#shared.set(key, id);
+    // A listener whose members have all left meanwhile is not renewed, so no member may share it.
+    for (const member of fresh)
+      if (this.#members.has(member)) this.#shared.set(keyOf(member), ids.get(keyOf(member)) as string);
     for (const member of members) {
-      const isFresh = ids.has(keyOf(member));
-      member.begin(known(member) as string, isFresh ? start : (this.#position ?? start));
+      const id = ids.get(keyOf(member));
+      member.begin(id ?? member.listener, id === undefined ? (this.#position ?? start) : start);
     }
     await this.#run(start);
   }
 
-  /** Continues at a cursor. The member hears everything that came since before this resolves. */
-  async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs = 0): Promise<Member> {
-    const member = new Member(interest, keepFor(keepMs), hearing);
+  /** Continues at a cursor. Before this resolves, the member has heard everything that came after the cursor. */
+  async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs?: number): Promise<Member> {
+    const member = new Member(interest, keepMs, hearing);
     const id = this.#env.newId();
     if (!(await this.#store.resume({ ...interest, id, keepMs: member.keepMs }, from)))
       throw expired("the cursor is too old, or belongs to another filter");
@@ -109,20 +114,24 @@ export class FeedFollower {
       if (!page.alive.has(id)) throw expired("its listener was forgotten");
       member.hear(page.changes);
       if (!page.more && member.position >= (this.#position ?? 0)) break;
+      await turn();
     }
     this.#members.add(member);
     await this.#run(member.position);
     return member;
   }
 
-  /** A listener with a keep time stays for that time if `isKept`. */
-  leave(member: Member, isKept = false): void {
+  /**
+   * However a member leaves, a listener that a cursor may be resumed from stays until its keep time is over. So
+   * an orderly stop loses no more than a crash.
+   */
+  leave(member: Member): void {
     member.leave();
     const { listener } = member;
     if (this.#members.delete(member) && listener !== "" && !this.#listeners().includes(listener)) {
       if (this.#shared.get(keyOf(member)) === listener) this.#shared.delete(keyOf(member));
       // The store forgets it anyway; this only makes it sooner.
-      if (!isKept) void this.#store.unfollow([listener]).catch(() => {});
+      if (!member.isKept) void this.#store.unfollow([listener]).catch(() => {});
     }
     this.#stopWhenAlone();
   }
@@ -133,11 +142,13 @@ export class FeedFollower {
   }
 
   async #run(start: number): Promise<void> {
+    // All members have left meanwhile.
+    if (this.#members.size === 0) return;
     this.#pace.hasten();
     if (this.#rest) return this.#loop.wake();
     this.#position = start;
     this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
-    // If hints are not available, the poll finds what is new.
+    // If hints are not available, the poll finds new changes.
     const deaf = this.#store
       .listen((hint) => hint === "feed" && this.#pace.soon())
       .catch(() => async () => {});
@@ -205,8 +216,8 @@ export class FeedFollower {
   }
 }
 
-const keyOf = ({ interest: { topics, run, task, queue }, keepMs }: Member): string =>
-  JSON.stringify([topics, run, task, queue, keepMs]);
+const keyOf = ({ interest: { topics, run, task, queue }, keepMs, isKept }: Member): string =>
+  JSON.stringify([topics, run, task, queue, keepMs, isKept]);
 
 /** Positions are consecutive. A missing one must not go unnoticed. */
 function check({ lapsed, changes }: Page, after: number): void {

@@ -1,6 +1,6 @@
 /** One follower per store followed in this process. */
-import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
+import { closed } from "../../store/lifetime.ts";
 import type { Store } from "../../store/store.ts";
 import { FeedFollower } from "./follower.ts";
 
@@ -14,5 +14,5 @@ export function followerOf(store: Store, env: Env): FeedFollower {
 
 /** Tells the remaining members that the store is closed. */
 export function closeFeed(store: Store): void {
-  followers.get(store)?.close(new SluiceError("STORE_CLOSED", "The store was closed."));
+  followers.get(store)?.close(closed());
 }

@@ -1,6 +1,6 @@
 /** One member that follows the feed in this process. */
 import { SluiceError } from "../../core/error.ts";
-import { wants } from "../../store/feed.ts";
+import { keepFor, wants } from "../../store/feed.ts";
 import type { Change, Interest } from "../../store/store.ts";
 
 export interface Hearing {
@@ -13,23 +13,33 @@ export interface Hearing {
 export class Member {
   readonly interest: Interest;
   readonly keepMs: number;
+  /** Its listener stays for `keepMs` when it leaves, because its reader may resume from a cursor. */
+  readonly isKept: boolean;
   readonly #hearing: Hearing;
   /** Changes that came before its start position was known. */
   #early: Change[] | undefined = [];
   #position = -1;
+  #since = -1;
   #isOver = false;
   /** The listener that records changes for it. */
   listener = "";
 
-  constructor(interest: Interest, keepMs: number, hearing: Hearing) {
+  /** Without `keepMs`, no reader resumes from a cursor. */
+  constructor(interest: Interest, keepMs: number | undefined, hearing: Hearing) {
     this.interest = interest;
-    this.keepMs = keepMs;
+    this.keepMs = keepFor(keepMs ?? 0);
+    this.isKept = keepMs !== undefined;
     this.#hearing = hearing;
   }
 
   /** The member has heard everything it wants up to this position. */
   get position(): number {
     return this.#position;
+  }
+
+  /** The position where it began. */
+  get since(): number {
+    return this.#since;
   }
 
   get isOver(): boolean {
@@ -39,6 +49,7 @@ export class Member {
   begin(listener: string, position: number): void {
     this.listener = listener;
     this.#position = position;
+    this.#since = position;
     const early = this.#early ?? [];
     this.#early = undefined;
     this.hear(early);

@@ -1,6 +1,6 @@
 /**
- * How often the feed is looked at: soon after a hint; without hints less and less often, but at least once a
- * second.
+ * Decides when to look at the feed: soon after a hint, and without hints less and less often, but at least
+ * once a second.
  */
 import type { Cancel, Env } from "../../env/env.ts";
 

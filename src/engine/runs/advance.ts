@@ -1,6 +1,6 @@
 /**
- * The decision of one look at runs: what follows in each, or what has to be read first. It awaits nothing and
- * keeps nothing.
+ * The decision of one look at runs: the moves of each run, or the data that has to be read first. It awaits
+ * nothing and keeps nothing.
  */
 import type { Advance, Results, RunMove, RunSeen } from "../../store/runs.ts";
 import { nothing, RunLook } from "./run-look.ts";

@@ -1,12 +1,11 @@
 /**
- * Admits runs and moves them on. Any number of processes with the store may do this: admitting is a pass like
- * any other, under the gates' locks, and moving on happens under the lock of the run.
+ * Admits runs and advances them. Any number of processes may do this: a run is admitted by a pass like any
+ * other, under the gates' locks, and advances under its own lock.
  *
  *   queued ── pass ──▶ notStarted ── advance ──▶ started ── advance … ──▶ ended
  *
- * A run that was admitted leaves news, and so does every step that ends. If this process dies in between,
- * another one reads the news. If none does within the start timeout, the run goes back in line or fails, as
- * its app says.
+ * An admitted run leaves news, and so does every step that ends. If this process dies in between, another one
+ * reads the news. If none does within the start timeout, the run goes back in line or fails, as its app says.
  */
 
 import type { Hint } from "../../core/hint.ts";
@@ -26,7 +25,7 @@ interface CoordinatorOptions extends Polling {
   readonly claimTimeoutMs: number;
 }
 
-/** More than anyone runs at once: the gates decide, not the coordinator. */
+/** More than can run at once, so the gates decide and not the coordinator. */
 const SLOTS = 1_000_000;
 /** The most runs admitted by one pass. */
 const A_PASS = 200;

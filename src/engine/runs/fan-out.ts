@@ -17,10 +17,10 @@ import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../s
 import type { UnitSettings } from "./unit.ts";
 import { alike, laneOfStep, unitOf } from "./unit.ts";
 
-/** The most items put in line in one transaction. */
+/** The most items of one step that are put in line in one transaction. */
 export const A_BATCH = 2_000;
 
-/** What a step over a list adds to the move of its run. */
+/** The part of a run's move that a step over a list adds. */
 type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "again"> & {
   readonly steps: StepMove[];
 };
@@ -73,7 +73,7 @@ export function create(
 }
 
 /**
- * What a rerun keeps of the step's items from the earlier run: a list of outcomes if the step ended there,
+ * The outcomes of the step's items that a rerun keeps from the earlier run: a list if the step ended there,
  * otherwise the outcomes by item index.
  */
 export type Kept = readonly ItemOutcome[] | ReadonlyMap<number, string> | null;
@@ -88,7 +88,7 @@ function keptText(kept: Kept, index: number, total: number): string | undefined 
 
 const isList = (kept: NonNullable<Kept>): kept is readonly ItemOutcome[] => Array.isArray(kept);
 
-/** For a step that did not end: those of its items that succeeded. */
+/** For a step that did not end: its items that succeeded. */
 export const keptItems = (items: readonly ItemSeen[]): Kept =>
   new Map(
     items.flatMap((seen) => (seen.state === "succeeded" ? [[seen.item, outcomeText(seen)] as const] : [])),
@@ -124,7 +124,7 @@ const UNSTARTED = JSON.stringify({
   error: endError("cancelled", { by: "onFailure" }),
 });
 
-/** What becomes of the other items after one has failed. */
+/** The items to end after one has failed, as the step's policy says. */
 export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {
   const policy = step.each?.onFailure ?? "run-all";
   if (policy === "run-all" || !run.failed.includes(step.name)) return [];

@@ -1,4 +1,4 @@
-/** The decision of one look at one run: turns what core says follows into rows to write. */
+/** The decision of one look at one run: turns the answer of `progress` into rows to write. */
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
@@ -153,7 +153,7 @@ export class RunLook {
     return Array.isArray(outcomes) ? (outcomes as unknown as readonly ItemOutcome[]) : null;
   }
 
-  /** What follows, once everything it depends on has been read. */
+  /** The answer of `progress`. Undefined while outputs that it needs have to be read first. */
   #progress() {
     for (;;) {
       const answer = progress(this.#graph, this.#now());

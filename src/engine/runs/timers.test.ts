@@ -48,6 +48,26 @@ describe("the time that a step may wait for its pools", () => {
     expect(await bench.state("r-fetch")).toBe("failed");
   });
 
+  test("stands still while its run is paused", async () => {
+    const bench = await fullPool();
+    await bench.store.submit([newRun("r", { direct: true })]);
+    await move(bench, "r", {
+      start: { gates: [{ key: gateOf("r"), limit: 9 }], timeoutMs: null },
+      steps: [open("r", "fetch")],
+      enqueue: [unitOf("r", "fetch", { claimTimeoutMs: CLAIM_TIMEOUT_MS })],
+    });
+    // The first pass takes in the lane, the second moves it.
+    await bench.move(laneOfSteps("r"), {});
+    await bench.move(laneOfSteps("r"), { blocked: '["pool:smtp","run:r"]' });
+    bench.clock.advance(5 * CLAIM_TIMEOUT_MS);
+    await rung(bench);
+    expect(await bench.state("r-fetch")).toBe("waiting");
+    await bench.move(laneOfSteps("r"), { blocked: '["pool:smtp"]' });
+    bench.clock.advance(5 * CLAIM_TIMEOUT_MS);
+    await rung(bench);
+    expect(await bench.state("r-fetch")).toBe("failed");
+  });
+
   test("begins anew for a list when one of its items comes back in line", async () => {
     const bench = await fullPool();
     const lane = laneOfItems("r", "each");

@@ -1,13 +1,13 @@
 /**
- * Timeouts: a run that takes too long, a step that waited too long for its pools, and a list whose pools have
- * admitted none of its items for too long.
+ * Timeouts: of a run that takes too long, of a step that waits too long for its pools, and of a list whose
+ * pools admit none of its items for too long.
  *
- * Only the time counts that a step waited for a full gate, or behind others. While a gate is paused or not
- * set, nothing could have admitted the step, so its clock stands still. The history of its lane tells which
- * it was. So a timer that rings is only a reason to look, and is set again for the time that is left.
+ * Only the time that a step waits for a full gate or behind other units counts. While a gate is paused or
+ * unset, nothing could have admitted the step, so its clock stands still. The history of its lane tells these
+ * times apart. So a timer that rings is only a reason to look, and is set again for the time that is left.
  */
 import { describe } from "../../core/gate/describe.ts";
-import { windowKey } from "../../core/gate/key.ts";
+import { isPauseOfRun, windowKey } from "../../core/gate/key.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { eachFrontOnce } from "../../core/gate/reason.ts";
 import type { GateChange } from "../../core/run/claim-clock.ts";
@@ -16,16 +16,17 @@ import { sayDuration } from "../../core/time.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
+import type { Wait } from "../claiming/wait.ts";
 import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
 /** While a clock stands still, its timer is not set again sooner than this. */
 const SOON_MS = 1_000;
-/** Finding out when a list last moved means reading all of its items. */
+/** The same for lists. It is longer, because all items have to be read to find out when a list last moved. */
 const SOON_FOR_LISTS_MS = 5_000;
 
 const PUT_OFF_MS = 60_000;
 
-/** Answers how long to wait until the next look. */
+/** Returns the time until the next look. */
 export async function lookAtTimers(
   store: Store,
   claimTimeoutMs: number,
@@ -64,7 +65,7 @@ async function endRun(store: Store, timer: Timer): Promise<void> {
 async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
   const view = await store.wait(timer.id);
   if (!view || isOver(view.task.state)) return store.resetTimer(timer, null);
-  // It has its slots or waits for a retry. If it comes back in line, its time starts again.
+  // The step has its slots or waits for a retry. If it comes back in line, its time starts again.
   if (view.task.state !== "waiting") return store.resetTimer(timer, claimTimeoutMs);
   const waitedMs = (await clockOf(store, view))(view.task.since);
   const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs);
@@ -74,9 +75,9 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
 }
 
 /**
- * A long list on a small pool does not wait too long as long as its items are admitted one after the other.
- * So the clock of an item starts when the last item was admitted, and stands still while the item waits at
- * the window for the items before it. After that, all items have waited too long together.
+ * A long list on a small pool may take its time while its items are admitted one after another. So the clock
+ * of an item starts when the last item was admitted, and stands still while the item waits at the window for
+ * the items before it. If no item is admitted in time, the waiting items fail together.
  */
 async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
   const list = await store.standstill(timer.id);
@@ -106,25 +107,31 @@ function windowOf({ task }: WaitView): string | undefined {
 
 /** Undefined if it has waited too long. */
 function lookAgainMs(hurdles: readonly Reason[], left: number): number | undefined {
-  // If its clock runs, the rest of its time runs out. While the clock stands still, there is no hurry.
+  // While its clock runs, it is due when the rest of its time is over. While the clock stands still, there is
+  // no hurry.
   if (left > 0 && hurdles.length > 0 && hurdles.every(isFull)) return left;
   if (left > 0 || !hurdles.some(isFull)) return Math.max(left, SOON_MS);
   return undefined;
 }
 
-/** How long its lane has waited since an instant, without the time it waited for `uncounted`. */
+/**
+ * How long its lane has waited since an instant, without the time that its run was paused or that it waited
+ * for `uncounted`.
+ */
 async function clockOf(
   store: Store,
   { task, now }: WaitView,
   uncounted?: string,
 ): Promise<(since: number) => number> {
   const lane = await store.events(task.lane);
-  const counted = waitsOf(lane, 0, now).filter(({ gates }) => !gates.some((gate) => gate === uncounted));
+  const isCounted = ({ gates }: Wait): boolean =>
+    !gates.some((gate) => gate === uncounted || isPauseOfRun(gate));
+  const counted = waitsOf(lane, 0, now).filter(isCounted);
   const changes = new Map<string, GateChange[]>();
   for (const gate of new Set(counted.flatMap(({ gates }) => gates)))
     changes.set(gate, (await store.events(gate)).flatMap(changeOf));
   return (since) => {
-    const waits = waitsOf(lane, since, now).filter(({ gates }) => !gates.some((gate) => gate === uncounted));
+    const waits = waitsOf(lane, since, now).filter(isCounted);
     return countedWait(
       waits.map(({ gates, fromMs, forMs }) => ({ gates, from: fromMs, until: fromMs + forMs })),
       changes,

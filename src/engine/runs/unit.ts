@@ -26,7 +26,7 @@ export function unitOf(
     name: step.task,
     priority: step.priority ?? run.priority,
     lane,
-    // As `enqueue` stores it: no value at all is an empty text.
+    // `enqueue` stores a missing value in the same way, as an empty text.
     input: JSON.stringify(input) ?? "",
     options,
     key: null,
@@ -39,7 +39,7 @@ export function unitOf(
   };
 }
 
-/** What all units of a step have in common. */
+/** The fields that all units of a step share. */
 interface Alike {
   readonly lane: LaneSpec;
   readonly options: string;

@@ -1,4 +1,4 @@
-/** What has been read for the runs in hand, and what must be read before they can move. */
+/** The data read for the runs in hand, and the data that must be read before they can move. */
 import type { Reading, Results, StepKey } from "../../store/runs.ts";
 import { keyOfStep } from "../../store/runs.ts";
 

@@ -10,7 +10,7 @@ interface TenderOptions extends Polling {
   readonly looked: (parkedOn: readonly string[]) => void;
 }
 
-/** If this many were moved at once, there may be more. */
+/** If this many units were moved at once, there may be more. */
 const A_BATCH = 500;
 /** The most parked gates that the store lists at once. */
 const A_LIST = 200;

@@ -1,4 +1,4 @@
-/** A look at an automation: whether the other workflows have done what it waits for. */
+/** A look at an automation: it starts a run if the workflows that it watches have succeeded as it requires. */
 import { createHash } from "node:crypto";
 import type { Acted, Success } from "../../core/schedule/automation.ts";
 import { toActOn } from "../../core/schedule/automation.ts";

@@ -1,4 +1,4 @@
-/** What all trigger evaluations share: their input, and what they may decide. */
+/** The input and the decision that all looks at triggers share. */
 import type { RunTags } from "../../core/schedule/definition.ts";
 import type { AppTrigger } from "../../core/schedule/trigger.ts";
 import type { NewRun } from "../../store/runs.ts";
@@ -13,7 +13,7 @@ interface RunOptions {
   readonly source: string;
 }
 
-/** Creates a run of a workflow of this app. Refuses what it cannot run. */
+/** Creates a run of a workflow of this app. Throws if the run is not valid. */
 export type ToRun = (workflow: string, input: unknown, options: RunOptions) => Promise<NewRun>;
 
 export interface Look {

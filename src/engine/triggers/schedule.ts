@@ -11,7 +11,7 @@ import type { NewRun } from "../../store/runs.ts";
 import type { Look, TriggerDecision } from "./decision.ts";
 import { optionsOf, stillDue } from "./decision.ts";
 
-/** The row says when, as it was declared last. The app says what. */
+/** The row has the times, as they were declared last. The app has the workflow and its input. */
 export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise<TriggerDecision> {
   const { row, now } = look;
   const { cron, timezone, catchUp, overlap } = JSON.parse(row.spec) as ScheduleSpec;
@@ -38,8 +38,8 @@ export async function lookAtSchedule(look: Look, schedule: AppSchedule): Promise
 }
 
 /**
- * Only this trigger's stamp creates runs of this source, so none can appear between this look and the
- * decision.
+ * Runs of this source are created only together with a new stamp of this trigger. So none can appear between
+ * this look and the decision.
  */
 async function free(
   { store, row }: Look,

@@ -15,7 +15,7 @@ import type { NewRun } from "../../store/runs.ts";
 import type { Look, TriggerDecision } from "./decision.ts";
 import { messageOf, optionsOf } from "./decision.ts";
 
-/** More runs than this belong into several looks. */
+/** A sensor must spread more runs than this over several looks. */
 const MOST_AT_ONCE = 1_000;
 
 /** Undefined if it was told to stop. */

@@ -1,6 +1,6 @@
 /**
- * Starts runs by itself: looks at the schedules, sensors and automations of an app when they are due, and
- * with every poll. Any number of processes may do so at once and may die at any point: each decision is one
+ * Looks at the schedules, sensors and automations of an app when they are due, and with every poll, and
+ * starts their runs. Any number of processes may do so at once and may die at any point: each decision is one
  * transaction that requires the stamp it began with, so each run is created once.
  */
 import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
@@ -83,8 +83,8 @@ export class Triggers implements Service {
   }
 
   /**
-   * Answers when to look at it next, if known. An error with one trigger does not keep the others from being
-   * looked at.
+   * Returns when to look at the trigger next, if known. An error with one trigger does not keep the others
+   * from being looked at.
    */
   async #lookAt(row: TriggerRow, now: number): Promise<number | null> {
     const trigger = this.#mine.get(row.name);

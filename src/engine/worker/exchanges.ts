@@ -1,7 +1,7 @@
 /**
- * The conversation with the store: one exchange reports what finished and brings new work. With many slots
- * two exchanges are in flight: one half runs here while the store works on the other. After a failed exchange
- * none is sent until it is known what is ours (`recovery.ts`).
+ * The exchanges with the store. An exchange reports finished claims and brings new ones. With many slots, two
+ * exchanges are in flight: one half of the tasks runs here while the store works on the other half. After a
+ * failed exchange, none is sent until the worker knows which claims are its own (`recovery.ts`).
  */
 import type { Env } from "../../env/env.ts";
 import { turn } from "../../env/timers.ts";
@@ -46,7 +46,7 @@ export class Exchanges {
   readonly #options: ExchangeOptions;
   readonly #appetite: number;
   readonly #wake = new Signal();
-  /** Set whenever an exchange becomes possible that was not before. */
+  /** Set whenever an exchange may have become possible. */
   readonly #cleared = new Signal();
   readonly #flights = new Set<Promise<unknown>>();
 
@@ -56,7 +56,7 @@ export class Exchanges {
     this.#appetite = Math.ceil(options.slots / options.atOnce);
   }
 
-  /** The next exchange is sent as soon as possible. */
+  /** Sends the next exchange as soon as possible. */
   speak(): void {
     this.#wake.set();
     this.#cleared.set();
@@ -92,7 +92,7 @@ export class Exchanges {
     machine.happened("allSaid");
   }
 
-  /** The store is gone, so there is nobody to report to. */
+  /** The store is gone, so reports can no longer be delivered. */
   #dropReports(): void {
     this.#parts.outbox.clear();
     if (this.isIdle) this.#parts.machine.happened("idle");
@@ -173,7 +173,8 @@ export class Exchanges {
       machine.happened("sessionLost");
       return;
     }
-    // It was cancelled while we reported its end: the store has another outcome, but its code has ended.
+    // These claims were cancelled while we reported their end. The store has another outcome, but must learn
+    // that the code has ended.
     const refused = new Set(answer.refused);
     for (const one of finished)
       if (!isStopped(one) && refused.has(one.id) && !holdings.knows(one)) outbox.add(stopped(one));
@@ -183,7 +184,7 @@ export class Exchanges {
   }
 }
 
-/** True if runs may move on. An item that was followed by another one of its lane changes nothing yet. */
+/** True if runs may advance. An item changes nothing yet if this exchange has claimed another item of its lane. */
 function isNewsIn(finished: readonly Finished[], claimed: readonly Claimed[]): boolean {
   const followed = new Set(claimed.map(({ lane }) => lane));
   return finished.some((one) => isStopped(one) || (one.news && !followed.has(one.news.lane ?? "")));

@@ -1,4 +1,4 @@
-/** What follows when something happens to a worker: the tables of `state.ts` as one pure function. */
+/** The transitions of a worker: the tables of `state.ts` as one pure function. */
 import { isStoreGone } from "../../core/error.ts";
 import type { Happening, Order, Phase, PlainHappening, State } from "./state.ts";
 import { isDraining, STOPPED_STATE } from "./state.ts";
@@ -148,7 +148,7 @@ function away(state: State, error: unknown): Step {
 
 const to = (state: State, ...orders: Order[]): Step => ({ state, orders });
 
-/** Phases that wait for something order that last, and for how long. */
+/** A phase that waits ends with the order to wait, and for how long. */
 function enter(state: State, phase: Phase, ...orders: Order[]): Step {
   if (isWaiting(phase)) orders.push({ do: "wait", ms: waitMs(phase, state.graceMs) });
   return { state: { ...state, phase }, orders };

@@ -33,7 +33,7 @@ export class Holdings {
     return [...this.#prefetched.values()];
   }
 
-  /** True if a claim of ours runs here or waits to. */
+  /** True if exactly this claim runs, is stopping or waits here. */
   knows({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
     return (
       this.#stopping.has(epoch) ||
@@ -42,14 +42,14 @@ export class Holdings {
     );
   }
 
-  /** Claims that the store does not know to have started. */
+  /** The number of claims that have not started, as far as the store knows. */
   get unbegun(): number {
     let unmarked = 0;
     for (const { marked } of this.#active.values()) if (!marked) unmarked += 1;
     return this.#prefetched.size + unmarked;
   }
 
-  /** Claims whose code runs without the store knowing it. */
+  /** Claims whose code runs, but the store does not know it yet. */
   get unmarked(): ActiveSlots[] {
     return this.active.filter(({ marked, begunAt }) => !marked && begunAt !== undefined);
   }
@@ -100,26 +100,26 @@ export class Holdings {
     this.#prefetched.set(claim.id, claim);
   }
 
-  /** Removes and answers the claim that was kept ahead for this task. */
+  /** Removes and returns the claim that was kept ahead for this task. */
   takeAhead(id: string): Claimed | undefined {
     const claim = this.#prefetched.get(id);
     this.#prefetched.delete(id);
     return claim;
   }
 
-  /** False if exactly this claim was not kept. */
+  /** Returns false if exactly this claim was not kept ahead. */
   dropAhead({ id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
     return this.#prefetched.get(id)?.epoch === epoch && this.#prefetched.delete(id);
   }
 
-  /** Removes and answers all claims that were kept ahead. */
+  /** Removes and returns all claims that were kept ahead. */
   takeAllAhead(): Claimed[] {
     const all = this.ahead;
     this.#prefetched.clear();
     return all;
   }
 
-  /** Forgets everything. Answers the claims that ran. */
+  /** Forgets everything. Returns the claims that ran. */
   clear(): ActiveSlots[] {
     const all = this.active;
     this.#active.clear();

@@ -28,8 +28,8 @@ export class Outbox {
   }
 
   /**
-   * That code has stopped is reported only after the store knows that its claim is over. Before that, the
-   * store would not know the claim.
+   * The reports that can be sent now. The report that code has stopped is sent only after the store knows
+   * that the claim is over. Before that, the store has no such claim among those that are stopping.
    */
   get sayable(): Finished[] {
     return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));

@@ -1,4 +1,4 @@
-/** Waits until a worker is idle, but no longer than it was told. Each phase of a stop has its own wait. */
+/** Waits until a worker is idle, but no longer than the given time. Each phase of a stop has its own wait. */
 import type { Cancel, Env } from "../../env/env.ts";
 import type { Machine } from "./machine.ts";
 import type { Phase } from "./state.ts";

@@ -1,6 +1,6 @@
 /**
- * Recovery after an answer was lost or the store was away: nothing is assumed until the store has said what
- * is ours. Then everything is reported again.
+ * Recovery after an answer was lost or the store was away. The worker assumes nothing until the store has
+ * said which claims are its own. Then it reports everything again.
  */
 import type { Env } from "../../env/env.ts";
 import type { Claims } from "../claiming/claims.ts";
@@ -45,13 +45,14 @@ export class AnswerRecovery {
     await env.sleep(pauseMs * (0.5 + env.random()));
     // Answers of other exchanges are taken first; otherwise their claims would look lost.
     await exchanges.landed();
-    // A stop must end even if the store does not come back: other workers recover what is not reported.
+    // A stop must end even if the store does not come back. Other workers recover the claims that were not
+    // reported.
     const givesUp = isClosing(machine.state) && machine.state.failures > LAST_TRIES;
     if (givesUp) outbox.clear();
     else if (!session.isTrusted()) machine.happened("sessionLost");
     else {
-      // Claims that no worker knows of would hold their slots for nothing, so nothing goes on before this was
-      // answered.
+      // Claims that no worker knows of would hold their slots for nothing, so the worker goes on only after
+      // this answer.
       const failed = await this.#adopt().catch((cause: unknown) => ({ cause }));
       if (failed) return machine.happened({ kind: "stillAway", error: failed.cause });
     }

@@ -1,6 +1,6 @@
 /**
- * Runs the claims. Every claim that starts ends exactly once: as a report, or forgotten because it is no
- * longer ours. A claim that was taken away is told to stop. When its code has ended, that is reported by
+ * Runs the claims. Every claim that starts ends exactly once: it is reported, or it is forgotten because it
+ * is no longer ours. The code of a claim that was taken away is told to stop, and its end is reported by
  * epoch.
  */
 import { SluiceError } from "../../core/error.ts";
@@ -40,7 +40,8 @@ export class Running {
   /** `claimLeaseMs` is how long a claim may wait until its code starts. Unbounded if absent. */
   constructor(parts: RunningParts, claimLeaseMs: number | undefined) {
     this.#parts = parts;
-    // The rest is for telling the store, so that a claim does not lapse just after its code has started.
+    // The rest of the time is for the report to the store, so that a claim does not lapse just after its code
+    // has started.
     this.#beginWithinMs = (claimLeaseMs ?? Number.POSITIVE_INFINITY) * 0.75;
   }
 
@@ -58,7 +59,7 @@ export class Running {
     }
   }
 
-  /** Claims that an unanswered exchange may have brought. They are ours, so they run. */
+  /** Takes the claims that an unanswered exchange may have brought. They are ours, so they run. */
   adopt(held: readonly Claimed[]): void {
     const { env, holdings, outbox } = this.#parts;
     const reported = outbox.epochs;
@@ -98,8 +99,8 @@ export class Running {
 
   async #execute(active: ActiveSlots, beginBy: number): Promise<void> {
     const { journal } = this.#parts;
-    // An executor answers even if the code throws. If the executor itself fails, the attempt has failed, not
-    // the worker.
+    // An executor resolves even if the code throws. If the executor itself fails, only the attempt has
+    // failed, not the worker.
     const ending = await this.#attempt(active, beginBy).catch(broken);
     if (journal.has(active.claim.epoch)) await journal.flush();
     this.#ended(active, ending);
@@ -207,7 +208,7 @@ export class Running {
     for (const active of this.#parts.holdings.active) active.abort(reason);
   }
 
-  /** The same for claims that nobody will ever ask about. Claims taken ahead never start. */
+  /** The same if the store is gone: all claims are lost. Claims taken ahead never start. */
   loseAll(reason: SluiceError): void {
     const { holdings } = this.#parts;
     holdings.takeAllAhead();
@@ -217,7 +218,7 @@ export class Running {
     }
   }
 
-  /** None of this is ours any more. */
+  /** Forgets all claims, because none of them is ours any more. */
   forgetAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.clear()) active.abort(reason);
   }

@@ -1,7 +1,7 @@
 /**
- * Keeps a session alive, and knows by its own clock when it can no longer be sure that it is. The deadline
- * counts from the moment a renewal was sent and ends before the store's own, so we stop before another worker
- * may start.
+ * Keeps a session alive, and knows by its own clock until when the session can be trusted. This deadline
+ * counts from the moment a renewal was sent and comes before the store's own, so we stop before another
+ * worker may start.
  */
 import { isStoreGone } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
@@ -30,7 +30,7 @@ export class SessionKeeper {
   #opened = 0;
   #open = false;
 
-  /** `trusted` is told until when, by our own monotonic clock, our claims are ours. */
+  /** `trusted` is called with the time until which our claims are ours, by our own monotonic clock. */
   constructor(
     claims: Claims,
     env: Env,
@@ -53,10 +53,7 @@ export class SessionKeeper {
     return this.#opening;
   }
 
-  /**
-   * If the store takes so long to answer that the lease is used up, there is nothing to claim under, so it
-   * starts again.
-   */
+  /** If the store answers so late that the lease is used up, the session is of no use, so it opens another one. */
   async #openAnew(): Promise<string> {
     for (;;) {
       const id = this.#env.newId();

@@ -1,6 +1,7 @@
 /**
- * Turns the ending of an attempt into what becomes of the task. Its retry policy decides or, if its process
- * died, recovery.
+ * Turns the end of an attempt into the next state of its task. The retry policy decides or, if the process
+ * died, recovery. A process that the worker itself ended because of other code has not died in this sense: the
+ * attempt counts, but a unit is not quarantined for its neighbours.
  */
 import { SluiceError } from "../../core/error.ts";
 import { nextAttempt } from "../../core/task/retry.ts";
@@ -37,7 +38,8 @@ export function verdict(
   const body = JSON.stringify(ending.error);
   const stopping = ending.stopping ? ({ stopping: true } as const) : {};
   const { retry: policy } = storedOptions(claim.options);
-  const next = nextAttempt({ policy, attempt, now, goodUntil, random });
+  const atOnce = ending.bystander === true;
+  const next = nextAttempt({ policy, attempt, now, goodUntil, random, atOnce });
   if (!ending.retryable || !next.retry)
     return { id, epoch, to: "failed", body, delayMs: 0, news: newsOfStep(claim, false), ...stopping };
   return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)), ...stopping };

@@ -2,10 +2,10 @@
  * The worker claims, runs and reports. It is one machine (`state.ts`): the parts say what happens,
  * `follow.ts` says what follows, and the orders are carried out here.
  *
- * `running.ts` runs what it holds (`holdings.ts`), `exchanges.ts` talks to the store, `recovery.ts` finds out
- * what is ours after an answer was lost, and `session-keeper.ts` and `claim-keeper.ts` know how long our
- * claims can be trusted. A session whose lease could not be renewed is lost, together with everything it ran,
- * and a new one begins. The store refuses whatever the old session still reports.
+ * `running.ts` runs the claims (`holdings.ts`), `exchanges.ts` talks to the store, `recovery.ts` finds out
+ * which claims are ours after an answer was lost, and `session-keeper.ts` and `claim-keeper.ts` know how long
+ * our claims can be trusted. A session whose lease could not be renewed is lost, together with everything it
+ * ran, and a new one begins. The store refuses all later reports of the old session.
  */
 import { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
@@ -25,7 +25,7 @@ export type { WorkerEvent, WorkerOptions };
 
 /** If the store cannot tell hints apart, there may be very many. A twentieth of a second is soon enough. */
 const CANCEL_LOOK_MS = 50;
-/** Slots were left to others. If nobody took them by then, they are ours. */
+/** The worker has left slots to other workers. After this time it takes those that are still free. */
 const OWN_TURN_MS = 50;
 
 export class Worker implements Service {
@@ -137,8 +137,8 @@ export class Worker implements Service {
   }
 
   /**
-   * A worker that is gone in a moment need not say so. If the store is away, other workers cannot read it
-   * either.
+   * A worker that runs nothing is gone in a moment, so it need not retire. If the store is away, other
+   * workers cannot read it either.
    */
   #retire(): void {
     if (this.running > 0) void this.#claims.retire().catch(() => {});

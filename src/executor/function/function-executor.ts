@@ -76,8 +76,8 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
 
 /**
  * At the timeout, the code is told to stop and the attempt ends. Code that ends right away, as it should, is
- * still waited for. Code in this process cannot be ended by force, so `stopping` resolves when it has ended
- * by itself.
+ * still awaited. Code in this process cannot be ended by force, so `stopping` resolves when the code has
+ * ended.
  */
 async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: number): Promise<Ending> {
   const timeout = new SluiceError(

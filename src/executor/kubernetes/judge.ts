@@ -1,5 +1,5 @@
 /**
- * What a pod's state means for its attempt. A pod that failed by its own doing has failed. A pod that the
+ * Judges an attempt by the state of its pod. A pod that failed by its own doing has failed. A pod that the
  * cluster took away (eviction, a lost node, a deletion by others) is lost, which says nothing about its code.
  */
 import type { ErrorCode } from "../../core/error-code.ts";

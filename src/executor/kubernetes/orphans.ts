@@ -1,6 +1,6 @@
 /**
- * Pods that outlived their worker. Every pod names its owner, its unit and its epoch, so anyone with the
- * store can tell whether its attempt is still current. If it is not, nobody waits for the pod.
+ * Pods that outlived their worker. Every pod names its owner, its unit and its epoch, so any process with the
+ * store can tell whether its attempt is still current. If it is not, no worker waits for the pod.
  */
 
 import { LABEL } from "./manifest.ts";

@@ -41,7 +41,7 @@ export class PodAttempt {
   readonly #sight: PodSight;
   /** Aborted when the attempt must end, whatever it is doing. */
   readonly #cut = new AbortController();
-  /** Aborted once nobody waits for anything. */
+  /** Aborted once nothing of this attempt is awaited any more. */
   readonly #over = new AbortController();
   #posted = false;
   #looking = false;
@@ -107,7 +107,7 @@ export class PodAttempt {
       if (pod) this.#sight.seen(pod);
       else this.#sight.deleted();
     } catch {
-      // Refused, or nobody waits any more. The next list asks again.
+      // The request was refused, or the attempt is over. The next list asks again.
     } finally {
       this.#looking = false;
     }

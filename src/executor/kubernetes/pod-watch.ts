@@ -71,7 +71,7 @@ export class PodWatch {
         // Without the right to list, we can still request each pod by name.
         if (version === undefined && error instanceof ApiRefused) this.#askForAll();
       }
-      // Even a watch that showed nothing may be blind. Pause, then list everything.
+      // A watch that showed nothing may be broken without an error. Pause, then list everything.
       failures += 1;
       version = undefined;
       await sleep(pauseAfter(failures, this.#options.pacing, Math.random()), stop.signal);

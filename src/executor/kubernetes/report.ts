@@ -1,5 +1,5 @@
 /**
- * What a pod reports in its log, line by line. Our lines begin with a mark that contains the fence, so that
+ * The reports of a pod in its log, line by line. Our lines begin with a mark that contains the fence, so that
  * nothing a program happens to print is mistaken for one:
  *
  *   ::sluice:7:log::{"message":"half way","data":{"n":1}}

@@ -3,7 +3,7 @@
  * This must not happen silently: one sentence says which file it was and what it did, and the process does
  * not exit as if all were well.
  *
- * - The file awaits something that never comes. Node would exit without a word, or never. The load fails.
+ * - The file awaits something that never resolves. Node would exit without a word, or never. The load fails.
  * - The file exits the process. The sentence is printed on the way out, and an exit code of 0 becomes 1.
  * - The file blocks the event loop. Only a separate thread can notice. It prints the sentence and kills the
  *   process.
@@ -44,7 +44,7 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
   const exiting = (code: number): void => {
     const error = badApp(
       file,
-      `ended the process with exit code ${code} while it was being loaded. An app file only defines things; what runs and ends belongs into a task or another file.`,
+      `ended the process with exit code ${code} while it was being loaded. An app file only defines things; code that runs and ends belongs in a task or in another file.`,
     );
     if (watch.exiting) watch.exiting(error);
     else writeSync(2, `error BAD_APP: ${error.message}\n`);
@@ -54,8 +54,10 @@ export async function watchLoading<T>(file: string, watch: LoadWatch, load: () =
   let cancel = (): void => {};
   const failed = new Promise<never>((_, reject) => {
     hung = () =>
-      reject(badApp(file, "never finishes loading: its top-level code awaits something that never comes."));
-    const late = `${inTime}: its top-level code awaits something that takes longer, or never comes. Await it in a task, or give it more time with ${VARIABLE}.`;
+      reject(
+        badApp(file, "never finishes loading: its top-level code awaits something that never resolves."),
+      );
+    const late = `${inTime}: its top-level code awaits something that takes longer, or never resolves. Await it in a task, or give it more time with ${VARIABLE}.`;
     // The timer keeps nothing alive: if nothing else is left to wait for, the load has already failed.
     cancel = after(limitMs, () => reject(badApp(file, late)));
   });

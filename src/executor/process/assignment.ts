@@ -16,12 +16,12 @@ import type { Cancel } from "../../env/env.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { Ending, Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
-import type { Death } from "./death.ts";
-import { crashed } from "./death.ts";
+import type { Death, Overstayed } from "./death.ts";
+import { endingOfLost } from "./death.ts";
 
 export interface SeatHolder {
   aborted(assignment: Assignment, reason: StoredError): void;
-  overstayed(assignment: Assignment): void;
+  overstayed(assignment: Assignment, how: Overstayed): void;
 }
 
 export class Assignment {
@@ -76,7 +76,7 @@ export class Assignment {
     this.#begun = true;
     this.job.begins?.();
     const { timeoutMs } = this.job;
-    if (this.#reason) this.#endSoon();
+    if (this.#reason) this.#endSoon(this.#reason);
     else if (timeoutMs !== null)
       // If we slept ourselves, its end may be in the channel, unread. The channel is read before `soon`
       // fires.
@@ -92,7 +92,7 @@ export class Assignment {
     if (this.#reason || this.#over) return;
     this.#reason = reason;
     // A job that has not started needs no force: its offer passes.
-    if (this.#begun) this.#endSoon();
+    if (this.#begun) this.#endSoon(reason);
     this.#holder.aborted(this, reason);
   }
 
@@ -116,7 +116,7 @@ export class Assignment {
   lost(death: Death): void {
     const ending = this.#reason
       ? { ok: false as const, error: this.#reason, retryable: true }
-      : crashed(death);
+      : endingOfLost(death);
     if (this.#begun) this.end(ending);
     else this.endUnbegun(ending.error);
   }
@@ -135,8 +135,10 @@ export class Assignment {
     this.abort(error);
   }
 
-  #endSoon(): void {
-    this.#after(this.#stopGraceMs, () => this.#holder.overstayed(this));
+  #endSoon(reason: StoredError): void {
+    const { name, id } = this.job;
+    const graceMs = this.#stopGraceMs;
+    this.#after(graceMs, () => this.#holder.overstayed(this, { name, id, reason, graceMs }));
   }
 
   #after(ms: number, call: () => void): void {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { SluiceError } from "../../core/error.ts";
 import type { Ending, Failed, Job } from "../executor.ts";
 import { Assignment } from "./assignment.ts";
 import { Child } from "./child.ts";
@@ -308,4 +309,60 @@ describe("an offer", () => {
     fake.disconnects();
     expect(await child.gone).toMatchObject({ killedFor: "silent" });
   });
+});
+
+describe("a process that is killed because the code of one job did not stop", () => {
+  /** Two jobs that run. The first is aborted, and its grace is over. */
+  async function overstays(before: () => void = () => {}) {
+    const { child, abort, assignment } = withJob({ name: "hog" });
+    const neighbour = new Assignment(jobOf({ id: "neighbour" }), 5_000, nobody);
+    child.take(neighbour, 0);
+    fake.says({ sluice: "begun", job: 1 });
+    fake.says({ sluice: "begun", job: 2 });
+    abort.abort(new SluiceError("CANCELLED", "It was cancelled."));
+    vi.advanceTimersByTime(4_999);
+    before();
+    vi.advanceTimersByTime(1);
+    await immediate();
+    return { child, assignment, neighbour };
+  }
+
+  test("ends the others as bystanders, and tells which job it was", async () => {
+    const { child, assignment, neighbour } = await overstays();
+    expect(fake.signals).toEqual(["SIGKILL"]);
+    fake.emit("exit", null, "SIGKILL");
+    fake.disconnects();
+    expect(await assignment.ending).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+    const ending = await neighbour.ending;
+    expect(ending).toMatchObject({
+      bystander: true,
+      error: {
+        code: "PROCESS_ENDED",
+        message: 'Its process was ended, because task "hog" id in it did not stop within 5s of its cancel.',
+      },
+    });
+    expect(ending).not.toHaveProperty("crashed");
+    expect(await child.gone).toMatchObject({ killedFor: "deaf", overstayed: { name: "hog", id: "id" } });
+  });
+
+  test("but was already dead: then it has died, and the others have crashed", async () => {
+    const { child, neighbour } = await overstays(() => fake.emit("exit", null, "SIGKILL"));
+    expect(fake.signals).toEqual([]);
+    fake.disconnects();
+    expect(await neighbour.ending).toMatchObject({ crashed: true, error: { code: "PROCESS_DIED" } });
+    expect(await child.gone).toMatchObject({ killedFor: undefined, overstayed: undefined });
+  });
+});
+
+test("a process that closes its channel and stays alive is told as that", async () => {
+  const { child, assignment } = withJob();
+  fake.says({ sluice: "begun", job: 1 });
+  fake.disconnects();
+  vi.advanceTimersByTime(1_000);
+  fake.emit("exit", null, "SIGKILL");
+  expect(await assignment.ending).toMatchObject({
+    crashed: true,
+    error: { message: expect.stringContaining("closed its channel to the worker") },
+  });
+  expect(await child.gone).toMatchObject({ killedFor: "unreachable" });
 });

@@ -16,7 +16,7 @@ import type { StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { AssignedJobs } from "./assigned-jobs.ts";
 import type { Assignment, SeatHolder } from "./assignment.ts";
-import type { Death } from "./death.ts";
+import type { Death, Overstayed } from "./death.ts";
 import { notStarted } from "./death.ts";
 import { machineNow, machineTimeOf } from "./machine-time.ts";
 import type { ToChild, ToParent } from "./message.ts";
@@ -66,6 +66,7 @@ export class Child implements SeatHolder {
   /** True once it was told to leave, or killed. */
   #leaving = false;
   #killedFor: Death["killedFor"];
+  #overstayed: Overstayed | undefined;
   #jobsEnded = 0;
   #lastWords: StoredError | undefined;
   #exit: Exit | undefined;
@@ -79,7 +80,7 @@ export class Child implements SeatHolder {
       this.#isReady = resolve;
       void this.gone.then((death) => reject(notStarted(death)));
     });
-    // Nobody has to wait for `ready`, so its rejection must not count as unhandled.
+    // A caller need not wait for `ready`, so its rejection must not count as unhandled.
     this.ready.catch(() => {});
     try {
       this.#process = spawn(options);
@@ -140,11 +141,13 @@ export class Child implements SeatHolder {
 
   /**
    * If we slept ourselves, the job's end may be in the channel, unread. The channel is read before `soon`
-   * fires.
+   * fires. A process that has already exited was not ended by us.
    */
-  overstayed({ number }: Assignment): void {
+  overstayed({ number }: Assignment, how: Overstayed): void {
     soon(() => {
-      if (this.#jobs.get(number)) this.kill("deaf");
+      if (!this.#jobs.get(number) || this.#exit) return;
+      if (this.#killedFor === undefined) this.#overstayed = how;
+      this.kill("deaf");
     });
   }
 
@@ -271,7 +274,7 @@ export class Child implements SeatHolder {
   /** An exiting process closes the channel first. A process that stays alive cannot be reached any more. */
   #disconnected(): void {
     if (this.#exit) this.#over(this.#exit);
-    else after(LEAVE_MS, () => this.end());
+    else after(LEAVE_MS, () => (this.#leaving ? this.end() : this.kill("unreachable")));
   }
 
   #over(exit: Exit): void {
@@ -283,6 +286,7 @@ export class Child implements SeatHolder {
       pid: this.pid,
       ...exit,
       killedFor: this.#killedFor,
+      overstayed: this.#overstayed,
       lastWords,
       readyMs,
       jobsEnded: this.#jobsEnded,

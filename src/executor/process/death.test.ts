@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Death } from "./death.ts";
-import { crashed, notStarted, sayDeath } from "./death.ts";
+import { endingOfLost, notStarted, sayDeath } from "./death.ts";
 
 const death = (more: Partial<Death>): Death => ({
   pid: 1,
@@ -24,10 +24,14 @@ describe("a death is told", () => {
     ["ended with exit code 3", { exitCode: 3 }],
     ["ended with exit code 0", { exitCode: 0 }],
     ["was killed by SIGKILL", { signal: "SIGKILL" }],
-    ["was killed by SIGABRT (so Node ends when its memory is full)", { signal: "SIGABRT" }],
+    ["was killed by SIGABRT (Node aborts like this when it runs out of memory)", { signal: "SIGABRT" }],
     [
       "ended with exit code 1: TypeError: oh",
       { exitCode: 1, lastWords: { name: "TypeError", message: "oh" } },
+    ],
+    [
+      "closed its channel to the worker and stayed alive, so the worker killed it",
+      { signal: "SIGKILL", killedFor: "unreachable" },
     ],
     ["could not be started: Error: no memory", { lastWords: { name: "Error", message: "no memory" } }],
   ])("as: %s", (words, more) => {
@@ -36,7 +40,7 @@ describe("a death is told", () => {
 });
 
 test("a job whose process died has crashed, may be retried, and says how it died", () => {
-  expect(crashed(death({ exitCode: 3 }))).toEqual({
+  expect(endingOfLost(death({ exitCode: 3 }))).toEqual({
     ok: false,
     crashed: true,
     retryable: true,
@@ -48,8 +52,43 @@ test("a job whose process died has crashed, may be retried, and says how it died
   });
 });
 
+describe("a job whose process was killed because of another job", () => {
+  const hog = (code: string) => ({
+    name: "hog",
+    id: "01abc",
+    reason: { name: "SluiceError", code, message: "stop" },
+    graceMs: 1_000,
+  });
+
+  test.each([
+    ["TIMEOUT", "its timeout"],
+    ["CANCELLED", "its cancel"],
+    ["LEASE_LOST", "its abort"],
+  ])("has not crashed, and its error names that job: %s", (code, order) => {
+    const killed = death({ signal: "SIGKILL", killedFor: "deaf", overstayed: hog(code) });
+    expect(endingOfLost(killed)).toEqual({
+      ok: false,
+      bystander: true,
+      retryable: true,
+      error: {
+        name: "SluiceError",
+        code: "PROCESS_ENDED",
+        message: `Its process was ended, because task "hog" 01abc in it did not stop within 1s of ${order}.`,
+      },
+    });
+  });
+
+  test("has crashed if the process died of something else first", () => {
+    for (const how of [{ signal: "SIGABRT" }, { exitCode: 3 }])
+      expect(endingOfLost(death({ ...how, killedFor: "deaf", overstayed: hog("TIMEOUT") }))).toMatchObject({
+        crashed: true,
+        error: { code: "PROCESS_DIED" },
+      });
+  });
+});
+
 test("its last words bring their own full stop", () => {
-  const ending = crashed(death({ exitCode: 1, lastWords: badApp }));
+  const ending = endingOfLost(death({ exitCode: 1, lastWords: badApp }));
   expect(ending).toMatchObject({
     error: { message: expect.stringMatching(/SluiceError: no default export\.$/) },
   });

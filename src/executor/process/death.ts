@@ -1,5 +1,6 @@
 /** How a child process ended, and what that means for its jobs and its starter. */
 import { SluiceError } from "../../core/error.ts";
+import { formatDuration } from "../../core/time.ts";
 import type { Failed, StoredError } from "../executor.ts";
 
 export interface Death {
@@ -9,9 +10,11 @@ export interface Death {
   readonly signal: string | null;
   /**
    * Why we killed it, if we did: its code did not stop when told to, it did not answer although nothing ran
-   * in it, or it was still loading.
+   * in it, it was still loading, or it closed its channel and stayed alive.
    */
-  readonly killedFor: "deaf" | "silent" | "loading" | undefined;
+  readonly killedFor: "deaf" | "silent" | "loading" | "unreachable" | undefined;
+  /** The job for which we killed it, if it was a single one. */
+  readonly overstayed?: Overstayed | undefined;
   /** The error it sent last: why it could not start, or an uncaught exception. */
   readonly lastWords: StoredError | undefined;
   /** How long it was ready. Undefined if it never was. */
@@ -20,8 +23,27 @@ export interface Death {
   readonly jobsEnded: number;
 }
 
+/** A job whose code did not stop in time, so its process had to be killed. */
+export interface Overstayed {
+  readonly name: string;
+  readonly id: string;
+  /** Why it had to stop. */
+  readonly reason: StoredError;
+  /** How long it had to do so. */
+  readonly graceMs: number;
+}
+
+/** 'task "hog" 01m7… in it did not stop within 5s of its timeout' */
+export function sayOverstayed({ name, id, reason, graceMs }: Overstayed): string {
+  const order =
+    reason.code === "TIMEOUT" ? "its timeout" : reason.code === "CANCELLED" ? "its cancel" : "its abort";
+  return `task "${name}" ${id} in it did not stop within ${formatDuration(graceMs)} of ${order}`;
+}
+
 /** "ended with exit code 1: TypeError: x is not a function" */
-export function sayDeath({ exitCode, signal, lastWords }: Death): string {
+export function sayDeath({ exitCode, signal, lastWords, killedFor }: Death): string {
+  if (killedFor === "unreachable")
+    return "closed its channel to the worker and stayed alive, so the worker killed it";
   const how = signal
     ? `was killed by ${signal}${hint(signal)}`
     : exitCode === null
@@ -33,10 +55,26 @@ export function sayDeath({ exitCode, signal, lastWords }: Death): string {
 const sentence = (text: string): string => (text.endsWith(".") ? text : `${text}.`);
 
 const hint = (signal: string): string =>
-  signal === "SIGABRT" ? " (so Node ends when its memory is full)" : "";
+  signal === "SIGABRT" ? " (Node aborts like this when it runs out of memory)" : "";
 
 /** The ending of a job that ran in it. */
-export function crashed(death: Death): Failed {
+export function endingOfLost(death: Death): Failed {
+  // A process that dies of something else before our signal arrives has died, whatever we wanted.
+  const { overstayed, signal } = death;
+  return overstayed && signal === "SIGKILL" ? bystander(overstayed) : crashed(death);
+}
+
+function bystander(overstayed: Overstayed): Failed {
+  const message = `Its process was ended, because ${sayOverstayed(overstayed)}.`;
+  return {
+    ok: false,
+    bystander: true,
+    error: { name: "SluiceError", code: "PROCESS_ENDED", message },
+    retryable: true,
+  };
+}
+
+function crashed(death: Death): Failed {
   const message = sentence(`The process that ran it ${sayDeath(death)}`);
   return {
     ok: false,

@@ -14,7 +14,8 @@
  *   growing pause if children keep dying right after their start.
  * - Code that overstays after an abort or its timeout is ended with its process. An aborted job ends only
  *   when its code has ended or the process is dead. A job with a TIMEOUT is answered at once, and its
- *   `stopping` resolves at that point. Other jobs in the same process have crashed.
+ *   `stopping` resolves at that point. Other jobs in the same process end with it, as bystanders: they did not
+ *   kill it, so it is no loss of theirs.
  * - If the parent dies, its children die with it, even those with a blocked loop (lifeline.ts).
  * - A frozen parent cannot abort anything, so the children know the deadline of its lease and abort by
  *   themselves (deadline.ts). Nothing starts after it.

@@ -8,6 +8,7 @@
  * An uncaught exception ends the process, as always in Node. The parent hears why and starts another child.
  */
 import { SluiceError } from "../../core/error.ts";
+import { dropLostOutput } from "../../env/lost-output.ts";
 import type { Executor } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
 import { Attempts } from "./attempts.ts";
@@ -21,6 +22,8 @@ export async function serveParent(source: Executor | (() => Promise<Executor>)):
   // A signal to the whole group, from Ctrl-C or systemd, is for the parent. It drains and then says when to
   // leave.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  // It may have the output of the parent, which goes on without a reader.
+  dropLostOutput();
   process.on("uncaughtExceptionMonitor", (error) => {
     // An app that catches everything goes on, so the error does not end the process.
     if (process.listenerCount("uncaughtException") === 0) sayFailed(error);
@@ -51,7 +54,7 @@ export function sayFailed(error: unknown): void {
   tell({ sluice: "failed", error: storedError(error) });
 }
 
-/** If the parent is gone, nobody hears this, and the lifeline ends the process. */
+/** If the parent is gone, the message is lost, and the lifeline ends the process. */
 function tell(message: ToParent, sent: () => void = () => {}): void {
   process.send?.(message, undefined, undefined, sent);
 }

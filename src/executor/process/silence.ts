@@ -9,7 +9,7 @@ import { after } from "../../env/timers.ts";
 const SILENT_MS = 5_000;
 
 interface SilenceWatch {
-  /** True if the child has jobs. Then its silence is waited out. */
+  /** True if the child has jobs. Then the parent keeps waiting for its answer. */
   isBusy(): boolean;
   /** The child has been silent for too long. */
   tooLong(): void;

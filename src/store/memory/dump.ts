@@ -1,6 +1,6 @@
 /**
- * All rows of the store, named and sorted like the SQL tables, so that tests can compare them. Only the
- * history is complete here, while SQL leaves out what other rows tell: compare it by `events`.
+ * All rows of the store, named and sorted like the SQL tables, so that tests can compare them. The history is
+ * complete here, while the SQL stores leave out events that other rows imply. Compare it by `events`.
  */
 import type { LaneState } from "../store.ts";
 import type { Tables } from "./tables.ts";

@@ -1,4 +1,4 @@
-/** How a run ends, whatever the cause, and how its rows are cleared away afterwards. */
+/** Ends a run, whatever the cause, and clears its rows away afterwards. */
 import { asksOf } from "../lane.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";

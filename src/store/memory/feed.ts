@@ -3,7 +3,7 @@ import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
 import { covers, keepFor, placeOfGate, wants } from "../feed.ts";
 import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page } from "../store.ts";
-import { LEAST_KEEP_MS } from "../store.ts";
+import { LEAST_KEEP_MS, RUNS } from "../store.ts";
 
 interface Open extends Listener {
   since: number;
@@ -12,15 +12,23 @@ interface Open extends Listener {
 
 type Untimed = Omit<NewChange, "at">;
 
-/** What a change looks up: the unit it is about, or the queue of its lane. */
+/** The lookups for a change: the unit it is about, or the queue of its lane. */
 interface Known {
   readonly unit: (id: string) => Unit | undefined;
   readonly queueOf: (lane: string) => string | null;
 }
 
+/** The admission of a run has the data of its own kind. A step that starts tells which slots it took. */
+function dataOf(unit: Unit, kind: EventRow["kind"], data: string | null): string | null {
+  if (kind === "TaskClaimed" && unit.queue === RUNS) return JSON.stringify({ priority: unit.priority });
+  return kind === "TaskStarted" && unit.run !== null ? `{"asks":${unit.asks}}` : data;
+}
+
 interface Unit extends Pick<NewChange, "run" | "step" | "item"> {
   readonly name: string;
   readonly queue: string;
+  readonly priority: number;
+  readonly asks: string;
 }
 
 export class MemoryFeed {
@@ -130,5 +138,5 @@ function ofEvent(known: Known, { subject, n, kind, data }: EventRow): Untimed {
   const unit = known.unit(subject);
   if (!unit) throw new Error(`an event of ${subject}, which is no unit`);
   const { run, step, item, name: task, queue } = unit;
-  return { ...told, run, step, item, task, queue };
+  return { ...told, run, step, item, task, queue, data: dataOf(unit, kind, data) };
 }

@@ -1,9 +1,10 @@
-/** What people do by hand: cancel a task, put a finished one back in line, change a limit. */
+/** Actions of operators: cancel a task, put a finished one back in line, change a limit. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import type { RunState } from "../runs.ts";
 import type { LimitChange, TaskState } from "../store.ts";
+import { makesGate } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
 import { cancelRun } from "./end-run.ts";
@@ -65,7 +66,7 @@ export function changeLimit(
   change: LimitChange,
 ): { readonly from: Limit; readonly limit: Limit } | undefined {
   const known = tables.gate.get(change.key);
-  if (!known && change.to !== "value") return undefined;
+  if (!known && !makesGate(change)) return undefined;
   const told = Math.max(0, ...tables.event.of(change.key).map(({ n }) => n));
   const before = known ?? { ...unborn(change.key), capacity: undeclared(change.key).limit };
   const family = familyOf(change.key);

@@ -6,7 +6,7 @@
 import { SluiceError } from "../../core/error.ts";
 import type { Hear, Hint } from "../../core/hint.ts";
 import { ALL_PORTS } from "../capabilities.ts";
-import { replacedIn } from "../declaration.ts";
+import { appsInForce, replacedIn } from "../declaration.ts";
 import type * as S from "../store.ts";
 import { advance } from "./advance.ts";
 import * as aside from "./aside.ts";
@@ -24,6 +24,7 @@ import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
 import { laterRuns, run, runs } from "./run.ts";
+import { runWaits } from "./run-waits.ts";
 import * as session from "./session.ts";
 import * as steer from "./steer.ts";
 import { stopping } from "./stopping.ts";
@@ -128,6 +129,7 @@ const movesOf = ({
   | "changeLimit"
   | "deleteGate"
   | "replaced"
+  | "apps"
 > => ({
   enqueue: async (tasks, within) => {
     if (tasks.length > 0 && within !== undefined) throw noCallerTransaction();
@@ -150,9 +152,10 @@ const movesOf = ({
   changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
   deleteGate: (key) => write(() => deleteGate(tables, key)),
   replaced: () => look(() => replacedIn(tables.deploy.all())),
+  apps: () => look(() => appsInForce(tables.deploy.all())),
 });
 
-/** What people and timers do to runs. */
+/** Verbs of operators and timers on runs. */
 const steeringOf = ({
   tables,
   write,
@@ -170,7 +173,7 @@ const steeringOf = ({
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 });
 
-/** Triggers, which start runs by themselves. */
+/** Verbs of triggers, which start runs automatically. */
 const triggersOf = ({
   tables,
   write,
@@ -188,7 +191,7 @@ const triggersOf = ({
   activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
 });
 
-/** Sessions, and what their holders report. */
+/** Verbs of sessions, and the reports of their holders. */
 const sessionsOf = ({
   tables,
   write,
@@ -218,7 +221,7 @@ const sessionsOf = ({
   note: (entries) => write((at) => session.note(tables, at, entries)),
 });
 
-/** What people ask for. */
+/** Verbs that only read. */
 const readsOf = ({
   tables,
   look,
@@ -230,6 +233,7 @@ const readsOf = ({
   | "tasks"
   | "stirring"
   | "run"
+  | "runWaits"
   | "runs"
   | "items"
   | "standstill"
@@ -253,6 +257,7 @@ const readsOf = ({
   tasks: (filter) => look(() => read.tasks(tables, filter)),
   stirring: () => look(() => stirring(tables)),
   run: (id) => look(() => run(tables, id)),
+  runWaits: (id, most) => look((at) => runWaits(tables, at, id, most)),
   runs: (filter) => look(() => runs(tables, filter)),
   items: (id, step, page) => look(() => items(tables, id, step, page)),
   standstill: (lane) => look(() => standstill(tables, lane)),

@@ -1,4 +1,4 @@
-/** Everything the doctor looks at, by simple walks over the tables. Nothing is judged here. */
+/** Collects everything that the doctor looks at, by simple walks over the tables. It judges nothing. */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import { asksOf, isAsks } from "../lane.ts";
 import { RUNS } from "../runs.ts";
@@ -119,7 +119,10 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     ),
     lateHeads: sample(tables.lane.all().filter((lane) => hasLateHead(tables, lane))),
     unfindable: sample(tables.waiting.all().filter(({ lane }) => !isFindable(lane))),
-    parkedNowhere: sample(parked.map(({ id, parked }) => ({ id: `${id} on ${parked ?? "no gate"}` }))),
+    parkedNowhere: {
+      ...sample(parked.map(({ id, parked }) => ({ id: `${id} on ${parked ?? "no gate"}` }))),
+      gates: parked.flatMap(({ parked }) => parked ?? []),
+    },
     malformedGates: sample(
       tables.gate
         .all()

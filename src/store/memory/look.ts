@@ -1,4 +1,4 @@
-/** What a pass and an explanation see: usage, lanes, heads, sessions, and the lost claims. */
+/** The view of passes and explanations: usage, lanes, heads, sessions and lost claims. */
 import { queueKey } from "../../core/gate/key.ts";
 import type { ParkedList } from "../parked.ts";
 import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
@@ -46,7 +46,7 @@ export function lost(tables: Tables, now: number): LostRow[] {
     .filter((claim) => isLost(tables, now, claim) && !tables.aside.has(claim.lane));
   const first = claims.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, LOST_AT_ONCE);
   return first.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
-    // A claim with its slots may have begun even if nobody has reported it yet.
+    // A claim with its slots may have begun even if its start was not reported yet.
     const started = held || startedAt !== null;
     const options = tables.task.get(id)?.options ?? "";
     return { id, epoch, lane, started, attempt, losses, goodUntil, options };

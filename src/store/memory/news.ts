@@ -20,7 +20,10 @@ export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed:
   return { atOnce, unlessFollowed };
 }
 
-/** For each lane of which the pass has a gate locked exclusively: a unit that it claims there. */
+/**
+ * Maps a lane to one of its units that the pass claims. It includes only lanes with a gate that the pass has
+ * locked exclusively.
+ */
 export function followers(scope: Scope, view: View, moves: Moves): Map<string, string> {
   const alone = view.lanes.filter(({ asks }) =>
     asksOf(asks).some(({ gate }) => scope.exclusive.includes(gate)),

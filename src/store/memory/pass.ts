@@ -1,6 +1,4 @@
-/**
- * The pass: complete what finished, look, decide, write. Nothing interleaves, so there is nothing to lock.
- */
+/** The pass: it records finished units, looks, decides and writes. Nothing interleaves, so there is nothing to lock. */
 import { familyOf } from "../../core/gate/key.ts";
 import { parkedLists, parkedView } from "../parked.ts";
 import type { GateRow, LaneMove, Moves, Passed, Scope, View } from "../store.ts";

@@ -1,4 +1,4 @@
-/** What people ask for: one task, lists, limits, queues, history. */
+/** Reads for users: one task, lists, limits, queues, history. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited, Own } from "../family.ts";

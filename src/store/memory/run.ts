@@ -1,4 +1,4 @@
-/** Runs as people ask for them: one with its steps, or a list. A run's place is its state. */
+/** Reads runs for users: one with its steps, or a list. The state of a run follows from its place. */
 import type { RunDetail, RunFilter, RunRow, RunState, StepRow } from "../runs.ts";
 import type { FinalState } from "../store.ts";
 import { stays } from "./in-line.ts";

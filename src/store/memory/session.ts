@@ -1,4 +1,4 @@
-/** Sessions, and what their holders report while they run. */
+/** Sessions, and the reports of their holders while they run. */
 import type { EventKind } from "../../core/event.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";

@@ -1,4 +1,4 @@
-/** What people and timers do to runs and waiting units: pause, reprioritize, end a wait. */
+/** Actions of operators and timers on runs and waiting units: pause, reprioritize, end a wait. */
 import { pausedChange } from "../feed.ts";
 import { announce } from "./arrival.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";

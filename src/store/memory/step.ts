@@ -7,14 +7,14 @@ import { pairKey } from "./tables.ts";
 export const stepsOf = (tables: Tables, run: string): StepRecord[] =>
   tables.step.of(run).sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Writes a step. What is known about its items stays until a move replaces it. */
+/** Writes a step. The fields about its items stay until a move replaces them. */
 export function putStep(tables: Tables, run: string, { name, state, unit, body, fan }: StepMove): void {
   const known = fan ?? tables.step.get(pairKey(run, name));
   const { lane = null, total = null, created = null } = known ?? {};
   tables.step.put({ run, name, state, unit, body, lane, total, created });
 }
 
-/** How its unit ended and whether items are left matters only for an open step. */
+/** The end of its unit and its remaining items matter only for an open step. */
 export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
   const { name, state, unit } = step;
   const fan = fanOf(step);

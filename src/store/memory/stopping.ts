@@ -42,7 +42,7 @@ export function keepStopping(
 export const isStillStopping = (tables: Tables, run: string): boolean =>
   tables.stopping.all().some((row) => row.run === run);
 
-/** The code of these claims has ended. The runs they are steps of always get news, whatever is found here. */
+/** The code of these claims has ended. Their runs get news in any case, even if no row is found here. */
 export function release(tables: Tables, claims: readonly HeldRecord[]): void {
   for (const { epoch } of claims) tables.stopping.delete(epoch);
   leaveNews(

@@ -1,6 +1,4 @@
-/**
- * What happens because time has passed: delayed units come due, deadlines pass, ended sessions are forgotten.
- */
+/** Handles the passing of time: delayed units come due, deadlines pass, ended sessions are forgotten. */
 import { inByteOrder } from "../../core/text.ts";
 import type { Tended } from "../store.ts";
 import { announce } from "./arrival.ts";
@@ -44,10 +42,7 @@ function dueBy(rows: readonly { readonly id: string; readonly at: number }[], no
   return due.slice(0, BATCH).map(({ id }) => id);
 }
 
-/**
- * A unit that comes due is in line since then, not since it was enqueued. An item of a list returns to its
- * place.
- */
+/** A delayed unit is in line since it came due, not since it was enqueued. An item of a list returns to its place. */
 function promote(tables: Tables, ids: readonly string[]): void {
   for (const id of ids) {
     const delayed = tables.later.get(id);

@@ -1,6 +1,6 @@
 /**
- * Schedules, sensors and automations. Each change increments the stamp, and needs the stamp it was decided
- * under.
+ * Schedules, sensors and automations. Each change increases the stamp, and requires the stamp that it was
+ * decided with.
  */
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";

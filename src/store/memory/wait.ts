@@ -1,6 +1,6 @@
 /** Everything that one wait depends on, read at one instant. */
 import { isWholeLine } from "../../core/gate/kind.ts";
-import { tasksOfApps } from "../declaration.ts";
+import { appsInForce } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
 import type { HolderRow, LaneRow, TaskRow, WaitView } from "../store.ts";
@@ -28,7 +28,7 @@ export function wait(tables: Tables, now: number, id: string): WaitView | undefi
     gates: gateInfos(tables),
     usage,
     sessions: look.alive(tables, now),
-    apps: tasksOfApps(tables.deploy.all()),
+    apps: appsInForce(tables.deploy.all()),
     holders: holders(tables, new Set(usage.filter((row) => asksAny(row, keys)).map(({ lane }) => lane))),
     ...(isInLine ? standing(tables, task, keys) : NOWHERE),
   };
@@ -77,8 +77,8 @@ function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Stand
 }
 
 /**
- * The best lanes that share one of its gates, the best that share a gate which not every unit asks, and its
- * own lane.
+ * The best lanes that share one of its gates, the best that share a gate that not every unit asks for, and
+ * its own lane.
  */
 function near(
   tables: Tables,

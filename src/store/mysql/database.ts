@@ -1,7 +1,7 @@
 /**
  * MySQL and MariaDB under READ COMMITTED. A flight is one packet of several statements if the server accepts
  * it (`packets.ts`). A lock wait timeout undoes only its own statement there, so every error ends the whole
- * transaction with an explicit ROLLBACK. There is nothing like NOTIFY: see hints.ts.
+ * transaction with an explicit ROLLBACK. MySQL has nothing like NOTIFY: see hints.ts.
  */
 
 import type { Pool, PoolConnection } from "mysql2/promise";
@@ -13,6 +13,7 @@ import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../r
 import type { Row } from "../row.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { Turns } from "../turns.ts";
 import { Hints } from "./hints.ts";
 import { migrateMysql, verifyMysql } from "./migrate.ts";
 import { joined, packed, packetBytesOf } from "./packets.ts";
@@ -39,16 +40,19 @@ export class MysqlDatabase implements SqlDatabase {
   readonly #options: MysqlOptions;
   readonly #hints: Hints;
   readonly #clocks: Clocks;
+  readonly #turns: Turns;
   #closed = false;
 
   constructor(options: MysqlOptions) {
     this.#options = options;
     this.where = options.url;
+    const { connections = 8 } = options;
+    this.#turns = new Turns(connections);
     const clock = options.now ? CLOCK_OF_TESTS : CLOCK;
     this.#clocks = { wall: clock, lease: clock };
     this.pool = mysql.createPool({
       uri: options.url,
-      connectionLimit: options.connections ?? 8,
+      connectionLimit: connections,
       multipleStatements: true,
       charset: "utf8mb4_bin",
       connectTimeout: 10_000,
@@ -63,17 +67,19 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   migrate(): Promise<void> {
-    return migrateMysql(this.pool).catch((error: unknown) => {
-      throw refusal(error);
-    });
+    return this.#turns
+      .during(true, () => migrateMysql(this.pool))
+      .catch((error: unknown) => {
+        throw refusal(error);
+      });
   }
 
   verify(): Promise<void> {
-    return verifyMysql(this.pool);
+    return this.#turns.during(true, () => verifyMysql(this.pool));
   }
 
-  transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("START TRANSACTION", flow, "writing");
+  transact<T>(flow: () => Flow<T>, isFirst = false): Promise<T> {
+    return this.#again("START TRANSACTION", flow, "writing", isFirst);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
@@ -81,15 +87,21 @@ export class MysqlDatabase implements SqlDatabase {
       "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT",
       flow,
       "reading",
+      false,
     );
   }
 
-  async #again<T>(begin: string, flow: () => Flow<T>, kind: "writing" | "reading"): Promise<T> {
+  async #again<T>(
+    begin: string,
+    flow: () => Flow<T>,
+    kind: "writing" | "reading",
+    isFirst: boolean,
+  ): Promise<T> {
     const { random = Math.random, sleep = hostSleep, now } = this.#options;
     const opening = now ? `SET @sluice_now = ${Math.trunc(now())}; ${begin}` : begin;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#once(opening, flow(), kind);
+        return await this.#turns.during(isFirst, () => this.#once(opening, flow(), kind));
       } catch (error) {
         if (!isWorthAnother(error, attempt)) throw error;
         await sleep(pauseMs(attempt, random()));
@@ -133,6 +145,7 @@ export class MysqlDatabase implements SqlDatabase {
     if (this.#closed) return;
     this.#closed = true;
     await this.#hints.close();
+    await this.#turns.close();
     await this.pool.end();
   }
 }

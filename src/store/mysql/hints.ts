@@ -22,7 +22,7 @@ export class Hints {
   #telling: Cancel | undefined;
   #pending = false;
   #writing: Promise<unknown> | undefined;
-  #busy = false;
+  #looking: Promise<void> | undefined;
   #failures = 0;
   #restUntil = 0;
 
@@ -32,7 +32,7 @@ export class Hints {
 
   listen(hear: Hear): () => Promise<void> {
     this.#listeners.add(hear);
-    this.#stopLooks ??= every(LOOK_EVERY_MS, () => void this.#look());
+    this.#stopLooks ??= every(LOOK_EVERY_MS, () => this.#lookAgain());
     return async () => {
       this.#listeners.delete(hear);
       if (this.#listeners.size === 0) this.#stopLooking();
@@ -51,13 +51,13 @@ export class Hints {
 
   /**
    * Pending hints are written first: if a process cancels something and exits, no other process would
-   * announce it.
+   * announce it. A look that is under way ends first, because the driver may forget it once its pool is ended.
    */
   async close(): Promise<void> {
     this.#stopLooking();
     if (this.#pending) this.#write();
     this.#telling?.();
-    await this.#writing;
+    await Promise.all([this.#writing, this.#looking]);
   }
 
   #write(): void {
@@ -70,9 +70,14 @@ export class Hints {
     this.#writing = Promise.all([this.#writing, written]);
   }
 
+  #lookAgain(): void {
+    if (this.#looking || performance.now() < this.#restUntil) return;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
   async #look(): Promise<void> {
-    if (this.#busy || performance.now() < this.#restUntil) return;
-    this.#busy = true;
     try {
       const [rows] = await this.#pool.query<RowDataPacket[]>("SELECT n FROM sluice_hint WHERE id = 1");
       this.#failures = 0;
@@ -88,8 +93,6 @@ export class Hints {
       this.#failures += 1;
       const rest = Math.min(LONGEST_REST_MS, LOOK_EVERY_MS * 2 ** this.#failures);
       this.#restUntil = performance.now() + rest * (0.5 + Math.random() / 2);
-    } finally {
-      this.#busy = false;
     }
   }
 

@@ -31,12 +31,14 @@ export const joined = (packet: readonly string[]): string => packet.join(SEPARAT
 const tooLarge = (bytes: number, most: number): Error =>
   Object.assign(
     new Error(
-      `A statement of ${inMegabytes(bytes)} does not fit into max_allowed_packet, which is ${inMegabytes(most)} on this server`,
+      `A statement of ${sizeOf(bytes)} does not fit into max_allowed_packet, which is ${sizeOf(most)} on this server`,
     ),
     { code: "ER_NET_PACKET_TOO_LARGE" },
   );
 
-const inMegabytes = (bytes: number): string => `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+const MEGABYTE = 1024 * 1024;
+const sizeOf = (bytes: number): string =>
+  bytes < MEGABYTE ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
 
 /** The value does not change during a connection, so it is read once. */
 const known = new WeakMap<object, number>();

@@ -1,4 +1,4 @@
-/** Errors whose cause is the server's configuration, in words that lead there. */
+/** Explains errors whose cause is the server's configuration. */
 import { SluiceError } from "../../core/error.ts";
 import { codeOf, messageOf } from "../driver-error.ts";
 

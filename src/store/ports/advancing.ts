@@ -1,6 +1,4 @@
-/**
- * How a run advances: what `advance` sees of it under its lock, what it may read first, and what it writes.
- */
+/** The types of `advance`: what it sees of a run under the run's lock, what it may read first, and what it writes. */
 import type { LaneSpec } from "../lane.ts";
 import type { Fan, NewUnit, StepKey, StepMove } from "./steps.ts";
 import type { FinalState } from "./units.ts";
@@ -83,7 +81,7 @@ export interface Reading {
   readonly items: readonly StepKey[];
 }
 
-/** What was read, as JSON text. Only units that succeeded have a result. */
+/** The data that was read, as JSON text. Only units that succeeded have a result. */
 export interface Results {
   readonly units: ReadonlyMap<string, string | null>;
   readonly bodies: ReadonlyMap<string, string | null>;

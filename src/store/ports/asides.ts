@@ -5,7 +5,7 @@ import type { LaneSpec } from "../lane.ts";
 import type { Decide, Scope } from "./passes.ts";
 
 export interface AsidePort {
-  /** A pass that is undone at its end. It fails where the real pass would fail. */
+  /** A pass that is undone at its end. It fails if the real pass would fail. */
   probe(scope: Scope, decide: Decide): Promise<void>;
   /** Takes in arrivals without a pass. Lanes that cannot be taken in are set aside and returned. */
   takeIn(): Promise<AsideRow[]>;

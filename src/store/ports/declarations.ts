@@ -1,4 +1,5 @@
 /** Declarations: what each app declares about queues, gates and triggers. */
+import type { AppNames } from "../../core/app/shared-names.ts";
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { TriggerKind } from "../../core/schedule/trigger.ts";
 
@@ -6,6 +7,8 @@ export interface DeclarationPort {
   declare(declaration: Declaration, occasion?: Occasion): Promise<Declared>;
   /** Gates and queues that an app once declared and no app declares any more. */
   replaced(): Promise<readonly Replaced[]>;
+  /** Every app with its tasks and workflows, from its declaration in force, sorted by app. */
+  apps(): Promise<readonly AppNames[]>;
 }
 
 /**
@@ -20,10 +23,12 @@ export interface Declaration {
   readonly gates: readonly DeclaredGate[];
   readonly triggers?: readonly NewTrigger[];
   /**
-   * The tasks that the app's workers run. They tell who could run a unit. A changed list alone is not a new
-   * deploy.
+   * The tasks that the app's workers run. They tell which app could run a unit. A changed list alone is not a
+   * new deploy.
    */
   readonly tasks?: readonly string[];
+  /** Like `tasks`: they tell which apps share a workflow. */
+  readonly workflows?: readonly string[];
 }
 
 export interface DeclaredGate {
@@ -56,12 +61,6 @@ export interface Declared {
   readonly inForce: boolean;
   /** When the declaration in force took effect. */
   readonly at: number;
-}
-
-/** The tasks of an app, as listed in its declaration in force. */
-export interface AppTasks {
-  readonly app: string;
-  readonly tasks: readonly string[];
 }
 
 /** A gate or queue that an app once declared. No app has declared it since the deploy at `at`. */

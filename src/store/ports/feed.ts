@@ -28,7 +28,7 @@ export interface FeedPort {
   unfollow(listeners: readonly string[]): Promise<void>;
 }
 
-/** What a listener wants to hear about. A null field excludes nothing. */
+/** The changes that a listener wants. A null field excludes nothing. */
 export interface Interest {
   /** The sum of the topics' numbers. */
   readonly topics: number;

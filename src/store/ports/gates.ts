@@ -12,12 +12,12 @@ export interface GatePort {
   limits(keys: readonly string[]): Promise<ReadonlyMap<string, Limit>>;
   /**
    * Returns the limits in force before and after, the family's limit included. Undefined if the gate does not
-   * exist, unless `to` is "value".
+   * exist, unless `to` is "value" or the change says that the gate may be new.
    */
   changeLimit(change: LimitChange): Promise<{ readonly from: Limit; readonly limit: Limit } | undefined>;
   /**
-   * Deletes a gate and its history, if no app declares it and no unit asks for it or holds it. Null if the
-   * gate was deleted, otherwise who keeps it. Undefined if there is no such gate.
+   * Deletes a gate and its history, if no app declares it and no unit asks for it or holds it. Returns null
+   * if the gate was deleted, the reason if it was kept, or undefined if there is no such gate.
    */
   deleteGate(key: string): Promise<GateKept | null | undefined>;
 }
@@ -47,7 +47,7 @@ export interface GateState extends GateInfo {
   readonly said: readonly AppSaying[];
 }
 
-/** What an app declares about one gate. */
+/** An app's declaration of one gate. */
 export interface Saying extends Said {
   /** Only for a queue. */
   readonly rank: number | null;
@@ -72,7 +72,17 @@ export type LimitChange =
       readonly by: string;
     }
   | { readonly key: string; readonly to: "declared"; readonly by: string }
-  | { readonly key: string; readonly to: "paused" | "resumed"; readonly by: string };
+  | {
+      readonly key: string;
+      readonly to: "paused" | "resumed";
+      /** Creates the gate if no pass has seen a unit that asks for it yet. */
+      readonly isNew?: boolean;
+      readonly by: string;
+    };
+
+/** Whether a change creates a gate that does not exist. */
+export const makesGate = (change: LimitChange): boolean =>
+  change.to === "value" || ("isNew" in change && change.isNew === true);
 
 /** Why a gate cannot be deleted: apps declare it, or a unit waits for it or holds it. */
 export interface GateKept {

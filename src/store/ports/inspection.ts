@@ -1,6 +1,6 @@
 /**
- * What the doctor asks of a store: states that can never occur, and what the store's promises depend on, all
- * at one instant.
+ * The data for the doctor, all read at one instant: states that should never occur, and the facts that the
+ * store's promises depend on.
  */
 import type { Limit } from "../../core/gate/gate.ts";
 import type { AsideRow } from "./asides.ts";
@@ -50,10 +50,12 @@ export type Contradiction =
 export interface Sample {
   readonly ids: readonly string[];
   readonly more: boolean;
+  /** The gates that rows of `parkedNowhere` name, as far as they name one. */
+  readonly gates?: readonly string[];
 }
 
 export interface InspectedGate extends GateState {
-  /** When its newest grant was made; null if nobody holds it. */
+  /** When its newest grant was made; null if it has no holder. */
   readonly grantedAt: number | null;
   /** The last recorded change: its time, and the limit it set. */
   readonly changed: { readonly at: number; readonly limit: Limit } | null;
@@ -68,7 +70,7 @@ export interface LostClaim {
   readonly forMs: number | null;
 }
 
-/** Everything at one instant: contradictions, and what the promises depend on. Nothing is judged here. */
+/** Everything at one instant: contradictions, and the facts that promises depend on. The store judges nothing. */
 export interface Inspection {
   readonly now: number;
   readonly schema: number;
@@ -84,7 +86,7 @@ export interface Inspection {
   readonly broken: Readonly<Record<Contradiction, Sample>>;
   /** The first 200 lanes that were set aside. */
   readonly aside: readonly AsideRow[];
-  /** What the database says about itself, in its own words. */
+  /** The database's settings, by its own names. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

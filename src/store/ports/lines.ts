@@ -1,6 +1,7 @@
-/** Lines as people look at them: who waits behind whom, and everything needed to say why. */
+/** Lines as users see them: which unit waits behind which, and everything needed to say why. */
+
+import type { AppNames } from "../../core/app/shared-names.ts";
 import type { AsideRow } from "./asides.ts";
-import type { AppTasks } from "./declarations.ts";
 import type { GateInfo } from "./gates.ts";
 import type { HolderRow, Usage } from "./holdings.ts";
 import type { HeadRow, LaneRow } from "./lanes.ts";
@@ -33,7 +34,7 @@ export interface WaitView {
   readonly heads: readonly HeadRow[];
   readonly sessions: readonly SessionRow[];
   /** The tasks that each deployed app runs. */
-  readonly apps: readonly AppTasks[];
+  readonly apps: readonly AppNames[];
   readonly holders: readonly HolderRow[];
   /** Set if its lane was set aside. */
   readonly aside: { readonly id: string; readonly error: string; readonly at: number } | null;

@@ -1,6 +1,4 @@
-/**
- * What keeps a store in order: its schema, its clock, and everything that happens because time has passed.
- */
+/** The upkeep of a store: its schema, its clock, and the changes that the passing of time causes. */
 export interface MaintenancePort {
   /** Brings the schema to the current version. Does nothing if it is current. */
   migrate(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The pass: the only verb in which something is decided. A store remembers and never decides. The function
- * given to `pass` decides what may start, from what the store shows it under its locks.
+ * The pass: the only verb that admits units. A store remembers and never decides. The function given to
+ * `pass` decides which units may start, from the rows that the store shows it under its locks.
  */
 import type { LaneSpec } from "../lane.ts";
 import type { GateRule } from "./gates.ts";
@@ -10,13 +10,13 @@ import type { Finished, News, Recovery } from "./reports.ts";
 import type { Claimed, Epoch, SessionRow } from "./sessions.ts";
 
 export interface PassPort {
-  /** Complete, look, decide, claim: all in one transaction. `decide` is synchronous. */
+  /** Records finished units, looks, decides and claims, all in one transaction. `decide` is synchronous. */
   pass(scope: Scope, decide: Decide): Promise<Passed>;
 }
 
 export type Decide = (view: View) => Moves;
 
-/** What a pass brings along, and what it wants to see. */
+/** The reports that a pass brings along, and the rows that it wants to see. */
 export interface Scope {
   readonly session: string;
   readonly finished: readonly Finished[];
@@ -81,12 +81,12 @@ export interface GateRow extends GateRule {
   readonly locked: boolean;
 }
 
-/** A claim that its session has not started. In soft mode it holds no slots yet. */
+/** A prefetched claim: its session has not started it, and it holds no slots yet. */
 export interface PrefetchedRow extends HeadRow {
   readonly epoch: number;
 }
 
-/** A claim whose holder is gone: its session has ended, or it was not started within its claim lease. */
+/** A lost claim: its session has ended, it was not started within its claim lease, or its own lease has run out. */
 export interface LostRow {
   readonly id: string;
   readonly epoch: number;
@@ -100,7 +100,7 @@ export interface LostRow {
 
 /** The changes to write, as decided. */
 export interface Moves {
-  /** Waiting units to claim. Those with `held` take their slots now; the others are prefetched. */
+  /** Waiting units to claim. A unit with `held` takes its slots now; the others are prefetched. */
   readonly claim: readonly {
     readonly id: string;
     readonly held: boolean;

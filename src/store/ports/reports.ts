@@ -1,4 +1,4 @@
-/** What a holder reports about a claim, and what recovery decides for a claim whose holder is gone. */
+/** The reports of a holder about its claims, and the decisions of recovery about lost claims. */
 
 /**
  * A holder's report about a claim that is over: how its attempt ended, that its code died, or that its code
@@ -59,7 +59,7 @@ export const isStopped = (finished: Finished): finished is Stopped => finished.t
 export interface News {
   readonly run: string;
   readonly failed: string | null;
-  /** No more items of that step may start. Those in line end in the same transaction. */
+  /** No more items of that step may start. Items in line end in the same transaction. */
   readonly stops?: true | undefined;
   /**
    * The lane of an item that succeeded. If the same pass claims another unit of this lane, under a gate that

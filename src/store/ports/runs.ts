@@ -19,6 +19,8 @@
  * claim is a row of `stopping` until the last of its units has stopped.
  */
 import type { Advance, Advanced, Results, RunSeen } from "./advancing.ts";
+import type { WaitView } from "./lines.ts";
+import type { SessionRow } from "./sessions.ts";
 import type { ItemRow, Standstill, StepMove, StepRow } from "./steps.ts";
 import type { Enqueued, NewTask } from "./units.ts";
 
@@ -26,7 +28,7 @@ import type { Enqueued, NewTask } from "./units.ts";
 export const RUNS = "@runs";
 
 export interface RunPort {
-  /** Like `enqueue`, it only inserts. A second run with the same key is the first one. */
+  /** Like `enqueue`, it only inserts. A second submission with the same key returns the first run. */
   submit(runs: readonly NewRun[], within?: unknown): Promise<Enqueued[]>;
   /**
    * Takes some news, locks its runs, and writes what `decide` returns, all in one transaction. `decide` is
@@ -37,7 +39,7 @@ export interface RunPort {
   cancelRun(
     id: string,
     by: string,
-    /** Leaves a run alone that was already admitted. */
+    /** Leaves the run alone if it was already admitted. */
     only?: "queued",
   ): Promise<{ readonly was: RunState } | undefined>;
   /** Ends a run in progress as failed. False if it is not in progress. */
@@ -54,6 +56,8 @@ export interface RunPort {
   /** Whether there is news, and whether a run is in line: a cheap check before `advance` or a pass. */
   stirring(): Promise<{ readonly news: boolean; readonly queued: boolean }>;
   run(id: string): Promise<RunDetail | undefined>;
+  /** A run and the waits of at most `most` of its steps, all of it read at one instant. */
+  runWaits(id: string, most: number): Promise<RunWaits | undefined>;
   runs(filter: RunFilter): Promise<RunRow[]>;
   /** Items of a step, sorted by their place in the list, starting after `after`. */
   items(
@@ -74,7 +78,7 @@ export interface NewRun extends NewTask {
   readonly graph: string;
   /** JSON text of an object: keys and values. */
   readonly tags: string;
-  /** Who submitted it: "code", "cli", "schedule nightly", … */
+  /** The submitter: "code", "cli", "schedule nightly", … */
   readonly source: string;
   /** The run whose finished steps it takes over. */
   readonly rerunOf: string | null;
@@ -124,6 +128,20 @@ export interface RunDetail {
   readonly run: RunRow;
   readonly graph: string;
   readonly steps: readonly StepRow[];
+}
+
+export interface RunWaits extends RunDetail {
+  readonly now: number;
+  readonly sessions: readonly SessionRow[];
+  /**
+   * The waits of its open steps. For a step over a list it is the wait of the item that comes next: the first
+   * item in line or, if none is in line, the delayed item that is due first.
+   */
+  readonly waits: readonly {
+    readonly step: string;
+    readonly item: number | null;
+    readonly view: WaitView;
+  }[];
 }
 
 /**

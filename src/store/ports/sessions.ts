@@ -24,7 +24,7 @@ export interface SessionPort {
   note(entries: readonly (Epoch & { readonly kind: EventKind; readonly data: string })[]): Promise<void>;
 }
 
-/** What a retired session serves. */
+/** The `serves` of a retired session. */
 export const NOTHING_SERVED = '{"queues":[],"tasks":[]}';
 
 export interface NewSession {

@@ -1,6 +1,4 @@
-/**
- * What a person can do to one unit. Each verb is recorded in the unit's history, with the name of the person.
- */
+/** The verbs of operators for one unit. Each verb is recorded in the unit's history, with the name of the operator. */
 import type { TaskState } from "./units.ts";
 
 export interface SteeringPort {

@@ -66,7 +66,7 @@ export interface ItemCounts {
   readonly succeeded: number;
   /** Failed, cancelled, expired or quarantined. */
   readonly failed: number;
-  /** How many of `failed` did not fail by themselves. */
+  /** How many of `failed` were cancelled. */
   readonly cancelled: number;
   /**
    * When the first item was put in line, when the first item was first claimed, and when the last item so far
@@ -75,6 +75,17 @@ export interface ItemCounts {
   readonly enqueuedAt: number | null;
   readonly since: number | null;
   readonly until: number | null;
+}
+
+/** Whether its unit, or an item of its list, is in line or delayed. */
+export const isOpenAndInLine = ({ state, items, place }: StepRow): boolean =>
+  state === "open" && (items ? items.waiting > 0 : place === "waiting" || place === "later");
+
+/** The unit of a step that comes next: its only one, or the next item of its list. */
+export interface NextUnit {
+  readonly unit: string;
+  /** Null for a step that is one task. */
+  readonly item: number | null;
 }
 
 /** An item, as a list of items shows it. */

@@ -1,8 +1,8 @@
 /**
- * What a store remembers about triggers, which start runs by themselves: schedules, sensors and automations.
- * Each has one row with a stamp that every change increments. A decision made under an old stamp changes
- * nothing, and its process is told so. So it does not matter how many processes look at once, or when one of
- * them dies: a decision, the state it leaves and the runs it submits are stored together or not at all.
+ * Triggers, which start runs automatically: schedules, sensors and automations. Each has one row with a stamp
+ * that every change increases. A decision made under an old stamp changes nothing, and its process is told
+ * so. So it does not matter how many processes look at once, or when one of them dies: a decision, the state
+ * it leaves and the runs it submits are stored together or not at all.
  */
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
@@ -14,8 +14,8 @@ export interface TriggerPort {
   /** All triggers, sorted by name, and the store's current time. */
   triggers(): Promise<{ readonly now: number; readonly triggers: readonly TriggerRow[] }>;
   /**
-   * A resumed trigger starts afresh: what it missed while paused is not due. Undefined if there is no such
-   * trigger.
+   * A resumed trigger starts afresh: nothing that it missed while paused is due. Undefined if there is no
+   * such trigger.
    */
   pauseTrigger(name: string, paused: boolean, by: string): Promise<{ readonly was: boolean } | undefined>;
   /**
@@ -34,8 +34,8 @@ export interface TriggerPort {
 }
 
 /**
- * Triggers come with a declaration, which adds new ones and updates changed ones; a changed trigger is looked
- * at again at once. Its state, its pause and what is due stay. A trigger that its app no longer declares
+ * Triggers come with a declaration, which adds new ones and updates changed ones. A changed trigger is looked
+ * at again at once. Its state, its pause and its due times stay. A trigger that its app no longer declares
  * keeps its state, but no process looks at it.
  */
 export interface TriggerRow {
@@ -47,7 +47,7 @@ export interface TriggerRow {
   readonly spec: string;
   /** JSON text of an object; empty before the first look. */
   readonly state: string;
-  /** When to look at it next, which is also where the unexamined time begins. Null means with every poll. */
+  /** When to look at it next. The time before that has been examined already. Null means with every poll. */
   readonly nextAt: number | null;
   readonly paused: boolean;
   readonly stamp: number;

@@ -13,11 +13,11 @@ export interface UnitPort {
    */
   enqueue(tasks: readonly NewTask[], within?: unknown): Promise<Enqueued[]>;
   task(id: string): Promise<TaskRow | undefined>;
-  /** These tasks and runs, in no order. Those that do not exist are left out. */
+  /** These tasks and runs, in no order. Missing ones are left out. */
   tasksById(ids: readonly string[]): Promise<TaskRow[]>;
   /** Newest first. */
   tasks(filter: TaskFilter): Promise<TaskRow[]>;
-  /** Those of these tasks and runs that have ended or do not exist. */
+  /** The given tasks and runs that have ended or do not exist. */
   ended(ids: readonly string[]): Promise<readonly string[]>;
   /** The full ids that begin with this prefix. There is more than one if it is ambiguous. */
   find(prefix: string): Promise<string[]>;
@@ -32,7 +32,7 @@ export interface NewTask {
   readonly lane: LaneSpec;
   /** JSON text. */
   readonly input: string;
-  /** JSON text of what a worker and recovery need to know: retry policy, timeout. */
+  /** JSON text of the options that a worker and recovery need: retry policy, timeout. */
   readonly options: string;
   readonly key: string | null;
   /** The earliest start: an instant, or a delay from the store's own now. */

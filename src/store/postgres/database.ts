@@ -14,6 +14,7 @@ import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../r
 import type { Row } from "../row.ts";
 import type { Clocks, Sql } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { Turns } from "../turns.ts";
 import type { Prepared, Statement } from "./burst.ts";
 import { Burst } from "./burst.ts";
 import { gather } from "./gather.ts";
@@ -54,7 +55,7 @@ const COMMIT: Statement = { text: "COMMIT", values: [], name: "sluice_commit" };
 /** After this many claims, their dead rows are vacuumed. */
 const VACUUM_AFTER = 4_000;
 
-/** What a connection has prepared, and how old its plans are. */
+/** The prepared statements of a connection, and the age of its plans. */
 interface Known {
   readonly prepared: Prepared;
   plannedAt: number;
@@ -66,6 +67,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly pool: pg.Pool;
   readonly #options: PostgresOptions;
   readonly #notices: Notices;
+  readonly #turns: Turns;
   readonly #names = new Map<string, string>();
   readonly #known = new WeakMap<pg.PoolClient, Known>();
   readonly #clocks: Clocks;
@@ -81,10 +83,12 @@ export class PostgresDatabase implements SqlDatabase {
     this.#clocks = { wall: clock, lease: clock };
     this.#pooled = options.pooler;
     const access = accessOf(options.url);
+    const { connections = 8 } = options;
+    this.#turns = new Turns(connections);
     // The driver accepts our parsers, but its types want parsers for every type and format.
     this.pool = new pg.Pool({
       ...access,
-      max: options.connections ?? 8,
+      max: connections,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
       types: { getTypeParser },
@@ -92,25 +96,31 @@ export class PostgresDatabase implements SqlDatabase {
     } as pg.PoolConfig);
     // An idle connection that dies must not end the process.
     this.pool.on("error", () => {});
-    this.#notices = new Notices(this.pool, access, () => this.#isPooled());
+    const send = (text: string, values: unknown[]) =>
+      this.#turns.during(true, () => this.pool.query(text, values));
+    this.#notices = new Notices(send, access, () => this.#turns.during(true, () => this.#isPooled()));
   }
 
-  async migrate(): Promise<void> {
-    await this.#isPooled();
-    await migratePostgres(this.pool);
+  migrate(): Promise<void> {
+    return this.#turns.during(true, async () => {
+      await this.#isPooled();
+      await migratePostgres(this.pool);
+    });
   }
 
-  async verify(): Promise<void> {
-    await this.#isPooled();
-    await verifyPostgres(this.pool);
+  verify(): Promise<void> {
+    return this.#turns.during(true, async () => {
+      await this.#isPooled();
+      await verifyPostgres(this.pool);
+    });
   }
 
-  transact<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("writing", flow);
+  transact<T>(flow: () => Flow<T>, isFirst = false): Promise<T> {
+    return this.#again("writing", flow, isFirst);
   }
 
   read<T>(flow: () => Flow<T>): Promise<T> {
-    return this.#again("reading", flow);
+    return this.#again("reading", flow, false);
   }
 
   ground(): Record<string, string> {
@@ -138,11 +148,11 @@ export class PostgresDatabase implements SqlDatabase {
     return step.value;
   }
 
-  async #again<T>(kind: "writing" | "reading", flow: () => Flow<T>): Promise<T> {
+  async #again<T>(kind: "writing" | "reading", flow: () => Flow<T>, isFirst: boolean): Promise<T> {
     const { random = Math.random, sleep = hostSleep } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#once(kind, flow());
+        return await this.#turns.during(isFirst, () => this.#once(kind, flow()));
       } catch (error) {
         if (!isWorthAnother(error, attempt)) throw error;
         await sleep(pauseMs(attempt, random()));
@@ -230,8 +240,9 @@ export class PostgresDatabase implements SqlDatabase {
     if (this.#claims < VACUUM_AFTER || this.#vacuuming) return;
     this.#claims = 0;
     this.#vacuuming = true;
-    this.pool
-      .query("VACUUM (SKIP_LOCKED, TRUNCATE OFF) sluice_running, sluice_lane, sluice_arrival")
+    const vacuum = "VACUUM (SKIP_LOCKED, TRUNCATE OFF) sluice_running, sluice_lane, sluice_arrival";
+    this.#turns
+      .during(false, () => this.pool.query(vacuum))
       .catch(() => {})
       .finally(() => {
         this.#vacuuming = false;
@@ -241,6 +252,7 @@ export class PostgresDatabase implements SqlDatabase {
   async close(): Promise<void> {
     if (this.pool.ended || this.pool.ending) return;
     await this.#notices.close();
+    await this.#turns.close();
     await this.pool.end();
   }
 }

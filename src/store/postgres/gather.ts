@@ -1,6 +1,6 @@
 /**
- * Sends neighbouring reads of a flight as one statement that answers in JSON. Each statement costs both sides
- * a message, a wake-up and a row description, which for the small reads of a pass is more than the reading
+ * Sends neighbouring reads of a flight as one statement that returns JSON. Each statement costs both sides a
+ * message, a wake-up and a row description, which for the small reads of a pass is more than the reading
  * itself. Writes and locking reads stay separate and in their place.
  */
 import type { Row } from "../row.ts";

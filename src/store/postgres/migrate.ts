@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { SluiceError } from "../../core/error.ts";
 import { checkVersion, migrations, versionTable } from "../schema.ts";
 import { refusal } from "./refusal.ts";
 import { SETTINGS } from "./settings.ts";
@@ -15,6 +16,7 @@ export async function migratePostgres(pool: pg.Pool): Promise<void> {
     await client.query(
       "SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)",
     );
+    await mustStoreAnyText(client);
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
     await client.query(`SET LOCAL lock_timeout = '${SETTINGS.lock_timeout}'`);
     await client.query(versionTable("postgres"));
@@ -34,6 +36,17 @@ export async function migratePostgres(pool: pg.Pool): Promise<void> {
   } finally {
     client.release();
   }
+}
+
+/** Such a database would refuse inputs, and lose results and errors, that have characters of another script. */
+async function mustStoreAnyText(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query("SHOW server_encoding");
+  const encoding = String(rows[0]?.server_encoding);
+  if (encoding === "UTF8" || encoding === "SQL_ASCII") return;
+  throw new SluiceError(
+    "STORE_REFUSED",
+    `The database has the encoding ${encoding}, which cannot store every text. Create one with ENCODING 'UTF8'.`,
+  );
 }
 
 async function versionOf(client: pg.ClientBase | pg.Pool): Promise<number> {

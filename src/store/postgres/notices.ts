@@ -7,7 +7,7 @@
 
 import pg from "pg";
 import type { Hear, Hint } from "../../core/hint.ts";
-import { isHint } from "../../core/hint.ts";
+import { ALL_HINTS, isHint } from "../../core/hint.ts";
 import type { Cancel } from "../../env/env.ts";
 import { after } from "../../env/timers.ts";
 import type { Access } from "./settings.ts";
@@ -16,8 +16,10 @@ const CHANNEL = "sluice";
 const COALESCE_MS = 10;
 const RECONNECT_MS = 1_000;
 
+type Query = (text: string, values: unknown[]) => Promise<unknown>;
+
 export class Notices {
-  readonly #pool: pg.Pool;
+  readonly #query: Query;
   readonly #access: Access;
   readonly #isPooled: () => Promise<boolean>;
   readonly #listeners = new Set<Hear>();
@@ -28,8 +30,8 @@ export class Notices {
   #reconnect: Cancel | undefined;
   #closed = false;
 
-  constructor(pool: pg.Pool, access: Access, isPooled: () => Promise<boolean>) {
-    this.#pool = pool;
+  constructor(query: Query, access: Access, isPooled: () => Promise<boolean>) {
+    this.#query = query;
     this.#access = access;
     this.#isPooled = isPooled;
   }
@@ -56,8 +58,7 @@ export class Notices {
       this.#telling = undefined;
       if (this.#pending.size > 0) this.#send();
     });
-    const sending: Promise<unknown> = this.#pool
-      .query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
+    const sending: Promise<unknown> = this.#query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
       .catch(() => {})
       .finally(() => this.#underway.delete(sending));
     this.#underway.add(sending);
@@ -85,8 +86,8 @@ export class Notices {
       }
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // Hints may have been missed while we were not connected.
-      for (const hear of this.#listeners) hear("work");
+      // Any hint may have been missed while we were not connected.
+      for (const hint of ALL_HINTS) for (const hear of this.#listeners) hear(hint);
     } catch {
       lost();
     }

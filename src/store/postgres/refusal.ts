@@ -1,12 +1,13 @@
-/** Errors whose cause is the server's configuration, in words that lead there. */
+/** Explains errors whose cause is the server's configuration. */
 import { SluiceError } from "../../core/error.ts";
 import type { ErrorCode } from "../../core/error-code.ts";
 import { codeOf } from "../driver-error.ts";
 
 const FORGOTTEN =
   "The server does not know a statement that was prepared on this connection, so a pooler in transaction mode is in between. Connect to the server directly, or use openPostgres({ url, pooler: true }).";
+/** The setting of a role beats that of a database, so both are named. */
 const READ_ONLY =
-  "The database accepts no writes: it is a standby, or default_transaction_read_only is on for it. Use the primary, or: ALTER DATABASE … SET default_transaction_read_only = off.";
+  "The database accepts no writes: it is a standby, or default_transaction_read_only is on for the role, the database or the server. Use the primary, or turn it off where it is set: ALTER ROLE … SET default_transaction_read_only = off, or ALTER DATABASE … SET default_transaction_read_only = off. To see where it is set: SELECT source FROM pg_settings WHERE name = 'default_transaction_read_only'.";
 const NO_SCHEMA =
   "There is no schema for the tables: search_path names none that exists. Create one, or: ALTER ROLE … SET search_path = public.";
 

@@ -25,7 +25,7 @@ export const SETTINGS = {
 /** A connection that waits for work, or for a hint, may be idle for a long time. */
 const OF_A_CONNECTION = { ...SETTINGS, idle_session_timeout: "0" } as const;
 
-/** Reads for people are rare, so each may choose its own plan for its values. */
+/** Reads for users are rare, so each may choose its own plan for its values. */
 const WHILE_READING = { enable_seqscan: "on", plan_cache_mode: "force_custom_plan" } as const;
 
 export interface Access {

@@ -4,8 +4,8 @@
  * many units end at the same moment and however often that is reported.
  *
  * Locks: news, runs by id, then the rows that are written. Nothing here waits for a gate while it holds a
- * unit. The exceptions are a new run's own gates, which nobody else knows yet, and the gates of a run that is
- * over, whose units are gone and whose code has stopped.
+ * unit. The exceptions are a new run's own gates, which no other transaction knows yet, and the gates of a
+ * run that is over, whose units are gone and whose code has stopped.
  */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";

@@ -1,6 +1,6 @@
 /**
- * Arrivals. An enqueue only inserts, so a caller's open transaction blocks nobody. It leaves one row per lane
- * here. The next pass takes the rows in and creates lanes, queues and gates.
+ * Arrivals. An enqueue only inserts, so the open transaction of a caller blocks no pass. It leaves one row
+ * per lane here. The next pass takes the rows in and creates lanes, queues and gates.
  */
 import { familyOf, unreadableKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
@@ -115,7 +115,7 @@ const endOfSelect = by({ postgres: "", sqlite: " WHERE true ", mysql: "" });
 
 export function insertGates(keys: readonly string[]): Sql {
   const born = keys.map((name) => {
-    // A gate of one value has no limit of its own. Its family's applies until somebody sets one.
+    // A gate of one value has no limit at first. Its family's limit applies until it gets its own.
     const { limit, line } = undeclared(name);
     return { name, capacity: limit, line };
   });

@@ -1,5 +1,5 @@
 /**
- * Lanes set aside: a pass could not process them, and no pass looks at them until somebody puts them back.
+ * Lanes set aside: a pass could not process them, and no pass looks at them until an operator restores them.
  * Their units keep their places. Units enqueued for them in the meantime wait with them.
  */
 import type { Flow } from "../flow.ts";
@@ -68,10 +68,7 @@ export const selectAsideAmong = (lanes: readonly string[]): Sql<AsideRow> =>
 
 export const asides = (): Flow<AsideRow[]> => send(selectAside());
 
-/**
- * `given` is the lane or one of its units. The lane arrives again, and the next pass looks at it like at any
- * other.
- */
+/** `given` is the lane or one of its units. The lane arrives again, and the next pass looks at it as usual. */
 export function* restore(given: string, who: string): Flow<AsideRow | undefined> {
   const [aside] = yield* send(
     sql`SELECT ${ROW}, ${WAITING} AS units FROM sluice_aside a

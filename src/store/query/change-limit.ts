@@ -12,6 +12,7 @@ import { int, only } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, now, raw, rows, sql } from "../sql.ts";
 import type { LimitChange } from "../store.ts";
+import { makesGate } from "../store.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents, selectLastEvent } from "./event.ts";
 import { ownGate } from "./gate-row.ts";
@@ -37,7 +38,7 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
       ),
   });
   const [gate] = found;
-  if (!gate && change.to !== "value") return undefined;
+  if (!gate && !makesGate(change)) return undefined;
   const n = Math.max(gate?.n ?? 0, only(told)) + 1;
   const born = strictest(said, undeclared(change.key));
   const before: Own = gate?.own ?? { ...born, declared: born.limit, setBy: null, paused: false };
@@ -85,14 +86,15 @@ function update(change: LimitChange, limit: Limit, n: number): Sql {
 const leaseOf = (change: LimitChange): number | undefined =>
   change.to === "value" ? change.leaseMs : undefined;
 
-/** Creates the gate with the value that is set, and with what the apps declare for it. */
+/** Creates the gate with the value that is set, if any, and with what the apps declare for it. */
 const insertGate = (change: LimitChange, limit: Limit, declared: Said, n: number): Sql =>
-  sql`INSERT INTO sluice_gate (name, capacity, declared, line, lease_ms, lease_declared, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.line, g.lease_ms, g.lease_declared, g.set_by, ${now}, g.n FROM ${rows(
+  sql`INSERT INTO sluice_gate (name, capacity, declared, paused, line, lease_ms, lease_declared, set_by, set_at, n) SELECT g.name, g.capacity, g.declared, g.paused, g.line, g.lease_ms, g.lease_declared, g.set_by, CASE WHEN g.set_by IS NULL THEN NULL ELSE ${now} END, g.n FROM ${rows(
     "g",
     {
       name: "text",
       capacity: "int",
       declared: "int",
+      paused: "int",
       line: "text",
       lease_ms: "int",
       lease_declared: "int",
@@ -104,10 +106,11 @@ const insertGate = (change: LimitChange, limit: Limit, declared: Said, n: number
         name: change.key,
         capacity: limit,
         declared: declared.limit,
+        paused: change.to === "paused" ? 1 : 0,
         line: declared.line,
         lease_ms: leaseOf(change) ?? declared.leaseMs,
         lease_declared: declared.leaseMs,
-        set_by: change.by,
+        set_by: change.to === "value" ? change.by : null,
         n,
       },
     ],

@@ -20,8 +20,14 @@ export const sampleOf = (found: readonly string[]): Sample => ({
 });
 
 /** An id with the table where it was found. */
+/** A lane and the gate that it is parked on. */
+export interface ParkedLane {
+  readonly id: string;
+  readonly gate: string | null;
+}
+
 const placed = (row: Row): string => `${text(row.place)} ${text(row.id)}`;
-const parkedOn = (row: Row): string => `${text(row.id)} on ${textOrNull(row.parked) ?? "no gate"}`;
+const parkedOn = (row: Row): ParkedLane => ({ id: text(row.id), gate: textOrNull(row.parked) });
 
 const isIn = (table: string, row: string): string =>
   `EXISTS (SELECT 1 FROM sluice_${table} x WHERE x.id = ${row}.id)`;
@@ -70,7 +76,7 @@ const unborn = sql`SELECT u.id FROM (SELECT id, epoch FROM sluice_running UNION 
   WHERE u.epoch > (${LAST_EPOCH})`;
 
 /**
- * A pending arrival will lower the head. An idle lane has no head, and nobody looks at a lane that is set
+ * A pending arrival will lower the head. An idle lane has no head, and no pass looks at a lane that is set
  * aside. The first unit stands for all behind it.
  */
 const lateHeads = sql`SELECT l.id FROM sluice_lane l JOIN sluice_waiting w
@@ -102,7 +108,7 @@ export const selectContradictions = {
   unfindable: sql`${unfindable} ${FIRST}`.as(idOf),
   parkedNowhere: sql`${parkedNowhere} ${FIRST}`.as(parkedOn),
   malformedGates: sql`${malformedGates} ${FIRST}`.as(idOf),
-} as const satisfies Record<Exclude<Contradiction, ReadFromRows>, Sql<string>>;
+} as const satisfies Record<Exclude<Contradiction, ReadFromRows>, Sql<string | ParkedLane>>;
 
 export const selectAsks = sql`SELECT DISTINCT asks FROM sluice_task`.as(({ asks }) => text(asks));
 

@@ -4,12 +4,13 @@
  * only its own rows in sluice_declared; core combines the rows of all apps, and the result is written to the
  * gates.
  */
+import type { AppNames } from "../../core/app/shared-names.ts";
 import type { InForce } from "../../core/gate/declared.ts";
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
 import type { Line } from "../../core/gate/gate.ts";
 import { kindOf, parseKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
-import { contentOf, NOBODY, replacedIn, sayingsOf, UNNAMED_APP } from "../declaration.ts";
+import { appsInForce, contentOf, NOBODY, replacedIn, sayingsOf, UNNAMED_APP } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -55,6 +56,10 @@ export function* declare(declaration: Declaration, occasion: Occasion): Flow<Dec
 
 export function* replaced(): Flow<Replaced[]> {
   return replacedIn(yield* send(selectDeploys()));
+}
+
+export function* apps(): Flow<AppNames[]> {
+  return appsInForce(yield* send(selectDeploys()));
 }
 
 /** Every declaration ever made by an app with a name. */
@@ -115,7 +120,7 @@ function declaredChange(app: string, from: number | null, { name, capacity }: Ga
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);
 
-/** If an app says the same as before, the earlier date stays. */
+/** If an app declares the same as before, the earlier date stays. */
 function sinceWhen(before: SayingRow | undefined, { limit, leaseMs, rank }: Saying): number | undefined {
   const isSame = limit === before?.limit && leaseMs === before.leaseMs && rank === before.rank;
   return isSame ? before.at : undefined;

@@ -1,7 +1,7 @@
 /**
- * Deletes a gate that nobody declares, asks for or holds. The locks keep out declarations and changes of its
- * limit. A unit that is just being taken in shows in its arrival until that pass commits, and in its lane
- * from then on, so arrivals are read first. A later unit finds no gate and creates it again.
+ * Deletes a gate that no app declares and no unit asks for or holds. The locks keep out declarations and
+ * changes of its limit. A unit that is just being taken in shows in its arrival until that pass commits, and
+ * in its lane from then on, so arrivals are read first. A later unit finds no gate and creates it again.
  */
 import { kindOf } from "../../core/gate/key.ts";
 import { inByteOrder } from "../../core/text.ts";

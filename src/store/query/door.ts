@@ -1,11 +1,11 @@
 /**
- * The door of the feed. Every transaction that moves something goes through it, in shared mode, and stays
- * inside until its commit. A new listener waits until all transactions inside have left. So no transaction
- * that did not see the listener commits after the listener has begun.
+ * The door of the feed. Every writing transaction of ours takes this lock in shared mode and holds it until
+ * its commit. A new listener waits until all transactions inside have left. So every transaction that commits
+ * after the listener has begun has seen the listener.
  *
- * The door is the first lock of a transaction. If a lock were taken before it, a transaction inside, which
- * the listener waits for, could want that lock. A caller's own transaction takes no lock of ours and does not
- * go through the door.
+ * The door is the first lock of a transaction. A lock taken before it could cause a deadlock: a transaction
+ * inside, which the listener waits for, could want that lock. A caller's own transaction takes no lock of
+ * ours and does not go through the door.
  */
 import type { Flow } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -14,15 +14,16 @@ import { by } from "../sql.ts";
 import type { SqlDatabase } from "../sql-database.ts";
 import { mayHaveTold } from "./tell.ts";
 
-/** Our number among the advisory locks of the database, and the schema's own. */
+/** Our number among the advisory locks of the database, and a number of the schema. */
 const KEY = "7305402, 'sluice_feed'::regclass::oid::int";
 
 /**
- * Its answer about listeners may be as stale as the wait for the lock. That is enough for a hint, and for
+ * Its answer about listeners may date from before the wait for the lock. That is enough for a hint, but for
  * nothing else.
  */
 const enter: Sql = by({
-  // This is the cheapest way there. The recording statements themselves say whether they recorded anything.
+  // This is the cheapest way in PostgreSQL. The recording statements themselves say whether they recorded
+  // anything.
   postgres: `SELECT pg_advisory_xact_lock_shared(${KEY}) AS heard`,
   mysql:
     "SELECT (SELECT max(x.topics) FROM sluice_listener x) AS heard FROM sluice_feed WHERE id = 2 LOCK IN SHARE MODE",
@@ -76,7 +77,7 @@ export function throughDoor(db: SqlDatabase): SqlDatabase {
   const { vital } = db;
   return {
     ...db,
-    transact: (flow) => transact((inner) => db.transact(inner), flow),
+    transact: (flow, isFirst) => transact((inner) => db.transact(inner, isFirst), flow),
     ...(vital
       ? {
           vital: <T>(flow: () => Flow<T>) =>

@@ -1,5 +1,6 @@
 /**
- * Enqueue only inserts, so it waits for nobody and nobody waits for it, except for a twin with the same key.
+ * Enqueue only inserts. Apart from the door, it waits only for another transaction that inserts the same key,
+ * and only such a transaction waits for it.
  */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
@@ -62,7 +63,7 @@ function selectAmong(ids: readonly string[]): Sql<string> {
 
 const idsOf = (tasks: readonly NewTask[]): string[] => tasks.map(({ id }) => id);
 
-/** After a lost answer: either all tasks were put in line, or none. */
+/** Finds out what became of an enqueue whose answer was lost: either all tasks were put in line, or none. */
 export function* enqueued(tasks: readonly NewTask[]): Flow<Enqueued[] | undefined> {
   const { mine, known } = yield* flight({
     mine: selectIds(tasks),
@@ -122,7 +123,7 @@ const BODY = {
   good_for: "int",
 } as const;
 
-/** Most tasks belong to no run, and then these columns are left out. */
+/** Most tasks belong to no run. For them, the columns of a step are left out. */
 export function insertTasks(tasks: readonly Body[]): Sql[] {
   const isOfRun = tasks.some(({ run }) => run !== undefined);
   return inPortions(tasks.map(bodyOf), (bodies) => insertBodies(bodies, isOfRun));

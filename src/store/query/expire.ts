@@ -21,7 +21,7 @@ interface Place {
   readonly stopping?: Sql;
 }
 
-/** How ends are written. `quiet`: nobody listens, so no change is recorded. */
+/** How ends are written. `quiet`: there is no listener, so no change is recorded. */
 export interface EndWriting {
   readonly dialect: Dialect;
   readonly quiet: boolean;

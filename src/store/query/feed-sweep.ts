@@ -1,4 +1,4 @@
-/** Sweeps the feed: listeners that were not renewed, and changes that nobody can ask for any more. */
+/** Sweeps the feed: listeners that were not renewed, and changes that no reader can ask for any more. */
 import { idOf, int, intOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { now, oneOf, raw, sql, throughKey } from "../sql.ts";
@@ -29,7 +29,7 @@ export const selectOld = {
 
 interface Old {
   readonly oldListeners: readonly string[];
-  /** The last change that nobody can ask for any more. */
+  /** The last change that no reader can ask for any more. */
   readonly lastOld: readonly (number | null)[];
   readonly orphans: readonly number[];
 }

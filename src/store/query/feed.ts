@@ -127,7 +127,7 @@ export function* begin(listeners: readonly string[]): Flow<number> {
 }
 
 interface Known extends Interest {
-  /** Where it began; null while it is being opened. */
+  /** The position where it began; null while it is being opened. */
   readonly since: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Gates as people see them: their own rows, what their families add, what is held, and what apps declare. */
+/** Gates as users see them: their own rows, the rules of their families, the held slots, and the apps' declarations. */
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyIn, familyOf } from "../../core/gate/key.ts";
 import { bindsPerValue, inherit } from "../family.ts";
@@ -51,7 +51,7 @@ export function gateStates(
   }));
 }
 
-/** A row without a name is not a gate, because nobody can ask for it. The doctor reports it. */
+/** A row without a name is not a gate, because no unit can ask for it. The doctor reports it. */
 export function gateInfos(found: readonly DatedGate[]): GateInfo[] {
   const named = found.filter(({ key }) => key !== "");
   const all = new Map(named.map(({ key, own }) => [key, own]));

@@ -1,7 +1,7 @@
 /**
- * Verbs that people and timers use on runs: cancel, fail, pause, and change the place in line. Those that act
- * on a run take its lock first, so they never fall between two looks of `advance`. The claim of a queued run
- * is a race: whoever deletes the row wins.
+ * Verbs of operators and timers on runs: cancel, fail, pause, and change the place in line. A verb that acts
+ * on a run takes its lock first, so it never falls between two looks of `advance`. A cancel and a claim of a
+ * queued run race: the transaction that deletes the waiting row wins.
  */
 import { pausedChange } from "../feed.ts";
 import type { Flow } from "../flow.ts";
@@ -45,7 +45,7 @@ function* holdRun(id: string): Flow<boolean> {
   return known.length > 0;
 }
 
-/** These verbs are rare, so the statements themselves check whether anybody listens. */
+/** These verbs are rare, so the statements themselves check whether there is a listener. */
 const ending = (dialect: Dialect): EndWriting => ({ dialect, quiet: false });
 
 export function* cancelRun(

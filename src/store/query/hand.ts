@@ -1,4 +1,4 @@
-/** Verbs that people use: cancel a task, put a finished one back in line, change a limit. */
+/** Verbs of operators: cancel a task, put a finished one back in line, change a limit. */
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
 import type { Row } from "../row.ts";

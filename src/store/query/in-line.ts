@@ -1,7 +1,4 @@
-/**
- * Finds out when units stood in line if their own rows do not say, because they have been in line more than
- * once.
- */
+/** Finds out when units stood in line if they have been in line more than once. Their own rows do not say it. */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import type { Move, Stay } from "../in-line.ts";

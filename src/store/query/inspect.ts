@@ -1,4 +1,4 @@
-/** Everything the doctor looks at, in one snapshot and without locks. Nothing is judged here. */
+/** Collects everything that the doctor looks at, in one snapshot and without locks. It judges nothing. */
 import { isKey } from "../../core/gate/check-key.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import type { Flow } from "../flow.ts";
@@ -11,7 +11,7 @@ import { leaseNow, now, raw, sql } from "../sql.ts";
 import type { CountedTable, Inspection, LostClaim, Usage } from "../store.ts";
 import { heldPerGate, newestPerGate } from "../usage.ts";
 import { selectAside } from "./aside.ts";
-import type { ReadFromRows } from "./contradictions.ts";
+import type { ParkedLane, ReadFromRows } from "./contradictions.ts";
 import { sampleOf, selectAsks, selectContradictions, selectTasksAsking } from "./contradictions.ts";
 import type { DatedGate } from "./gates.ts";
 import { gateStates, selectGates } from "./gates.ts";
@@ -136,7 +136,9 @@ const rowsIn = (count: ReadonlyMap<string, number>): Inspection["rows"] => ({
   event: count.get("event") ?? 0,
 });
 
-type Contradictions = Readonly<Record<keyof typeof selectContradictions, readonly string[]>>;
+type Contradictions = Readonly<
+  Record<Exclude<keyof typeof selectContradictions, "parkedNowhere">, readonly string[]>
+> & { readonly parkedNowhere: readonly ParkedLane[] };
 
 const samples = (found: Contradictions): Omit<Inspection["broken"], ReadFromRows> => ({
   nowhere: sampleOf(found.nowhere),
@@ -148,7 +150,10 @@ const samples = (found: Contradictions): Omit<Inspection["broken"], ReadFromRows
   unborn: sampleOf(found.unborn),
   lateHeads: sampleOf(found.lateHeads),
   unfindable: sampleOf(found.unfindable),
-  parkedNowhere: sampleOf(found.parkedNowhere),
+  parkedNowhere: {
+    ...sampleOf(found.parkedNowhere.map(({ id, gate }) => `${id} on ${gate ?? "no gate"}`)),
+    gates: found.parkedNowhere.flatMap(({ gate }) => gate ?? []),
+  },
   malformedGates: sampleOf(found.malformedGates),
 });
 

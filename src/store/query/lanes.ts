@@ -39,12 +39,12 @@ export function moveLanes(moves: readonly LaneMove[]): Sql[] {
   ];
 }
 
-/** n grows only if what the lane waits for has changed. Each such change is one event. */
+/** n grows only if the gates that the lane waits for have changed. Each such change is one event. */
 const ASSIGN = sql`n = l.n + CASE WHEN l.blocked = m.to_blocked THEN 0 ELSE 1 END,
   state = m.to_state, parked = m.to_parked, parked_slots = m.to_slots, mark_unit = m.to_unit, mark_passed = m.to_passed, mark_since = m.to_since, blocked = m.to_blocked,
   head_precedence = COALESCE(m.to_precedence, l.head_precedence), head_at = COALESCE(m.to_at, l.head_at), head_id = COALESCE(m.to_head, l.head_id), stamp = l.stamp + 1`;
 
-/** Records what a lane waited for and since when. A unit's own history is the part within its wait. */
+/** Records which gates a lane waits for, and since when. A unit's own history is the part within its wait. */
 function recordWaits(moves: readonly LaneMove[]): Sql {
   const list = rows(
     "m",

@@ -37,8 +37,8 @@ interface GateLocks {
 }
 
 /**
- * All gates of a pass in one order of names, whatever the mode of each lock. Limits change, so one pass may
- * share a gate that another wants exclusively, and two passes must never hold what the other wants next.
+ * All gates of a pass, ordered by name, whatever the mode of each lock. Limits change, so one pass may share
+ * a gate that another wants exclusively. Without one order, two passes could deadlock.
  */
 export function inLockOrder({ exclusive, shared }: Pick<Scope, "exclusive" | "shared">): GateLocks[] {
   const alone = new Set(exclusive);
@@ -57,7 +57,7 @@ export interface LockedGate extends NamedGate {
   readonly locked: boolean;
 }
 
-/** Locks gates that are neighbours in that order. */
+/** Locks gates that are neighbours in this order. */
 export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
   const locked = mode === "exclusive";
   return sql`SELECT name, capacity, declared, set_by, paused, line, lease_ms FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${locked ? forNoKeyUpdate : forShare}`.as(
@@ -66,7 +66,8 @@ export const lockGates = ({ keys, mode }: GateLocks): Sql<LockedGate> => {
 };
 
 /**
- * A claim counts nowhere once its session has ended, or its own lease or the time to start it has run out.
+ * A claim is lost once its session has ended, or its own lease or the time to start it has run out. It counts
+ * until a pass has taken it away.
  */
 export const LOST = sql`(s.id IS NULL OR s.expires_at <= ${leaseNow} OR (r.until_at IS NOT NULL AND r.until_at <= ${leaseNow}))`;
 
@@ -138,7 +139,7 @@ export const selectBeyond = (scope: Pick<Scope, "queues" | "lanes" | "without" |
 
 interface Looking {
   readonly skipLocked: boolean;
-  /** There may be units that their lane does not know yet. */
+  /** There may be arrivals that no pass has taken in yet. */
   readonly arriving: boolean;
 }
 
@@ -195,7 +196,7 @@ function fromHead(wanted: readonly { lane: string; want: number }[], looking: Lo
 
 const lockingUnits = by({ postgres: " FOR UPDATE OF w SKIP LOCKED", mysql: forUpdateSkipLocked, sqlite: "" });
 
-/** The first prefetched claims of a session per lane that have not started and still may. */
+/** The first prefetched claims of a session in each lane that have not started and still may start. */
 export const selectPrefetched = (session: string, perLane: number): Sql<PrefetchedRow> =>
   sql`SELECT p.epoch, p.id, p.lane, p.precedence, p.at, p.good_until FROM (
       SELECT epoch, id, lane, precedence, at, good_until,

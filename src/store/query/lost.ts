@@ -1,4 +1,4 @@
-/** Claims whose holder is gone. They are found without a lock, and locked while they are decided on. */
+/** Lost claims. They are found without a lock, and locked while the pass decides about them. */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -49,7 +49,7 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
     const seen = byEpoch.get(epoch);
     const isAsSeen = seen?.startedAt === startedAt && seen?.untilAt === untilAt;
     if (!seen || !isAsSeen) return [];
-    // A claim that holds its slots may have started even if nobody has reported it yet.
+    // A claim that holds its slots may have started even if its start was not reported yet.
     const started = startedAt !== null || held;
     return [{ lane: rest.lane, session, held, claim: { epoch, started, options: seen.options, ...rest } }];
   });
@@ -57,7 +57,7 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
 
 interface HeldClaim extends Omit<LostRow, "started" | "options">, InHand, Signs {}
 
-/** Skips claims that another transaction has locked and takes care of. */
+/** Skips claims that another transaction has locked: that transaction takes care of them. */
 const lockClaims = (claims: readonly HeldRow[]): Sql<HeldClaim> =>
   sql`SELECT epoch, id, lane, session, held, started_at, until_at, attempt, losses, good_until FROM sluice_running WHERE ${among(claims)} ORDER BY id${forUpdateSkipLocked}`.as(
     heldClaim,

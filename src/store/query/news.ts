@@ -18,7 +18,7 @@ export const insertNews = (news: readonly News[]): Sql => {
   return sql`INSERT INTO sluice_news (run, failed) SELECT r.run, r.failed FROM ${rows("r", { run: "text", failed: "text" }, sorted)}`;
 };
 
-/** Splits news into that which is written at once and that which depends on what the pass claims. */
+/** Separates the news that is written at once from the news that depends on the claims of the pass. */
 export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed: News[] } {
   return {
     atOnce: news.filter(({ lane }) => lane === undefined),
@@ -27,8 +27,8 @@ export function sorted(news: readonly News[]): { atOnce: News[]; unlessFollowed:
 }
 
 /**
- * Maps a lane to one of its units that this pass claims. It includes only lanes of which nobody else can
- * claim in the meantime, because the pass holds one of their gates exclusively. Such a claim is invisible
+ * Maps a lane to one of its units that this pass claims. It includes only lanes from which no other pass can
+ * claim in the meantime, because this pass holds one of their gates exclusively. Such a claim is invisible
  * until the pass commits, so it ends later, and its end brings the news.
  */
 export function followers(scope: Scope, view: View, { claim }: Moves): ReadonlyMap<string, string> {
@@ -55,7 +55,7 @@ export const insertNewsUnless = (news: readonly News[], following: ReadonlyMap<s
 export const insertNewsOfRuns = (runs: readonly string[]): Sql =>
   insertNews(runs.map((run) => ({ run, failed: null })));
 
-/** For units that did not succeed and may or may not belong to a run. */
+/** For units that did not succeed. Units that belong to no run leave no news. */
 export const insertNewsOf = (units: readonly string[]): Sql =>
   sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, t.step FROM sluice_task t WHERE t.id ${oneOf(units)} AND t.run IS NOT NULL`;
 

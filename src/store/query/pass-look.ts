@@ -1,6 +1,6 @@
 /**
- * The first flight of a pass, and what it shows. Finished claims are completed, the gates are locked, and
- * everything the decision looks at is read in statements after the locks.
+ * The first flight of a pass, and the view that it gives. Finished claims are completed, the gates are
+ * locked, and everything that the decision looks at is read in statements after the locks.
  */
 import { familyIn } from "../../core/gate/key.ts";
 import { inherit } from "../family.ts";
@@ -96,10 +96,7 @@ interface Further {
   readonly fronts: readonly LaneRow[];
 }
 
-/**
- * Reads more only if there is something to see: claims of lost holders, and lanes parked on gates that now
- * have room.
- */
+/** Reads more only if there is something to see: lost claims, and lanes parked on gates that now have room. */
 function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readonly string[]): Flow<Further> {
   const someLost = usage.some((row) => row.lost);
   const { lost, lapsed, fitting, fronts } = yield* flight({

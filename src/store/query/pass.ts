@@ -3,8 +3,9 @@
  *
  * Finished claims are completed before the gates are locked: that can only lower usage, and it need not keep
  * others waiting. It cannot deadlock with recovery, which skips claims that another transaction has locked.
- * From then on the order of locks is the same everywhere: gates by name, lost claims, waiting units, lanes by
- * id. Between the first lock and the commit, a pass waits only for the database's own answers.
+ * From then on the order of locks is: gates by name, lost claims, waiting units, lanes by id. ARCHITECTURE.md
+ * lists the orders of all verbs. Between the first lock and the commit, a pass waits only for the database's
+ * own answers.
  */
 import type { Flow } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";

@@ -1,4 +1,4 @@
-/** Runs as the decision sees them: read under their locks, in a statement after the one that took them. */
+/** Runs as the decision sees them. They are read under their locks, in a later statement than the locks. */
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
@@ -15,7 +15,7 @@ import { isStillStopping } from "./stopping.ts";
 const lockRuns = (ids: readonly string[]): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`.as(idOf);
 
-/** Recovery takes a claim away without the run's lock. It skips claims that are locked. */
+/** Recovery takes claims away without the run's lock, but skips locked claims. So the claims are locked too. */
 const lockClaimsOf = (ids: readonly string[]): Sql<string> =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(ids)} AND session = ${RUNS} ORDER BY id${forUpdate}`.as(
     idOf,
@@ -63,9 +63,10 @@ const laneSpec = (row: Row): LaneSpec => ({
 });
 
 /**
- * Items are left while one of their lane is in line, delayed or running. Their outcomes are not read here.
- * The line is read from its end: at its front, rows claimed long ago may still lie dead in PostgreSQL's
- * index. EXISTS is avoided, because PostgreSQL may answer it by reading the whole table once into a hash.
+ * Items are left while a unit of their lane is in line, delayed or running. Their outcomes are not read here.
+ * The line is read from its end, because rows claimed long ago may still lie dead at the front of
+ * PostgreSQL's index. EXISTS is avoided, because PostgreSQL may evaluate it by reading the whole table once
+ * into a hash.
  */
 const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELECT w.id FROM sluice_waiting w WHERE w.lane = s.lane ORDER BY w.precedence DESC, w.at DESC, w.id DESC LIMIT 1) IS NOT NULL THEN 1
    WHEN (SELECT r.id FROM sluice_running r WHERE ${throughKey("r.id")} AND r.lane = s.lane LIMIT 1) IS NOT NULL THEN 1

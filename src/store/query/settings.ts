@@ -12,6 +12,7 @@ import { by } from "../sql.ts";
 const POSTGRES = [
   "server_version",
   "server_version_num",
+  "server_encoding",
   "fsync",
   "full_page_writes",
   "synchronous_commit",

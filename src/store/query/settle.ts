@@ -122,7 +122,7 @@ const TABLES = {
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
 } as const;
 
-/** Where to find the columns of a claim and of its report. */
+/** The names of the columns of a claim and of its report. */
 interface Names {
   readonly r: string;
   f(column: "state" | "kind" | "body" | "data" | "delay" | "unburnt" | "loss"): string;

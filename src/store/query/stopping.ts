@@ -1,12 +1,11 @@
 /**
  * Slots follow the code, not the record. A unit that was cancelled or timed out has moved on, but as long as
- * its code runs, its claim stays here and holds what it held: at every gate, and as a used slot of its
- * worker.
+ * its code runs, its claim stays here and keeps its slots: at every gate, and as a used slot of its worker.
  *
- * The claim goes when its holder reports that the code has ended, or when a pass finds its lease lapsed.
- * Either leaves news of the unit's run, always and in the same transaction. Whether the run is over and this
- * was its last unit is decided under the run's lock, so of two units that stop at the same moment, one is the
- * last.
+ * The claim is deleted when its holder reports that the code has ended, or when a pass finds that its lease
+ * has run out. Either leaves news of the unit's run, always and in the same transaction. `advance` decides
+ * under the run's lock whether the run is over and this was its last unit. So of two units that stop at the
+ * same moment, one is the last.
  */
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
@@ -91,7 +90,7 @@ const lapsedInHand = (row: Row): LapsedInHand => ({
   held: flag(row.held),
 });
 
-/** A session's stopping claims that have a lease of their own which has not run out. */
+/** A session's stopping claims whose own lease has not run out. */
 export const lockLeasedStopping = (session: string): Sql<number> =>
   sql`SELECT epoch FROM sluice_stopping WHERE session = ${session} AND lease_ms IS NOT NULL AND until_at > ${leaseNow} ORDER BY epoch${forUpdate}`.as(
     ({ epoch }) => int(epoch),

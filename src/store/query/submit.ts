@@ -1,7 +1,7 @@
 /**
- * Submit writes a run's body and place like any other unit's, and the rows that only runs have. It only
- * inserts, so it waits for nobody. A direct run has a claim instead of a place: it is in progress at once,
- * and counts at the gates that it bypassed.
+ * Submit writes a run's body and place like any other unit's, and the rows that only runs have. A queued run
+ * only inserts, like an enqueue. A direct run has a claim instead of a place: it is in progress at once, and
+ * counts at the gates that it bypassed.
  */
 
 import { createHash } from "node:crypto";

@@ -26,7 +26,7 @@ export const selectTask = (id: string): Sql<ToldTask> => selectTasks(sql`WHERE t
 /** A task's own rows have its place in line. Only its history says since when it has been there. */
 type ToldTask = ToldRow<TaskRow>;
 
-/** The rows of tasks, with history only where it is needed: only a waiting task can have come back. */
+/** Completes the rows of tasks. Only a waiting task can have come back, so only waiting tasks need their history. */
 export const taskRows = (found: readonly ToldTask[]): Flow<TaskRow[]> =>
   withMoves(
     found.map((told) => (told.row.state === "waiting" ? told : { ...told, first: 0 })),

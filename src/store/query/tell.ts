@@ -1,14 +1,15 @@
 /**
- * Records changes for the feed, as part of the transaction that makes them. Each statement records only what
- * a listener wants, and does nothing if there is no listener, so it can be sent without asking first. It must
- * come after the statement that moves the unit: then a change has a higher number than every earlier change
- * of the same unit.
+ * Records changes for the feed, as part of the transaction that makes them. Each statement records only
+ * changes that a listener wants, and does nothing without a listener, so it can always be sent. It must come
+ * after the statement that moves the unit: then a change has a higher number than every earlier change of the
+ * same unit.
  */
 import type { ChangeKind, Topic } from "../../core/change.ts";
 import { TOPIC, topicOf } from "../../core/change.ts";
 import { inPortions } from "../portions.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
+import { RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, now, oneOf, raw, read, rows, sql, throughKey } from "../sql.ts";
 import type { FinalState } from "../store.ts";
@@ -78,18 +79,20 @@ const jsonOf = (before: string, column: string, after: string): Sql =>
     mysql: `CONCAT('${before}', ${column}, '${after}')`,
   });
 
+const PRIORITY = jsonOf('{"priority":', "t.priority", "}");
+
 const ENQUEUED: Told = {
   kind: raw("'TaskEnqueued'"),
   n: raw("1"),
   at: raw("t.created_at"),
-  data: jsonOf('{"priority":', "t.priority", "}"),
+  data: PRIORITY,
   topic: "enqueued",
 };
 
 export const tellEnqueued = (ids: readonly string[]): Sql[] =>
   inPortions(ids, (some) => tells(ofUnits(ENQUEUED, sql`sluice_task t WHERE t.id ${oneOf(some)}`)));
 
-/** Records claims made earlier in this transaction. */
+/** Records claims made earlier in this transaction. The admission of a run has the data of its own kind. */
 export const tellClaimed = (ids: readonly string[], session: string): Sql =>
   tells(
     ofUnits(
@@ -97,7 +100,7 @@ export const tellClaimed = (ids: readonly string[], session: string): Sql =>
         kind: raw("'TaskClaimed'"),
         n: raw("r.claimed_n"),
         at: raw("r.claimed_at"),
-        data: claimedData("r"),
+        data: sql`CASE WHEN t.queue = ${RUNS} THEN ${PRIORITY} ELSE ${claimedData("r")} END`,
         topic: "claimed",
       },
       sql`sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,
@@ -136,14 +139,17 @@ const PLACE_N = raw(
   `COALESCE((SELECT w.n FROM sluice_waiting w WHERE w.id = e.subject), (SELECT d.n FROM sluice_later d WHERE d.id = e.subject))`,
 );
 
+/** A step tells which slots it took. */
+const STARTED = sql`CASE WHEN t.run IS NULL THEN e.data ELSE ${jsonOf('{"asks":', "t.asks", "}")} END`;
+
 /**
- * Records claims that took their slots in this transaction. A claim that could not has moved on and is not
- * recorded.
+ * Records claims that took their slots in this transaction. A claim that could not take them has moved on and
+ * is not recorded.
  */
 export const tellStarted = (claims: readonly HeldRow[]): Sql =>
   tells(
     ofUnits(
-      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: raw("e.data"), topic: "moved" },
+      { kind: raw("e.kind"), n: raw("e.n"), at: raw("e.at"), data: STARTED, topic: "moved" },
       sql`sluice_running r JOIN sluice_event e ON e.subject = r.id AND e.n = r.n AND e.kind = 'TaskStarted' JOIN sluice_task t ON t.id = r.id
         WHERE r.id ${oneOf(claims.map(({ id }) => id))} AND r.epoch ${oneOf(claims.map(({ epoch }) => epoch))}`,
     ),

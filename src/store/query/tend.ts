@@ -1,4 +1,4 @@
-/** Work that time brings: delayed units come due, deadlines pass, ended sessions are deleted. */
+/** Handles the passing of time: delayed units come due, deadlines pass, ended sessions are deleted. */
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
@@ -90,7 +90,7 @@ export function* expireOnly(ids: readonly string[], dialect: Dialect): Flow<void
   yield* commit([expireAnywhere(ids, { dialect, quiet: false }), moveDeadlines(ids)]);
 }
 
-/** This deadline cannot be enforced now. It is tried again in an hour and blocks nobody in the meantime. */
+/** This deadline cannot be enforced now. It is tried again in an hour and does not block others in the meantime. */
 export function* putOff(id: string): Flow<void> {
   yield* commit(sql`UPDATE sluice_deadline SET at = ${now} + 3600000 WHERE id = ${id}`);
 }

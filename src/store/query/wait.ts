@@ -1,5 +1,5 @@
-/** Everything that one wait depends on, at one instant. `explain` hands it to the same `admit`. */
-import { tasksOfApps } from "../declaration.ts";
+/** Everything that one wait depends on, at one instant. `explain` passes it to the same `admit` as the pass does. */
+import { appsInForce } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
@@ -57,7 +57,7 @@ export function* wait(id: string): Flow<WaitView | undefined> {
     gates: gateInfos(gates),
     usage,
     sessions: sessions.map(unnamed),
-    apps: tasksOfApps(deploys),
+    apps: appsInForce(deploys),
     holders,
     ...(isInLine(task) ? yield* standing(task, rank, keys) : NOWHERE),
   };

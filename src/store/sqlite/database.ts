@@ -1,7 +1,7 @@
 /**
  * SQLite: the write lock is the lock of every gate. A flow runs from BEGIN IMMEDIATE to COMMIT without a
  * single await, so nothing interleaves within a process. Between processes the lock decides. A process that
- * has just held it leaves it free for as long, because SQLite itself is not fair.
+ * has held the lock then leaves it free for the same time, because SQLite itself is not fair.
  */
 
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
@@ -15,6 +15,7 @@ import { int, text as textOf } from "../row.ts";
 import { checkVersion } from "../schema.ts";
 import type { Clocks, Rendered } from "../sql.ts";
 import type { SqlDatabase } from "../sql-store.ts";
+import { Breath } from "./breath.ts";
 import { networkOf } from "./filesystem.ts";
 import { migrateSqlite, schemaVersion } from "./migrate.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -36,7 +37,8 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #neighbours: Neighbours;
   readonly #reserve: DiskReserve;
   #closed = false;
-  /** How many writes that a lease depends on wait for the lock. */
+  readonly #breath = new Breath();
+  /** The number of vital writes that wait for the lock. */
   #vital = 0;
 
   constructor(path: string, time: SqliteTime) {
@@ -79,12 +81,12 @@ export class SqliteDatabase implements SqlDatabase {
     checkVersion(schemaVersion(this.#db));
   }
 
-  async transact<T>(flow: () => Flow<T>): Promise<T> {
+  async transact<T>(flow: () => Flow<T>, isFirst = false): Promise<T> {
     this.#file.check();
     this.#reserve.check();
     await this.#neighbours.giveWay();
     try {
-      return await this.#write(flow);
+      return await this.#write(flow, isFirst);
     } catch (error) {
       throw isFull(error) ? this.#reserve.giveUp(error) : error;
     }
@@ -108,34 +110,38 @@ export class SqliteDatabase implements SqlDatabase {
    */
   async #writeAnyway<T>(flow: () => Flow<T>): Promise<T> {
     try {
-      return await this.#write(flow, true);
+      return await this.#write(flow, true, true);
     } catch (error) {
       if (!isFull(error)) throw error;
       this.#reserve.giveUp(error);
       await this.#whenFree(() => this.#db.exec("PRAGMA wal_checkpoint(RESTART)")).catch(() => {});
-      return this.#write(flow, true);
+      return this.#write(flow, true, true);
     }
   }
 
-  #write<T>(flow: () => Flow<T>, isVital = false): Promise<T> {
+  #write<T>(flow: () => Flow<T>, isFirst: boolean, isVital = false): Promise<T> {
     const isOurTurn = (): boolean => isVital || this.#vital === 0;
-    return this.#whenFree(() => {
-      this.#file.check();
-      this.#exec("BEGIN IMMEDIATE");
-      const since = this.#time.lease();
-      try {
-        const result = this.#run(flow());
-        this.#exec("COMMIT");
-        // What was committed to a file that nobody else can open is not acknowledged.
+    return this.#whenFree(
+      () => {
         this.#file.check();
-        return result;
-      } catch (error) {
-        if (this.#db.isTransaction) this.#exec("ROLLBACK");
-        throw error;
-      } finally {
-        this.#neighbours.held(this.#time.lease() - since);
-      }
-    }, isOurTurn);
+        this.#exec("BEGIN IMMEDIATE");
+        const since = this.#time.lease();
+        try {
+          const result = this.#run(flow());
+          this.#exec("COMMIT");
+          // A commit to a file that nobody else can open is not acknowledged.
+          this.#file.check();
+          return result;
+        } catch (error) {
+          if (this.#db.isTransaction) this.#exec("ROLLBACK");
+          throw error;
+        } finally {
+          this.#neighbours.held(this.#time.lease() - since);
+        }
+      },
+      isFirst,
+      isOurTurn,
+    );
   }
 
   async read<T>(flow: () => Flow<T>): Promise<T> {
@@ -199,12 +205,13 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /** Retries asynchronously while another process has the lock. */
-  async #whenFree<T>(work: () => T, isOurTurn = () => true): Promise<T> {
+  async #whenFree<T>(work: () => T, isFirst = false, isOurTurn = () => true): Promise<T> {
     const until = this.#time.lease() + BUSY_FOR_MS;
     for (let attempt = 0; ; attempt += 1) {
       while (!isOurTurn()) await this.#time.sleep(1);
+      while (!isFirst && this.#breath.isDue) await this.#breath.pause();
       try {
-        return work();
+        return this.#breath.measured(work);
       } catch (error) {
         if (!isBusy(error)) throw error;
         if (this.#time.lease() > until) throw keptBusy(error);

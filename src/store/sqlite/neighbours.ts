@@ -1,6 +1,6 @@
 /**
  * Other processes on the same file. They show in two ways: the lock was taken when we wanted it, or the
- * file's data version moved without us. Both are also how a wake-up crosses processes.
+ * file's data version moved without us. A moved data version also wakes the listeners of this process.
  */
 
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
@@ -44,7 +44,7 @@ export class Neighbours {
     this.#lastMet = this.#time.lease();
   }
 
-  /** We held the lock for this long; now it is the others' turn for as long. */
+  /** We held the lock for this long. Now the other processes get the same time. */
   held(ms: number): void {
     this.#freeUntil = this.#time.lease() + ms;
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -59,6 +59,26 @@ describe("the file that was opened", () => {
     expect(file.isGone).toBe(true);
   });
 
+  test("is gone when it was emptied, and stays gone when it is written again", () => {
+    const path = newFile();
+    const file = new OpenedFile(path);
+    truncateSync(path);
+    expect(thrown(() => file.check())).toMatchObject(GONE);
+    writeFileSync(path, "one");
+    expect(file.isGone).toBe(true);
+  });
+
+  test("may be empty until it is first written", () => {
+    const path = newFile();
+    truncateSync(path);
+    const file = new OpenedFile(path);
+    expect(file.isGone).toBe(false);
+    writeFileSync(path, "one");
+    expect(file.isGone).toBe(false);
+    truncateSync(path);
+    expect(file.isGone).toBe(true);
+  });
+
   test("stays gone when it comes back: others may have had it meanwhile", () => {
     const path = newFile();
     const file = new OpenedFile(path);
@@ -84,6 +104,21 @@ test("what is committed to a file that went away meanwhile is not acknowledged",
     return yield* clock();
   };
   await expect(db.transact(deleting)).rejects.toMatchObject(GONE);
+  await expect(db.read(() => clock())).rejects.toMatchObject(GONE);
+  await expect(db.vital(() => clock())).rejects.toMatchObject(GONE);
+});
+
+test("whoever listens at a file that is emptied is told, and every verb says that it is gone", async () => {
+  const path = newFile("c.db");
+  rmSync(path);
+  const db = new SqliteDatabase(path, hostTime());
+  onTestFinished(() => db.close());
+  await db.migrate();
+  await db.transact(() => clock());
+  const isTold = new Promise<void>((resolve) => void db.listen(() => resolve()));
+  truncateSync(path);
+  await isTold;
+  await expect(db.transact(() => clock())).rejects.toMatchObject(GONE);
   await expect(db.read(() => clock())).rejects.toMatchObject(GONE);
   await expect(db.vital(() => clock())).rejects.toMatchObject(GONE);
 });

@@ -1,8 +1,8 @@
 /**
- * Disk space kept for the small writes that running work depends on. Without it, a full disk would prevent a
- * lease from being renewed and end work that has nothing to do with the disk. A file beside the database
- * holds the space. When the disk is full, the file is deleted, and nothing else is written until there is
- * room for it again. Every process on the database sees this by the missing file.
+ * Keeps disk space for the small writes that running work depends on. Without it, a full disk would keep
+ * leases from being renewed, and so end work that has nothing to do with the disk. A file beside the database
+ * takes up the space. When the disk is full, the file is deleted, and only vital writes are done until there
+ * is room for the file again. Every process on the database notices the missing file.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -25,10 +25,7 @@ export class DiskReserve {
     this.#now = now;
   }
 
-  /**
-   * A disk that is nearly full at the start is not refused. There is no reserve then, and writes work as they
-   * would without one.
-   */
+  /** If the disk is nearly full at the start, there is no reserve, and writes work as they would without one. */
   keep(): void {
     this.#kept = this.#isThere() || this.#take();
   }

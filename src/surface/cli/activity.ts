@@ -1,13 +1,13 @@
-/**
- * Prints the activity of a worker, one short line each: time, task, ID, what happened, and how long it took.
- */
+/** Prints one short line for each event of a worker: time, task, ID, event and duration. */
 import type { App } from "../../core/app/app.ts";
+import { SluiceError } from "../../core/error.ts";
 import { readableJson } from "../../core/readable.ts";
 import type { WorkerEvent } from "../../engine/worker/worker.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import type { Death } from "../../executor/process/death.ts";
-import { sayDeath } from "../../executor/process/death.ts";
+import { sayDeath, sayOverstayed } from "../../executor/process/death.ts";
 import type { ProcessEvent } from "../../executor/process/process-executor.ts";
+import { isAnswer } from "../../store/away.ts";
 import { isAboutData } from "../../store/data-error.ts";
 import { isLostRace } from "../../store/retry.ts";
 import { sayError } from "./remedy.ts";
@@ -43,8 +43,8 @@ export class Activity {
   }
 
   /**
-   * Called once the banner is printed, or never will be. Prints the held lines; from now on every line is
-   * printed at once.
+   * Called after the banner was printed, or if there will be none. Prints the held lines. From now on every
+   * line is printed at once.
    */
   begin(): void {
     const held = this.#held ?? [];
@@ -52,7 +52,7 @@ export class Activity {
     if (held.length > 0) process.stdout.write(held.join(""));
   }
 
-  /** Wraps the executor, because only there the errors and logs of a task can be seen. */
+  /** Wraps the executor, because the errors and logs of a task can be seen only there. */
   around(executor: Executor): Executor {
     return {
       run: (job) => this.#run(executor, job),
@@ -119,7 +119,7 @@ export class Activity {
       this.#line(id, run, `failed after ${took(run)}, will be retried${error}`, colours.yellow);
     else if (to === "failed") this.#line(id, run, `failed after ${took(run)}${error}`, colours.red);
     else if (to === "quarantined")
-      this.#line(id, run, `quarantined${error} It is not retried automatically.`, colours.red);
+      this.#line(id, run, `quarantined, not retried automatically${error}`, colours.red);
     else if (to === "returned") this.#line(id, run, "back in line", colours.dim);
     else this.#line(id, run, to, colours.dim);
   }
@@ -142,7 +142,9 @@ export class Activity {
     this.#lastError = { text, at: now };
     // Our own errors say what is wrong. Only a lost connection means that the store cannot be reached.
     const { code } = error as { code?: unknown };
-    if (code === "STORE_UNREACHABLE") this.#warn(`${asSentence(text)} Trying again.`);
+    if (code === "STORE_UNREACHABLE" || code === "STORE_REFUSED")
+      this.#warn(`${asSentence(text)} Trying again.`);
+    else if (isRefusal(error)) this.#warn(`The store refused: ${asSentence(text)} Trying again.`);
     else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
@@ -162,9 +164,14 @@ const asSentence = (text: string): string => (text.endsWith(".") ? text : `${tex
 
 function sayEnd(death: Death): string {
   if (death.readyMs === undefined) return `could not load the app: it ${sayDeath(death)}`;
+  if (death.overstayed) return `was killed because ${sayOverstayed(death.overstayed)}`;
   if (death.killedFor === "deaf") return "was killed because its code did not stop when told to";
   return death.killedFor === "silent" ? "was killed because it did not answer" : sayDeath(death);
 }
+
+/** A store that answered is not called unreachable. */
+const isRefusal = (error: unknown): boolean =>
+  !(error instanceof SluiceError) && isAnswer(error) && !isLostRace(error) && !isAboutData(error);
 
 function isAway(error: unknown): boolean {
   const { name, code } = error as { name?: unknown; code?: unknown };

@@ -27,8 +27,12 @@ const limit = (key: string, more: Partial<LimitView>): LimitView => ({
   ...more,
 });
 
-const said = (file: string, limits: readonly LimitView[] = []): string =>
-  banner({ mode: "dev", file, app, limits, options: { grace: "1s", stopGrace: "1s" }, slots: 1 });
+const said = (
+  file: string,
+  limits: readonly LimitView[] = [],
+  ranks: ReadonlyMap<string, number> = new Map(),
+): string =>
+  banner({ mode: "dev", file, app, limits, ranks, options: { grace: "1s", stopGrace: "1s" }, slots: 1 });
 
 test("the banner's commands name the file so that a shell finds it", () => {
   expect(said("sub/deep/app.ts")).toContain("sluice submit sub/deep/app.ts sweep --watch");
@@ -48,4 +52,29 @@ test("the banner tells of changed limits, and not of what single runs have for t
   expect(line).toContain("queue:default=∞ paused");
   expect(line).not.toContain("run:");
   expect(said("app.ts", changed.slice(1))).not.toContain("Changed");
+});
+
+test("the banner shows the rank in force, and the rank of this file where that does not apply", () => {
+  const ranked = defineApp({ tasks: [only], queues: { mail: { rank: 5 }, default: {} } });
+  const line = (ranks: ReadonlyMap<string, number>): string | undefined =>
+    banner({
+      mode: "worker",
+      file: "app.ts",
+      app: ranked,
+      limits: [],
+      ranks,
+      options: { grace: "1s", stopGrace: "1s" },
+      slots: 1,
+    })
+      .split("\n")
+      .find((each) => each.includes("Queues"));
+  expect(
+    line(
+      new Map([
+        ["mail", 50],
+        ["default", 7],
+      ]),
+    ),
+  ).toMatch(/mail \(rank 50, not 5, max ∞\), default \(rank 7, max ∞\)$/);
+  expect(line(new Map([["mail", 5]]))).toMatch(/mail \(rank 5, max ∞\), default \(rank 100, max ∞\)$/);
 });

@@ -2,6 +2,7 @@
 import type { Deployed } from "../../api/deploy.ts";
 import type { LimitView } from "../../api/limits.ts";
 import type { App } from "../../core/app/app.ts";
+import { sayAlso } from "../../core/app/shared-names.ts";
 import { tagLimitKey } from "../../core/app/tags.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
@@ -19,8 +20,12 @@ import { colours, padTo, safe, widthOf } from "./text.ts";
 
 /** Printed once when a worker starts whose limits were replaced by a later deploy of its app. */
 export function laterDeploy({ app, at }: Deployed, { file, options, now }: LaterDeploy): string {
-  return `The limits of a later deploy of app "${app}" apply (${ago(at, now)}), not those of ${sayPath(file)}. To put these back in force: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
+  return `A later deploy of app "${app}" (${ago(at, now)}) is in force, so the limits in ${sayPath(file)} are not applied. To apply them: ${toPaste(options, `deploy ${quoted(sayPath(file))}`)}\n`;
 }
+
+/** Printed once when a worker starts whose tasks or workflows another app declares, too. */
+export const sharedNames = ({ shared }: Deployed): string =>
+  shared.map((each) => `${safe(sayAlso(each))}\n`).join("");
 
 interface LaterDeploy {
   readonly file: string;
@@ -33,12 +38,14 @@ interface Start {
   readonly file: string;
   readonly app: App;
   readonly limits: readonly LimitView[];
+  /** The ranks in force. */
+  readonly ranks: ReadonlyMap<string, number>;
   readonly options: ServeOptions;
   readonly slots: number;
 }
 
 export function banner(start: Start): string {
-  const { mode, file, app, limits, options } = start;
+  const { mode, file, app, limits, ranks, options } = start;
   const { queues, pools, tasks, workflows, runs } = app;
   const inForce = (key: string, declared: Limit): string => sayInForce(limits, key, declared);
   const triggers = triggersOf(app);
@@ -51,8 +58,8 @@ export function banner(start: Start): string {
       "Queues",
       queues
         .map(
-          ({ name, rank, maxConcurrency }) =>
-            `${name} (rank ${rank}, max ${inForce(queueKey(name), maxConcurrency)})`,
+          ({ name, rank, ranked, maxConcurrency }) =>
+            `${name} (rank ${sayRank(rank, ranks.get(name), ranked)}, max ${inForce(queueKey(name), maxConcurrency)})`,
         )
         .join(", "),
     ],
@@ -123,6 +130,10 @@ function sayInForce(
   const isOther = isSaid && view.limit !== declared && view.source !== "operator" && view.source !== "sql";
   return `${sayLimit(view.limit)}${isOther ? `, not ${sayLimit(declared)}` : ""}`;
 }
+
+/** The rank in force, and the rank of this file if it gives one that does not apply. */
+const sayRank = (own: number, inForce: number | undefined, isSaid: boolean): string =>
+  inForce === undefined || inForce === own ? String(own) : `${inForce}${isSaid ? `, not ${own}` : ""}`;
 
 /** A run's own gates come and go with it, so they are left out. */
 const isChanged = ({ key, source, paused }: LimitView): boolean =>

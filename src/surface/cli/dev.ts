@@ -11,6 +11,7 @@ import { PlacedExecutor } from "../../executor/placed.ts";
 import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
+import { outliveReaders } from "./lost-output.ts";
 import { atLeastOne } from "./numbers.ts";
 import { isRestartable, restartOnChange } from "./restart.ts";
 import { serve } from "./serve.ts";
@@ -32,6 +33,7 @@ export function addDev(program: Command): void {
     .option("--no-watch", "do not restart when a file next to the app changes")
     .action(async (file: string, _, command: Command) => {
       const options: DevOptions = command.optsWithGlobals();
+      outliveReaders();
       if (options.watch && !isRestartable()) await restartOnChange(file);
       else await work(file, options);
     });

@@ -26,7 +26,7 @@ function reportUsage(error: CommanderError): number {
   return say("USAGE", `${text}\nSee: sluice --help`, error, 2);
 }
 
-/** Commander's messages begin with it, and so do ours. */
+/** Commander's messages begin with it. It is removed, because our output begins with "error" too. */
 const PREFIX = "error: ";
 
 function say(code: string, message: string, error: unknown, exitCode: number): number {

@@ -77,9 +77,11 @@ function inWords(standing: ItemStanding): string {
   ];
   const said = parts.flatMap(([many, what]) => (many > 0 ? [`${many} ${what}`] : []));
   const left = sayLeft(standing);
-  return [`${itemBar(standing)} ${done}/${total} done`, ...said, ...(left ? [`${left} left`] : [])].join(
-    ", ",
-  );
+  return [
+    `${itemBar(standing)} ${done}/${total} done`,
+    ...said,
+    ...(left ? [`about ${left} left`] : []),
+  ].join(", ");
 }
 
 function inSigns(standing: ItemStanding): string {
@@ -92,7 +94,9 @@ function inSigns(standing: ItemStanding): string {
   ];
   const said = parts.flatMap(([many, sign]) => (many > 0 ? [`${sign}${many}`] : []));
   const left = sayLeft(standing);
-  return [`${itemBar(standing)} ${done}/${total}`, ...said, ...(left ? [`${left} left`] : [])].join(" ");
+  return [`${itemBar(standing)} ${done}/${total}`, ...said, ...(left ? [`about ${left} left`] : [])].join(
+    " ",
+  );
 }
 
 const AN_HOUR = 3_600_000;
@@ -101,7 +105,7 @@ const AN_HOUR = 3_600_000;
 export function sayLeft({ leftMs }: ItemStanding): string | undefined {
   if (leftMs === undefined) return undefined;
   const unit = leftMs < AN_HOUR ? 1_000 : 60_000;
-  return `about ${sayDuration(Math.ceil(leftMs / unit) * unit)}`;
+  return sayDuration(Math.ceil(leftMs / unit) * unit);
 }
 
 /** The outcome of a step over a list, for readers who did not follow it. */

@@ -73,7 +73,7 @@ function stillHeld(views: readonly LimitView[], now: number): string {
     .join("");
 }
 
-/** Who set the value in force, and when. In parentheses, what other apps declare. */
+/** The origin and the time of the value in force, and in parentheses the declarations of other apps. */
 function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, now: number): string {
   const apps = said.filter((each) => each.limit !== null);
   const others = apps.filter((each) => source !== "app" || perValue || each.limit !== limit);
@@ -152,7 +152,7 @@ async function tell(
   });
 }
 
-/** What a new limit means for running and waiting work. */
+/** Says what a new limit means for running and waiting work. */
 export function consequence({
   held,
   limit,

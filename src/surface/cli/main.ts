@@ -1,13 +1,10 @@
 #!/usr/bin/env node
 /** The command `sluice`. */
 import { endWith, reportError } from "./failure.ts";
+import { endWhenUnread } from "./lost-output.ts";
 import { createProgram } from "./program.ts";
 
-// `sluice tasks list | head` closes our output early. That is not an error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
+endWhenUnread();
 process.on("uncaughtException", (error) => endWith(reportError(error)));
 
 const program = await createProgram(process.argv.slice(2));

@@ -104,7 +104,7 @@ function about(pool: PoolInfo): string {
 }
 
 function holdersOf({ holders }: PoolInfo, now: number): string {
-  if (holders.length === 0) return "Nobody holds a slot.\n";
+  if (holders.length === 0) return "No slots are held.\n";
   return table(
     ["run", "step", "slots", "claimed", "lease expires"],
     holders.map((holder) => [

@@ -78,7 +78,7 @@ function rest({ runs, total, after }: QueuePage, options: Page): string[] {
 }
 
 function shortly({ sentences }: QueuedRun): string {
-  return sentences.map(({ text }) => text).join("; ") || "nothing blocks it; it starts with the next pass";
+  return sentences.map(({ text }) => text).join("; ") || "nothing blocks it; it starts in the next pass";
 }
 
 function cancel(given: string, options: By): Promise<void> {
@@ -110,7 +110,7 @@ function standing({ position, queuedAt, reasons }: QueuedRun, now: number): stri
   const place = `is number ${position} in the line of runs`;
   return reasons.length > 0
     ? `${place}, queued for ${sayDuration(now - queuedAt)}, because`
-    : `${place}. Nothing blocks it; it starts with the next pass.`;
+    : `${place}. Nothing blocks it; it starts in the next pass.`;
 }
 
 function setPriority(given: string, priority: number, options: By): Promise<void> {

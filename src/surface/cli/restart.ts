@@ -1,6 +1,6 @@
 /**
  * Runs the same command in a child process, and restarts it whenever a file in the app's folder changes. The
- * parent process holds nothing: it starts, stops, and passes on signals.
+ * parent process only starts and stops the child, and passes on signals.
  */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
@@ -9,7 +9,8 @@ import { after } from "../../env/timers.ts";
 import { whenNpmIsGone } from "./npm.ts";
 import { SERVING } from "./serve.ts";
 import { sayPath } from "./settings.ts";
-import { RESTART, RESTART_GRACE_MS } from "./signals.ts";
+import type { StopSignal } from "./signals.ts";
+import { RESTART, RESTART_GRACE_MS, STOP_SIGNALS } from "./signals.ts";
 import { colours, safe } from "./text.ts";
 import { watchFiles } from "./watch-files.ts";
 
@@ -23,11 +24,11 @@ export const isRestartable = (): boolean => process.env[MARK] !== undefined;
 export async function restartOnChange(file: string): Promise<never> {
   const folder = dirname(resolve(file));
   const told = new Promise<void>((tell) => {
-    const stop = (signal: "SIGINT" | "SIGTERM"): void => {
+    const stop = (signal: StopSignal): void => {
       child.kill(signal);
       tell();
     };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal));
+    for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
     whenNpmIsGone(() => stop("SIGTERM"));
   });
   let isOver = false;
@@ -46,8 +47,8 @@ export async function restartOnChange(file: string): Promise<never> {
     const first = await Promise.race([changed.then(() => "changed"), ended]);
     if (isOver) return process.exit((await ended) as number);
     if (typeof first === "number") {
-      // If the app never ran, this process exits with its code, as everywhere. If it did run, the file may be
-      // fixed.
+      // If the app never ran, this process exits with the same code, as other commands do. If it did run, the
+      // next change may fix it.
       if (first === 0 || !hasServed) return process.exit(first);
       process.stdout.write(colours.dim("Waiting for a file to change.\n"));
       await Promise.race([changed, told]);
@@ -62,7 +63,7 @@ export async function restartOnChange(file: string): Promise<never> {
 function run(): ChildProcess {
   const [program = "", ...args] = process.argv.slice(1);
   return spawn(process.execPath, [...process.execArgv, program, ...args], {
-    // The channel tells the child if this process ends without a word.
+    // If this process dies, the channel closes and the child learns of it.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: { ...process.env, [MARK]: "1" },
   });

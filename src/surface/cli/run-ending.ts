@@ -63,6 +63,6 @@ export function sayError(error: StoredError | undefined): string {
 export function saySkipped({ because }: StepView): string {
   if (because?.kind === "need")
     return `step ${because.step} ${because.was === "failed" ? "failed" : `was ${because.was}`}`;
-  if (because?.kind === "failFast") return `step ${because.step} failed, and nothing starts after a failure`;
+  if (because?.kind === "failFast") return `step ${because.step} failed, and the workflow has failFast`;
   return because ? "its condition is not met" : "";
 }

@@ -124,7 +124,7 @@ function resultCell({ state, result, error }: ItemView): Cell {
   return { text: cutTo(sayError(error), MOST_RESULT), style: colours.red };
 }
 
-/** Who or what cancelled it. */
+/** Says why it was cancelled. */
 function sayCancelled(by: unknown): string {
   if (by === "onFailure") return "because another item failed";
   return by === "run" ? "with its run" : typeof by === "string" ? `by ${by}` : "";

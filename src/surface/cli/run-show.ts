@@ -115,9 +115,14 @@ function itemsOf(run: RunWithSteps, now: number): string[] {
     String(standing.waiting),
     { text: String(standing.failed), style: standing.failed > 0 ? colours.red : undefined },
     String(standing.cancelled),
-    sayLeft(standing)?.replace("about ", "~") ?? "-",
+    left(standing),
   ]);
   return [table(["items of", "done", "in flight", "waiting", "failed", "cancelled", "time left"], rows)];
+}
+
+function left(standing: ItemStanding): string {
+  const estimate = sayLeft(standing);
+  return estimate === undefined ? "-" : `~${estimate}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Draws a run as a tree of its steps. A step stands below the step it needs if several steps need that one,
- * and beside it if no other step does. Where branches meet again, the tree returns to the level at which they
- * parted. So a chain of any length stays at the margin.
+ * Draws a run as a tree of its steps. If several steps need the same step, they stand below it. If only one
+ * step needs it, that step stands beside it. If branches meet again, the tree returns to the level where they
+ * split. So a chain of any length stays at the margin.
  */
 import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -137,7 +137,7 @@ function parentsOf(steps: readonly StepView[]): Map<string, string | null> {
     else if (another === undefined)
       parents.set(name, (followers.get(only) ?? 0) > 1 ? only : (parents.get(only) ?? null));
     else {
-      // Branches meet again here. The step stands beside the one at which they parted.
+      // Branches meet again here. The step stands beside the step where they split.
       const [first = [], ...others] = needs.map(ancestors);
       const parted = first.filter((each, depth) => others.every((path) => path[depth] === each)).at(-1);
       parents.set(name, parted === undefined ? null : (parents.get(parted) ?? null));

@@ -1,6 +1,6 @@
 /**
  * Watches a run until it has ended. A terminal shows a tree that is redrawn in place, other outputs get
- * lines, and scripts get the final run. To stop watching does not stop the run.
+ * lines, and scripts get the final run. If the watch is stopped, the run continues.
  */
 import type { Sluice } from "../../api/sluice.ts";
 import { print } from "./output.ts";
@@ -17,9 +17,7 @@ import { colours, safe } from "./text.ts";
 
 /** The shortest time between looks that follow changes. */
 const PACE_MS = 50;
-/**
- * The reasons for a wait may change without a change of the run, so it is looked at this often in any case.
- */
+/** The reasons for a wait may change without a change of the run, so the watch looks at least this often. */
 const IDLE_MS = 1_000;
 /** The largest share of time spent on looks: counting a hundred thousand items takes a while. */
 const LOOKING = 1 / 5;

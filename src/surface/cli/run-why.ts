@@ -1,9 +1,8 @@
 /**
  * `sluice why RUN` shows what keeps a run in line, or which of its steps run and what the others wait for.
  */
-import type { Explanation } from "../../api/explain.ts";
-import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
+import type { StepWhy } from "../../api/run-why.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -14,7 +13,6 @@ import { whyQueued } from "./queue.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { withCommands } from "./remedy.ts";
 import { isOver, ranFor, runEnding, stepRanFor } from "./run-ending.ts";
-import { nextItem } from "./run-seen.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { appFile, toPaste } from "./settings.ts";
@@ -23,10 +21,8 @@ import { colours, safe, safeLines } from "./text.ts";
 
 interface Asked {
   readonly step: StepView;
-  /** For a waiting step. For a step over a list, the explanation of its next item. */
-  readonly explanation: Explanation | undefined;
-  /** The next item. */
-  readonly item: ItemView | undefined;
+  /** For a waiting step. For a step over a list, it explains the next item. */
+  readonly why: StepWhy | undefined;
   /** Steps that must end before this one is put in line. */
   readonly needs: readonly string[];
 }
@@ -39,8 +35,7 @@ interface Seen {
 }
 
 export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
-  const [run, now] = await Promise.all([sluice.runs.get(id), sluice.now()]);
-  const found = run as RunWithSteps;
+  const { run: found, now, reasons, waiting } = await sluice.runs.why(id);
   const { workflow, state, paused, priority, tags } = found;
   const data = { id, workflow, state, paused, priority, tags };
   if (state === "queued") {
@@ -59,38 +54,29 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
       () => `${finished(found, ending, options)}${below.join("")}`,
     );
   }
-  const [reasons, ...steps] = await Promise.all([
-    sluice.runs.reasons(id),
-    ...found.steps.map((step) => ask(sluice, found, step)),
-  ]);
+  const steps = found.steps.map((step) => ask(found, step, waiting));
   print(options, { ...data, reasons, steps: steps.map((asked) => dataOf(asked, options)) }, () =>
     story({ run: found, reasons, steps }, now, options),
   );
 }
 
-async function ask(sluice: Sluice, run: RunWithSteps, step: StepView): Promise<Asked> {
-  const item = step.items && step.finishedAt === null ? await nextItem(sluice, run.id, step) : undefined;
-  const isInLine = step.state === "waiting" || step.state === "later";
-  const unit = item?.unit ?? (isInLine ? step.unit : null);
-  return {
-    step,
-    item,
-    needs: step.state === "pending" ? openNeeds(step, run) : [],
-    explanation: unit === null ? undefined : await sluice.explain(unit),
-  };
-}
+const ask = (run: RunWithSteps, step: StepView, waiting: readonly StepWhy[]): Asked => ({
+  step,
+  needs: step.state === "pending" ? openNeeds(step, run) : [],
+  why: waiting.find((each) => each.step === step.name),
+});
 
-function dataOf({ step, explanation, item, needs: units }: Asked, options: GlobalOptions): object {
+function dataOf({ step, why, needs: units }: Asked, options: GlobalOptions): object {
   const { name, state, unit, needs, attempt, items } = step;
-  const { reasons } = explanation ?? {};
+  const next = why?.item === undefined ? {} : { next: { index: why.item, unit: why.unit } };
   return {
     name,
     state,
     unit,
     needs,
     attempt,
-    ...(items ? { items, ...(item ? { next: { index: item.index, unit: item.unit } } : {}) } : {}),
-    ...(explanation ? { reasons, sentences: withCommands(explanation.sentences, options) } : {}),
+    ...(items ? { items, ...next } : {}),
+    ...(why ? { reasons: why.reasons, sentences: withCommands(why.sentences, options) } : {}),
     ...(units.length > 0 ? { reasons: [{ kind: "needs", units }] } : {}),
   };
 }
@@ -128,19 +114,22 @@ function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOpt
 
 /** The reasons of the next item also hold for all items after it. */
 function ofItems(
-  { step, item, explanation }: Asked,
+  { step, why }: Asked,
   standing: ItemStanding,
   now: number,
   options: GlobalOptions,
 ): string[] {
   const head = `  step ${colours.bold(safe(step.name))}  ${sayStanding(standing)}`;
-  const reasons = reasonLines(explanation?.reasons ?? [], now, options, 6);
-  if (!item || reasons.length === 0) return [head];
-  return [head, `    item ${item.index} ${item.unit} comes next, and waits because`, ...reasons];
+  if (!why) return [head];
+  const reasons = reasonLines(why.reasons, now, options, 6);
+  const next = `    item ${why.item} ${why.unit} comes next`;
+  return reasons.length > 0
+    ? [head, `${next}, and waits because`, ...reasons]
+    : [head, `${next}. Nothing blocks it; it starts in the next pass.`];
 }
 
 function ofOne(
-  { step, explanation, needs }: Asked,
+  { step, why, needs }: Asked,
   run: RunWithSteps,
   now: number,
   options: GlobalOptions,
@@ -152,17 +141,19 @@ function ofOne(
       return [`  ${name} ${step.unit} has been running for ${stepRanFor(step, now)}${attempt}.`];
     case "waiting":
     case "later": {
-      const reasons = reasonLines(explanation?.reasons ?? [], now, options, 4);
+      const reasons = reasonLines(why?.reasons ?? [], now, options, 4);
       const since = sayDuration(now - (step.inLine.at(-1)?.from ?? now));
       const wait =
         step.attempt > 0 ? `waits for attempt ${step.attempt + 1}` : `has been waiting for ${since}`;
       const start = step.state === "later" ? "will be retried:" : `${wait}, because`;
       return reasons.length > 0
         ? [`  ${name} ${step.unit} ${start}`, ...reasons]
-        : [`  ${name} ${step.unit} is in line. Nothing blocks it; it starts with the next pass.`];
+        : [`  ${name} ${step.unit} is in line. Nothing blocks it; it starts in the next pass.`];
     }
     case "pending":
-      return isOver(run.state) ? [] : [`  ${name} comes after ${needs.join(", ") || "the next look"}.`];
+      return isOver(run.state)
+        ? []
+        : [`  ${name} comes after ${needs.join(", ") || "a worker's next look at the run"}.`];
     default:
       return [];
   }

@@ -1,6 +1,7 @@
 /** `sluice runs list|show|items|watch|cancel|pause|resume|rerun` */
 import type { Command } from "commander";
 import { Option } from "commander";
+import { RUN_STATES } from "../../api/filters.ts";
 import type { RunView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
@@ -21,8 +22,6 @@ import { storeUrl, toPaste, whoever } from "./settings.ts";
 import { table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-const STATES: readonly RunState[] = ["queued", "notStarted", "started", "succeeded", "failed", "cancelled"];
-
 type By = GlobalOptions & { readonly by?: string };
 type Filter = GlobalOptions & {
   state?: RunState;
@@ -37,7 +36,7 @@ export function addRuns(program: Command): void {
   runs
     .command("list")
     .description("the newest runs first")
-    .addOption(new Option("--state <state>", "only this state").choices(STATES))
+    .addOption(new Option("--state <state>", "only this state").choices(RUN_STATES))
     .option("--workflow <name>", "only this workflow")
     .option("--tag <tag>", "only runs with this tag, like env or env=prod")
     .option("--before <id>", "only older than this ID: for the next page")

@@ -20,7 +20,7 @@ export function addServeOptions(command: Command): Command {
     .option("--grace <duration>", "how long stopping may take; tasks that run longer are aborted", "30s")
     .option(
       "--stop-grace <duration>",
-      "how long code in a child process may take to end after a cancel or timeout before its process is killed",
+      "how long code in a child process may take to end after a cancel or timeout before its process is killed, with all tasks in it",
       "5s",
     );
 }

@@ -5,11 +5,12 @@ import { unreachableIfLost } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { connect } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
+import { isStoreGone } from "../../core/error.ts";
 import { parseDuration } from "../../core/time.ts";
 import { after } from "../../env/timers.ts";
 import type { Executor } from "../../executor/executor.ts";
 import type { Activity } from "./activity.ts";
-import { banner, laterDeploy } from "./banner.ts";
+import { banner, laterDeploy, sharedNames } from "./banner.ts";
 import { endWith, reportError } from "./failure.ts";
 import type { OnDev } from "./load-app.ts";
 import { count } from "./say.ts";
@@ -52,7 +53,7 @@ export async function serve(serving: Serving): Promise<void> {
     // Anything that the app left open must not keep the process alive.
     endWith(0);
   });
-  // Nothing is left to serve. A new start may find the right file.
+  // Nothing is left to serve. A new start may find the right file. Said once, whoever notices it first.
   const gone = (error: unknown): void => {
     if (stopping.signal.aborted) return;
     stopping.abort();
@@ -67,6 +68,8 @@ export async function serve(serving: Serving): Promise<void> {
     serving.activity.begin();
     // An error during the stop is caused by the stop itself.
     if (stopping.signal.aborted) return;
+    // The worker is about to notice it, too, and it is said once.
+    if (isStoreGone(error)) return gone(error);
     await leave(graceMs).catch(() => {});
     throw unreachableIfLost(storeUrl(options), error);
   }
@@ -94,20 +97,20 @@ async function work(
     },
     executor: activity.around(executor),
   });
-  const [limits, now] = await whenAnswered(() => Promise.all([sluice.limits.list(), sluice.now()]), stopping);
+  // Before the first question to the store: tasks run already, and a signal may come at any time.
+  if (stopping.aborted) sayStopping(worker.running);
+  else stopping.addEventListener("abort", () => sayStopping(worker.running));
+  const [limits, queueRows, now] = await whenAnswered(
+    () => Promise.all([sluice.limits.list(), sluice.queues.list(), sluice.now()]),
+    stopping,
+  );
   const { deployed } = worker;
   if (!deployed.inForce) process.stderr.write(laterDeploy(deployed, { file, options, now }));
-  process.stdout.write(banner({ mode, file, app, limits, options, slots }));
+  process.stderr.write(sharedNames(deployed));
+  const ranks = new Map(queueRows.map(({ name, rank }) => [name, rank]));
+  process.stdout.write(banner({ mode, file, app, limits, ranks, options, slots }));
   activity.begin();
   process.send?.(SERVING);
-  stopping.addEventListener("abort", () => {
-    const { running } = worker;
-    process.stdout.write(
-      running > 0
-        ? `Stopping: waiting for ${count(running, "task")} to end. Press Ctrl-C again to quit now.\n`
-        : "Stopping.\n",
-    );
-  });
   try {
     await onDev?.(sluice, { signal: stopping });
   } catch (error) {
@@ -115,6 +118,14 @@ async function work(
     // well be cut off, so its error is not reported.
     if (!stopping.aborted) reportError(error);
   }
+}
+
+function sayStopping(running: number): void {
+  process.stdout.write(
+    running > 0
+      ? `Stopping: waiting for ${count(running, "task")} to end. Press Ctrl-C again to quit now.\n`
+      : "Stopping.\n",
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Where the state is: a flag wins over the environment, which wins over the default. Also writes commands to
- * paste.
+ * The location of the store: a flag wins over the environment, which wins over the default. Also writes
+ * commands to paste.
  */
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";

@@ -18,4 +18,4 @@ function stillRuns({ step, item, worker, ...stopping }: StoppingView, now: numbe
 export const stoppingLines = (all: readonly StoppingView[], now: number): string[] =>
   all
     .filter(({ kind }) => kind === "task")
-    .map((each) => `${stillRuns(each, now)}; its slots are free when it has ended`);
+    .map((each) => `${stillRuns(each, now)}; its slots are freed when it ends`);

@@ -7,27 +7,29 @@ import { appFile, nameOfUser, sayPath, toPaste } from "./settings.ts";
 
 /** Looking never creates a store, so the file must exist. */
 export function mustBeThere(file: string, options: GlobalOptions): void {
-  if (!existsSync(file))
+  if (!existsSync(file)) {
+    const isNamed = options.store !== undefined || options.storagePath !== undefined;
     throw new SluiceError(
       "NO_STORE",
-      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, `dev ${appFile()}`)}, or name yours with --store or --storage-path.`,
+      `There is no store at ${sayPath(file)} yet. Start one with: ${toPaste(options, `dev ${appFile()}`)}, or ${isNamed ? "check the path" : "name yours with --store or --storage-path"}.`,
     );
+  }
   mustBeUsable(file);
 }
 
 /** An existing path must be a file that we may read and write, in a folder where SQLite can keep its log. */
 export function mustBeUsable(file: string): void {
   if (!existsSync(file)) return;
-  if (!statSync(file).isFile()) throw unreachable(`${sayPath(file)} is not a file.`);
+  if (!statSync(file).isFile()) throw refused(`${sayPath(file)} is not a file.`);
   for (const path of [file, dirname(file)]) {
     try {
       accessSync(path, constants.R_OK | constants.W_OK);
     } catch {
-      throw unreachable(
+      throw refused(
         `${sayPath(path) || "."} cannot be read and written by user ${nameOfUser() ?? "unknown"}. Even reading needs both: SQLite keeps a log next to the file.`,
       );
     }
   }
 }
 
-const unreachable = (why: string): SluiceError => new SluiceError("STORE_UNREACHABLE", why);
+const refused = (why: string): SluiceError => new SluiceError("STORE_REFUSED", why);

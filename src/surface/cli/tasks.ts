@@ -1,6 +1,7 @@
 /** `sluice tasks list|show|enqueue|cancel|retry|restore` */
 import type { Command } from "commander";
 import { Option } from "commander";
+import { TASK_STATES } from "../../api/filters.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { TaskView } from "../../api/task-view.ts";
 import { SluiceError } from "../../core/error.ts";
@@ -18,18 +19,6 @@ import { addShow } from "./show.ts";
 import { table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-const STATES: readonly TaskState[] = [
-  "later",
-  "waiting",
-  "claimed",
-  "running",
-  "succeeded",
-  "failed",
-  "cancelled",
-  "expired",
-  "quarantined",
-];
-
 type By = GlobalOptions & { readonly by?: string };
 type Filter = GlobalOptions & {
   state?: TaskState;
@@ -44,7 +33,7 @@ export function addTasks(program: Command): void {
   tasks
     .command("list")
     .description("the newest tasks first")
-    .addOption(new Option("--state <state>", "only this state").choices(STATES))
+    .addOption(new Option("--state <state>", "only this state").choices(TASK_STATES))
     .option("--queue <name>", "only this queue")
     .option("--name <task>", "only this task")
     .option("--before <id>", "only older than this ID: for the next page")

@@ -103,7 +103,7 @@ function standing({ explanation, task, now, worker }: Seen): string {
     case "waiting":
       return explanation.state === "waiting" && explanation.reasons.length > 0
         ? `has been waiting in ${queue} for ${sayDuration(now - task.at)}, because`
-        : `is in line in ${queue}. Nothing blocks it; it starts with the next pass.`;
+        : `is in line in ${queue}. Nothing blocks it; it starts in the next pass.`;
     case "later":
       return `is delayed, in ${queue}:`;
     case "claimed":

@@ -5,6 +5,7 @@ import { parseDuration } from "../../core/time.ts";
 import { processesOf } from "../../executor/process/of-app.ts";
 import { Activity } from "./activity.ts";
 import { loadApp } from "./load-app.ts";
+import { outliveReaders } from "./lost-output.ts";
 import { atLeastOne, zeroOrMore } from "./numbers.ts";
 import { serve } from "./serve.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -20,7 +21,7 @@ export function addWorker(program: Command): void {
     .option("--processes <n>", "how many child processes run its code", atLeastOne, availableParallelism())
     .option(
       "--concurrency <n>",
-      "tasks that each process runs at once; raise it for code that mostly waits",
+      "tasks that each process runs at once, and that end with it; raise it for code that mostly waits",
       atLeastOne,
       1,
     )
@@ -39,6 +40,7 @@ export function addWorker(program: Command): void {
 }
 
 async function work(file: string, options: WorkerOptions): Promise<void> {
+  outliveReaders();
   const { app } = await loadApp(file);
   const { processes, concurrency } = options;
   const activity = new Activity(app.tasks, options);

@@ -54,21 +54,22 @@ export function appSuite(
     const apps = async () => (await bench.store.wait("a"))?.apps;
     expect(await apps()).toEqual([]);
     const { at } = await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send", "pack"] }, "start");
-    expect(await apps()).toEqual([{ app: "shop", tasks: ["pack", "send"] }]);
+    expect(await apps()).toEqual([{ app: "shop", tasks: ["pack", "send"], workflows: [] }]);
     bench.clock.advance(10);
     expect(await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send"] }, "start")).toEqual({
       inForce: true,
       at,
     });
-    await bench.store.declare({ ...of("web"), tasks: ["show"] });
+    await bench.store.declare({ ...of("web"), tasks: ["show"], workflows: ["weekly", "nightly"] });
     expect(await apps()).toEqual([
-      { app: "shop", tasks: ["send"] },
-      { app: "web", tasks: ["show"] },
+      { app: "shop", tasks: ["send"], workflows: [] },
+      { app: "web", tasks: ["show"], workflows: ["nightly", "weekly"] },
     ]);
+    expect(await bench.store.apps()).toEqual(await apps());
     // A worker of a replaced version does not change its app's tasks either.
     await bench.store.declare({ ...of("shop", gpu(4)), tasks: ["send", "print"] });
     await bench.store.declare({ ...of("shop", gpu(5)), tasks: ["send"] }, "start");
-    expect((await apps())?.[0]).toEqual({ app: "shop", tasks: ["print", "send"] });
+    expect((await apps())?.[0]).toEqual({ app: "shop", tasks: ["print", "send"], workflows: [] });
   });
 
   test("counts as unlimited only where nobody says a number", async () => {

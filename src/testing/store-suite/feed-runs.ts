@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { TOPIC } from "../../core/change.ts";
 import type { Fresh } from "./bench.ts";
-import { BILL, MAIL, newTask } from "./bench.ts";
+import { BILL, MAIL, NOTHING, newTask, scopeOf } from "./bench.ts";
 import { FeedReader } from "./feed-bench.ts";
-import { gateOf, leaveNews, letIn, move, newRun, open, started, unitOf } from "./run-bench.ts";
+import { gateOf, laneOfSteps, leaveNews, letIn, move, newRun, open, started, unitOf } from "./run-bench.ts";
 
 export function feedRunSuite(fresh: Fresh<"feed" | "runs" | "steering">): void {
   test("records what one of many listeners wants, by topic, task, queue and run", async () => {
@@ -29,6 +29,24 @@ export function feedRunSuite(fresh: Fresh<"feed" | "runs" | "steering">): void {
     );
     expect((await money.told()).sort()).toEqual(told);
     expect(await run.told()).toHaveLength(told.length);
+  });
+
+  test("tells the priority of a run that is admitted, and the slots of a prefetched step that starts", async () => {
+    const bench = await fresh();
+    await bench.session();
+    const reader = await FeedReader.open(bench, "l");
+    await bench.store.submit([{ ...newRun("q"), priority: 3 }]);
+    await letIn(bench, "q");
+    await started(bench, "r", "fetch");
+    const { id, epoch } = await bench.claimOne("r-fetch", { held: false });
+    await bench.store.pass(scopeOf([laneOfSteps("r")]), () => ({ ...NOTHING, start: [{ id, epoch }] }));
+    const news = await reader.news();
+    const dataOf = (subject: string, kind: string): unknown =>
+      JSON.parse(news.find((each) => each.subject === subject && each.kind === kind)?.data ?? "null");
+    expect(dataOf("q", "TaskClaimed")).toEqual({ priority: 3 });
+    expect(dataOf("r", "TaskClaimed")).toEqual({ priority: 0 });
+    expect(dataOf("r-fetch", "TaskClaimed")).toEqual({ attempt: 1, epoch, session: "s1" });
+    expect(dataOf("r-fetch", "TaskStarted")).toEqual({ asks: JSON.parse(laneOfSteps("r").asks) });
   });
 
   test("tells of a run and its steps, to its end and in order", async () => {

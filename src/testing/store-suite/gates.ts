@@ -71,6 +71,14 @@ export function gateSuite(open: Opening): void {
     expect(await gateOf(store)).toMatchObject({ limit: 4, paused: false });
   });
 
+  test("is created closed if it is paused before anybody has asked for it, and the change says so", async () => {
+    const { store } = await open();
+    const change = { key: POOL, to: "paused", by: "ann" } as const;
+    expect(await store.changeLimit(change)).toBeUndefined();
+    expect(await store.changeLimit({ ...change, isNew: true })).toEqual({ from: null, limit: null });
+    expect(await gateOf(store)).toMatchObject({ limit: null, paused: true, setBy: null });
+  });
+
   test("of one value has its family's limit until it has one of its own", async () => {
     const { store } = await open();
     const acme = "pool:tenant=acme";

@@ -43,6 +43,11 @@ export function describeStore(
       });
       expect(ports.flatMap((port) => missingVerbs(store, port))).toEqual([]);
     });
+    test("can be closed twice at once, and again afterwards", async () => {
+      const { store } = await fresh();
+      await Promise.all([store.close(), store.close()]);
+      await store.close();
+    });
     for (const { title, leftOut, tests } of PARTS) {
       const lacking = leftOut(capabilities);
       describe(title, () => {

@@ -150,6 +150,24 @@ export function limitSuite(
     expect(JSON.parse(first?.data ?? "")).toEqual({ by: "ann", from: 5, to: 2 });
   });
 
+  test.each(["paused", "resumed"] as const)("is created %s if the change says so", async (to) => {
+    const bench = await fresh();
+    const key = "queue:early";
+    const change = { key, to, isNew: true, by: "ann" } as const;
+    expect(await bench.store.changeLimit(change)).toEqual({ from: -1, limit: -1 });
+    const born = { limit: -1, declared: -1, line: "skip", setBy: null, setAt: null, paused: to === "paused" };
+    expect(await gate(bench, key)).toMatchObject(born);
+    await bench.enqueue(newTask("a", { lane: laneOf("early", "send", [{ gate: key, slots: 1 }]) }));
+    await bench.intake();
+    expect(await gate(bench, key)).toMatchObject(born);
+    const kind = to === "paused" ? "GatePaused" : "GateResumed";
+    expect(await bench.store.events(key)).toMatchObject([
+      { n: 1, kind, data: '{"by":"ann","from":-1,"to":-1}' },
+    ]);
+    expect(await bench.store.changeLimit({ key, to: "resumed", isNew: true, by: "bob" })).toBeTruthy();
+    expect(await gate(bench, key)).toMatchObject({ ...born, paused: false });
+  });
+
   test("can be set before anybody has asked for its gate, and nothing else can", async () => {
     const bench = await fresh();
     expect(await bench.store.changeLimit({ key: "pool:new", to: "paused", by: "ann" })).toBeUndefined();

@@ -123,6 +123,18 @@ export function settleSuite(fresh: Fresh): void {
     expect((await bench.claimOne("retry")).losses).toBe(1);
   });
 
+  test("that it is tried again at once counts the attempt and no loss, whatever was lost before", async () => {
+    const { bench, claim } = await running();
+    const lost: Finished = { id: "a", epoch: claim.epoch, to: "retry", body: null, revoked: true };
+    await bench.store.pass(scopeOf([MAIL], { finished: [lost] }), () => NOTHING);
+    const second = await bench.claimOne("a");
+    expect(second).toMatchObject({ attempt: 2, losses: 1 });
+    expect(await bench.report(second, { to: "retry", body: '{"code":"PROCESS_ENDED"}' })).toBe(true);
+    expect(await bench.store.task("a")).toMatchObject({ state: "waiting", attempt: 2, losses: 1 });
+    expect((await bench.store.events("a")).at(-1)).toMatchObject({ kind: "TaskRetried" });
+    expect(await bench.claimOne("a")).toMatchObject({ attempt: 3, losses: 1 });
+  });
+
   test("that its code has begun ends the claim lease: from then on only the session counts", async () => {
     const bench = await fresh();
     await bench.session();

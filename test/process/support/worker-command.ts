@@ -15,17 +15,15 @@ import { childrenOf } from "../../support/processes.ts";
 const WITNESS = fileURLToPath(new URL("../../support/witness.ts", import.meta.url));
 
 /**
- * One task that does what its input says: waits until it may go, blocks its event loop, or dies with its
- * process.
+ * A task that does what its input says: waits until it may go, blocks its event loop, or dies with its process.
+ * The same with one attempt, and a task that is deaf and runs out of its time.
  */
 const appText = (port: number, rest: string): string => `
 import { Visitor } from ${JSON.stringify(WITNESS)};
 import { defineApp, task } from "sluice";
 const visitor = Visitor.connect(${port}, String(process.pid));
-export const errand = task({
-  id: "errand",
+const does = {
   queue: "work",
-  retry: { attempts: 9, delay: "10ms" },
   run: async (input, { id, fence, attempt, signal }) =>
     (await visitor).visit({ id, queue: "work", pools: {}, epoch: fence }, async () => {
       if (input.die) process.kill(process.pid, "SIGKILL");
@@ -35,8 +33,11 @@ export const errand = task({
       if (input.hold) await Promise.race([(await visitor).hold(id), aborted]);
       return { pid: process.pid, attempt };
     }),
-});
-export default defineApp({ tasks: [errand], queues: { work: {} }, session: { lease: "2s", heartbeat: "400ms" }, ${rest} });
+};
+export const errand = task({ id: "errand", retry: { attempts: 9, delay: "10ms" }, ...does });
+export const once = task({ id: "once", ...does });
+export const hog = task({ id: "hog", queue: "work", timeout: "300ms", run: () => new Promise(() => {}) });
+export default defineApp({ tasks: [errand, once, hog], queues: { work: {} }, session: { lease: "2s", heartbeat: "400ms" }, ${rest} });
 `;
 
 export interface Project {

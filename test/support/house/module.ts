@@ -54,7 +54,7 @@ export function readModule({ path, text }: SourceFile): Module {
   };
 }
 
-/** Tests may be as long as they need to be. */
+/** A test is not published, and its functions may be as long as the list of what they check. */
 export function isTest({ path }: SourceFile): boolean {
   return path.endsWith(".test.ts");
 }

@@ -16,9 +16,14 @@ export class Modules {
     return [...this.#all.values()];
   }
 
+  /** The files of src, with the tests beside them. */
+  inSrc(): readonly Module[] {
+    return this.all().filter(({ path }) => path.startsWith("src/"));
+  }
+
   /** The files of the package. */
   product(): readonly Module[] {
-    return this.all().filter((module) => module.path.startsWith("src/") && !isTest(module));
+    return this.inSrc().filter((module) => !isTest(module));
   }
 
   at(path: string): Module | undefined {
