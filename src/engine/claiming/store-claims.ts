@@ -297,6 +297,7 @@ export class StoreClaims implements Claims {
 
   /** Gates with parked lanes, as the poll found them. The next exchange checks whether they have room. */
   lookAt(parkedOn: readonly string[]): void {
+    this.#shortWay?.forget();
     this.#sight.parkedOn(parkedOn);
   }
 
