@@ -186,3 +186,86 @@ test("a worker that takes the short way claims exactly what it would claim with 
   if (process.env.SWAPS) console.log("swaps", swaps);
   expect(swaps).toBeGreaterThan(RUNS);
 });
+
+/** A worker with four slots at limits of its own, and a line of forty units of its lane. */
+async function working(limits: Record<string, number> = {}) {
+  const clock = new FakeClock();
+  const memory = openMemory({ now: clock.now });
+  const gates = Object.entries({ cluster: 4, ...limits }).map(([key, limit]) => {
+    return { key, limit, line: bornAs(key).line };
+  });
+  await memory.declare({ queues: [{ name: "q", rank: 100 }], gates });
+  await memory.enqueue(Array.from({ length: 40 }, (_, n) => unit(`u${String(n).padStart(2, "0")}`, {})));
+  const { store, swaps } = counting(memory);
+  const worker = async (session: string) => {
+    const seat = { name: session, slots: 4, prefetch: 0, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
+    const claims = new StoreClaims(store, seat, clock.now);
+    await claims.open(session, 1_000_000);
+    let held: readonly Claimed[] = [];
+    /** Takes in what is new, and then what it may claim. */
+    const begin = async (): Promise<void> => {
+      await next(0, { hinted: true });
+      await next(0, { ownTurn: true });
+    };
+    /** Ends the first of its units, and says whether the next exchange took the short way. */
+    const next = async (ends: number, report: Partial<Report> = {}): Promise<boolean> => {
+      const before = swaps();
+      const finished = held.slice(0, ends).map(({ id, epoch }) => {
+        return { id, epoch, to: "succeeded", body: null, delayMs: 0 } as const;
+      });
+      held = held.slice(ends);
+      const active = held.length;
+      const usual = { started: [], active, appetite: 4, draining: false, hinted: false, ownTurn: false };
+      const answer = await claims.exchange({ ...usual, finished, ...report });
+      held = [...held, ...answer.claimed];
+      return swaps() > before;
+    };
+    return { begin, next };
+  };
+  return { memory, clock, worker };
+}
+
+test("the short way is taken until a hint comes, something else is to be said, or it was taken too often", async () => {
+  const { memory, worker } = await working();
+  const { begin, next } = await worker("a");
+  await begin();
+  expect([await next(0), await next(2), await next(4)]).toEqual([false, true, true]);
+  expect([await next(1, { hinted: true }), await next(1)]).toEqual([false, true]);
+  const ways: boolean[] = [];
+  for (let n = 0; n < 18; n += 1) ways.push(await next(1));
+  expect(ways.lastIndexOf(true, 13)).toBe(13);
+  expect(ways.slice(13)).toEqual([true, false, true, true, true]);
+  expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
+});
+
+test("what a whole pass saw is trusted for a moment only", async () => {
+  const { clock, worker } = await working();
+  const { begin, next } = await worker("a");
+  await begin();
+  clock.advance(250);
+  expect(await next(1)).toBe(true);
+  clock.advance(1);
+  expect([await next(1), await next(1)]).toEqual([false, true]);
+});
+
+test("a gate above its limit drains, although its limit is the one that was seen", async () => {
+  const { memory, worker } = await working();
+  const { begin, next } = await worker("a");
+  await begin();
+  await memory.changeLimit({ key: "cluster", to: "value", limit: 2, by: "ann" });
+  expect([await next(0), await next(1), await next(1)]).toEqual([false, false, false]);
+  expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(2);
+  expect(await next(1)).toBe(true);
+});
+
+test("a worker above its fair part takes no short way, so that the other one gets its part", async () => {
+  const { worker } = await working();
+  const [{ begin, next }, { next: other }] = [await worker("a"), await worker("b")];
+  await begin();
+  for (const _ of [3, 2]) {
+    expect(await next(1)).toBe(false);
+    await other(0, { hinted: true });
+  }
+  // Each has two by now.
+  expect([await next(0), await next(1), await other(1)]).toEqual([false, true, true]);
+});
