@@ -82,6 +82,14 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: SUITE, test: "an older epoch of a claim settles nothing" },
   },
   {
+    id: "swap-past-the-door",
+    means: "a listener of the feed misses what ends",
+    file: "src/store/query/settle.ts",
+    from: "unless: sql` AND ${NOBODY_LISTENS}`",
+    to: 'unless: raw("")',
+    noticedBy: { file: RACE, test: "on PostgreSQL a new listener of the feed" },
+  },
+  {
     id: "swap-closed-lane",
     means: "units of a lane that was set aside start",
     file: STORE,

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { laneOf } from "../../src/store/lane.ts";
 import type { Claimed, Store, Swap, Swapped } from "../../src/store/store.ts";
 import type { Aside } from "../conformance/tables.ts";
+import { everything, heardSince } from "../feed/heard.ts";
 import type { Stoppable } from "./barrier.ts";
 import { stoppable } from "./barrier.ts";
 import type { Place } from "./support.ts";
@@ -135,6 +136,23 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       await recovering;
       expect(idsOf(await swapping)).toEqual([]);
       expect([(await store.task("a"))?.state, await heldAt(store)]).toEqual(["waiting", 0]);
+    });
+
+    test("a new listener of the feed waits for a swap that has not seen it, and hears of everything later", async () => {
+      const { store, other, claims, swapOf } = await race(name);
+      const stopped = await other.stop(CLAIMED);
+      const unheard = other.store.swap(swapOf(claims.slice(0, 1)));
+      await stopped.there;
+      const following = store.follow([everything("l")]);
+      expect(await endsWithin(300, following)).toBe(false);
+      await stopped.goOn();
+      expect(idsOf(await unheard)).toEqual(["c"]);
+      const since = await following;
+      const swap = swapOf(claims.slice(1));
+      // A store may leave it to a whole pass to tell the listener.
+      if (!(await store.swap(swap))) await store.pass(scopeOf({ finished: swap.finished }), () => IDLE);
+      const ended = (await heardSince(store, "l", since)).filter(({ kind }) => kind === "TaskSucceeded");
+      expect(ended.map(({ subject }) => subject)).toEqual(["b"]);
     });
 
     test("two swaps at once do not wait for each other, and share the line", async () => {

@@ -9,12 +9,13 @@ import { inPortions } from "../portions.ts";
 import type { Row } from "../row.ts";
 import { int } from "../row.ts";
 import type { ColumnType, Dialect, Sql, Value } from "../sql.ts";
-import { forUpdate, now, oneOf, raw, rows, sql, throughKey } from "../sql.ts";
+import { forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Ended, Finished, Recovery, Stopped } from "../store.ts";
 import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
 import { keepStopping } from "./stopping.ts";
+import { NOBODY_LISTENS } from "./tell.ts";
 
 /** A claim's way out. A type and not an interface, because its fields are read by column name. */
 export type Exit = {
@@ -205,7 +206,7 @@ export const settleUnheard = (exits: readonly Exit[]): Sql<number>[] =>
   inPortions(exits, (part) => atOnce("outcome", part, UNHEARD));
 
 const UNHEARD: Extra = {
-  unless: sql` AND (SELECT x.id FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1) IS NULL`,
+  unless: sql` AND ${NOBODY_LISTENS}`,
   also: raw(", (SELECT set_config('sluice.settled', count(*)::text, true) FROM g) AS counted"),
 };
 
