@@ -27,6 +27,7 @@ import * as session from "./query/session.ts";
 import { settings } from "./query/settings.ts";
 import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
+import { swap } from "./query/swap.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
@@ -129,6 +130,12 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect), true);
     this.#db.upkeep?.(passed.claimed.length);
     return passed;
+  }
+
+  async swap(given: S.Swap): Promise<S.Swapped | undefined> {
+    const swapped = await this.#db.transact(() => swap(given, this.#db.dialect), true);
+    this.#db.upkeep?.(swapped?.claimed.length ?? 0);
+    return swapped;
   }
 
   probe(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<void> {

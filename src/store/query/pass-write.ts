@@ -63,7 +63,7 @@ function settledExits({ scope, seen }: Decided): Exit[] {
 }
 
 /** Reports what became of claims that were settled in this pass, before anything is claimed again. */
-function tellExits(exits: readonly Exit[]): Sql[] {
+export function tellExits(exits: readonly Exit[]): Sql[] {
   const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
   const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
   return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
