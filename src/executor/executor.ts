@@ -1,4 +1,5 @@
 /** The contract of every executor: whatever runs a task's body. */
+import type { NextDue } from "../core/task/steering.ts";
 import type { PodSpec } from "../core/workflow/graph.ts";
 
 /** One attempt to run a task. */
@@ -46,6 +47,8 @@ export interface Failed {
   readonly ok: false;
   readonly error: StoredError;
   readonly retryable: boolean;
+  /** When the code wants its next attempt, if it says so. */
+  readonly next?: NextDue;
   /** The process that ran it died, so the attempt is lost rather than failed. */
   readonly crashed?: true;
   /**

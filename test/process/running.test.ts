@@ -50,6 +50,17 @@ describe("an attempt in a child", () => {
     expect(ending).not.toHaveProperty("crashed");
   });
 
+  test("that says when to try again, or that it is no use, is heard outside of its process", async () => {
+    expect(await executor.run(job("steer", "5m"))).toMatchObject({
+      retryable: true,
+      next: { inMs: 300_000 },
+    });
+    expect(await executor.run(job("steer"))).toMatchObject({
+      retryable: false,
+      error: { name: "TypeError", message: "no use" },
+    });
+  });
+
   test("that says what JSON cannot say is told in words, and does not fail; its process goes on", async () => {
     const circular = job("circular");
     expect(await executor.run(circular)).toEqual({ ok: true, result: "null" });

@@ -260,6 +260,7 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["tasks.greet.pools.tenant=*", "has a limit per value", wrongAsk({ "tenant=*": 1 })],
     ["clusterCaps", "not a known field", { tasks: [], clusterCaps: 5 }],
     ["queues.a.maxConcurency", "not a known field", { tasks: [], queues: { a: { maxConcurency: 5 } } }],
+    ["tasks.greet.retry.when", "must be a function, but is true", wrongTask({ retry: { when: true } })],
     ["tasks.greet.retry.tries", "not a known field", wrongTask({ retry: { tries: 5 } })],
   ])("%s … %s", (field, rule, definition) => {
     const { problems } = problemsIn(definition);

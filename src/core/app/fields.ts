@@ -51,6 +51,7 @@ export const RETRY_FIELDS: Fields<RetryOptions> = {
   delay: true,
   maxDelay: true,
   jitter: true,
+  when: true,
 };
 
 export const TASK_FIELDS: Fields<AnyTask> = {

@@ -7,6 +7,7 @@ import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
+import { thrownBy } from "./thrown.ts";
 
 export class FunctionExecutor implements Executor {
   readonly #tasks: ReadonlyMap<string, AnyTask>;
@@ -70,7 +71,7 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
     });
     return { ok: true, result: toJson(task.id, value) };
   } catch (error) {
-    return failed(error, (error as { retryable?: unknown } | null)?.retryable !== false);
+    return thrownBy(task, job, error);
   }
 }
 
