@@ -39,6 +39,7 @@ export {
   succeeded,
 } from "./core/schedule/definition.ts";
 export { type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
+export type { Failure, FailureError } from "./core/task/failure.ts";
 export { NonRetryable, RetryAfter } from "./core/task/steering.ts";
 export {
   type AnyWorkflow,

@@ -1,4 +1,4 @@
-/** Errors by which code decides about its next attempt. */
+/** Errors by which code decides about its next attempt, and tasks that handle failures. */
 import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
@@ -49,5 +49,72 @@ export const defects: readonly Defect[] = [
     from: "Math.max(now, due.at)",
     to: "due.at",
     noticedBy: { file: "src/core/task/retry.test.ts" },
+  },
+  {
+    id: "late-failure-handled",
+    means: "a worker that lost its claim has a failure handled that never was",
+    file: "src/store/query/pass-write.ts",
+    from: "...scope.finished.filter(({ id }) => accepted.has(id)),\n    ...moves",
+    to: "...scope.finished,\n    ...moves",
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "of a claim that was taken away is not put in line",
+    },
+  },
+  {
+    id: "unseen-recovery-handled",
+    means: "two workers that recover one claim have its failure handled twice",
+    file: "src/store/query/pass-write.ts",
+    from: "moves.recover.filter(({ epoch }) => lost.has(epoch))",
+    to: "moves.recover",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "recovers what it has not seen" },
+  },
+  {
+    id: "given-up-unhandled",
+    means: "nobody handles the failure of a task that was quarantined because its workers died",
+    file: "src/engine/claiming/handler.ts",
+    from: 'to !== "failed" && to !== "quarantined"',
+    to: 'to !== "failed"',
+    noticedBy: { file: "test/steering/on-failure.test.ts", test: "quarantined" },
+  },
+  {
+    id: "lost-input-unread",
+    means: "the handler of a lost task is not told its input",
+    file: "src/store/query/lost.ts",
+    from: "THEN t.input ELSE NULL END",
+    to: "THEN NULL ELSE NULL END",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "is told the input of a lost claim" },
+  },
+  {
+    id: "run-timeout-unhandled",
+    means: "nobody handles a run that took too long",
+    file: "src/engine/runs/timers.ts",
+    from: "await store.failRun(timer.id, body, handler);",
+    to: "await store.failRun(timer.id, body);",
+    noticedBy: { file: "test/steering/on-failure.test.ts", test: "takes too long" },
+  },
+  {
+    id: "waited-too-long-unhandled",
+    means: "nobody handles a step that waited too long for its pool",
+    file: "src/store/query/hand-run.ts",
+    from: "    insertAlso(handler ? [handler] : []),\n",
+    to: "",
+    noticedBy: { file: "test/conformance/store.test.ts", test: "of a unit that waited too long" },
+  },
+  {
+    id: "unstorable-unhandled",
+    means: "nobody handles a task whose result could not be stored",
+    file: "src/engine/claiming/set-aside.ts",
+    from: "unit ? withHandler(instead, unit, newId) : instead",
+    to: "instead",
+    noticedBy: { file: "src/engine/claiming/handler.test.ts" },
+  },
+  {
+    id: "handler-not-told",
+    means: "the task that handles a failure waits for the next poll",
+    file: "src/engine/claiming/store-claims.ts",
+    from: 'isHandled)) this.#store.hint("work");',
+    to: "isHandled)) void 0;",
+    noticedBy: { file: "src/engine/claiming/handler.test.ts" },
   },
 ];

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
+import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
@@ -62,6 +63,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (making.direct) refuseHolding(workflow);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
+  const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
   return {
     id: making.id,
     name: workflow.id,
@@ -71,6 +73,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
+      ...(handler ? { onFailure: handler } : {}),
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),

@@ -10,7 +10,7 @@ import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
 import { familyOf } from "../core/gate/key.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
-import { retryPolicy } from "../core/task/retry.ts";
+import { ownOptions } from "../core/task/handler.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfTask } from "../core/unit-options.ts";
@@ -61,10 +61,7 @@ export async function newTask(
       ...asksFor({ pools: poolsOf(task, parsed, pools) }),
     ]),
     input: text,
-    options: optionsOfTask({
-      retry: retryPolicy(task.retry),
-      timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
-    }),
+    options: optionsOfTask(ownOptions(task)),
     key: options.idempotencyKey ?? null,
     runAt: instant(`task "${task.id}"`, "runAt", options.runAt),
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),

@@ -50,7 +50,7 @@ export async function startWorker(
   const occasion = settings.deploy ? "deploy" : "start";
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
-  const claims = new StoreClaims(store, checked.seat);
+  const claims = new StoreClaims(store, checked.seat, env);
   const coordinator = new Coordinator(store, env, { ...polling, startTimeoutMs: app.runs.startTimeoutMs });
   const worker = new Worker(claims, executor, env, {
     slots: checked.seat.slots,

@@ -317,8 +317,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect, only));
   }
 
-  failRun(id: string, error: string): Promise<boolean> {
-    return this.#db.transact(() => handRun.failRun(id, error, this.#db.dialect));
+  failRun(id: string, error: string, handler?: S.NewTask): Promise<boolean> {
+    return this.#db.transact(() => handRun.failRun(id, error, this.#db.dialect, handler));
   }
 
   pauseRun(id: string, paused: boolean, by: string): Promise<boolean> {
@@ -329,8 +329,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => handRun.reprioritize(id, priority, by));
   }
 
-  failWaiting(id: string, error: string): Promise<boolean> {
-    return this.#db.transact(() => handRun.failWaiting(id, error, this.#db.dialect));
+  failWaiting(id: string, error: string, handler?: S.NewTask): Promise<boolean> {
+    return this.#db.transact(() => handRun.failWaiting(id, error, this.#db.dialect, handler));
   }
 
   timers(): ReturnType<S.Store["timers"]> {

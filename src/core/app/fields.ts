@@ -64,6 +64,7 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   timeout: true,
   goodUntil: true,
   cpu: true,
+  onFailure: true,
   run: true,
 };
 
@@ -77,6 +78,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   executor: true,
   mutexes: true,
   pools: true,
+  onFailure: true,
   steps: true,
 };
 

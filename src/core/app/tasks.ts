@@ -3,6 +3,7 @@
 import { RETRY_DEFAULTS } from "../task/retry.ts";
 import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RETRY_FIELDS, TASK_FIELDS } from "./fields.ts";
+import { handlerProblems } from "./handlers.ts";
 import { askProblems } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";
 import type { Problems } from "./rule.ts";
@@ -73,6 +74,7 @@ function* oneTask(
   yield* retryProblems(`${name}.retry`, task.retry);
   yield* whenProblems(`${name}.retry.when`, task.retry);
   yield* mustBeBoolean(`${name}.cpu`, task.cpu, "Write true for a task that keeps a CPU busy");
+  yield* handlerProblems(`${name}.onFailure`, task.onFailure, definition);
   yield* codeProblems(name, task);
 }
 

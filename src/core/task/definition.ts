@@ -1,6 +1,7 @@
 /** A task as its author writes it. It is checked together with its app. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../time.ts";
+import type { Failure } from "./failure.ts";
 import type { RetryOptions } from "./retry.ts";
 
 declare global {
@@ -46,8 +47,16 @@ export interface TaskDefinition<Input, Output, Parsed = Input> {
   readonly goodUntil?: Duration;
   /** CPU-bound. As a step of a run it gets a process of its own, if the executor has processes. */
   readonly cpu?: boolean;
+  /**
+   * A task of the same app. It is put in line with what failed, in the transaction that records the failure.
+   */
+  readonly onFailure?: FailureHandler;
   run(input: Parsed, context: TaskContext): Promise<Output> | Output;
 }
+
+/** A task that handles failures. */
+// biome-ignore lint/suspicious/noExplicitAny: what its schema makes of a failure is its own affair.
+export type FailureHandler = TaskDefinition<Failure<any>, unknown, any>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of tasks has no common input; each is checked by its own schema.
 export type AnyTask = TaskDefinition<any, any, any>;

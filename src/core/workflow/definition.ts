@@ -3,7 +3,7 @@
  * and the result is kept as a plan. The app check decides whether the plan is valid within the app.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { PoolAsks } from "../task/definition.ts";
+import type { FailureHandler, PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import { Build } from "./build.ts";
 import type { ExecutorChoice } from "./executor.ts";
@@ -29,6 +29,10 @@ export interface WorkflowOptions {
   /** Held by the run from its start to its end, like `pools`. */
   readonly mutexes?: readonly string[];
   readonly pools?: PoolAsks;
+  /**
+   * A task of the same app. It is put in line with what failed, in the transaction in which a run fails.
+   */
+  readonly onFailure?: FailureHandler;
 }
 
 declare const carries: unique symbol;

@@ -1,14 +1,17 @@
 /** Claims units of a store. Each exchange is one pass: the decision is made here, and the store writes it. */
 import type { EventKind } from "../../core/event.ts";
 import type { Hear } from "../../core/hint.ts";
+import type { Env } from "../../env/env.ts";
+import { hostEnv } from "../../env/host.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { isUnreadable } from "../../store/lane.ts";
-import type { AsideRow, LaneRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import type { AsideRow, LaneRow, Moves, Passed, Recovery, Scope, Store, View } from "../../store/store.ts";
 import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
+import { withHandlers } from "./handler.ts";
 import { Offers } from "./offers.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
@@ -39,6 +42,7 @@ export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
   readonly #sight: Sight;
+  readonly #newId: () => string;
   /**
    * The lanes of our own claims by epoch, including claims whose code is stopping. A pass looks first at the
    * lanes of finished claims.
@@ -52,7 +56,9 @@ export class StoreClaims implements Claims {
   #lookBeyond = false;
   #passes = 0;
 
-  constructor(store: Store, seat: Seat) {
+  /** `env` makes the IDs of tasks that handle failures. */
+  constructor(store: Store, seat: Seat, env: Pick<Env, "newId"> = hostEnv()) {
+    this.#newId = () => env.newId();
     this.#store = store;
     this.#seat = seat;
     this.#offers = new Offers(store);
@@ -113,13 +119,14 @@ export class StoreClaims implements Claims {
   #look(report: Report, scope: Scope, seeing: Seeing): (view: View) => Moves {
     return deciding((view) => {
       seeing.view = view;
-      seeing.decision = decide(
+      const decision = decide(
         view,
         scope,
         this.#seat,
         report,
         this.#passes % REHEAD_EVERY === 0 || scope.lanes.some(({ want }) => want > LONG),
       );
+      seeing.decision = { ...decision, moves: withHandlers(decision.moves, view, this.#newId) };
       return seeing.decision.moves;
     });
   }
@@ -129,7 +136,7 @@ export class StoreClaims implements Claims {
    * is found.
    */
   async #passCarefully(report: Report, scope: Scope, { view }: Seeing, error: unknown): Promise<Answer> {
-    const { accepted, spoiled } = await reportCarefully(this.#store, scope);
+    const { accepted, spoiled } = await reportCarefully(this.#store, scope, this.#newId);
     const refused = report.finished.filter(({ id }) => !accepted.has(id)).map(({ id }) => id);
     const unkept = spoiled.flatMap((each) => (each.kept ? [] : (this.#laneOf.get(each.report.epoch) ?? [])));
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
@@ -189,6 +196,7 @@ export class StoreClaims implements Claims {
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
+    if ([...report.finished, ...decision.moves.recover].some(isHandled)) this.#store.hint("work");
     if (passed.claimed.length + report.finished.length > 0) this.#offers.renew();
     // A unit whose lane was parked since is offered again.
     for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offers.withdraw(id);
@@ -257,6 +265,9 @@ export class StoreClaims implements Claims {
 
 /** The attempt is over but its code still runs, so its slot is still in use. */
 const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;
+
+/** Its failure has put a task in line. */
+const isHandled = (one: Finished | Recovery): boolean => "handler" in one && one.handler !== undefined;
 
 /** True if the pass changed something. If not, it is not repeated at once, even if it could not see everything. */
 function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {

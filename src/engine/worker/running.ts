@@ -8,6 +8,7 @@ import { storedOptions } from "../../core/unit-options.ts";
 import type { Env } from "../../env/env.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
 import type { Answer, Claimed, Claims } from "../claiming/claims.ts";
+import { withHandler } from "../claiming/handler.ts";
 import { ActiveSlots } from "./active.ts";
 import type { Holdings, Leased } from "./holdings.ts";
 import type { Journal } from "./journal.ts";
@@ -147,7 +148,8 @@ export class Running {
     if (!holdings.isRunning(active)) return;
     const now = this.#clock.storeNow + (env.monotonic() - this.#clock.at);
     const isStopped = active.abortedFor === STOPPED;
-    const finished = verdict(active.claim, ending, { now, random: env.random(), isStopped });
+    const judged = verdict(active.claim, ending, { now, random: env.random(), isStopped });
+    const finished = withHandler(judged, active.claim, () => env.newId());
     if ("stopping" in finished) holdings.stop(active);
     else holdings.end(active);
     tell({ kind: "finished", id: active.claim.id, to: finished.to });

@@ -165,10 +165,10 @@ const steeringOf = ({
   "cancelRun" | "failRun" | "pauseRun" | "reprioritize" | "failWaiting" | "timers" | "resetTimer"
 > => ({
   cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
-  failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
+  failRun: (id, error, handler) => write((at) => failRun(tables, at, id, error, handler)),
   pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
   reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
-  failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
+  failWaiting: (id, error, handler) => write((at) => steer.failWaiting(tables, at, id, error, handler)),
   timers: () => look((at) => timers(tables, at)),
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 });

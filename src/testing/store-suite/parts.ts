@@ -16,6 +16,7 @@ import { feedOtherSuite } from "./feed-others.ts";
 import { feedRunSuite } from "./feed-runs.ts";
 import { fencedLeaseSuite, fencingSuite } from "./fencing.ts";
 import { gateSuite } from "./gates.ts";
+import { handlerSuite, runHandlerSuite } from "./handlers.ts";
 import { inLineSinceSuite, inLineSuite } from "./in-line.ts";
 import { inspectSuite } from "./inspect.ts";
 import { itemEndingSuite } from "./item-endings.ts";
@@ -109,6 +110,8 @@ export const PARTS: readonly Part[] = [
   benchPart("a pass", [], passSuite),
   benchPart("a report", [], settleSuite),
   benchPart("recovery", [], recoverySuite),
+  benchPart("a task that handles a failure", [], handlerSuite),
+  benchPart("a task that handles a failure", ["runs", "steering"], runHandlerSuite),
   benchPart("a holder whose claim another has by now", [], fencingSuite),
   benchPart("a holder whose claim another has by now", ["holdings"], fencedLeaseSuite),
   benchPart("by hand", ["steering"], byHandSuite),
