@@ -1,4 +1,4 @@
-/** Errors by which code decides about its next attempt, and tasks that handle failures. */
+/** Errors by which code decides about its next attempt, tasks that handle failures, and what code asks of the store. */
 import type { Defect } from "../defect.ts";
 
 export const defects: readonly Defect[] = [
@@ -116,5 +116,45 @@ export const defects: readonly Defect[] = [
     from: 'isHandled)) this.#store.hint("work");',
     to: "isHandled)) void 0;",
     noticedBy: { file: "src/engine/claiming/handler.test.ts" },
+  },
+  {
+    id: "key-of-all-tasks",
+    means: "two tasks that give the same key to a call start one thing instead of two",
+    file: "src/api/task-calls.ts",
+    from: "idempotencyKey: `${id}/${key}`",
+    to: "idempotencyKey: key",
+    noticedBy: { file: "test/steering/client.test.ts", test: "a call with a key happens once" },
+  },
+  {
+    id: "key-ignored",
+    means: "each attempt of a task starts the same thing again",
+    file: "src/api/task-calls.ts",
+    from: "return { ...options, idempotencyKey: `${id}/${key}` }",
+    to: "return { ...options }",
+    noticedBy: { file: "test/steering/client.test.ts", test: "a call with a key happens once" },
+  },
+  {
+    id: "stopped-code-starts-more",
+    means: "code that was cancelled or timed out goes on starting tasks",
+    file: "src/executor/function/client.ts",
+    from: "    signal().throwIfAborted();\n",
+    to: "",
+    noticedBy: { file: "src/executor/function/client.test.ts" },
+  },
+  {
+    id: "answers-mixed-up",
+    means: "a call of a child's code gets the answer of another one",
+    file: "src/executor/process/attempt.ts",
+    from: "const settle = this.#calls.get(call);",
+    to: "const settle = [...this.#calls.values()].at(0);",
+    noticedBy: { file: "test/process/running.test.ts", test: "each call gets its own answer" },
+  },
+  {
+    id: "error-code-lost-at-border",
+    means: "code in a child process cannot tell which error its call had",
+    file: "src/executor/process/answer.ts",
+    from: "if (ours && code !== undefined",
+    to: "if (!ours && code !== undefined",
+    noticedBy: { file: "src/executor/process/answer.test.ts" },
   },
 ];

@@ -5,30 +5,17 @@ import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
 import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
-import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfRun } from "../core/unit-options.ts";
 import type { AnyWorkflow } from "../core/workflow/definition.ts";
 import { graphOf, runAsks, runTags } from "../core/workflow/resolve.ts";
+import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewRun, StepMove } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { instant } from "./new-task.ts";
-
-export interface SubmitOptions {
-  /** Higher goes first in the line of runs. */
-  readonly priority?: number;
-  /** Added to the workflow's own tags. The same key replaces the workflow's value. */
-  readonly tags?: Readonly<Record<string, string>>;
-  readonly delay?: Duration;
-  readonly runAt?: Date;
-  /** A second submission of the same workflow with the same key returns the first run. */
-  readonly idempotencyKey?: string;
-  /** The submitter, shown with the run. */
-  readonly source?: string;
-}
 
 interface Making extends SubmitOptions {
   readonly id: string;

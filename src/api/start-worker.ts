@@ -9,6 +9,7 @@ import { Tender } from "../engine/tending/tender.ts";
 import type { ToRun } from "../engine/triggers/decision.ts";
 import { Triggers } from "../engine/triggers/triggers.ts";
 import { Worker } from "../engine/worker/worker.ts";
+import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import type { Env } from "../env/env.ts";
 import type { Store } from "../store/store.ts";
 import { stopOptions } from "./call-options.ts";
@@ -33,12 +34,16 @@ export interface RunningWorker extends AsyncDisposable {
 /** Without its store, a worker waits only for aborted code to end, and no longer than this. */
 const GONE_GRACE_MS = 5_000;
 
-/** Starts a worker with all its services. They run until the worker is stopped. */
+/**
+ * Starts a worker with all its services. They run until the worker is stopped. `answer` is what the code of its
+ * tasks has as its client.
+ */
 export async function startWorker(
   store: Store,
   app: App,
   env: Env,
   settings: WorkerSettings,
+  answer?: AnswerCall,
 ): Promise<RunningWorker> {
   const checked = checkSettings(app, settings);
   const failed = (error: unknown): void => {
@@ -58,6 +63,7 @@ export async function startWorker(
     graceMs: checked.graceMs,
     claimLeaseMs: app.claimLeaseMs,
     mostClaimed: checked.mostClaimed,
+    answer,
     stepsEnded: () => coordinator.wake(),
     watch: (event) => {
       settings.watch?.(event);

@@ -1,4 +1,5 @@
 /** The contract of every executor: whatever runs a task's body. */
+import type { ClientCall } from "../core/task/client-call.ts";
 import type { NextDue } from "../core/task/steering.ts";
 import type { PodSpec } from "../core/workflow/graph.ts";
 
@@ -26,6 +27,8 @@ export interface Job {
   readonly signal: AbortSignal;
   /** The executor calls this when the code starts. Until then the job is claimed but not running. */
   begins?(): void;
+  /** Asks the worker's store. Absent where there is no way to it. */
+  call?(call: ClientCall): Promise<unknown>;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
 }

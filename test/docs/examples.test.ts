@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import client, { sent, welcome } from "../../examples/client/app.ts";
 import failures, { alarms, bank, charge, order } from "../../examples/failures/app.ts";
 import type { App, Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
@@ -69,4 +70,15 @@ describe("docs/failures.md", () => {
       expect.stringContaining("workflow order failed: Step charge did not succeed."),
     ]);
   });
+});
+
+test("docs/tasks.md: what a task starts with a key is started once, in two attempts", async () => {
+  const sluice = await running(client);
+  const { id } = await sluice.enqueue(welcome, { user: "ann" });
+  expect(await sluice.ended(id)).toMatchObject({ state: "succeeded", attempt: 2 });
+  const mails = await sluice.list({ name: "mail" });
+  await until(async () => sent.length > 0, "the first mail was sent");
+  expect(sent).toEqual(["ann: Welcome!"]);
+  expect(mails).toHaveLength(2);
+  expect(await sluice.runs.list()).toMatchObject([{ workflow: "setUp", source: `task ${id}` }]);
 });

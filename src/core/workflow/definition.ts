@@ -6,6 +6,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { FailureHandler, PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import { Build } from "./build.ts";
+import type { Carrying } from "./carried.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
@@ -35,13 +36,10 @@ export interface WorkflowOptions {
   readonly onFailure?: FailureHandler;
 }
 
-declare const carries: unique symbol;
-
 /** `Input` is the input of a run, `Output` its result. */
-export interface WorkflowDefinition<Input, Output> extends WorkflowOptions {
+export interface WorkflowDefinition<Input, Output> extends WorkflowOptions, Carrying<Input, Output> {
   readonly input?: StandardSchemaV1<Input, unknown>;
   readonly plan: StepPlan;
-  readonly [carries]?: { readonly input: Input; readonly output: Output };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workflows has no common input; each is checked by its own schema.

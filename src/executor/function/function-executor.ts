@@ -2,11 +2,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
-import type { AnyTask } from "../../core/task/definition.ts";
+import type { AnyTask, TaskClient } from "../../core/task/definition.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
+import { clientOf } from "./client.ts";
 import { thrownBy } from "./thrown.ts";
 
 export class FunctionExecutor implements Executor {
@@ -56,15 +57,22 @@ const stepOf = (step: unknown): string =>
 
 /** Creates the signal only if the code asks for it. */
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
-  const { id, attempt, fence } = job;
+  const { id, attempt, fence, step } = job;
+  let client: TaskClient | undefined;
   job.begins?.();
   try {
     const value: unknown = await task.run(input as never, {
       id,
       attempt,
       fence,
+      run: step?.run,
+      step: step?.name,
       get signal() {
         return signal();
+      },
+      get client() {
+        client ??= clientOf(job, signal);
+        return client;
       },
       progress: (progress) => job.progress(progress),
       log: (message, data) => job.log(message, data),

@@ -57,6 +57,17 @@ export const tasks: readonly AnyTask[] = [
       throw new TypeError("no use");
     },
   }),
+  // Asks for two things at once; the second answer may come first.
+  task({
+    id: "asks",
+    run: async (_: unknown, { client, run, step }) => {
+      const [a, b] = await Promise.all([
+        client.enqueue("echo", 1, { runAt: new Date(5) }),
+        client.enqueue("echo", 2).catch(({ code }) => code),
+      ]);
+      return { a, b, run, step };
+    },
+  }),
   // Ends when aborted, and returns the reason.
   task({
     id: "wait",
