@@ -1,12 +1,13 @@
 /** Starts a worker on a store. It claims and runs tasks, advances runs, looks at triggers, and polls. */
 import type { App } from "../core/app/app.ts";
 import { isStoreGone, SluiceError } from "../core/error.ts";
+import type { AppSchedule } from "../core/schedule/trigger.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import type { Service, StopOptions } from "../engine/service.ts";
 import { Services } from "../engine/services.ts";
 import { Tender } from "../engine/tending/tender.ts";
-import type { ToRun } from "../engine/triggers/decision.ts";
+import type { ToRun, ToTask } from "../engine/triggers/decision.ts";
 import { Triggers } from "../engine/triggers/triggers.ts";
 import { Worker } from "../engine/worker/worker.ts";
 import type { AnswerCall } from "../engine/worker/worker-options.ts";
@@ -16,6 +17,8 @@ import { stopOptions } from "./call-options.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
+import { newTask } from "./new-task.ts";
+import { taskOf } from "./part-of-app.ts";
 import { Pods } from "./pods.ts";
 import { executorOf } from "./worker-executor.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
@@ -77,8 +80,8 @@ export async function startWorker(
     coordinator.lookAt(parkedOn);
   };
   const tender = new Tender(store, env, { ...polling, looked });
-  const toRun = toRunOf(app, env);
-  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, toRun });
+  const making = { toRun: toRunOf(app, env), toTask: toTaskOf(app, env), has: hasTargetOf(app) };
+  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...making });
   const hints = hearing(store, (hint) => {
     // A delayed unit may be due before the next poll.
     if (hint === "later") tender.wake();
@@ -131,3 +134,16 @@ function toRunOf(app: App, env: Env): ToRun {
     return newRun(app, workflow, input, { ...options, id: env.newId(), direct: false });
   };
 }
+
+/** The same for a task that a schedule enqueues. */
+const toTaskOf =
+  (app: App, env: Env): ToTask =>
+  (id, input, { key, priority }) => {
+    const options = { idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
+    return newTask(taskOf(app, id), input, options, env.newId(), app.pools);
+  };
+
+const hasTargetOf =
+  ({ tasks, workflows }: App) =>
+  ({ workflow, spec: { task } }: AppSchedule): boolean =>
+    task === undefined ? workflows.has(workflow ?? "") : tasks.has(task);

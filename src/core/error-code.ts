@@ -90,6 +90,10 @@ const REFUSED = {
     means: "The rank of a queue is not a whole number, or is out of range.",
     cure: "Give a whole number.",
   },
+  BAD_SCHEDULE: {
+    means: "A schedule that is set at run time breaks one or more rules.",
+    cure: "Fix every problem that the error lists.",
+  },
   BAD_SLOTS: {
     means: "A number of slots is not a whole number of at least 1.",
     cure: "Give a whole number.",
@@ -103,6 +107,10 @@ const REFUSED = {
   BAD_WORKFLOW: {
     means: "The graph of a workflow cannot run.",
     cure: "Change the step that the error names.",
+  },
+  DECLARED_SCHEDULE: {
+    means: "The schedule comes from an app, so it cannot be removed at run time.",
+    cure: "Remove it from the app and deploy, or pause it.",
   },
   GATE_IN_USE: {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",

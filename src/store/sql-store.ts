@@ -171,6 +171,14 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => trigger.pauseTrigger(name, paused, by));
   }
 
+  setTrigger(given: S.NewTrigger, by: string): Promise<{ created: boolean }> {
+    return this.#db.transact(() => trigger.setTrigger(given, by));
+  }
+
+  removeTrigger(name: string, by: string): Promise<boolean> {
+    return this.#db.transact(() => trigger.removeTrigger(name, by));
+  }
+
   takeTrigger(name: string, stamp: number, busyMs: number): Promise<number | undefined> {
     return this.#db.transact(() => trigger.takeTrigger(name, stamp, busyMs));
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import client, { sent, welcome } from "../../examples/client/app.ts";
 import failures, { alarms, bank, charge, order } from "../../examples/failures/app.ts";
+import schedules, { remindDaily, remindNoMore } from "../../examples/schedules/app.ts";
 import type { App, Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
@@ -81,4 +82,25 @@ test("docs/tasks.md: what a task starts with a key is started once, in two attem
   expect(sent).toEqual(["ann: Welcome!"]);
   expect(mails).toHaveLength(2);
   expect(await sluice.runs.list()).toMatchObject([{ workflow: "setUp", source: `task ${id}` }]);
+});
+
+test("docs/schedules.md: what was declared and what was set at run time is listed, and only the latter goes", async () => {
+  const sluice = await running(schedules);
+  await remindDaily(sluice, "ann", "the post", 8);
+  const listed = async () => (await sluice.schedules.list()).map(({ name, task }) => [name, task]);
+  const declared = [
+    ["schedule copies", "backUp"],
+    ["schedule standup", "remind"],
+  ];
+  expect(await listed()).toEqual([...declared, ["set-schedule remind-ann", "remind"]]);
+  const { id } = await sluice.schedules.trigger("remind-ann");
+  expect(await sluice.ended(id)).toMatchObject({
+    input: { to: "ann", about: "the post" },
+    state: "succeeded",
+  });
+  const copy = await sluice.schedules.trigger("copies");
+  expect((await sluice.ended(copy.id)).result).toMatch(/^a copy of \d{4}-\d\d-\d\d$/);
+  await sluice.deploy();
+  await remindNoMore(sluice, "ann");
+  expect(await listed()).toEqual(declared);
 });

@@ -134,6 +134,7 @@ export const RESOURCE_FIELDS: Fields<PodResources> = { requests: true, limits: t
 export const SCHEDULE_FIELDS: Fields<ScheduleDefinition> = {
   id: true,
   workflow: true,
+  task: true,
   cron: true,
   timezone: true,
   input: true,

@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
 import type { AnyTask, TaskClient } from "../../core/task/definition.ts";
+import { sayIssues } from "../../core/task/issues.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
@@ -44,16 +45,11 @@ export async function parseInput(task: AnyTask, value: unknown): Promise<unknown
 export async function parseWith(schema: StandardSchemaV1, value: unknown, whose: string): Promise<unknown> {
   const parsed = await schema["~standard"].validate(value);
   if (!parsed.issues) return parsed.value;
-  const issues = parsed.issues.map(
-    ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
-  );
+  const issues = sayIssues(parsed.issues);
   throw new SluiceError("BAD_INPUT", `${whose}: the input does not match its schema: ${issues.join("; ")}`, {
     details: { issues },
   });
 }
-
-const stepOf = (step: unknown): string =>
-  String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
 
 /** Creates the signal only if the code asks for it. */
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {

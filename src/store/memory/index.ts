@@ -180,10 +180,19 @@ const triggersOf = ({
   look,
 }: World): Pick<
   S.Store,
-  "triggers" | "pauseTrigger" | "takeTrigger" | "fire" | "lastSuccesses" | "activeRuns"
+  | "triggers"
+  | "pauseTrigger"
+  | "setTrigger"
+  | "removeTrigger"
+  | "takeTrigger"
+  | "fire"
+  | "lastSuccesses"
+  | "activeRuns"
 > => ({
   triggers: () => look((at) => trigger.triggers(tables, at)),
   pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+  setTrigger: (given, by) => write((at) => trigger.setTrigger(tables, at, given, by)),
+  removeTrigger: (name, by) => write((at) => trigger.removeTrigger(tables, at, name, by)),
   takeTrigger: (name, stamp, busyMs) =>
     write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
   fire: (firing) => write((at) => trigger.fire(tables, at, firing)),

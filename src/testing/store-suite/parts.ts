@@ -33,6 +33,7 @@ import { readSuite } from "./reads.ts";
 import { recoverySuite } from "./recovery.ts";
 import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
+import { setTriggerSuite } from "./set-triggers.ts";
 import { settleSuite } from "./settle.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
@@ -123,6 +124,7 @@ export const PARTS: readonly Part[] = [
   benchPart("tending", [], tendSuite),
   benchPart("a session", [], sessionSuite),
   benchPart("a trigger", ["triggers", "declarations", "steering", "runs"], triggerSuite),
+  benchPart("a trigger set at run time", ["triggers", "declarations", "steering"], setTriggerSuite),
   benchPart("reading", [], readSuite),
   benchPart("an inspection", ["inspection", "steering", "declarations"], inspectSuite),
   benchPart("a run", ["runs", "steering", "inspection", "lines"], runSuite),
