@@ -9,11 +9,16 @@ export const silenceCases: readonly Case[] = places("feed").map(({ name, on }) =
   run: (setting) =>
     on(setting, name, async ({ url, said }) => {
       const shape = { slots: 24, tasks: setting.scaled(20_000), singles: setting.scaled(6_000), rounds: 10 };
-      const { drain, enqueue } = await child<Silent>("silence.ts", { url, ...shape }, 900_000);
+      const found = await child<Silent>("silence.ts", { url, ...shape }, 900_000);
       const note = "the feed of changes with nobody listening, over the same without the feed";
+      const byProcessor = `${note}, by processor time`;
+      const draining = { ...said, slots: 24, tasks: shape.tasks, unit: "x" };
+      const enqueueing = { ...said, tasks: shape.singles, unit: "x" };
       return [
-        { name: `${name}-drain`, ...said, slots: 24, tasks: shape.tasks, value: drain, unit: "x", note },
-        { name: `${name}-enqueue`, ...said, tasks: shape.singles, value: enqueue, unit: "x", note },
+        { name: `${name}-drain`, ...draining, value: found.drain, note },
+        { name: `${name}-drain-cost`, ...draining, value: found.drainByProcessor, note: byProcessor },
+        { name: `${name}-enqueue`, ...enqueueing, value: found.enqueue, note },
+        { name: `${name}-enqueue-cost`, ...enqueueing, value: found.enqueueByProcessor, note: byProcessor },
       ];
     }),
 }));

@@ -1,4 +1,4 @@
-// A store without the feed of changes: the door and the question for listeners are not sent. What they cost while nobody
+// A store without the feed of changes: the question for listeners is not sent. What they cost while nobody
 // listens is the difference to the store as it is.
 import type { Flow } from "../../src/store/flow.ts";
 import type { SqlDatabase } from "../../src/store/sql-database.ts";
@@ -20,16 +20,12 @@ export async function openedStore(url: string, heard: boolean): Promise<Store> {
       transact.call(db, () => silently(flow() as Flow<unknown>) as never, isFirst) as never;
   return new SqlStore(db);
 
-  /** The first statement of a transaction is the door. */
+  /** On these databases, the question is the door. */
   function* silently<T>(flow: Flow<T>): Flow<T> {
     let step = flow.next();
-    let isFirst = true;
     while (!step.done) {
       const { statements, ...rest } = step.value;
-      const isSent = statements.map(
-        (one, index) => !(isFirst && index === 0) && one.write !== asks && !mayHaveTold(one, [{}], "mysql"),
-      );
-      isFirst = false;
+      const isSent = statements.map((one) => one.write !== asks && !mayHaveTold(one, [{}], "mysql"));
       const answers = yield { statements: statements.filter((_, index) => isSent[index]), ...rest };
       let next = 0;
       step = flow.next(isSent.map((sent) => (sent ? (answers[next++] ?? []) : [])));

@@ -83,8 +83,14 @@ describe("runs", () => {
 
   test("find a run that never ended, and what it left behind", () => {
     expect(look(well, solo({ outcomes: solo().outcomes.slice(1) }))).toEqual(["run r (solo) has not ended"]);
-    expect(look(well, solo({ news: ["r"] }))).toHaveLength(1);
+    const unended = { outcomes: solo().outcomes.slice(1), news: ["r"] };
+    expect(look(well, solo(unended))).toContain("1 news of runs that nobody looked at: r");
     expect(look(well, solo({ gates: ["run:r/async", "cluster"] }))).toHaveLength(1);
+    expect(look(well, solo({ gates: ["run:r/async"], news: ["r"] }))).toHaveLength(2);
+  });
+
+  test("do not mind news of a run that is over and left nothing behind", () => {
+    expect(look(well, solo({ news: ["r"] }))).toEqual([]);
   });
 });
 

@@ -116,12 +116,17 @@ function again({ tasks }: Tables, { lastClaimed, ended }: Times): string[] {
   });
 }
 
-/** Gates and news that ended runs left behind. */
-function left({ news, gates }: Tables): string[] {
+/**
+ * Gates that ended runs left behind, and news that calls for work. A worker that stops late, after everything
+ * has ended, reports the end of its code. That leaves news of a run that is over, and nothing depends on it.
+ */
+function left({ news, gates, outcomes }: Tables): string[] {
   const own = gates.filter((gate) => gate.startsWith("run:"));
+  const ended = new Set(outcomes.map(({ id }) => id));
+  const unread = news.filter((run) => !ended.has(run) || own.some((gate) => gate.startsWith(`run:${run}/`)));
   return [
-    ...(news.length > 0
-      ? [`${news.length} news of runs that nobody looked at: ${news.slice(0, 3).join(", ")}`]
+    ...(unread.length > 0
+      ? [`${unread.length} news of runs that nobody looked at: ${unread.slice(0, 3).join(", ")}`]
       : []),
     ...(own.length > 0
       ? [`${own.length} gates of runs were left behind: ${own.slice(0, 3).join(", ")}`]

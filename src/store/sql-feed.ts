@@ -1,8 +1,13 @@
 /** The feed over any SQL database. Its own transactions do not go through the door: they move no unit. */
+import { sleep } from "../env/timers.ts";
 import type { Database } from "./flow.ts";
+import { inside } from "./query/door.ts";
 import * as feed from "./query/feed.ts";
 import { repeated } from "./retry.ts";
 import type { FeedCursor, FeedLook, FeedPort, Listener, Page } from "./store.ts";
+
+/** Our transactions take milliseconds. */
+const LOOK_AGAIN_MS = 5;
 
 export class SqlFeed implements FeedPort {
   readonly #db: Database;
@@ -17,10 +22,20 @@ export class SqlFeed implements FeedPort {
    */
   async follow(listeners: readonly Listener[]): Promise<number> {
     await this.#db.transact(() => feed.open(listeners));
-    await this.#db.transact(() => feed.waitForThoseInside());
+    await this.#untilThoseInsideHaveLeft();
     while (await this.#publish());
     const ids = listeners.map(({ id }) => id);
     return repeated(() => this.#db.transact(() => feed.begin(ids)));
+  }
+
+  async #untilThoseInsideHaveLeft(): Promise<void> {
+    const look = (): Promise<ReadonlySet<string>> => this.#db.transact(inside);
+    let left = await look();
+    while (left.size > 0) {
+      await sleep(LOOK_AGAIN_MS);
+      const there = await look();
+      left = new Set([...left].filter((one) => there.has(one)));
+    }
   }
 
   resume(listener: Listener, from: FeedCursor): Promise<boolean> {

@@ -55,10 +55,13 @@ function untilItsTime({ task, now }: WaitView): Reason[] {
   return [{ kind: "later", at: task.at, because: task.attempt > 0 ? "retry" : "delay" }];
 }
 
+/** By the end of a delay, units ahead may have been overtaken for so long that they reserve. */
+const momentOf = ({ task, now }: WaitView): number => (task.state === "later" ? Math.max(now, task.at) : now);
+
 function snapshotOf(view: WaitView, me: Waiter): Snapshot {
   const others = waitersOf(standingOf(view), view.sessions, attending);
   return {
-    now: view.now,
+    now: momentOf(view),
     gates: everyGate(view, [view.task.asks, ...view.lanes.map(({ asks }) => asks)]),
     line: [...others.filter((other) => other.id !== me.id && compare(other, me) < 0), me],
     workers: workersOf(view.sessions, view.usage),

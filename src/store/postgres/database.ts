@@ -10,6 +10,7 @@ import type { Hear, Hint } from "../../core/hint.ts";
 import { sleep as hostSleep } from "../../env/timers.ts";
 import { codeOf } from "../driver-error.ts";
 import type { Flight, Flow } from "../flow.ts";
+import { CALLER } from "../query/door.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
 import type { Clocks, Sql } from "../sql.ts";
@@ -135,6 +136,7 @@ export class PostgresDatabase implements SqlDatabase {
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
     // The public signature says what this is: the client of the caller's own transaction.
     const caller = client as pg.ClientBase;
+    await caller.query(CALLER);
     const running = flow();
     let step = running.next();
     while (!step.done) {

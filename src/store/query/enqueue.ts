@@ -1,5 +1,5 @@
 /**
- * Enqueue only inserts. Apart from the door, it waits only for another transaction that inserts the same key,
+ * Enqueue only inserts. Apart from MariaDB's door, it waits only for another transaction that inserts the same key,
  * and only such a transaction waits for it.
  */
 import type { Flow } from "../flow.ts";

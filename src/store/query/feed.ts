@@ -13,7 +13,6 @@ import { idOf, int, intOrNull, only, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, read, rows, sql } from "../sql.ts";
 import type { Change, FeedCursor, FeedLook, Interest, Listener, Page } from "../store.ts";
-import { waitOutside } from "./door.ts";
 import { selectOld, sweep } from "./feed-sweep.ts";
 
 const RECORDED = raw("kind, subject, n, run, step, item, task, queue, at, data");
@@ -92,7 +91,7 @@ const LISTENER = {
   since_pos: "int",
 } as const;
 
-/** After this commit, every transaction that goes through the door sees the listeners. */
+/** After this commit, every transaction that asks for listeners sees these. */
 export function* open(listeners: readonly Listener[]): Flow<void> {
   yield* commit(insertListeners(listeners, null));
 }
@@ -114,10 +113,6 @@ const insertListeners = (listeners: readonly Listener[], since: number | null): 
   return sql`INSERT INTO sluice_listener (id, topics, run, task, queue, keep_ms, since_pos, until_at)
     SELECT x.id, x.topics, x.run, x.task, x.queue, x.keep_ms, x.since_pos, ${now} + x.keep_ms FROM ${list}`;
 };
-
-export function* waitForThoseInside(): Flow<void> {
-  yield* commit(waitOutside);
-}
 
 /** Sets where the listeners begin. Changes published later were not committed before. */
 export function* begin(listeners: readonly string[]): Flow<number> {

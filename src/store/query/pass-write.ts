@@ -103,7 +103,9 @@ function handlersOf({ scope, accepted, moves, view }: Decided): NewTask[] {
 }
 
 const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
-  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, ending) : [];
+  stops && failed !== null
+    ? endItems({ run, step: failed, inFlight: false, unlockedOnly: true }, ending)
+    : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
   const { atOnce, unlessFollowed } = sorted(news);

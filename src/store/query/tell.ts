@@ -25,11 +25,11 @@ const telling = new WeakMap<Sql<unknown>, "alone" | "beside">();
 
 /**
  * Whether a statement may have recorded something. If it does nothing else, PostgreSQL returns the rows that
- * it has recorded.
+ * it has recorded, and SQLite returns a row if there were any.
  */
 export function mayHaveTold(statement: Sql<unknown>, answer: readonly Row[], dialect: Dialect): boolean {
   const how = telling.get(statement);
-  return how === "beside" || (how === "alone" && (dialect !== "postgres" || answer.length > 0));
+  return how === "beside" || (how === "alone" && (dialect === "mysql" || answer.length > 0));
 }
 
 /** Marks a statement that records in addition to something else. */
@@ -44,7 +44,17 @@ export function tells(statement: Sql): Sql {
   return answering;
 }
 
-const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1`;
+/**
+ * PostgreSQL locks the table as if a row of it were locked, and keeps that lock until the transaction ends. A
+ * reader, such as a backup, takes a weaker one. See `door.ts`.
+ */
+const MARK = by({
+  postgres: " AND NOT EXISTS (SELECT 1 FROM sluice_listener m WHERE false FOR KEY SHARE)",
+  sqlite: "",
+  mysql: "",
+});
+
+const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")}${MARK} LIMIT 1`;
 
 /** One row if there is a listener, otherwise none. */
 export const selectListening = (): Sql<number> => read(FIRST.as(({ topics }) => int(topics)));

@@ -169,10 +169,7 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   #query({ text, values }: Rendered): Row[] {
-    if (!text.startsWith("SELECT")) {
-      this.#prepare(text).run(...values);
-      return [];
-    }
+    if (!text.startsWith("SELECT")) return this.#prepare(text).run(...values).changes > 0 ? CHANGED : NOTHING;
     const row: Row = this.#select(text).get(...values);
     return JSON.parse(textOf(row.all));
   }
@@ -243,6 +240,10 @@ export class SqliteDatabase implements SqlDatabase {
     this.#db.close();
   }
 }
+
+/** The answers of a statement that writes. */
+const CHANGED: Row[] = [{}];
+const NOTHING: Row[] = [];
 
 const keptBusy = (cause: unknown): Error =>
   Object.assign(new Error(`another process has kept it locked for ${BUSY_FOR_MS / 1_000}s.`, { cause }), {
