@@ -28,13 +28,12 @@ import { settings } from "./query/settings.ts";
 import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { tend } from "./query/tend.ts";
-import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
 import { repeated } from "./retry.ts";
 import { SharedWrite } from "./shared-write.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
-import { SqlDeclarations } from "./sql-declarations.ts";
+import { SqlTriggers } from "./sql-triggers.ts";
 import type * as S from "./store.ts";
 import { Turns } from "./turns.ts";
 
@@ -43,7 +42,7 @@ export type { SqlDatabase } from "./sql-database.ts";
 const KEYED_AT_ONCE = 3;
 const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
-export class SqlStore extends SqlDeclarations implements S.Store {
+export class SqlStore extends SqlTriggers implements S.Store {
   readonly #db: SqlDatabase;
   readonly #enqueues = new SharedWrite<S.NewTask, S.Enqueued>(
     (tasks) => this.#enqueue(tasks),
@@ -174,39 +173,6 @@ export class SqlStore extends SqlDeclarations implements S.Store {
 
   deleteGate(key: string): ReturnType<S.Store["deleteGate"]> {
     return this.#db.transact(() => deleteGate(key));
-  }
-
-  triggers(): ReturnType<S.TriggerPort["triggers"]> {
-    return this.#db.read(() => trigger.triggers());
-  }
-
-  pauseTrigger(name: string, paused: boolean, by: string): Promise<{ was: boolean } | undefined> {
-    return this.#db.transact(() => trigger.pauseTrigger(name, paused, by));
-  }
-
-  setTrigger(given: S.NewTrigger, by: string): Promise<{ created: boolean }> {
-    return this.#db.transact(() => trigger.setTrigger(given, by));
-  }
-
-  removeTrigger(name: string, by: string): Promise<boolean> {
-    return this.#db.transact(() => trigger.removeTrigger(name, by));
-  }
-
-  takeTrigger(name: string, stamp: number, busyMs: number): Promise<number | undefined> {
-    return this.#db.transact(() => trigger.takeTrigger(name, stamp, busyMs));
-  }
-
-  /** The caller handles a lost answer: the stamp shows at its next look whether the decision was stored. */
-  fire(firing: S.Firing): Promise<S.Enqueued[] | undefined> {
-    return this.#db.transact(() => trigger.fire(firing));
-  }
-
-  lastSuccesses(workflows: readonly string[]): ReturnType<S.TriggerPort["lastSuccesses"]> {
-    return this.#db.read(() => trigger.lastSuccesses(workflows));
-  }
-
-  activeRuns(of: S.RunsOf): ReturnType<S.TriggerPort["activeRuns"]> {
-    return this.#db.read(() => trigger.activeRuns(of));
   }
 
   /** The id is ours, so after a lost answer the session is renewed if it is there, and opened again if not. */
