@@ -155,9 +155,16 @@ class Turns {
   /** True if it asks for all that the unit asks for. Behind the unit, it cannot start before the unit does. */
   #isAfter(rival: Rival): boolean {
     const { workers = [] } = rival;
-    if (this.#ahead.some((one) => this.#asksAsMuch(one))) return false;
+    if (this.#ahead.some((one) => this.#asksAsMuch(one) && !this.#endsFirst(one))) return false;
     const isServedAlike = String(workers) === String(this.#unit.workers ?? []);
     return isServedAlike && this.#asksAsMuch(rival);
+  }
+
+  /** True if the unit waits for its end, at a mutex. */
+  #endsFirst({ asks }: Rival): boolean {
+    const isHurdle = (gate: string): boolean =>
+      this.#reasons.some((reason) => "gate" in reason && reason.gate === gate);
+    return asks.some(({ gate }) => isMutex(gate) && isHurdle(gate));
   }
 
   readonly #asksAsMuch = ({ asks }: Rival): boolean =>
