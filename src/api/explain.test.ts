@@ -224,34 +224,13 @@ describe("why a task waits", () => {
       task: task({ asks: text(asks) }),
       lanes: [lane("mine", asks)],
       gates: [
-        gate("pool:tenant=a", 0, { declared: null }),
-        gate("pool:tenant=b", 0, { declared: null }),
+        ...["a", "b"].map((value) => gate(`pool:tenant=${value}`, 0, { declared: null })),
         gate("pool:tenant=*", 0, { declared: 2, setBy: "ann" }),
       ],
     });
     expect(explainWait(seen).sentences.map(({ remedies }) => remedies)).toEqual([
       [{ action: "setLimit", gate: "pool:tenant=*", limit: 3 }],
     ]);
-  });
-
-  test("names last what stops the tasks that wait behind it", () => {
-    const asks = { ...ASKS, "pool:db": 2, "pool:gpu": 1 };
-    const seen = (rivals: Record<string, number>[]) =>
-      explainWait(
-        view({
-          task: task({ asks: text(asks) }),
-          lanes: [lane("mine", asks)],
-          gates: [gate("cluster", -1), gate("queue:q", -1), gate("pool:db", 2), gate("pool:gpu", 0)],
-          usage: [usage("db", 2, { gates: { "pool:db": 1 } })],
-          rivals: rivals.map((each) => ({ queue: "q", task: "t", asks: text(each) })),
-        }),
-      ).reasons.map((reason) => "gate" in reason && [reason.gate, reason.contested]);
-    const atDb = { ...ASKS, "pool:db": 1 };
-    expect(seen([atDb])).toEqual([
-      ["pool:gpu", undefined],
-      ["pool:db", undefined],
-    ]);
-    expect(seen([atDb, { ...ASKS, "pool:gpu": 1 }])[0]).toEqual(["pool:db", { pause: "queue:q" }]);
   });
 
   test("is not what a lost holder held", () => {

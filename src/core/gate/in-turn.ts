@@ -18,7 +18,7 @@ import { obstacle, UNLIMITED } from "./gate.ts";
 import { parseKey, pausedWith } from "./key.ts";
 import { isWholeLine } from "./kind.ts";
 import { compare } from "./order.ts";
-import type { Reason } from "./reason.ts";
+import type { Contested, Reason } from "./reason.ts";
 import { isMutex } from "./reason.ts";
 
 /** A waiting unit of any place in line. One stands for all units with the same asks and the same workers. */
@@ -204,7 +204,7 @@ class Turns {
   }
 
   /** While its queue is paused, no rival of the same queue starts. If there are others, nothing is sure. */
-  #shelter(rivals: readonly Rival[]): { readonly pause?: string } {
+  #shelter(rivals: readonly Rival[]): Contested {
     const pause = this.#unit.asks.find(({ gate }) => parseKey(gate).kind === "queue")?.gate;
     const isHurdle = this.#reasons.some((reason) => "gate" in reason && reason.gate === pause);
     if (pause === undefined || isHurdle) return {};
