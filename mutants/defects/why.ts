@@ -24,10 +24,10 @@ export const defects: readonly Defect[] = [
   {
     id: "why-frees-everybodys-slot-first",
     means: "the first command of why frees a slot of the cluster, and another unit takes it",
-    file: TURN,
-    from: ".sort((a, b) => turn(a) - turn(b));",
-    to: ".sort((a, b) => turn(b) - turn(a));",
-    noticedBy: { file: "src/api/explain.test.ts", test: "is every gate in its way" },
+    file: EXPLAIN,
+    from: "? 2 : 1) * asks.length + ask : ask;",
+    to: "? 0 : 0) * asks.length + ask : ask;",
+    noticedBy: { file: PURE, test: "names the gates last that everybody asks for" },
   },
   {
     id: "why-opens-the-wanted-gate-first",
@@ -51,7 +51,7 @@ export const defects: readonly Defect[] = [
     file: TURN,
     from: "if (harm === 0) return order;",
     to: "if (harm >= 0) return order;",
-    noticedBy: { file: COMPLETE, test: "memory: if no order is sure" },
+    noticedBy: { file: COMPLETE, test: "if no order is sure, that is told" },
   },
   {
     id: "why-waits-for-a-front-that-waits-for-it",
@@ -67,7 +67,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/near.ts",
     from: "WHERE (${any(gates)}) AND EXISTS (",
     to: "WHERE (${any(gates)}) AND NOT EXISTS (",
-    noticedBy: { file: COMPLETE, test: "SQLite: a gate that only the unit wants" },
+    noticedBy: { file: COMPLETE, test: "a gate that only the unit wants is opened" },
   },
   {
     id: "why-raises-the-mutex-of-a-front",

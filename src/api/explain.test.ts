@@ -219,18 +219,12 @@ describe("why a task waits", () => {
   );
 
   test("is a family's limit of 0 once, with one command, if two values need it", () => {
-    const asks = { "pool:tenant=a": 1, "pool:tenant=b": 3 };
-    const seen = view({
-      task: task({ asks: text(asks) }),
-      lanes: [lane("mine", asks)],
-      gates: [
-        ...["a", "b"].map((value) => gate(`pool:tenant=${value}`, 0, { declared: null })),
-        gate("pool:tenant=*", 0, { declared: 2, setBy: "ann" }),
-      ],
-    });
-    expect(explainWait(seen).sentences.map(({ remedies }) => remedies)).toEqual([
-      [{ action: "setLimit", gate: "pool:tenant=*", limit: 3 }],
-    ]);
+    const values = ["a", "b"].map((value) => gate(`pool:tenant=${value}`, 0, { declared: null }));
+    const gates = [...values, gate("pool:tenant=*", 0, { declared: 2, setBy: "ann" })];
+    const asks = text({ "pool:tenant=a": 1, "pool:tenant=b": 3 });
+    expect(
+      explainWait(view({ task: task({ asks }), lanes: [], gates })).sentences.map(({ remedies }) => remedies),
+    ).toEqual([[{ action: "setLimit", gate: "pool:tenant=*", limit: 3 }]]);
   });
 
   test("is not what a lost holder held", () => {

@@ -174,7 +174,7 @@ describe("the order of the hurdles", () => {
 
   it("does not end with a gate that has room for a smaller ask of others", () => {
     const gates = [gate("pool:db", 2, 1), gate("pool:gpu", 1, 1)];
-    const me = unit("u1", { "pool:db": 2, "pool:gpu": 1 });
+    const me = unit("u1", { "pool:gpu": 1, "pool:db": 2 });
     const small = unit("u2", { "pool:db": 1, "pool:gpu": 1 });
     expect(keysOf(told(gates, me, [small]))).toEqual(["pool:db", "pool:gpu"]);
   });
