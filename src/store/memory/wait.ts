@@ -3,6 +3,7 @@ import { isWholeLine } from "../../core/gate/kind.ts";
 import { appsInForce } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
+import { distinctRivals } from "../rivals.ts";
 import type { HolderRow, LaneRow, RivalRow, TaskRow, WaitView } from "../store.ts";
 import { asideRow } from "./aside.ts";
 import { countPerLane, lanesOf } from "./line.ts";
@@ -85,7 +86,7 @@ function rivals(tables: Tables, keys: readonly string[]): WaitView["rivals"] {
     if (found && asksAny(found, keys))
       lanes.set(lane, { queue: found.queue, task: found.name, asks: found.asks });
   }
-  return [...lanes.values()].slice(0, LANES_NEAR);
+  return distinctRivals([...lanes.values()].slice(0, LANES_NEAR));
 }
 
 /**

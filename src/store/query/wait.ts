@@ -3,11 +3,12 @@ import { appsInForce } from "../declaration.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { asksOf } from "../lane.ts";
+import { distinctRivals } from "../rivals.ts";
 import type { Row } from "../row.ts";
 import { flag, int, only, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
-import type { HolderRow, RivalRow, TaskRow, WaitView } from "../store.ts";
+import type { HolderRow, TaskRow, WaitView } from "../store.ts";
 import { selectAsideAmong } from "./aside.ts";
 import { selectDeploys } from "./declare.ts";
 import { gateInfos, selectGates } from "./gates.ts";
@@ -96,13 +97,9 @@ function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<S
     ahead: ahead.map(({ lane, units }) => ({ lane, asks: asks.get(lane) ?? "[]", units })),
     aheadAt: at,
     before: inQueue,
-    rivals: eachOnce(rivals),
+    rivals: distinctRivals(rivals),
   };
 }
-
-const eachOnce = (rivals: readonly RivalRow[]): RivalRow[] => [
-  ...new Map(rivals.map((row) => [JSON.stringify([row.queue, row.task, row.asks]), row])).values(),
-];
 
 const selectHolders = (lanes: readonly string[]): Sql<HolderRow> =>
   sql`SELECT r.id, r.lane, r.session, r.claimed_at, r.held, r.since, r.because, t.name FROM ${HOLDING} AS r JOIN sluice_task t ON t.id = r.id
