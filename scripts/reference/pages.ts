@@ -66,7 +66,7 @@ const events = page(
   `## An error\n\nThe data of several kinds of events is an error. The error has these fields. Only \`message\` is always there.\n\n${anError}`,
   ...EVENT_GROUPS.map(([title, kinds]) => `## ${title}\n\n${eventTable(kinds)}`),
   `## The history of a run\n\n\`sluice.runs.events(id)\` returns these kinds. The store does not keep them. Sluice computes them from the stored events of the run, its steps and its gates.\n\n${eventTable(RUN_EVENTS)}`,
-  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above. Three kinds are not in the feed: \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. Changes of a run have the kinds \`Run…\`, and changes of its steps have the kinds \`Step…\`. The feed also reports these kinds, which are in no history:\n\n${eventTable(FEED_EVENTS)}`,
+  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above. Three kinds are not in the feed: \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. A filter that names one of them is refused. Changes of a run have the kinds \`Run…\`, and changes of its steps have the kinds \`Step…\`. The feed also reports these kinds, which are in no history:\n\n${eventTable(FEED_EVENTS)}`,
   `## Hints\n\nA hint is a message that wakes listeners. It says where to look. A hint may be lost, so workers also poll.\n\n${table(
     ["Hint", "Meaning"],
     Object.entries(HINTS).map(([hint, means]) => [code(hint), means]),
