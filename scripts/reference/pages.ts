@@ -77,7 +77,7 @@ const LINES = `The line says which units may overtake:
 
 - \`skip\`: every unit behind a blocked unit may overtake it.
 - \`bypass\`: small asks may overtake a large ask. This ends after 100 overtakes or after one minute. Then freed slots are saved up for the large ask. In each lane, only the first unit counts overtakes and time.
-- \`strict\`: the first unit goes first. But if the first unit also waits for something else, later units may overtake it. "Something else" means a \`skip\` gate, a pause, an unset gate, a limit below its ask, or a free worker.`;
+- \`strict\`: the first unit goes first. Later units may overtake it in four cases: it also waits for a \`skip\` gate, one of its gates is paused or unset, it asks for more than a limit, or no worker that can run it is free.`;
 
 const sayLimit = (limit: Limit): string =>
   limit === null ? "unset" : limit === UNLIMITED ? "unlimited" : String(limit);

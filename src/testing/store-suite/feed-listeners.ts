@@ -109,6 +109,8 @@ export function feedListenerSuite(fresh: Fresh<"feed">): void {
       const from = { listener: "left", position: left.position };
       // It stops just before the next renewal is due, and that renewal was late.
       await bench.enqueue("b");
+      // Another reader publishes it, so its age counts from now.
+      await left.look();
       bench.clock.advance(keepMs + MARGIN_MS - 1);
       await bench.store.tend();
       expect(await bench.store.resume({ ...EVERYTHING, keepMs, id: "again" }, from)).toBe(true);
