@@ -36,8 +36,12 @@ import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 import { SqlDeclarations } from "./sql-declarations.ts";
 import type * as S from "./store.ts";
+import { Turns } from "./turns.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
+
+const KEYED_AT_ONCE = 3;
+const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
 export class SqlStore extends SqlDeclarations implements S.Store {
   readonly #db: SqlDatabase;
@@ -46,6 +50,7 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     ({ input }) => input.length,
   );
 
+  readonly #keyed = new Turns(KEYED_AT_ONCE);
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
@@ -81,8 +86,15 @@ export class SqlStore extends SqlDeclarations implements S.Store {
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
     if (tasks.length === 0) return [];
     if (within !== undefined) return this.#within(within, () => enqueue(tasks));
-    // A call with a key may have to wait for a caller's transaction with the same key, so nobody shares it.
-    return tasks.some(({ key }) => key !== null) ? this.#enqueue(tasks) : this.#enqueues.add(tasks);
+    return hasKey(tasks) ? this.#withKey(() => this.#enqueue(tasks)) : this.#enqueues.add(tasks);
+  }
+
+  /**
+   * A call with a key may have to wait for a caller's transaction with the same key. So nobody shares it, and
+   * only a few such calls have a connection at the same time.
+   */
+  #withKey<T>(write: () => Promise<T>): Promise<T> {
+    return this.#keyed.during(true, write);
   }
 
   #enqueue(tasks: readonly S.NewTask[]): Promise<S.Enqueued[]> {
@@ -96,7 +108,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
       await this.#db.transact(() => storeGraphs(runs));
       return this.#within(within, () => submitRuns(runs));
     }
-    return inserted(this.#db, runs, (isAgain) => submit(runs, isAgain));
+    const write = () => inserted(this.#db, runs, (isAgain) => submit(runs, isAgain));
+    return hasKey(runs) ? this.#withKey(write) : write();
   }
 
   #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {

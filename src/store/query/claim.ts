@@ -56,11 +56,18 @@ export function claim(request: Claim, dialect: Dialect): Sql<Claimed>[] {
 }
 
 function claimAtOnce(request: Claim): Sql<Claimed> {
-  return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
+  return sql`WITH w AS (DELETE FROM sluice_waiting u WHERE ${unlocked("sluice_waiting", sql`u.id ${oneOf(request.ids)}`)} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
       RETURNING epoch, id, lane, held, attempt, losses, good_until, lease_ms)
     SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`.as(claimedRow);
 }
+
+/**
+ * On PostgreSQL: those of the rows `u` that nobody else has locked. A pass holds gates, so it must not wait for
+ * somebody who ends these units and may wait for a claim that this pass has reported.
+ */
+export const unlocked = (table: "sluice_waiting" | "sluice_later", which: Sql): Sql =>
+  sql`u.ctid = ANY(ARRAY(SELECT u.ctid FROM ${raw(table)} u WHERE ${which} FOR UPDATE SKIP LOCKED))`;
 
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>[] {
   const { ids, session } = request;
@@ -93,6 +100,13 @@ export const among = (claims: readonly HeldRow[]): Sql => {
     mysql: epochs,
   });
 };
+
+/**
+ * PostgreSQL may delete claims in the order of the disk. If several of them belong to runs, they are locked by id
+ * first, as whoever ends a run locks them. Otherwise the two could wait for each other.
+ */
+export const lockById = (claims: readonly HeldRow[]): Sql =>
+  sql`SELECT id FROM sluice_running WHERE id ${oneOf(claims.map(({ id }) => id))} ORDER BY id${forUpdate}`;
 
 /** From the start on, the session's lease counts, and also the claim's own lease if it has one. */
 const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;

@@ -90,7 +90,9 @@ const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): New
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
 const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
-  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, ending) : [];
+  stops && failed !== null
+    ? endItems({ run, step: failed, inFlight: false, unlockedOnly: true }, ending)
+    : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
   const { atOnce, unlessFollowed } = sorted(news);
