@@ -54,13 +54,14 @@ test("tells tasks by their own kinds, and the units of runs as runs and steps", 
   await bench.enqueue("a");
   await started(bench, "r", "fetch");
   await bench.report(await bench.claimOne("r-fetch"), { to: "failed", body: '{"message":"no"}' });
-  const changes = await feed.told(7);
+  const changes = await feed.told(8);
   expect(changes.map(({ kind, subject, run, step }) => [kind, subject, run, step])).toEqual([
     ["TaskEnqueued", "a", undefined, undefined],
     ["RunQueued", "r", "r", undefined],
     ["RunDequeued", "r", "r", undefined],
     ["RunStarted", "r", "r", undefined],
     ["StepReady", "r-fetch", "r", "fetch"],
+    ["StepSlotClaimed", "r-fetch", "r", "fetch"],
     ["StepStarted", "r-fetch", "r", "fetch"],
     ["StepFailed", "r-fetch", "r", "fetch"],
   ]);
