@@ -115,7 +115,7 @@ export const defects: readonly Defect[] = [
     id: "schedules-list-a-time-that-is-none",
     means: "A paused sensor, and an automation that is not due, seem to have a next time.",
     file: "src/api/schedules.ts",
-    from: 'if (paused || app === null || kind === "automation") return null;',
+    from: 'if (paused || isGone || kind === "automation") return null;',
     to: 'if (kind === "automation") return nextAt;',
     noticedBy: { file: "src/api/schedules.test.ts", test: "only what will start or look by itself" },
   },

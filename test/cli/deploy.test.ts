@@ -123,6 +123,9 @@ test("a limit that is set for one value names every declared limit that it repla
   const folder = newProject(app("shop", 'runs: { tags: [{ key: "env", value: "prod", limit: 2 }] }'));
   await says(folder, "deploy", "app.js");
   const undo = "To undo: npx sluice limits reset tag:env=prod\n";
+  // The limit per value has a row that says nothing.
+  await says(folder, "limits", "set", "tag:env=*", "7", "--new");
+  await says(folder, "limits", "reset", "tag:env=*");
   expect(await says(folder, "limits", "set", "tag:env=prod", "3")).toBe(
     `tag:env=prod: 2 → 3\nFor this value it replaces the declared limit of 2. ${undo}`,
   );

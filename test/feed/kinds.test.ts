@@ -122,6 +122,8 @@ async function others(
   await store.changeLimit({ key: "queue:money", to: "value", limit: 2, by: "ann" });
   for (const to of ["paused", "resumed", "declared"] as const)
     await store.changeLimit({ key: "queue:money", to, by: "ann" });
+  await store.setTrigger({ ...trigger, name: "set-schedule y", kind: "schedule" }, "ann");
+  await store.removeTrigger("set-schedule y", "ann");
   await store.pauseTrigger("sensor x", true, "ann");
   await store.pauseTrigger("sensor x", false, "ann");
   await store.setAside(MAIL, "it cannot be");

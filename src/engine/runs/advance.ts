@@ -3,7 +3,7 @@
  * nothing and keeps nothing.
  */
 import type { Advance, Results, RunMove, RunSeen } from "../../store/runs.ts";
-import { nothing, RunLook } from "./run-look.ts";
+import { failed, nothing, RunLook } from "./run-look.ts";
 import type { UnitSettings } from "./unit.ts";
 import { Wanted } from "./wanted.ts";
 
@@ -11,17 +11,21 @@ type AdvanceSettings = UnitSettings;
 
 export function advanceRuns(runs: readonly RunSeen[], results: Results, settings: AdvanceSettings): Advance {
   const wanted = new Wanted(results);
-  const moves = runs.map((run) => readably(run, () => new RunLook(run, wanted, settings).move()));
+  const moves = runs.map((run) => readably(run, settings, () => new RunLook(run, wanted, settings).move()));
   return wanted.reading ?? { moves: moves.flatMap((move) => move ?? []) };
 }
 
 /** A damaged run must not stop all others: it fails and says why. */
-function readably(run: RunSeen, move: () => RunMove | undefined): RunMove | undefined {
+function readably(
+  run: RunSeen,
+  settings: AdvanceSettings,
+  move: () => RunMove | undefined,
+): RunMove | undefined {
   try {
     return move();
   } catch (error) {
     const message = `The stored graph of this run cannot be read: ${error instanceof Error ? error.message : error}`;
-    const body = JSON.stringify({ name: "Error", code: "MALFORMED_RUN", message });
-    return { ...nothing(run), finish: { state: "failed", body } };
+    const finish = failed(run, { name: "Error", code: "MALFORMED_RUN", message }, settings);
+    return { ...nothing(run), finish };
   }
 }

@@ -2,12 +2,13 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, ProgressState, RunNow } from "../../core/run/progress.ts";
+import type { Because, Finish, ProgressState, RunNow } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { RunMove, RunSeen, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
+import { handlerOf } from "../claiming/handler.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import { graphFrom, parse } from "./stored-json.ts";
@@ -65,13 +66,13 @@ export class RunLook {
       timers: this.#timers,
       endItems: this.#endItems,
       again: this.#again,
-      finish: answer.finish && {
-        state: answer.finish.state,
-        body: JSON.stringify(
-          answer.finish.state === "succeeded" ? answer.finish.result : failure(answer.finish.steps),
-        ),
-      },
+      finish: answer.finish && this.#finish(answer.finish),
     };
+  }
+
+  #finish(finish: Finish): RunMove["finish"] {
+    if (finish.state === "failed") return failed(this.#run, failure(finish.steps), this.#settings);
+    return { state: "succeeded", body: JSON.stringify(finish.result) };
   }
 
   /** Records a step that has ended. A step over a list continues or ends. */
@@ -187,6 +188,12 @@ export class RunLook {
   #now(): RunNow {
     return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
   }
+}
+
+/** The end of a run that fails, with the task that handles it. A run has one attempt. */
+export function failed(run: RunSeen, error: Json, { newId }: Pick<UnitSettings, "newId">): RunMove["finish"] {
+  const body = JSON.stringify(error);
+  return { state: "failed", body, handler: handlerOf({ ...run, attempt: 1 }, { to: "failed", body }, newId) };
 }
 
 /** A move that changes nothing. */

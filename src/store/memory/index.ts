@@ -29,6 +29,7 @@ import * as session from "./session.ts";
 import * as steer from "./steer.ts";
 import { stopping } from "./stopping.ts";
 import { submit } from "./submit.ts";
+import { swap } from "./swap.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
 import { resetTimer, timers } from "./timer.ts";
@@ -118,6 +119,7 @@ const movesOf = ({
   | "submit"
   | "advance"
   | "pass"
+  | "swap"
   | "probe"
   | "takeIn"
   | "setAside"
@@ -141,6 +143,7 @@ const movesOf = ({
   },
   advance: (decide) => write((at) => advance(tables, at, decide)),
   pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
+  swap: (given) => write((at) => swap(tables, at, given)),
   probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),
   takeIn: () => write(() => aside.takeInAll(tables)),
   setAside: (lane, error) => write((at) => aside.setAside(tables, at, lane, error)),
@@ -165,10 +168,10 @@ const steeringOf = ({
   "cancelRun" | "failRun" | "pauseRun" | "reprioritize" | "failWaiting" | "timers" | "resetTimer"
 > => ({
   cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
-  failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
+  failRun: (id, error, handler) => write((at) => failRun(tables, at, id, error, handler)),
   pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
   reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
-  failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
+  failWaiting: (id, error, handler) => write((at) => steer.failWaiting(tables, at, id, error, handler)),
   timers: () => look((at) => timers(tables, at)),
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 });
@@ -180,10 +183,19 @@ const triggersOf = ({
   look,
 }: World): Pick<
   S.Store,
-  "triggers" | "pauseTrigger" | "takeTrigger" | "fire" | "lastSuccesses" | "activeRuns"
+  | "triggers"
+  | "pauseTrigger"
+  | "setTrigger"
+  | "removeTrigger"
+  | "takeTrigger"
+  | "fire"
+  | "lastSuccesses"
+  | "activeRuns"
 > => ({
   triggers: () => look((at) => trigger.triggers(tables, at)),
   pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+  setTrigger: (given, by) => write((at) => trigger.setTrigger(tables, at, given, by)),
+  removeTrigger: (name, by) => write((at) => trigger.removeTrigger(tables, at, name, by)),
   takeTrigger: (name, stamp, busyMs) =>
     write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
   fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
