@@ -62,6 +62,15 @@ test("only what will start or look by itself has a time: nothing that is paused 
   ]);
   await store.declare({ app: "shop", queues: [], gates: [], triggers: [] });
   expect((await schedules.list()).filter(({ nextAt }) => nextAt !== null)).toEqual([]);
+  // A schedule that was set at run time belongs to no app, and is due all the same.
+  await store.setTrigger(
+    { ...row, kind: "schedule", name: "set-schedule s", spec: '{"cron":"0 18 * * *"}' },
+    "ann",
+  );
+  expect((await schedules.list()).map(({ id, nextAt }) => [id, nextAt])).toContainEqual([
+    "s",
+    NOON + 6 * HOUR,
+  ]);
 });
 
 test("a schedule that missed its time is due, unless it skips what it missed", async () => {
