@@ -158,8 +158,8 @@ export const defects: readonly Defect[] = [
     id: "next-is-the-next-look",
     means: "a schedule that no worker has looked at is said to be due now",
     file: "src/api/schedules.ts",
-    from: 'if (kind !== "schedule" || paused) return nextAt;',
-    to: "return nextAt;",
+    from: 'if (kind === "sensor") return nextAt;',
+    to: 'if (kind !== "automation") return nextAt;',
     noticedBy: { file: "src/api/schedules.test.ts", test: "is due at its next fire time" },
   },
   {

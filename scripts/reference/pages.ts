@@ -66,7 +66,7 @@ const events = page(
   `## An error\n\nThe data of several kinds of events is an error. The error has these fields. Only \`message\` is always there.\n\n${anError}`,
   ...EVENT_GROUPS.map(([title, kinds]) => `## ${title}\n\n${eventTable(kinds)}`),
   `## The history of a run\n\n\`sluice.runs.events(id)\` returns these kinds. The store does not keep them. Sluice computes them from the stored events of the run, its steps and its gates.\n\n${eventTable(RUN_EVENTS)}`,
-  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above. Three kinds are not in the feed: \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. Changes of a run have the kinds \`Run…\`, and changes of its steps have the kinds \`Step…\`. The feed also reports these kinds, which are in no history:\n\n${eventTable(FEED_EVENTS)}`,
+  `## Only in the feed\n\n[The feed](../feed.md) (\`sluice.changes()\`) reports the kinds above. Three kinds are not in the feed: \`LaneWaiting\`, \`StepSlotWaiting\` and \`StepSlotReleased\`. A filter that names one of them is refused. Changes of a run have the kinds \`Run…\`, and changes of its steps have the kinds \`Step…\`. The feed also reports these kinds, which are in no history:\n\n${eventTable(FEED_EVENTS)}`,
   `## Hints\n\nA hint is a message that wakes listeners. It says where to look. A hint may be lost, so workers also poll.\n\n${table(
     ["Hint", "Meaning"],
     Object.entries(HINTS).map(([hint, means]) => [code(hint), means]),
@@ -77,7 +77,7 @@ const LINES = `The line says which units may overtake:
 
 - \`skip\`: every unit behind a blocked unit may overtake it.
 - \`bypass\`: small asks may overtake a large ask. This ends after 100 overtakes or after one minute. Then freed slots are saved up for the large ask. In each lane, only the first unit counts overtakes and time.
-- \`strict\`: the first unit goes first. But if the first unit also waits for something else, later units may overtake it. "Something else" means a \`skip\` gate, a pause, an unset gate, a limit below its ask, or a free worker.`;
+- \`strict\`: the first unit goes first. Later units may overtake it in four cases: it also waits for a \`skip\` gate, one of its gates is paused or unset, it asks for more than a limit, or no worker that can run it is free.`;
 
 const sayLimit = (limit: Limit): string =>
   limit === null ? "unset" : limit === UNLIMITED ? "unlimited" : String(limit);

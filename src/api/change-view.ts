@@ -7,7 +7,9 @@ import type { ChangeKind } from "../core/change.ts";
 import { ALL_TOPICS, RECORDED_KINDS, TOPIC, topicOf } from "../core/change.ts";
 import { SluiceError } from "../core/error.ts";
 import type { FeedEventKind } from "../core/event.ts";
+import { isEventKind } from "../core/event.ts";
 import type { RunEventKind } from "../core/run/event.ts";
+import { RUN_EVENTS } from "../core/run/event.ts";
 import { shortly } from "../core/text.ts";
 import { RUNS } from "../store/runs.ts";
 import type { Change } from "../store/store.ts";
@@ -62,9 +64,29 @@ function kindOf({ kind, queue, run, step }: Change): SeenKind {
   return run !== null && step !== null ? kindOfStep(kind) : kind;
 }
 
-export function changeView(change: Change, cursor: string): ChangeView {
+/**
+ * A step that starts may also have taken slots of pools, as in the history of its run. Both views are one change:
+ * whoever resumes between them gets both again.
+ */
+export function changeViews(change: Change, cursorAt: (position: number) => string): ChangeView[] {
+  const { kind, position } = change;
+  const seen = kindOf(change);
+  if (seen !== "StepStarted" && seen !== "StepSlotClaimed") return [viewOf(change, seen, cursorAt(position))];
+  const { asks = [], ...data } = dataOf(change.data) as { readonly asks?: readonly [string, number][] };
+  const pools = poolsIn(asks.map(([gate]) => gate));
+  const isStart = kind === "TaskClaimed";
+  const slots: ChangeView = {
+    ...viewOf(change, "StepSlotClaimed", cursorAt(isStart ? position - 1 : position)),
+    data: { pools: pools.join(",") },
+  };
+  const start: ChangeView = { ...viewOf(change, "StepStarted", cursorAt(position)), data: attemptIn(data) };
+  return [...(pools.length > 0 ? [slots] : []), ...(isStart ? [start] : [])];
+}
+
+const attemptIn = ({ attempt }: { readonly attempt?: unknown }): ChangeView["data"] => ({ attempt });
+
+function viewOf(change: Change, kind: SeenKind, cursor: string): ChangeView {
   const { at, subject, run, step, item, task, queue, data } = change;
-  const kind = kindOf(change);
   const isRun = queue === RUNS;
   return {
     cursor,
@@ -76,7 +98,7 @@ export function changeView(change: Change, cursor: string): ChangeView {
     ...(item === null ? {} : { item }),
     ...(task === null ? {} : { task }),
     ...(queue === null || isRun ? {} : { queue }),
-    data: dataFor(kind, dataOf(data)),
+    data: kind === "StepSkipped" ? { because: dataOf(data) } : dataOf(data),
   };
 }
 
@@ -86,19 +108,11 @@ function dataOf(text: string | null): Readonly<Record<string, unknown>> {
   return typeof data === "object" && data !== null ? { ...data } : { value: data };
 }
 
-/** Steps have the data that the history of their run has. The changes of their tasks record more. */
-function dataFor(kind: SeenKind, data: ChangeView["data"]): ChangeView["data"] {
-  if (kind === "StepStarted") return { attempt: data.attempt };
-  if (kind === "StepSkipped") return { because: data };
-  if (kind !== "StepSlotClaimed") return data;
-  const asks = (data.asks ?? []) as [string, number][];
-  return { pools: poolsIn(asks.map(([gate]) => gate)).join(",") };
-}
-
 /** Maps each kind that users know to the kinds that are recorded. */
 const RECORDED_AS = new Map<string, ChangeKind[]>();
 for (const recorded of RECORDED_KINDS) {
   const seen = isOfUnit(recorded) ? [recorded, kindOfRun(recorded), kindOfStep(recorded)] : [recorded];
+  if (recorded === "TaskClaimed") seen.push("StepSlotClaimed");
   for (const kind of new Set(seen)) RECORDED_AS.set(kind, [...(RECORDED_AS.get(kind) ?? []), recorded]);
 }
 
@@ -107,15 +121,20 @@ function bitOf(kind: ChangeKind): number {
   return topic === null ? 0 : TOPIC[topic];
 }
 
+/** The kinds that a filter may name. Every one of them is told. */
+export const KINDS_OF_CHANGES: readonly string[] = [...RECORDED_AS.keys()];
+
+const notInTheFeed = (kind: string): string =>
+  isEventKind(kind) || Object.hasOwn(RUN_EVENTS, kind)
+    ? `"${kind}" is an event of a history. The feed does not tell it.`
+    : `${shortly(kind)} is not a kind of change.${didYouMean(kind, KINDS_OF_CHANGES)}`;
+
 /** The topics under which these kinds are recorded. */
 export function topicsOf(kinds: readonly string[] | undefined): number {
   if (kinds === undefined) return ALL_TOPICS;
   return kinds.reduce((topics, kind) => {
     const recorded = RECORDED_AS.get(kind);
     if (recorded) return recorded.reduce((all, one) => all | bitOf(one), topics);
-    throw new SluiceError(
-      "UNKNOWN_KIND",
-      `${shortly(kind)} is not a kind of change.${didYouMean(kind, [...RECORDED_AS.keys()])}`,
-    );
+    throw new SluiceError("UNKNOWN_KIND", notInTheFeed(kind));
   }, 0);
 }

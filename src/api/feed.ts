@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { ChangeFilter } from "./change-filter.ts";
 import { wishOf } from "./change-filter.ts";
 import type { ChangeView } from "./change-view.ts";
-import { changeView } from "./change-view.ts";
+import { changeViews } from "./change-view.ts";
 import { Unread } from "./unread.ts";
 
 export type { ChangeFilter, ChangeView };
@@ -46,8 +46,7 @@ export class Changes implements ChangeFeed {
 
   get cursor(): string | undefined {
     const member = this.#member;
-    const { first } = this.#unread;
-    return member && cursorAt(member, first ? first.position - 1 : member.position);
+    return member && cursorAt(member, member.readUpTo);
   }
 
   async begin(): Promise<string> {
@@ -95,8 +94,8 @@ export class Changes implements ChangeFeed {
     try {
       for (;;) {
         const change = await this.#unread.next();
-        const view = changeView(change, cursorAt(member, change.position));
-        if (!wanted || wanted.has(view.kind)) yield view;
+        for (const view of changeViews(change, (position) => cursorAt(member, position)))
+          if (!wanted || wanted.has(view.kind)) yield view;
       }
     } catch (error) {
       if (!signal?.aborted) throw error;

@@ -35,6 +35,8 @@ export interface QueuePage {
   readonly runs: readonly QueuedRun[];
   /** The number of queued runs, including those not due yet. */
   readonly total: number;
+  /** Those of them that are due and have a number. */
+  readonly numbered: number;
   readonly after: number;
 }
 
@@ -71,7 +73,8 @@ export class RunQueue {
     const view = await this.#store.line(RUNS, most, after);
     const room = most - view.heads.length;
     const late = room > 0 && view.later > 0 ? await this.#later(view, room, after) : [];
-    return { runs: [...(await this.#standing(view, after)), ...late], total: view.total + view.later, after };
+    const runs = [...(await this.#standing(view, after)), ...late];
+    return { runs, total: view.total + view.later, numbered: view.total, after };
   }
 
   async #standing(view: LineView, after: number): Promise<QueuedRun[]> {

@@ -43,6 +43,36 @@ test("a schedule is due at its next fire time, although no worker has looked at 
   expect(await nextAt()).toBe(NOON + 27 * HOUR);
 });
 
+test("only what will start or look by itself has a time: nothing that is paused or gone, and no automation", async () => {
+  const env = new FakeEnv(new FakeClock(NOON));
+  const store = openMemory({ now: env.clock.now });
+  const schedules = new Schedules(store, undefined, env);
+  const row = { workflow: null, spec: '{"everyMs":1}', paused: false } as const;
+  const triggers = (["sensor", "automation"] as const).map((kind) => ({ ...row, kind, name: `${kind} x` }));
+  await store.declare({ app: "shop", queues: [], gates: [], triggers });
+  const times = async () => (await schedules.list()).map(({ kind, nextAt }) => [kind, nextAt]);
+  expect(await times()).toEqual([
+    ["automation", null],
+    ["sensor", NOON],
+  ]);
+  for (const { name } of triggers) await schedules.pause(name);
+  expect(await times()).toEqual([
+    ["automation", null],
+    ["sensor", null],
+  ]);
+  await store.declare({ app: "shop", queues: [], gates: [], triggers: [] });
+  expect((await schedules.list()).filter(({ nextAt }) => nextAt !== null)).toEqual([]);
+  // A schedule that was set at run time belongs to no app, and is due all the same.
+  await store.setTrigger(
+    { ...row, kind: "schedule", name: "set-schedule s", spec: '{"cron":"0 18 * * *"}' },
+    "ann",
+  );
+  expect((await schedules.list()).map(({ id, nextAt }) => [id, nextAt])).toContainEqual([
+    "s",
+    NOON + 6 * HOUR,
+  ]);
+});
+
 test("a schedule that missed its time is due, unless it skips what it missed", async () => {
   const { env, declare, nextAt } = await world();
   await declare("0 15 * * *");

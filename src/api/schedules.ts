@@ -34,8 +34,8 @@ export interface TriggerView {
   readonly task: string | null;
   readonly paused: boolean;
   /**
-   * A schedule: when it starts its next run, or null if never. If it is paused, and for a sensor or an automation:
-   * when it is next looked at, or null for every poll.
+   * A schedule: when it starts its next run. A sensor: when it looks next. Null if it is paused, if its app is gone, or
+   * if it never does. An automation has no time of its own.
    */
   readonly nextAt: number | null;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -203,8 +203,10 @@ function triggerView(row: TriggerRow, now: number): TriggerView {
 }
 
 /** Its row says only when to look at it. After a deploy, a change or a resume, that is at once. */
-function nextAtOf({ kind, paused, nextAt, spec }: TriggerRow, now: number): number | null {
-  if (kind !== "schedule" || paused) return nextAt;
+function nextAtOf({ name, kind, app, paused, nextAt, spec }: TriggerRow, now: number): number | null {
+  const isGone = app === null && setScheduleId(name) === undefined;
+  if (paused || isGone || kind === "automation") return null;
+  if (kind === "sensor") return nextAt;
   try {
     return nextDue(JSON.parse(spec) as ScheduleSpec, nextAt ?? now, now);
   } catch {

@@ -6,6 +6,7 @@ import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import type { Service, StopOptions } from "../engine/service.ts";
 import { Services } from "../engine/services.ts";
+import { Staying } from "../engine/staying.ts";
 import { Tender } from "../engine/tending/tender.ts";
 import type { ToRun, ToTask } from "../engine/triggers/decision.ts";
 import { Triggers } from "../engine/triggers/triggers.ts";
@@ -87,9 +88,8 @@ export async function startWorker(
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const services = new Services([hints, worker, tender, coordinator, triggers, pods], () =>
-    executor.stopOthers(),
-  );
+  const parts = [hints, worker, tender, coordinator, triggers, pods];
+  const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
   const starting = services.start();
   const up = starting.catch(() => {});

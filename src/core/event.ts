@@ -9,7 +9,11 @@ export interface EventMeaning {
 }
 
 const WHO = { by: "who did it" };
-const CHANGE = { ...WHO, from: "the limit before", to: "the limit in force now" };
+const LIMITS = {
+  from: "the limit before: -1 is unlimited, null is unset (a pool without a limit, which admits nothing)",
+  to: "the limit in force now",
+};
+const CHANGE = { ...WHO, ...LIMITS };
 /** The data of a failure. Only the message is always there. */
 export const ERROR = {
   name: "the error's name",
@@ -120,7 +124,7 @@ const OF_FEED = {
   },
   LimitDeclared: {
     means: "An app declared a limit, and this changed the limit in force.",
-    data: { app: "the app", from: "the limit before", to: "the limit in force now" },
+    data: { app: "the app", ...LIMITS },
   },
   LaneSetAside: {
     means: "A pass could not process a lane, so it set the lane aside.",

@@ -167,7 +167,10 @@ const RULES: Rules = {
     checkLimit(limit);
     ids(listeners);
   },
-  keepFollowing: ids,
+  keepFollowing: (listeners, readUpTo) => {
+    ids(listeners.map(({ id: listener }) => listener));
+    checkNumber("BAD_CURSOR", "A position in the feed", readUpTo, POSITIONS);
+  },
   unfollow: ids,
 
   listen: ENGINE,

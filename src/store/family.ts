@@ -6,6 +6,8 @@
  */
 import { isOwn, stricter } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
+import { familyOf } from "../core/gate/key.ts";
+import { undeclared } from "../core/gate/kind.ts";
 
 export interface Inherited {
   readonly limit: Limit;
@@ -29,6 +31,17 @@ export function inherit(own: Own, family: Own | undefined): Inherited {
     line: family.line,
     leaseMs: leaseMs ?? family.leaseMs,
   };
+}
+
+/**
+ * The limit that a change of a declaration names. A gate of one value without a limit of its own has that of its
+ * family.
+ */
+export function ownOrFamilys(key: string, own: Limit, limitOf: (family: string) => Limit | undefined): Limit {
+  const family = familyOf(key);
+  if (own !== null || family === null) return own;
+  const limit = limitOf(family);
+  return limit === undefined ? undeclared(family).limit : limit;
 }
 
 /** Whether the family's limit per value binds, and not the gate's own. */

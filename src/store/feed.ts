@@ -24,6 +24,10 @@ export function checkCursor({ listener, position }: FeedCursor): void {
 
 export const keepFor = (ms: number): number => Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, ms));
 
+/** How long changes are kept for a listener whose slowest reader is behind by this time. */
+export const keepBehind = (keepMs: number, behindMs: number): number =>
+  keepFor(keepMs) + Math.min(MOST_KEEP_MS, Math.max(0, behindMs));
+
 export function wants(interest: Interest, change: Omit<NewChange, "at">): boolean {
   const topic = topicOf(change.kind);
   return (

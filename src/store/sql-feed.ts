@@ -4,7 +4,7 @@ import type { Database } from "./flow.ts";
 import { inside } from "./query/door.ts";
 import * as feed from "./query/feed.ts";
 import { repeated } from "./retry.ts";
-import type { FeedCursor, FeedLook, FeedPort, Listener, Page } from "./store.ts";
+import type { FeedCursor, FeedLook, FeedPort, Listener, Page, Renewal } from "./store.ts";
 
 /** Our transactions take milliseconds. */
 const LOOK_AGAIN_MS = 5;
@@ -56,8 +56,8 @@ export class SqlFeed implements FeedPort {
     return repeated(() => this.#db.transact(() => feed.publish()));
   }
 
-  keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>> {
-    return repeated(() => this.#db.transact(() => feed.renew(listeners)));
+  keepFollowing(listeners: readonly Renewal[], readUpTo: number): Promise<ReadonlySet<string>> {
+    return repeated(() => this.#db.transact(() => feed.renew(listeners, readUpTo)));
   }
 
   unfollow(listeners: readonly string[]): Promise<void> {

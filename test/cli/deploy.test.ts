@@ -119,6 +119,34 @@ test("a limit that is set for one value says that it replaces the one for each",
   );
 });
 
+test("a limit that is set for one value names every declared limit that it replaces, and no other", async () => {
+  const folder = newProject(app("shop", 'runs: { tags: [{ key: "env", value: "prod", limit: 2 }] }'));
+  await says(folder, "deploy", "app.js");
+  const undo = "To undo: npx sluice limits reset tag:env=prod\n";
+  // The limit per value has a row that says nothing.
+  await says(folder, "limits", "set", "tag:env=*", "7", "--new");
+  await says(folder, "limits", "reset", "tag:env=*");
+  expect(await says(folder, "limits", "set", "tag:env=prod", "3")).toBe(
+    `tag:env=prod: 2 → 3\nFor this value it replaces the declared limit of 2. ${undo}`,
+  );
+  const both = '[{ key: "env", perValue: true, limit: 2 }, { key: "env", value: "prod", limit: 5 }]';
+  writeFileSync(join(folder, "both.js"), app("shop", `runs: { tags: ${both} }`));
+  await says(folder, "deploy", "both.js");
+  expect(await says(folder, "limits", "set", "tag:env=prod", "4")).toBe(
+    `tag:env=prod: 3 → 4\nFor this value it replaces the declared limit of 5 and the limit per value (tag:env=*: 2). ${undo}`,
+  );
+});
+
+test("a list of limits leaves out gates without a limit that nothing holds", async () => {
+  const folder = newProject(app("shop", 'runs: { tags: [{ key: "env", value: "prod", limit: 2 }] }'));
+  await says(folder, "deploy", "app.js");
+  await says(folder, "limits", "set", "tag:env=*", "7", "--new");
+  await says(folder, "limits", "reset", "tag:env=*");
+  const list = await says(folder, "limits", "list");
+  expect(list).toMatch(/^tag:env=prod +0\/2/m);
+  expect(list).not.toContain("tag:env=*");
+});
+
 test("a deploy says which limits it changes, whom it binds with them, and what it leaves out", {
   timeout: 120_000,
 }, async () => {

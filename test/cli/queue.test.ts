@@ -78,7 +78,8 @@ describe("queue why", () => {
 });
 
 describe("queue priority", () => {
-  test("changes the place in line, also below zero", async () => {
+  test("changes the place in line, also below zero; a delayed run has no number and is not counted", async () => {
+    const later = await shop.diamond("go", ...acme, "--delay", "1h");
     expect(await shop.table("queue", "priority", low, "9")).toBe(
       `run ${low}: priority 0 → 9, now number 1 of 2 queued runs.\n`,
     );
@@ -88,6 +89,7 @@ describe("queue priority", () => {
       priority: -9,
       position: 2,
     });
+    await shop.data("queue", "cancel", later);
   });
 
   test("refuses what is no whole number", async () => {

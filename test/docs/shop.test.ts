@@ -61,6 +61,15 @@ test("the shop has every limit, and holds it; runs are seen to wait; Ctrl-C ends
   const sources = new Set((await sluice.runs.list({ limit: 500 })).map(({ source }) => source));
   expect([...sources]).toEqual(expect.arrayContaining(["code", "sensor uploads"]));
 
+  // The README asks why something waits, whenever its reader comes to it: also long after the first rush.
+  await until(
+    async () => (await sluice.runs.list({ state: "succeeded", workflow: "order", limit: 20 })).length === 20,
+  );
+  for (let look = 0; look < 30; look += 1) {
+    expect((await sluice.queue.page({ limit: 1 })).total).toBeGreaterThan(0);
+    await sleep(100);
+  }
+
   shop.kill("SIGINT");
   const [code] = (await Promise.race([once(shop, "exit"), sleep(30_000, ["late"])])) as [number | string];
   expect({ code, said: said.slice(-200) }).toMatchObject({ code: 0 });

@@ -100,7 +100,7 @@ describe("while a worker runs", () => {
     await until(async () => (await stateOf(project, second)) === "succeeded");
     const ended = (await sluice(project, "why", second)).stdout;
     expect(ended).toMatch(new RegExp(`^charge ${second} succeeded \\d+\\w+ ago, on attempt 1\\.`));
-    expect(ended).toMatch(/Waited \d+m?s on (queue "stripe"|pool "database"), /);
+    expect(ended).toMatch(/Waited at gates: \d+m?s on (queue "stripe"|pool "database"), /);
   });
 
   test("a limit of 0 pauses, a lower one drains, and both say so", async () => {

@@ -79,7 +79,13 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       expect(kinds).toContain(kind);
     const told = heard.filter(({ kind }) => kind === "RunDequeued").map(({ data }) => data);
     expect(told).toEqual([{ priority: 7 }]);
-    const started = heard.find(({ kind, step }) => kind === "StepStarted" && step === "first");
-    expect(started?.data).toEqual({ attempt: 1 });
+    const first = heard.filter(({ kind, step }) => /Slot|Started/.test(kind) && step === "first");
+    expect(first.map(({ kind, data }) => [kind, data])).toEqual([
+      ["StepSlotClaimed", { pools: "lic" }],
+      ["StepStarted", { attempt: 1 }],
+    ]);
+    // A reader that wants nothing else is told of it, and one that resumes between the two gets both.
+    const again = sluice.changes({ after: first[0]?.cursor as string, kinds: ["StepSlotClaimed"] });
+    expect((await until(again, "StepSlotClaimed")).map(({ step }) => step)).toEqual(["first"]);
   });
 });

@@ -39,7 +39,7 @@ const placesCheck = ({ broken: found, rows }: Looked): Check =>
         "Delete them by hand from the table named before the id; a restore may have left them",
       ),
     ],
-    eachOf(rows.task, "task", "each in exactly one place"),
+    eachOf(rows.task, "unit", "each in exactly one place"),
   );
 
 const claimsCheck = ({ broken: found, rows }: Looked): Check =>
@@ -69,7 +69,7 @@ const epochsCheck = ({ broken: found }: Looked): Check =>
       "epochs that have not been handed out yet, so a later claim could get the fence of an earlier one",
       "Before any worker starts, raise the counter of sluice_running.epoch above the highest epoch; a restore may have set it back",
     ),
-    "each is handed out once",
+    "the epoch (number) of each claim is handed out once",
   );
 
 const lineCheck = ({ broken: found, rows }: Looked): Check =>
@@ -94,7 +94,7 @@ const lineCheck = ({ broken: found, rows }: Looked): Check =>
         parkedOn(found.parkedNowhere),
       ),
     ],
-    eachOf(rows.waiting, "waiting task", "each within sight of a pass"),
+    eachOf(rows.waiting, "waiting unit", "each within sight of a pass"),
   );
 
 const rowsCheck = ({ broken: found, rows, gates }: Looked): Check =>

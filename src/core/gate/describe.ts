@@ -11,8 +11,6 @@ import { eachFrontOnce, isMutex } from "./reason.ts";
 
 interface Telling {
   readonly now: number;
-  /** Leaves out durations, so that two looks at the same wait give the same text. */
-  readonly timeless?: boolean;
   /**
    * Spaces before every line. The reasons of the unit in front go on lines of their own below, two spaces
    * further in. Without it, everything is on one line.
@@ -139,17 +137,17 @@ function never({ gate, asked, limit, room = asked }: Of<"never">): string {
   return `${gateTitle(gate)}: asked for ${count(asked, "slot")}, but its limit is ${limit}, so this can never start. Ask for fewer, or raise the limit to ${room}`;
 }
 
-function later({ at, because }: Of<"later">, { now, timeless }: Telling): string {
-  const wait = timeless ? "" : ` (${at > now ? `in ${sayDuration(at - now)}` : "due"})`;
-  return `not before ${isoTime(at)}${wait}, ${because === "retry" ? "retry delay" : "start delay"}`;
+function later({ at, because }: Of<"later">, { now }: Telling): string {
+  const wait = at > now ? `in ${sayDuration(at - now)}` : "due";
+  return `not before ${isoTime(at)} (${wait}), ${because === "retry" ? "retry delay" : "start delay"}`;
 }
 
-function heldBy(holders: readonly Holder[], { now, timeless }: Telling): string {
+function heldBy(holders: readonly Holder[], { now }: Telling): string {
   if (holders.length === 0) return "";
   const each = holders.map(({ unit, name, slots, since, stopping }) => {
     const size = slots > 1 ? ` with ${slots} slots` : "";
     const how = stopping ? `, ${sayStopping(stopping, now)}` : ` for ${sayDuration(now - since)}`;
-    return `${unit} ${name}${size}${timeless ? (stopping ? ", stopping" : "") : how}`;
+    return `${unit} ${name}${size}${how}`;
   });
   return ` (by ${listed(each, 3)})`;
 }

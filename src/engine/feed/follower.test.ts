@@ -3,7 +3,7 @@ import { ALL_TOPICS } from "../../core/change.ts";
 import type { MemoryStore } from "../../store/memory/index.ts";
 import { openMemory } from "../../store/memory/index.ts";
 import type { Change, Interest, Store } from "../../store/store.ts";
-import { LEAST_KEEP_MS } from "../../store/store.ts";
+import { LEAST_KEEP_MS, MARGIN_MS } from "../../store/store.ts";
 import { FakeEnv } from "../../testing/fake-env.ts";
 import { newTask } from "../../testing/store-suite/bench.ts";
 import { FeedFollower } from "./follower.ts";
@@ -137,7 +137,7 @@ test("a listener that a cursor may be resumed from stays for its keep time, howe
   const closed = await follower.join({ ...ALL, task: "send" }, new Ear(), 600_000);
   follower.close(new Error("closed"));
   expect(await recorded(store, left, brief, closed)).toBe(2);
-  env.clock.advance(LEAST_KEEP_MS + 1);
+  env.clock.advance(LEAST_KEEP_MS + MARGIN_MS + 1);
   await store.tend();
   expect(await recorded(store, left, closed)).toBe(1);
 });
@@ -159,7 +159,7 @@ test("a process that slept too long is told that it may have missed something", 
   const heard = new Ear();
   await follower.join(ALL, heard);
   await env.settle();
-  env.freeze(LEAST_KEEP_MS + 1);
+  env.freeze(LEAST_KEEP_MS + MARGIN_MS + 1);
   await store.tend();
   await store.enqueue([newTask("missed")]);
   env.thaw();

@@ -6,6 +6,7 @@
 import type { Env } from "../../env/env.ts";
 import { turn } from "../../env/timers.ts";
 import type { Change, FeedCursor, Interest, Page, Store } from "../../store/store.ts";
+import { RENEW_MS } from "../../store/store.ts";
 import { Loop } from "../loop.ts";
 import type { Hearing } from "./member.ts";
 import { expired, Member } from "./member.ts";
@@ -104,8 +105,10 @@ export class FeedFollower {
   /** Continues at a cursor. Before this resolves, the member has heard everything that came after the cursor. */
   async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs?: number): Promise<Member> {
     const member = new Member(interest, keepMs, hearing);
-    const id = this.#env.newId();
-    if (!(await this.#store.resume({ ...interest, id, keepMs: member.keepMs }, from)))
+    const listener = { id: this.#env.newId(), keepMs: member.keepMs };
+    const { id } = listener;
+    let renewAt = this.#env.monotonic() + RENEW_MS;
+    if (!(await this.#store.resume({ ...interest, ...listener }, from)))
       throw expired("the cursor is too old, or belongs to another filter");
     member.begin(id, from.position);
     for (;;) {
@@ -115,9 +118,13 @@ export class FeedFollower {
       member.hear(page.changes);
       if (!page.more && member.position >= (this.#position ?? 0)) break;
       await turn();
+      if (this.#env.monotonic() < renewAt) continue;
+      await this.#store.keepFollowing([listener], member.readUpTo);
+      renewAt = this.#env.monotonic() + RENEW_MS;
     }
     this.#members.add(member);
     await this.#run(member.position);
+    this.#renewAt = Math.min(this.#renewAt, renewAt);
     return member;
   }
 
@@ -147,7 +154,7 @@ export class FeedFollower {
     this.#pace.hasten();
     if (this.#rest) return this.#loop.wake();
     this.#position = start;
-    this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
+    this.#renewAt = this.#env.monotonic() + RENEW_MS;
     // If hints are not available, the poll finds new changes.
     const deaf = this.#store
       .listen((hint) => hint === "feed" && this.#pace.soon())
@@ -187,8 +194,12 @@ export class FeedFollower {
 
   async #renew(): Promise<void> {
     if (this.#env.monotonic() < this.#renewAt) return;
-    await this.#store.keepFollowing(this.#listeners());
-    this.#renewAt = this.#env.monotonic() + this.#leastKeep() / 3;
+    const members = [...this.#members].filter(({ listener }) => listener !== "");
+    const keeps = new Map(members.map(({ listener, keepMs }) => [listener, keepMs]));
+    const renewals = [...keeps].map(([id, keepMs]) => ({ id, keepMs }));
+    const read = members.filter(({ position }) => position >= 0).map(({ readUpTo }) => readUpTo);
+    await this.#store.keepFollowing(renewals, Math.min(this.#position ?? 0, ...read));
+    this.#renewAt = this.#env.monotonic() + RENEW_MS;
   }
 
   /** Changes read after a listener was forgotten are incomplete for the members that depend on it. */
@@ -209,10 +220,6 @@ export class FeedFollower {
   #listeners(): string[] {
     const known = [...this.#members].map(({ listener }) => listener).filter((id) => id !== "");
     return [...new Set(known)];
-  }
-
-  #leastKeep(): number {
-    return Math.min(...[...this.#members].map(({ keepMs }) => keepMs));
   }
 }
 

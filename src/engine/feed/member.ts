@@ -4,6 +4,8 @@ import { keepFor, wants } from "../../store/feed.ts";
 import type { Change, Interest } from "../../store/store.ts";
 
 export interface Hearing {
+  /** The first change that its reader has not finished with. Without it, the reader reads at once. */
+  readonly first?: Change | undefined;
   /** Some changes, in order. */
   hear(changes: readonly Change[]): void;
   /** The member has ended: it may have missed something, or the store is away. */
@@ -35,6 +37,12 @@ export class Member {
   /** The member has heard everything it wants up to this position. */
   get position(): number {
     return this.#position;
+  }
+
+  /** Its reader has finished with everything it wants up to this position. */
+  get readUpTo(): number {
+    const { first } = this.#hearing;
+    return first ? first.position - 1 : this.#position;
   }
 
   /** The position where it began. */

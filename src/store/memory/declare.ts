@@ -1,9 +1,11 @@
 /** Declarations: each app has its own rows, and all of them together determine a gate. */
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
+import type { Limit } from "../../core/gate/gate.ts";
 import { kindOf } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { inByteOrder } from "../../core/text.ts";
 import { contentOf, NOBODY, sayingsOf, UNNAMED_APP } from "../declaration.ts";
+import { ownOrFamilys } from "../family.ts";
 import { placeOfGate } from "../feed.ts";
 import { asksOf } from "../lane.ts";
 import type { Declaration, Declared, GateKept, Occasion, Saying } from "../store.ts";
@@ -45,21 +47,39 @@ function say(tables: Tables, now: number, app: string, sayings: ReadonlyMap<stri
     tables.declared.insert({ gate, app, capacity, line, leaseMs, queueRank, at });
     tables.declared.delete(pairKey(gate, NOBODY));
   }
-  for (const gate of new Set([...before.keys(), ...sayings.keys()])) settle(tables, now, app, gate);
+  const gates = [...new Set([...before.keys(), ...sayings.keys()])];
+  const limits = gates.map((gate) => [gate, limitOf(tables, gate)] as const);
+  for (const gate of gates) settle(tables, now, gate);
+  for (const [gate, from] of limits) tellDeclared(tables, { app, gate, from, to: limitOf(tables, gate) });
 }
 
-function settle(tables: Tables, now: number, app: string, name: string): void {
+function limitOf({ gate }: Tables, key: string): Limit {
+  const known = gate.get(key);
+  const own = known ? known.capacity : undeclared(key).limit;
+  return ownOrFamilys(key, own, (family) => gate.get(family)?.capacity);
+}
+
+/** Reports a change only if the limit in force has changed. */
+function tellDeclared(
+  { feed }: Tables,
+  {
+    gate,
+    app,
+    from,
+    to,
+  }: { readonly gate: string; readonly app: string; readonly from: Limit; readonly to: Limit },
+): void {
+  const data = JSON.stringify({ app, from, to });
+  if (from !== to) feed.other({ kind: "LimitDeclared", subject: gate, ...placeOfGate(gate), data });
+}
+
+function settle(tables: Tables, now: number, name: string): void {
   const said = tables.declared.of(name);
   const all = strictest(said.map(sayingOf), undeclared(name));
   const known = tables.gate.get(name);
   const { dated, ...next } = follow(known ?? { ...unborn(name), capacity: undeclared(name).limit }, all);
   const setAt = known && dated ? now : (known?.setAt ?? null);
   tables.gate.put({ ...(known ?? unborn(name)), ...next, line: all.line, setAt });
-  const from = known ? known.capacity : undeclared(name).limit;
-  if (from !== next.capacity) {
-    const data = JSON.stringify({ app, from, to: next.capacity });
-    tables.feed.other({ kind: "LimitDeclared", subject: name, ...placeOfGate(name), data });
-  }
   if (kindOf(name) !== "queue") return;
   const queueRank = firstRank(said.map((row) => row.queueRank)) ?? 100;
   tables.queue.put({ name: name.slice("queue:".length), queueRank });

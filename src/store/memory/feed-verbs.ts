@@ -8,7 +8,7 @@ export function feedVerbs(tables: Tables, now: () => number): FeedPort {
     follow: async (listeners) => feed.follow(now(), listeners),
     resume: async (listener, from) => feed.resume(now(), listener, from),
     changes: async (look) => feed.changes(look),
-    keepFollowing: async (ids) => feed.keep(now(), ids),
+    keepFollowing: async (listeners, readUpTo) => feed.keep(now(), listeners, readUpTo),
     unfollow: async (ids) => feed.close(ids),
   };
 }

@@ -1,11 +1,12 @@
 /** The feed in memory. One verb runs at a time, so changes are recorded in the order of commits. */
 import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
-import { covers, keepFor, placeOfGate, wants } from "../feed.ts";
-import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page } from "../store.ts";
-import { LEAST_KEEP_MS, RUNS } from "../store.ts";
+import { covers, keepBehind, keepFor, placeOfGate, wants } from "../feed.ts";
+import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page, Renewal } from "../store.ts";
+import { LEAST_KEEP_MS, MARGIN_MS, RUNS } from "../store.ts";
 
 interface Open extends Listener {
+  keepMs: number;
   since: number;
   untilAt: number;
 }
@@ -16,11 +17,15 @@ type Untimed = Omit<NewChange, "at">;
 interface Known {
   readonly unit: (id: string) => Unit | undefined;
   readonly queueOf: (lane: string) => string | null;
+  /** Whether a unit has a claim that holds its slots. */
+  readonly holds: (id: string) => boolean;
 }
 
-/** The admission of a run has the data of its own kind. A step that starts tells which slots it took. */
-function dataOf(unit: Unit, kind: EventRow["kind"], data: string | null): string | null {
+/** The admission of a run has the data of its own kind. A step tells which slots it took, once it took them. */
+function dataOf(unit: Unit, kind: EventRow["kind"], data: string | null, holds: boolean): string | null {
   if (kind === "TaskClaimed" && unit.queue === RUNS) return JSON.stringify({ priority: unit.priority });
+  if (kind === "TaskClaimed" && unit.run !== null && holds)
+    return `${data?.slice(0, -1)},"asks":${unit.asks}}`;
   return kind === "TaskStarted" && unit.run !== null ? `{"asks":${unit.asks}}` : data;
 }
 
@@ -84,8 +89,13 @@ export class MemoryFeed {
   }
 
   #open(at: number, listener: Listener, since: number): void {
-    const keepMs = keepFor(listener.keepMs);
-    this.#listeners.set(listener.id, { ...listener, keepMs, since, untilAt: at + keepMs });
+    const keepMs = keepBehind(listener.keepMs, this.#behind(at, since));
+    this.#listeners.set(listener.id, { ...listener, keepMs, since, untilAt: until(at, listener.keepMs) });
+  }
+
+  /** How long ago the first change after a position was published. */
+  #behind(at: number, position: number): number {
+    return at - (this.#told.find((change) => change.position > position)?.toldAt ?? at);
   }
 
   resume(at: number, listener: Listener, from: FeedCursor): boolean {
@@ -106,11 +116,18 @@ export class MemoryFeed {
     };
   }
 
-  keep(at: number, ids: readonly string[]): ReadonlySet<string> {
-    const there = ids.flatMap((id) => this.#listeners.get(id) ?? []);
-    for (const listener of there) listener.untilAt = at + listener.keepMs;
+  keep(at: number, listeners: readonly Renewal[], readUpTo: number): ReadonlySet<string> {
+    const there = new Set<string>();
+    const behindMs = this.#behind(at, readUpTo);
+    for (const { id, keepMs } of listeners) {
+      const listener = this.#listeners.get(id);
+      if (!listener) continue;
+      there.add(id);
+      listener.keepMs = keepBehind(keepMs, behindMs);
+      listener.untilAt = until(at, keepMs);
+    }
     this.sweep(at);
-    return new Set(there.map(({ id }) => id));
+    return there;
   }
 
   close(ids: readonly string[]): void {
@@ -121,11 +138,13 @@ export class MemoryFeed {
     const all = [...this.#listeners.values()];
     const keepMs = all.reduce((most, listener) => Math.max(most, listener.keepMs), LEAST_KEEP_MS);
     for (const { id, untilAt } of all) if (untilAt < at) this.#listeners.delete(id);
-    const kept = this.#told.filter(({ toldAt }) => toldAt >= at - keepMs);
+    const kept = this.#told.filter(({ toldAt }) => toldAt >= at - keepMs - MARGIN_MS);
     this.#swept = Math.max(this.#swept, (kept[0]?.position ?? this.#last + 1) - 1);
     this.#told = kept;
   }
 }
+
+const until = (at: number, keepMs: number): number => at + keepFor(keepMs) + MARGIN_MS;
 
 const NOWHERE = { n: null, run: null, step: null, item: null, task: null, queue: null } as const;
 
@@ -138,5 +157,5 @@ function ofEvent(known: Known, { subject, n, kind, data }: EventRow): Untimed {
   const unit = known.unit(subject);
   if (!unit) throw new Error(`an event of ${subject}, which is no unit`);
   const { run, step, item, name: task, queue } = unit;
-  return { ...told, run, step, item, task, queue, data: dataOf(unit, kind, data) };
+  return { ...told, run, step, item, task, queue, data: dataOf(unit, kind, data, known.holds(subject)) };
 }

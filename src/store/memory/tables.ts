@@ -237,6 +237,7 @@ export class Tables {
   readonly feed = new MemoryFeed({
     unit: (id) => this.task.get(id),
     queueOf: (lane) => this.lane.get(lane)?.queue ?? null,
+    holds: (id) => this.running.of(id).some(({ held }) => held),
   });
   readonly gate = new Table<GateRecord>(this.#journal, { name: "gate", key: byName });
   readonly queue = new Table<QueueRecord>(this.#journal, { name: "queue", key: byName });

@@ -23,8 +23,11 @@ export interface FeedPort {
    * The changes after a position, in order, whichever listener wanted them. All of it is read at one instant.
    */
   changes(look: FeedLook): Promise<Page>;
-  /** Renews these listeners and returns those that still exist. */
-  keepFollowing(listeners: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Renews these listeners and returns those that still exist. Their slowest reader has read up to this
+   * position, and may have to resume there: its next change is kept as if it were recorded now.
+   */
+  keepFollowing(listeners: readonly Renewal[], readUpTo: number): Promise<ReadonlySet<string>>;
   unfollow(listeners: readonly string[]): Promise<void>;
 }
 
@@ -41,9 +44,14 @@ export interface Interest {
 
 export interface Listener extends Interest {
   readonly id: string;
-  /** How long the listener is kept after its last renewal, and how long changes are kept for it. */
+  /**
+   * How long its reader can resume after it stopped, however it stopped. The listener and the changes are kept
+   * for longer, by `MARGIN_MS`: the last renewal may have been a while before the stop.
+   */
   readonly keepMs: number;
 }
+
+export type Renewal = Pick<Listener, "id" | "keepMs">;
 
 /** How far a listener has read. */
 export interface FeedCursor {
@@ -90,5 +98,12 @@ export interface Page {
 
 /** The shortest time for which a listener or a change is kept. */
 export const LEAST_KEEP_MS = 30_000;
-/** The longest time for which a listener is kept without renewal. No change is kept longer either. */
+/**
+ * The longest time for which a reader can resume. It is also the longest time by which a reader can be behind
+ * and still resume for its whole keep time.
+ */
 export const MOST_KEEP_MS = 3_600_000;
+/** How often a reader renews its listener. */
+export const RENEW_MS = 10_000;
+/** Kept beyond the keep time: one renewal may be late, and one may fail. */
+export const MARGIN_MS = 3 * RENEW_MS;

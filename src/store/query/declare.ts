@@ -7,10 +7,11 @@
 import type { AppNames } from "../../core/app/shared-names.ts";
 import type { InForce } from "../../core/gate/declared.ts";
 import { firstRank, follow, strictest } from "../../core/gate/declared.ts";
-import type { Line } from "../../core/gate/gate.ts";
-import { kindOf, parseKey } from "../../core/gate/key.ts";
+import type { Limit, Line } from "../../core/gate/gate.ts";
+import { familyOf, kindOf, parseKey } from "../../core/gate/key.ts";
 import { undeclared } from "../../core/gate/kind.ts";
 import { appsInForce, contentOf, NOBODY, replacedIn, sayingsOf, UNNAMED_APP } from "../declaration.ts";
+import { ownOrFamilys } from "../family.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -79,10 +80,13 @@ function* declareGates(
   const keys = [...new Set([...sayings.keys(), ...before])].sort();
   if (keys.length === 0) return;
   const queues = keys.filter((key) => kindOf(key) === "queue");
+  const families = keys.flatMap((key) => familyOf(key) ?? []);
   const there = yield* send(
-    sql`SELECT name FROM sluice_gate WHERE name ${oneOf(keys)}`.as(({ name }) => text(name)),
+    sql`SELECT name, capacity FROM sluice_gate WHERE name ${oneOf([...keys, ...families])}`.as(
+      ({ name, capacity }) => [text(name), intOrNull(capacity)] as const,
+    ),
   );
-  const old = new Set(there);
+  const old = new Map(there);
   yield* send([insertGates(keys.filter((key) => !old.has(key))), insertQueues(queues.map(queueOf))]);
   const locked = yield* send(
     sql`SELECT name, capacity, declared, lease_ms, lease_declared, set_by, set_at FROM sluice_gate WHERE name ${oneOf(keys)} ORDER BY name${forUpdate}`.as(
@@ -102,20 +106,26 @@ function* declareGates(
     // A gate created by this declaration has had its limit from the beginning.
     gate: gateAfter(gate, all(gate.name), old.has(gate.name) ? time : null),
   }));
+  const next = new Map([...old, ...after.map(({ gate }) => [gate.name, gate.capacity] as const)]);
+  const changes = after.flatMap(({ before: { name, capacity }, gate }) => {
+    const from = ownOrFamilys(name, capacity, (family) => old.get(family));
+    const to = ownOrFamilys(name, gate.capacity, (family) => next.get(family));
+    return declaredChange(app, name, from, to);
+  });
   yield* send([
     sql`DELETE FROM sluice_declared WHERE app = ${app} AND gate ${oneOf(keys)}`,
     sql`DELETE FROM sluice_declared WHERE app = ${NOBODY} AND gate ${oneOf([...sayings.keys()])}`,
     insertSayings(app, sayings, (key, saying) => sinceWhen(since.get(key), saying) ?? time),
     writeGates(after.map(({ gate }) => gate)),
     rerank(queues.map((key) => ({ name: queueOf(key), rank: firstRank(all(key).map(({ rank }) => rank)) }))),
-    tellGates(after.flatMap(({ before, gate }) => declaredChange(app, before.capacity, gate))),
+    tellGates(changes),
   ]);
 }
 
 /** Reports a change only if the limit in force has changed. */
-function declaredChange(app: string, from: number | null, { name, capacity }: GateAfter) {
-  const data = JSON.stringify({ app, from, to: capacity });
-  return from === capacity ? [] : [{ subject: name, kind: "LimitDeclared" as const, n: null, data }];
+function declaredChange(app: string, name: string, from: Limit, to: Limit) {
+  const data = JSON.stringify({ app, from, to });
+  return from === to ? [] : [{ subject: name, kind: "LimitDeclared" as const, n: null, data }];
 }
 
 const queueOf = (key: string): string => key.slice(parseKey(key).kind.length + 1);

@@ -38,7 +38,8 @@ function concat(...terms: readonly string[]): Sql {
 }
 
 /** The data of a claim's event, from its row. */
-export const claimedData = (row: string): Sql =>
+/** `asks` is the column of a lane's asks, for a step that has taken its slots. */
+export const claimedData = (row: string, asks?: string): Sql =>
   concat(
     `'{"attempt":'`,
     `${row}.attempt`,
@@ -46,7 +47,7 @@ export const claimedData = (row: string): Sql =>
     `${row}.epoch`,
     `',"session":"'`,
     `${row}.session`,
-    `'"}'`,
+    ...(asks === undefined ? [`'"}'`] : [`'","asks":'`, asks, `'}'`]),
   );
 
 /** Writes an outcome's facts as events before the outcome is deleted. */

@@ -2,7 +2,7 @@
 import { idOf, int, intOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { now, oneOf, raw, sql, throughKey } from "../sql.ts";
-import { LEAST_KEEP_MS } from "../store.ts";
+import { LEAST_KEEP_MS, MARGIN_MS } from "../store.ts";
 
 /** The most rows swept at once. */
 const SWEPT = raw("2000");
@@ -15,11 +15,11 @@ export const selectOld = {
     sql`SELECT id FROM sluice_listener WHERE ${throughKey("id")} AND until_at < ${now} ORDER BY id LIMIT 100`.as(
       idOf,
     ),
-  // Older than the longest keep time of all listeners. Without listeners, the least keep time applies, so
+  // Older than the longest keep time of all listeners, and its margin. Without listeners, the least keep time applies, so
   // that a late reader can still get them.
   lastOld:
     sql`SELECT max(c.pos) AS pos FROM (SELECT o.pos, o.told_at FROM sluice_change o ORDER BY o.pos LIMIT ${SWEPT}) AS c
-    WHERE c.told_at < ${now} - ${LONGEST_KEEP}`.as(({ pos }) => intOrNull(pos)),
+    WHERE c.told_at < ${now} - ${LONGEST_KEEP} - ${raw(String(MARGIN_MS))}`.as(({ pos }) => intOrNull(pos)),
   // Changes recorded for listeners that are gone.
   orphans:
     sql`SELECT c.seq FROM sluice_change_new c WHERE (SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")} LIMIT 1) IS NULL ORDER BY c.seq LIMIT ${SWEPT}`.as(

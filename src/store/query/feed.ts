@@ -5,14 +5,15 @@
  * state before the wait. They are deleted row by row and never by range, because an open transaction may hold
  * a lower number that it commits later.
  */
-import { covers, keepFor } from "../feed.ts";
+import { covers, keepBehind, keepFor } from "../feed.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { idOf, int, intOrNull, only, text, textOrNull, word } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, read, rows, sql } from "../sql.ts";
-import type { Change, FeedCursor, FeedLook, Interest, Listener, Page } from "../store.ts";
+import type { Change, FeedCursor, FeedLook, Interest, Listener, Page, Renewal } from "../store.ts";
+import { MARGIN_MS } from "../store.ts";
 import { selectOld, sweep } from "./feed-sweep.ts";
 
 const RECORDED = raw("kind, subject, n, run, step, item, task, queue, at, data");
@@ -88,6 +89,7 @@ const LISTENER = {
   task: "text",
   queue: "text",
   keep_ms: "int",
+  lives_ms: "int",
   since_pos: "int",
 } as const;
 
@@ -96,7 +98,16 @@ export function* open(listeners: readonly Listener[]): Flow<void> {
   yield* commit(insertListeners(listeners, null));
 }
 
-const insertListeners = (listeners: readonly Listener[], since: number | null): Sql => {
+/** The listener itself stays for its keep time and the margin; the changes it needs may stay longer. */
+const until = (keepMs: number): Sql => sql`${now} + ${raw(String(keepFor(keepMs) + MARGIN_MS))}`;
+
+/** How long ago the first change after a position was published. No row if there is none. */
+const selectBehind = (position: number): Sql<number> =>
+  sql`SELECT ${now} - c.told_at AS behind FROM sluice_change c WHERE c.pos > ${position} ORDER BY c.pos LIMIT 1`.as(
+    ({ behind }) => int(behind),
+  );
+
+const insertListeners = (listeners: readonly Listener[], since: number | null, behindMs = 0): Sql => {
   const list = rows(
     "x",
     LISTENER,
@@ -106,12 +117,13 @@ const insertListeners = (listeners: readonly Listener[], since: number | null): 
       run,
       task,
       queue,
-      keep_ms: keepFor(keepMs),
+      keep_ms: keepBehind(keepMs, behindMs),
+      lives_ms: keepFor(keepMs) + MARGIN_MS,
       since_pos: since,
     })),
   );
   return sql`INSERT INTO sluice_listener (id, topics, run, task, queue, keep_ms, since_pos, until_at)
-    SELECT x.id, x.topics, x.run, x.task, x.queue, x.keep_ms, x.since_pos, ${now} + x.keep_ms FROM ${list}`;
+    SELECT x.id, x.topics, x.run, x.task, x.queue, x.keep_ms, x.since_pos, ${now} + x.lives_ms FROM ${list}`;
 };
 
 /** Sets where the listeners begin. Changes published later were not committed before. */
@@ -136,32 +148,42 @@ const knownRow = (row: Row): Known => ({
 
 /** The other listener is locked while it is read, so it cannot be swept before the new one exists. */
 export function* resume(listener: Listener, from: FeedCursor): Flow<boolean> {
-  const { found, head } = yield* flight({
+  const { found, head, behind } = yield* flight({
     found:
       sql`SELECT topics, run, task, queue, since_pos FROM sluice_listener WHERE id = ${from.listener}${forUpdate}`.as(
         knownRow,
       ),
     head: lockHead,
+    behind: selectBehind(from.position),
   });
   const [known] = found;
   const { last, swept } = only(head);
   if (!known || known.since === null || from.position < known.since) return false;
   if (from.position < swept || from.position > last) return false;
   if (!covers(known, listener)) return false;
-  yield* commit(insertListeners([listener], from.position));
+  yield* commit(insertListeners([listener], from.position, behind[0]));
   return true;
 }
 
-export function* renew(listeners: readonly string[]): Flow<ReadonlySet<string>> {
-  const there = yield* send(
-    sql`SELECT id FROM sluice_listener WHERE id ${oneOf(listeners)} ORDER BY id${forUpdate}`.as(idOf),
-  );
+export function* renew(listeners: readonly Renewal[], readUpTo: number): Flow<ReadonlySet<string>> {
+  const ids = listeners.map(({ id }) => id);
+  const { there, behind } = yield* flight({
+    there: sql`SELECT id FROM sluice_listener WHERE id ${oneOf(ids)} ORDER BY id${forUpdate}`.as(idOf),
+    behind: selectBehind(readUpTo),
+  });
   const old = yield* flight(selectOld);
-  yield* commit([
-    sql`UPDATE sluice_listener SET until_at = ${now} + keep_ms WHERE id ${oneOf(there)}`,
-    sweep(old, there),
-  ]);
-  return new Set(there);
+  const left = new Set(there);
+  const renewed = listeners.filter(({ id }) => left.has(id));
+  yield* commit([...renewals(renewed, behind[0] ?? 0), sweep(old, there)]);
+  return left;
+}
+
+/** One statement for each keep time. A process has few of them. */
+function renewals(listeners: readonly Renewal[], behindMs: number): Sql[] {
+  return [...new Set(listeners.map(({ keepMs }) => keepMs))].map((keepMs) => {
+    const ids = listeners.filter((listener) => listener.keepMs === keepMs).map(({ id }) => id);
+    return sql`UPDATE sluice_listener SET keep_ms = ${keepBehind(keepMs, behindMs)}, until_at = ${until(keepMs)} WHERE id ${oneOf(ids)}`;
+  });
 }
 
 export function* close(listeners: readonly string[]): Flow<void> {

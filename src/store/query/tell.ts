@@ -105,6 +105,9 @@ const ENQUEUED: Told = {
 export const tellEnqueued = (ids: readonly string[]): Sql[] =>
   inPortions(ids, (some) => tells(ofUnits(ENQUEUED, sql`sluice_task t WHERE t.id ${oneOf(some)}`)));
 
+/** A step that has taken its slots tells which. A claim in advance has taken none. */
+const CLAIMED = sql`CASE WHEN t.queue = ${RUNS} THEN ${PRIORITY} WHEN t.run IS NOT NULL AND r.held = 1 THEN ${claimedData("r", "t.asks")} ELSE ${claimedData("r")} END`;
+
 /** Records claims made earlier in this transaction. The admission of a run has the data of its own kind. */
 export const tellClaimed = (ids: readonly string[], session: string): Sql =>
   tells(
@@ -113,7 +116,7 @@ export const tellClaimed = (ids: readonly string[], session: string): Sql =>
         kind: raw("'TaskClaimed'"),
         n: raw("r.claimed_n"),
         at: raw("r.claimed_at"),
-        data: sql`CASE WHEN t.queue = ${RUNS} THEN ${PRIORITY} ELSE ${claimedData("r")} END`,
+        data: CLAIMED,
         topic: "claimed",
       },
       sql`sluice_running r JOIN sluice_task t ON t.id = r.id WHERE r.id ${oneOf(ids)} AND r.session = ${session}`,

@@ -4,6 +4,7 @@ import type { LimitView } from "../../api/limits.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import { sayStopping } from "../../core/gate/describe.ts";
 import type { Limit } from "../../core/gate/gate.ts";
+import { UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { AppSaying } from "../../store/store.ts";
 import { withBy } from "./common.ts";
@@ -52,13 +53,18 @@ function listLimits(options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     const [views, now] = await Promise.all([sluice.limits.list(), sluice.now()]);
     print(options, views, () => {
-      if (views.length === 0)
+      const shown = views.filter(saysSomething);
+      if (shown.length === 0)
         return `No limits yet. Apps declare them: ${toPaste(options, `dev ${appFile()}`)}`;
-      const rows = views.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
+      const rows = shown.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
       return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}`;
     });
   });
 }
+
+/** A gate that nobody has given a limit, and that nothing holds, is of no interest to a person. */
+const saysSomething = ({ source, limit, held, paused }: LimitView): boolean =>
+  source !== "default" || limit !== UNLIMITED || held > 0 || paused;
 
 /** Each stopping unit once, with all gates that it holds. */
 function stillHeld(views: readonly LimitView[], now: number): string {
@@ -98,16 +104,31 @@ function setLimit(key: string, limit: number, options: Options): Promise<void> {
   return withStore(options, async (sluice) => {
     const [before, isKnown] = await Promise.all([sluice.limits.list(), sluice.limits.isKnown(key)]);
     const changed = await sluice.limits.set(key, limit, whoever(options.by), { isNew: options.new ?? false });
-    const family = before.find((view) => view.key === familyOf(key));
+    const replaced = replacedBy(key, before);
     const note =
-      family?.limit != null ? replaces(key, family, options) : isKnown ? "" : newNote(key, options);
+      replaced.length > 0 ? replaces(key, replaced, options) : isKnown ? "" : newNote(key, options);
     await tell(sluice, key, changed, options, note);
   });
 }
 
-/** A limit that an operator sets for one value replaces the limit per value. */
-const replaces = (key: string, family: LimitView, options: Options): string =>
-  `\nFor this value it replaces the limit per value (${family.key}: ${sayLimit(family.limit)}). To undo: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
+/** A limit that an operator sets for one value replaces the declared limit of this value and the limit per value. */
+function replacedBy(key: string, before: readonly LimitView[]): string[] {
+  const family = before.find((view) => view.key === familyOf(key));
+  if (familyOf(key) === null) return [];
+  const own = before.find((view) => view.key === key);
+  const isDeclared = own?.said.some(({ limit }) => limit !== null);
+  return [
+    ...(own && isDeclared ? [`the declared limit of ${sayLimit(own.declared)}`] : []),
+    ...(family && isLimited(family)
+      ? [`the limit per value (${family.key}: ${sayLimit(family.limit)})`]
+      : []),
+  ];
+}
+
+const isLimited = ({ limit }: LimitView): boolean => limit !== null && limit !== UNLIMITED;
+
+const replaces = (key: string, replaced: readonly string[], options: Options): string =>
+  `\nFor this value it replaces ${replaced.join(" and ")}. To undo: ${toPaste(options, `limits reset ${quoted(key)}`)}`;
 
 export const newNote = (key: string, options: GlobalOptions): string =>
   `\nNo app declares this gate and nothing has asked for it yet. If the name is a typo: ${toPaste(options, `limits delete ${quoted(key)}`)}`;

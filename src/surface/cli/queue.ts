@@ -118,13 +118,13 @@ function setPriority(given: string, priority: number, options: By): Promise<void
     const id = await findRun(sluice, given, options);
     const { from } = await sluice.queue.priority(id, priority, whoever(options.by));
     // The run may be admitted between the change and this look.
-    const [queued, { total }] = await Promise.all([
+    const [queued, { numbered }] = await Promise.all([
       sluice.queue.why(id).catch(() => undefined),
       sluice.queue.page({ limit: 1 }),
     ]);
     const position = queued?.position ?? null;
     print(options, { id, from, priority, position }, () => {
-      const place = position === null ? "" : `, now number ${position} of ${count(total, "queued run")}`;
+      const place = position === null ? "" : `, now number ${position} of ${count(numbered, "queued run")}`;
       return `run ${id}: priority ${from} → ${priority}${place}.`;
     });
   });

@@ -19,7 +19,7 @@ const step = (more: Partial<StepView>): StepView => ({
 
 const seen = (
   of: StepView,
-  { run = {}, why, waits }: { run?: object; why?: string; waits?: Why } = {},
+  { run = {}, why, waits }: { run?: object; why?: Why; waits?: Why } = {},
 ): Seen => ({
   run: {
     id: "01k",

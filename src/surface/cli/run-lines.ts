@@ -49,7 +49,9 @@ function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): string
 function ofRun(before: Seen | undefined, seen: Seen): string | undefined {
   const { run, why } = seen;
   if (run.state === "queued")
-    return before && before.why === why ? undefined : `${run.id} queued${why ? `: ${why}` : ""}`;
+    return before && before.why?.gist === why?.gist
+      ? undefined
+      : `${run.id} queued${why?.text ? `: ${why.text}` : ""}`;
   if (before?.run.state === run.state) return pauseOf(before.run, run);
   if (run.state === "notStarted") return `${run.id} admitted`;
   return `${run.id} ${runEnding(run) ?? "started"}`;

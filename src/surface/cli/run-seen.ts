@@ -2,9 +2,9 @@
 import type { RunWithSteps } from "../../api/run-view.ts";
 import type { StepWhy } from "../../api/run-why.ts";
 import type { Sluice } from "../../api/sluice.ts";
-import { describe } from "../../core/gate/describe.ts";
+import type { Reason } from "../../core/gate/reason.ts";
 
-/** Why something waits. The gist leaves out durations, which change constantly and are not news. */
+/** Why something waits. The gist has only kinds and gates: holders and durations change constantly and are not news. */
 export interface Why {
   readonly text: string;
   readonly gist: string;
@@ -16,7 +16,7 @@ export interface Seen {
   /** Why each waiting step waits, by step. */
   readonly whys: ReadonlyMap<string, Why>;
   /** Why the run itself is queued. */
-  readonly why: string | undefined;
+  readonly why: Why | undefined;
 }
 
 /** At most this many steps are explained, because each explanation reads a part of a line. */
@@ -29,14 +29,16 @@ export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
 }
 
 function whyStep({ reasons, sentences }: StepWhy): Why {
-  const gist = reasons.map((reason) => describe(reason, { now: 0, timeless: true }));
-  return { text: said(sentences), gist: gist.join("; ") };
+  return { text: said(sentences), gist: gistOf(reasons) };
 }
 
+const gistOf = (reasons: readonly Reason[]): string =>
+  reasons.map((reason) => `${reason.kind} ${"gate" in reason ? reason.gate : ""}`).join("; ");
+
 /** The run may be admitted between two looks. Then it has no reasons. */
-async function whyQueued(sluice: Sluice, id: string): Promise<string> {
-  const queued = await sluice.queue.why(id).catch(() => undefined);
-  return said(queued?.sentences ?? []);
+async function whyQueued(sluice: Sluice, id: string): Promise<Why> {
+  const { sentences = [], reasons = [] } = (await sluice.queue.why(id).catch(() => undefined)) ?? {};
+  return { text: said(sentences), gist: gistOf(reasons) };
 }
 
 const said = (sentences: readonly { readonly text: string }[]): string =>

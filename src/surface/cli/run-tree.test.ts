@@ -138,7 +138,7 @@ describe("the tree of a run", () => {
   test("of a queued run says why it is", () => {
     const queued = {
       ...seen([step("a")], { state: "queued", startedAt: null }),
-      why: "the run cap is full: 2 of 2 slots held",
+      why: { text: "the run cap is full: 2 of 2 slots held", gist: "full runs" },
     };
     expect(runTree(queued, { columns: 100, rows: 30 })[0]).toBe(
       "nightly 01k  queued for 12s: the run cap is full: 2 of 2 slots held",

@@ -50,7 +50,9 @@ function head({ run, now, why }: Seen, { columns }: Room): string {
   const time = run.state === "queued" ? sayDuration(now - run.queuedAt) : ranFor(run, now);
   const state = `${text}${time === undefined ? "" : `${isOver(run.state) ? " after" : " for"} ${time}`}`;
   const start = `${safe(run.workflow)} ${run.id}  `;
-  const more = why ? `: ${safe(why)}` : `  ${bar(all === 0 ? 1 : done / all)} ${done}/${all} steps`;
+  const more = why?.text
+    ? `: ${safe(why.text)}`
+    : `  ${bar(all === 0 ? 1 : done / all)} ${done}/${all} steps`;
   return `${colours.bold(start)}${style(state)}${cutTo(more, Math.max(10, columns - widthOf(start + state)))}`;
 }
 

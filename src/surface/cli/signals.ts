@@ -18,7 +18,7 @@ const SAME_PRESS_MS = 200;
 export const RESTART = "restart";
 export const RESTART_GRACE_MS = 2_000;
 
-/** Keeps the process alive until it is told to stop, because the timers of an idle worker do not. */
+/** Keeps the process alive until it is told to stop, also while no worker runs yet. */
 export function whenToldToStop(stop: (isRestart: boolean) => Promise<void>): void {
   let toldAt: number | undefined;
   const letGo = stayAlive();

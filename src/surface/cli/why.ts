@@ -139,6 +139,6 @@ function waits(intervals: readonly Wait[]): string[] {
   if (perGate.size === 0) return [];
   const longest = [...perGate].sort(([, a], [, b]) => b - a);
   return [
-    `  Waited ${longest.map(([gate, ms]) => `${sayDuration(ms)} on ${safe(gateTitle(gate))}`).join(", ")}.`,
+    `  Waited at gates: ${longest.map(([gate, ms]) => `${sayDuration(ms)} on ${safe(gateTitle(gate))}`).join(", ")}. Waits for a free worker are not recorded.`,
   ];
 }

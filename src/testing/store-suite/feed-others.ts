@@ -27,6 +27,29 @@ export function feedOtherSuite(
     ]);
   });
 
+  test("tells of a declared limit for one value from the limit that was in force for it before", async () => {
+    const bench = await fresh();
+    const reader = await FeedReader.open(bench, "l", { topics: TOPIC.gate });
+    const gate = (key: string, limit: number) => ({ key, limit, line: "skip" }) as const;
+    const declares = (...gates: ReturnType<typeof gate>[]) =>
+      bench.store.declare({ app: "shop", queues: [], gates });
+    await declares(gate("tag:env", 9), gate("tag:env=prod", 5));
+    await declares(gate("tag:env", 9), gate("tag:env=*", 2));
+    await declares(gate("tag:env", 9), gate("tag:env=*", 2), gate("tag:env=prod", 1));
+    const news = await reader.news();
+    const told = news.map(({ subject, data }) => `${subject} ${data}`).sort();
+    const data = (from: number, to: number): string => `{"app":"shop","from":${from},"to":${to}}`;
+    expect(told).toEqual(
+      [
+        `tag:env ${data(-1, 9)}`,
+        `tag:env=prod ${data(-1, 5)}`,
+        `tag:env=* ${data(-1, 2)}`,
+        `tag:env=prod ${data(5, 2)}`,
+        `tag:env=prod ${data(2, 1)}`,
+      ].sort(),
+    );
+  });
+
   test("tells of workers that start, stop and are lost, each once", async () => {
     const bench = await fresh();
     const reader = await FeedReader.open(bench, "l", { topics: TOPIC.worker });
