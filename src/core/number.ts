@@ -41,5 +41,5 @@ export function checkPage(limit: unknown, offset: unknown): void {
   checkNumber("BAD_PAGE", "The place after which to list", offset, LINES);
 }
 
-/** The value may be a text of any length, or an object that cannot be shown as text. */
-const said = (value: unknown): string => (typeof value === "number" ? String(value) : shortly(value));
+/** A value in a message. It may be a text of any length, or an object that cannot be shown as text. */
+export const said = (value: unknown): string => (typeof value === "number" ? String(value) : shortly(value));

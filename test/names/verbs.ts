@@ -32,8 +32,8 @@ export interface Argument {
 
 const LONG = "x".repeat(4_000);
 /** Refused as a name, an ID or a key, whatever it names. */
-export const NO_TEXT = ["a\0b", "a\ud800", "a\nb", LONG, "", 7, Number.NaN, null, {}, [], ["a"]];
-const NO_NUMBER = [Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2 ** 63, "7", null, {}, [1]];
+export const NO_TEXT = ["a\0b", "a\ud800", "a\nb", LONG, "", 7, Number.NaN, null, {}, [], ["a"], Symbol("a")];
+const NO_NUMBER = [Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2 ** 63, "7", null, {}, [1], Symbol("7")];
 
 const text = (valid: string | ((world: World) => string)): Argument => ({
   valid: typeof valid === "string" ? () => valid : valid,

@@ -11,6 +11,7 @@ import { sleep as hostSleep } from "../../env/timers.ts";
 import { codeOf } from "../driver-error.ts";
 import type { Flight, Flow } from "../flow.ts";
 import { CALLER } from "../query/door.ts";
+import { callerOf, mustBeInTransaction } from "./caller.ts";
 import { AmbiguousCommit, isConnectionLoss, isWorthAnother, pauseMs } from "../retry.ts";
 import type { Row } from "../row.ts";
 import type { Clocks, Sql } from "../sql.ts";
@@ -134,9 +135,9 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
-    // The public signature says what this is: the client of the caller's own transaction.
-    const caller = client as pg.ClientBase;
+    const caller = callerOf(client);
     await caller.query(CALLER);
+    mustBeInTransaction(caller);
     const running = flow();
     let step = running.next();
     while (!step.done) {
