@@ -4,10 +4,7 @@
  */
 import { turn } from "../env/timers.ts";
 
-export async function eachInTurn<T, R>(
-  list: readonly T[],
-  make: (one: T, index: number) => R,
-): Promise<R[]> {
+export async function eachInTurn<T, R>(list: readonly T[], make: (one: T, index: number) => R): Promise<R[]> {
   const made: R[] = [];
   for (const [index, one] of list.entries()) {
     if (index > 0) await turn();

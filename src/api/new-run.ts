@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
-import { said } from "../core/number.ts";
+import { sayNumber } from "../core/number.ts";
 import { shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
@@ -56,7 +56,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (!Number.isSafeInteger(priority))
     throw new SluiceError(
       "BAD_PRIORITY",
-      `workflow "${workflow.id}": priority must be a whole number, but is ${said(priority)}.`,
+      `workflow "${workflow.id}": priority must be a whole number, but is ${sayNumber(priority)}.`,
     );
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);

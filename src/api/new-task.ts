@@ -9,7 +9,7 @@ import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
 import { familyOf } from "../core/gate/key.ts";
-import { said } from "../core/number.ts";
+import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import { retryPolicy } from "../core/task/retry.ts";
 import type { Duration } from "../core/time.ts";
@@ -48,7 +48,7 @@ export async function newTask(
   if (!Number.isSafeInteger(priority))
     throw new SluiceError(
       "BAD_PRIORITY",
-      `task "${task.id}": priority must be a whole number, but is ${said(priority)}.`,
+      `task "${task.id}": priority must be a whole number, but is ${sayNumber(priority)}.`,
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);

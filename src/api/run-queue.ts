@@ -5,7 +5,7 @@
 
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
-import { checkPage, said } from "../core/number.ts";
+import { checkPage, sayNumber } from "../core/number.ts";
 import type { Remedy } from "../core/remedy.ts";
 import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
@@ -15,9 +15,9 @@ import type { Told } from "./explain.ts";
 import { told } from "./explain.ts";
 import type { PageOptions } from "./filters.ts";
 import { pageOptions } from "./filters.ts";
+import { eachInTurn } from "./in-turn.ts";
 import type { Limits } from "./limits.ts";
 import { checkLimit } from "./limits.ts";
-import { eachInTurn } from "./in-turn.ts";
 import { readable } from "./readable.ts";
 import { unknownRun } from "./unknown.ts";
 
@@ -143,7 +143,7 @@ export class RunQueue {
 
   async priority(id: string, priority: number, by = "code"): Promise<{ from: number }> {
     if (!Number.isSafeInteger(priority))
-      throw new SluiceError("BAD_PRIORITY", `A priority is a whole number, got ${said(priority)}.`);
+      throw new SluiceError("BAD_PRIORITY", `A priority is a whole number, got ${sayNumber(priority)}.`);
     const changed = await this.#store.reprioritize(id, priority, by);
     if (!changed) throw await this.#notQueued(id);
     this.#store.hint("runs");

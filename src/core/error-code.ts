@@ -260,11 +260,7 @@ const OF_ENDING = {
     means: "A step that asks for pools or mutexes waited longer than SLUICE_CLAIM_TIMEOUT.",
     cure: "Raise the limit that the message names, or the claim timeout.",
   },
-  DATA_TOO_LARGE: {
-    means:
-      "A step or a run needs more data at once than a worker may read: the outputs that the step refers to, the input made of them, the outcomes of its items, or the result of the run. The limit is 64 MB, or a sixteenth of the memory that the worker's Node process may use if that is less.",
-    cure: "Return less from the steps that the error names, or store the data elsewhere and return references to it.",
-  },
+  DATA_TOO_LARGE: { means: "A step needs more than 64 MB of data at once.", cure: "Pass on references." },
   EXPIRED: {
     means: "The deadline (`goodUntil`) passed before the task started.",
     cure: "Give a later deadline, or add workers.",

@@ -29,7 +29,7 @@ export function checkNumber(code: ErrorCode, what: string, value: unknown, range
   if (isWithin(value, range)) return;
   throw new SluiceError(
     code,
-    `${what} must be a whole number from ${range.least} to ${range.most}, but is ${said(value)}.`,
+    `${what} must be a whole number from ${range.least} to ${range.most}, but is ${sayNumber(value)}.`,
   );
 }
 
@@ -42,4 +42,5 @@ export function checkPage(limit: unknown, offset: unknown): void {
 }
 
 /** A value in a message. It may be a text of any length, or an object that cannot be shown as text. */
-export const said = (value: unknown): string => (typeof value === "number" ? String(value) : shortly(value));
+export const sayNumber = (value: unknown): string =>
+  typeof value === "number" ? String(value) : shortly(value);

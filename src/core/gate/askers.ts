@@ -2,7 +2,7 @@
 import type { Waiter } from "./waiter.ts";
 
 /** The units that ask for one gate, in the order of the line. */
-export interface AskersOf {
+interface AskersOf {
   readonly places: readonly number[];
   readonly slots: readonly number[];
   readonly most: number;
@@ -54,7 +54,7 @@ export function sumsOf(numbers: readonly number[]): number[] {
 }
 
 /** How many of these places, which are in order, are before this one. */
-export function countBefore(places: readonly number[], place: number): number {
+function countBefore(places: readonly number[], place: number): number {
   let low = 0;
   let high = places.length;
   while (low < high) {

@@ -78,15 +78,19 @@ describe("a page of a line", () => {
       })),
     }));
     fc.assert(
-      fc.property(fc.noBias(fc.oneof(looks, skipping, skipping)), fc.constantFrom(0.2, 0.5, 1), (snapshot, narrow) => {
-        const quick = new Explainer(snapshot, narrow);
-        const whole = new Explainer(snapshot, 0);
-        for (const { id } of snapshot.line) {
-          const reasons = quick.reasonsOf(id);
-          assert.deepEqual(reasons, whole.reasonsOf(id));
-          behind += reasons.filter(({ kind }) => kind === "behind").length;
-        }
-      }),
+      fc.property(
+        fc.noBias(fc.oneof(looks, skipping, skipping)),
+        fc.constantFrom(0.2, 0.5, 1),
+        (snapshot, narrow) => {
+          const quick = new Explainer(snapshot, narrow);
+          const whole = new Explainer(snapshot, 0);
+          for (const { id } of snapshot.line) {
+            const reasons = quick.reasonsOf(id);
+            assert.deepEqual(reasons, whole.reasonsOf(id));
+            behind += reasons.filter(({ kind }) => kind === "behind").length;
+          }
+        },
+      ),
       { numRuns: 150 },
     );
     expect(behind).toBeGreaterThan(100);

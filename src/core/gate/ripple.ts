@@ -14,7 +14,7 @@ import type { Reason } from "./reason.ts";
 import type { Waiter } from "./waiter.ts";
 import { noWorker } from "./workers.ts";
 
-export interface Calm {
+interface Calm {
   readonly line: readonly Waiter[];
   readonly askers: Askers;
   readonly course: Course;

@@ -161,9 +161,7 @@ export class Worlds {
   #nearby(place: number, { removed, limits }: Removal): WorldOutcome | undefined {
     if (this.#isIntricate) return undefined;
     const limited = limitsIn([...removed]);
-    const narrow = limited.filter(
-      (gate) => this.#askers.of(gate).places.length <= this.#narrow,
-    );
+    const narrow = limited.filter((gate) => this.#askers.of(gate).places.length <= this.#narrow);
     const own = new Set(narrow.map(limitOf));
     const raised = limited.filter((gate) => limits.has(gate) && !narrow.includes(gate));
     if (narrow.length + raised.length === 0) return undefined;

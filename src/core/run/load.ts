@@ -40,7 +40,7 @@ export function tooLarge(need: string, parts: readonly Part[], most: number): Sl
 
 const NAMED = 5;
 
-export const sayMb = (size: number): string =>
+const sayMb = (size: number): string =>
   size < MB / 10 ? `${Math.ceil(size / 1024)} kB` : `${(Math.ceil((10 * size) / MB) / 10).toFixed(1)} MB`;
 
 /** The length of a value as JSON. Counting stops beyond `most`, so a value that repeats a part costs no more. */

@@ -13,7 +13,7 @@ import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
-import type { Source, Wanted } from "./wanted.ts";
+import type { DataSource, Wanted } from "./wanted.ts";
 
 /** One run. A step whose data is not here stays as it is. */
 export class RunLook {
@@ -174,7 +174,7 @@ export class RunLook {
   }
 
   /** With what the step takes over from an earlier run. Undefined until it is known where that is. */
-  #withKept(step: GraphStep, sources: readonly Source[]): readonly Source[] | undefined {
+  #withKept(step: GraphStep, sources: readonly DataSource[]): readonly DataSource[] | undefined {
     const key = this.#earlier(step);
     if (!key) return sources;
     const body = { body: key };
@@ -224,11 +224,11 @@ export class RunLook {
   }
 
   /** Where the output of a step is: with its unit, or with the step. */
-  #sourcesOf(name: string): Source[] {
+  #sourcesOf(name: string): DataSource[] {
     return this.#concluded.has(name) ? [] : [this.#sourceOf(name)];
   }
 
-  #sourceOf(name: string): Exclude<Source, { items: StepKey }> {
+  #sourceOf(name: string): Exclude<DataSource, { items: StepKey }> {
     const seen = this.#run.steps.find((step) => step.name === name);
     return seen?.fan || !seen?.unit
       ? { body: { run: this.#run.id, step: name } }

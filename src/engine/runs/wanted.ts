@@ -9,7 +9,7 @@ import type { ItemSeen, Reading, Results, StepKey } from "../../store/runs.ts";
 import { bodySize, itemsSize, keyOfStep } from "../../store/runs.ts";
 
 /** A text of the store: the result of a unit, the body of a step, or the outcomes of a step's items. */
-export type Source =
+export type DataSource =
   | { readonly unit: string; readonly step: string }
   | { readonly body: StepKey }
   | { readonly items: StepKey };
@@ -19,7 +19,7 @@ class Readings {
   readonly #bodies = new Map<string, StepKey>();
   readonly #items = new Map<string, StepKey>();
 
-  add(source: Source): void {
+  add(source: DataSource): void {
     if ("unit" in source) this.#units.add(source.unit);
     else if ("body" in source) this.#bodies.set(keyOfStep(source.body), source.body);
     else this.#items.set(keyOfStep(source.items), source.items);
@@ -61,7 +61,7 @@ export class Wanted {
    * True if all of this is here. False if it has to be read first, or in a later look. It is granted as a
    * whole, because a step needs all of it at once. Throws if that is too much for any look.
    */
-  has(need: string, sources: readonly Source[]): boolean {
+  has(need: string, sources: readonly DataSource[]): boolean {
     const unknown = sources.filter((source) => this.sizeOf(source) === undefined);
     for (const source of unknown) this.#measures.add(source);
     if (unknown.length > 0) return false;
@@ -78,18 +78,18 @@ export class Wanted {
     return unread.length === 0;
   }
 
-  sizeOf(source: Source): number | undefined {
+  sizeOf(source: DataSource): number | undefined {
     return this.#results.sizes.get(sizeKey(source));
   }
 
-  #isHere(source: Source): boolean {
+  #isHere(source: DataSource): boolean {
     const { units, bodies, items } = this.#results;
     if ("unit" in source) return units.has(source.unit);
     return "body" in source ? bodies.has(keyOfStep(source.body)) : items.has(keyOfStep(source.items));
   }
 
   /** The text, or null if there is none. Asked only after `has`. */
-  text(source: Exclude<Source, { items: StepKey }>): string | null {
+  text(source: Exclude<DataSource, { items: StepKey }>): string | null {
     const { units, bodies } = this.#results;
     return ("unit" in source ? units.get(source.unit) : bodies.get(keyOfStep(source.body))) ?? null;
   }
@@ -110,12 +110,12 @@ export class Wanted {
 
 const sumOf = (parts: readonly Part[]): number => parts.reduce((sum, { size }) => sum + size, 0);
 
-function sizeKey(source: Source): string {
+function sizeKey(source: DataSource): string {
   if ("unit" in source) return source.unit;
   return "body" in source ? bodySize(keyOfStep(source.body)) : itemsSize(keyOfStep(source.items));
 }
 
-function nameOf(source: Source): string {
+function nameOf(source: DataSource): string {
   if ("unit" in source) return `the result of step "${source.step}"`;
   return "body" in source
     ? `the results of step "${source.body.step}"`
