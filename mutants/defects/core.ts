@@ -150,7 +150,7 @@ export const defects: readonly Defect[] = [
     id: "greedy-share",
     means: "a busy worker keeps every slot while others idle",
     file: "src/core/gate/share.ts",
-    from: "return Math.min(wanted, Math.max(0, part - me.used));",
+    from: "return Math.min(wanted, Math.max(0, fairPart(claiming) - me.used));",
     to: "return wanted;",
     noticedBy: { file: "src/core/gate/share.test.ts" },
   },

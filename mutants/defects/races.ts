@@ -388,4 +388,38 @@ export const defects: readonly Defect[] = [
       test: "SQLite a lease of one's own that has ended is not renewed",
     },
   },
+  {
+    id: "claim-waits-for-a-cancel",
+    means:
+      "a pass waits for units that a cancel has locked, and the cancel waits for what the pass has reported",
+    file: "src/store/query/claim.ts",
+    from: "WHERE ${which} FOR UPDATE SKIP LOCKED",
+    to: "WHERE ${which} FOR UPDATE",
+    noticedBy: {
+      file: "test/race/cancel-list.test.ts",
+      test: "a pass that has reported a unit of the run does not wait",
+    },
+  },
+  {
+    id: "reports-lock-in-any-order",
+    means: "a pass that reports claims in several ways locks them in another order than a cancel",
+    file: "src/store/query/pass-look.ts",
+    from: "ofRuns.length > 1 && lockById(ofRuns)",
+    to: "false",
+    noticedBy: {
+      file: "test/race/cancel-list.test.ts",
+      test: "a pass that reports several units of the run locks them",
+    },
+  },
+  {
+    id: "keyed-calls-take-all-connections",
+    means: "calls that wait for a caller's keys take every connection of their process",
+    file: "src/store/sql-store.ts",
+    from: "const KEYED_AT_ONCE = 3;",
+    to: "const KEYED_AT_ONCE = 99;",
+    noticedBy: {
+      file: "test/race/caller-transaction.test.ts",
+      test: "many enqueues that wait for the caller's keys leave connections",
+    },
+  },
 ];

@@ -228,7 +228,7 @@ export const defects: readonly Defect[] = [
     id: "shared-write-of-keys",
     means: "An enqueue that waits for a caller's transaction with the same key holds up every other enqueue.",
     file: "src/store/sql-store.ts",
-    from: "tasks.some(({ key }) => key !== null) ? this.#enqueue(tasks) : this.#enqueues.add(tasks)",
+    from: "hasKey(tasks) ? this.#withKey(() => this.#enqueue(tasks)) : this.#enqueues.add(tasks)",
     to: "this.#enqueues.add(tasks)",
     noticedBy: { file: "test/race/caller-transaction.test.ts", test: "waits for the caller's key" },
   },

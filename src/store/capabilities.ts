@@ -11,6 +11,7 @@ import type { PassPort } from "./ports/passes.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
 import type { SteeringPort } from "./ports/steering.ts";
+import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
 import type { UnitPort } from "./ports/units.ts";
 import type { WakeUpPort } from "./ports/wake-ups.ts";
@@ -19,6 +20,7 @@ import type { WakeUpPort } from "./ports/wake-ups.ts";
 export interface Ports {
   readonly units: UnitPort;
   readonly passes: PassPort;
+  readonly swaps: SwapPort;
   readonly sessions: SessionPort;
   readonly gates: GatePort;
   readonly holdings: HoldingPort;
@@ -71,6 +73,7 @@ export type StoreWith<P extends PortName> = AnyStore & Joined<Ports[P]>;
 const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: true } } = {
   units: { enqueue: true, task: true, tasksById: true, tasks: true, ended: true, find: true, events: true },
   passes: { pass: true },
+  swaps: { swap: true },
   sessions: {
     openSession: true,
     renewSession: true,

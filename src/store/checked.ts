@@ -59,6 +59,7 @@ const RULES: Rules = {
   events: (subject) => checkText("The subject of the events", subject),
 
   pass: ENGINE,
+  swap: ENGINE,
 
   openSession: checkSession,
   renewSession: ENGINE,

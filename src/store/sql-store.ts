@@ -27,6 +27,7 @@ import * as session from "./query/session.ts";
 import { settings } from "./query/settings.ts";
 import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
+import { swap } from "./query/swap.ts";
 import { tend } from "./query/tend.ts";
 import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
@@ -36,8 +37,12 @@ import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 import { SqlDeclarations } from "./sql-declarations.ts";
 import type * as S from "./store.ts";
+import { Turns } from "./turns.ts";
 
 export type { SqlDatabase } from "./sql-database.ts";
+
+const KEYED_AT_ONCE = 3;
+const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
 export class SqlStore extends SqlDeclarations implements S.Store {
   readonly #db: SqlDatabase;
@@ -46,6 +51,7 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     ({ input }) => input.length,
   );
 
+  readonly #keyed = new Turns(KEYED_AT_ONCE);
   readonly kind: Dialect;
   readonly capabilities: Capabilities;
 
@@ -81,8 +87,15 @@ export class SqlStore extends SqlDeclarations implements S.Store {
   async enqueue(tasks: readonly S.NewTask[], within?: unknown): Promise<S.Enqueued[]> {
     if (tasks.length === 0) return [];
     if (within !== undefined) return this.#within(within, () => enqueue(tasks));
-    // A call with a key may have to wait for a caller's transaction with the same key, so nobody shares it.
-    return tasks.some(({ key }) => key !== null) ? this.#enqueue(tasks) : this.#enqueues.add(tasks);
+    return hasKey(tasks) ? this.#withKey(() => this.#enqueue(tasks)) : this.#enqueues.add(tasks);
+  }
+
+  /**
+   * A call with a key may have to wait for a caller's transaction with the same key. So nobody shares it, and
+   * only a few such calls have a connection at the same time.
+   */
+  #withKey<T>(write: () => Promise<T>): Promise<T> {
+    return this.#keyed.during(true, write);
   }
 
   #enqueue(tasks: readonly S.NewTask[]): Promise<S.Enqueued[]> {
@@ -96,7 +109,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
       await this.#db.transact(() => storeGraphs(runs));
       return this.#within(within, () => submitRuns(runs));
     }
-    return inserted(this.#db, runs, (isAgain) => submit(runs, isAgain));
+    const write = () => inserted(this.#db, runs, (isAgain) => submit(runs, isAgain));
+    return hasKey(runs) ? this.#withKey(write) : write();
   }
 
   #within<T>(transaction: unknown, flow: () => Flow<T>): Promise<T> {
@@ -116,6 +130,12 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     const passed = await this.#db.transact(() => pass(scope, decide, this.#db.dialect), true);
     this.#db.upkeep?.(passed.claimed.length);
     return passed;
+  }
+
+  async swap(given: S.Swap): Promise<S.Swapped | undefined> {
+    const swapped = await this.#db.transact(() => swap(given, this.#db.dialect), true);
+    this.#db.upkeep?.(swapped?.claimed.length ?? 0);
+    return swapped;
   }
 
   probe(scope: S.Scope, decide: (view: S.View) => S.Moves): Promise<void> {

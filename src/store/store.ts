@@ -16,6 +16,7 @@ import type { PassPort } from "./ports/passes.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
 import type { SteeringPort } from "./ports/steering.ts";
+import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
 import type { UnitPort } from "./ports/units.ts";
 import type { WakeUpPort } from "./ports/wake-ups.ts";
@@ -36,6 +37,7 @@ export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
 export * from "./ports/steps.ts";
+export type * from "./ports/swaps.ts";
 export type * from "./ports/triggers.ts";
 export type * from "./ports/units.ts";
 export type * from "./ports/wake-ups.ts";
@@ -44,6 +46,7 @@ export interface Store
   extends AnyStore,
     UnitPort,
     PassPort,
+    SwapPort,
     SessionPort,
     GatePort,
     HoldingPort,

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { laneOf } from "../../src/store/lane.ts";
 import type { Store } from "../../src/store/store.ts";
 import { GRAPH, newRun } from "../../src/testing/store-suite/run-bench.ts";
+import { everything } from "../feed/heard.ts";
 import {
   Claimer,
   describeOn,
@@ -25,6 +26,9 @@ const lane = laneOf("race", "run", [
 ]);
 /** A blocked process stays blocked until the caller commits, so this bound only ends a failed test. */
 const LONG = 10_000;
+
+const WAITING =
+  "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 describeOn("PostgreSQL", () => {
   test("INSERT of the gate in the caller's transaction holds up everybody who names it", async () => {
@@ -68,6 +72,37 @@ describeOn("PostgreSQL", () => {
         { id: "mine", created: false },
         { id: "mine", created: false },
       ]);
+    } finally {
+      await caller.end();
+      await place.close();
+    }
+  });
+
+  test("many enqueues that wait for the caller's keys leave connections to all other calls", async () => {
+    const place = await placeOf("PostgreSQL");
+    const caller = new pg.Client({ connectionString: place.where });
+    await caller.connect();
+    try {
+      const store = await place.open();
+      await limit(store, NEW, 5);
+      const [observer, again] = [await place.beside(), await place.beside()];
+      const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+      await caller.query("BEGIN");
+      await store.enqueue(
+        keys.map((key) => newTask(key, { lane, key })),
+        caller,
+      );
+      const twins = keys.map((key) => store.enqueue([newTask(`twin ${key}`, { lane, key })]));
+      const waiting = async (): Promise<number> => (await again.query(WAITING)).length;
+      await untilWaiting("PostgreSQL", observer, 3);
+      const claimer = await Claimer.open(store, "s");
+      await store.enqueue([newTask("other", { lane })]);
+      await store.follow([everything("l")]);
+      expect((await claimer.take()) + (await claimer.take())).toBe(1);
+      expect(await store.tasksById(["other"])).toHaveLength(1);
+      expect(await waiting()).toBeLessThanOrEqual(3);
+      await caller.query("COMMIT");
+      expect((await Promise.all(twins)).flat().map(({ id }) => id)).toEqual(keys);
     } finally {
       await caller.end();
       await place.close();

@@ -15,11 +15,19 @@ interface Claiming {
   readonly hungry: readonly GateWorker[];
 }
 
-export function fairTake({ wanted, left, me, hungry }: Claiming): number {
+export function fairTake(claiming: Claiming): number {
+  const { wanted, me, hungry } = claiming;
   if (hungry.length === 0) return wanted;
+  return Math.min(wanted, Math.max(0, fairPart(claiming) - me.used));
+}
+
+/** True if the claimer has no more than its fair part once it has taken `take` units. */
+export const isFair = (claiming: Claiming, take: number): boolean =>
+  claiming.hungry.length === 0 || claiming.me.used + take <= fairPart(claiming);
+
+function fairPart({ wanted, left, me, hungry }: Claiming): number {
   const used = hungry.reduce((sum, worker) => sum + worker.used, 0);
   const slots = hungry.reduce((sum, worker) => sum + worker.slots, 0);
   const all = me.used + wanted + left + used;
-  const part = Math.ceil((all * me.slots) / (me.slots + slots));
-  return Math.min(wanted, Math.max(0, part - me.used));
+  return Math.ceil((all * me.slots) / (me.slots + slots));
 }

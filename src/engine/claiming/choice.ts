@@ -7,7 +7,7 @@ import { ClaimBudget } from "../../core/gate/claim-budget.ts";
 import type { Ask, Gate } from "../../core/gate/gate.ts";
 import { obstacle } from "../../core/gate/gate.ts";
 import { inOrder } from "../../core/gate/order.ts";
-import { fairTake } from "../../core/gate/share.ts";
+import { fairTake, isFair } from "../../core/gate/share.ts";
 import type { GateWorker } from "../../core/gate/workers.ts";
 import type { Scope, Usage } from "../../store/store.ts";
 import type { Report, Seat } from "./claims.ts";
@@ -22,13 +22,15 @@ export interface Choice {
   readonly start: readonly { readonly id: string; readonly epoch: number }[];
   /** Units claimed now that start when they get their slots. */
   readonly ahead: readonly string[];
+  /** After this pass, the claimer has no more than its fair part of gates that bind. */
+  readonly fair: boolean;
 }
 
 export function choose(picture: Picture, plan: Plan, scope: Scope, seat: Seat, report: Report): Choice {
   const { view, snapshot } = picture;
   const { line, gates, workers, me } = snapshot;
-  const isOurs = report.ownTurn || !isScarce(plan, line, gates);
-  const take = taken(plan, workers, me, isOurs);
+  const scarce = isScarce(plan, line, gates);
+  const take = taken(plan, workers, me, report.ownTurn || !scarce);
   const prefetched = new Map(view.prefetched.map((row) => [row.id, row.epoch]));
   const begun = plan.admitted.slice(0, take);
   const now = begun.filter(({ id }) => !prefetched.has(id));
@@ -41,7 +43,20 @@ export function choose(picture: Picture, plan: Plan, scope: Scope, seat: Seat, r
   for (const { queue = "" } of now) budget.spend(queue);
   const isIdle = me < 0 || report.draining;
   const ahead = isIdle ? [] : aheadOfTime(plan, line, new Set(begun), further, budget, me);
-  return { take, now, start, ahead };
+  const fair = !scarce || isFairOf(plan, snapshot, take);
+  return { take, now, start, ahead, fair };
+}
+
+/** Unlike `taken`, this also counts workers that serve only units that wait. */
+function isFairOf(plan: Plan, { line, workers, me }: Picture["snapshot"], take: number): boolean {
+  const mine = workers[me];
+  if (!mine) return false;
+  // The units of one lane share one array of workers.
+  const serving = new Set([...new Set(line.map((unit) => unit.workers))].flatMap((some) => some ?? []));
+  const hungry = workers.filter(
+    (worker, index) => index !== me && serving.has(index) && worker.slots > worker.used,
+  );
+  return isFair({ wanted: plan.admitted.length, left: plan.left.length, me: mine, hungry }, take);
 }
 
 function taken(plan: Plan, workers: readonly GateWorker[], me: number, all: boolean): number {

@@ -23,6 +23,8 @@ export interface Decision {
   /** This claimer could take more than it was shown. */
   readonly more: boolean;
   readonly yielded: boolean;
+  /** This claimer now has no more than its fair part of gates that bind. */
+  readonly fair: boolean;
   /** Units that another worker could start now. */
   readonly forOthers: readonly string[];
   /** This session is not among the live ones. */
@@ -51,6 +53,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     plan,
     more: hasRoom(picture, plan) && (take >= report.appetite || isUnfinished(picture, plan, moves)),
     yielded: take < plan.admitted.length || plan.postponed,
+    fair: choice.fair,
     forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
     ended: snapshot.me < 0,
     unread,

@@ -1,10 +1,21 @@
 /** Claims units of a store. Each exchange is one pass: the decision is made here, and the store writes it. */
 import type { EventKind } from "../../core/event.ts";
 import type { Hear } from "../../core/hint.ts";
+import { hostEnv } from "../../env/host.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { isUnreadable } from "../../store/lane.ts";
-import type { AsideRow, LaneRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import type {
+  AsideRow,
+  LaneRow,
+  Moves,
+  Passed,
+  Scope,
+  Store,
+  Swap,
+  Swapped,
+  View,
+} from "../../store/store.ts";
 import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
@@ -12,6 +23,7 @@ import { decide } from "./decide.ts";
 import { Offers } from "./offers.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
+import { ShortWay } from "./short-way.ts";
 import { Sight } from "./sight.ts";
 
 /**
@@ -51,9 +63,13 @@ export class StoreClaims implements Claims {
   readonly #unreadable = new Map<string, LaneRow>();
   #lookBeyond = false;
   #passes = 0;
+  #reheads = false;
+  readonly #shortWay: ShortWay | undefined;
 
-  constructor(store: Store, seat: Seat) {
+  constructor(store: Store, seat: Seat, monotonic = hostEnv().monotonic) {
     this.#store = store;
+    const { ports } = store.capabilities;
+    this.#shortWay = ports.includes("swaps") ? new ShortWay(seat, monotonic) : undefined;
     this.#seat = seat;
     this.#offers = new Offers(store);
     // With this many slots, one half of the tasks runs here while the store works on the other half. A store
@@ -68,6 +84,7 @@ export class StoreClaims implements Claims {
     await this.#store.openSession({ id: session, name, slots, serves: this.#serves, leaseMs });
     this.#session = session;
     this.#laneOf.clear();
+    this.#shortWay?.forget();
   }
 
   async retire(): Promise<void> {
@@ -94,7 +111,52 @@ export class StoreClaims implements Claims {
   }
 
   async exchange(report: Report): Promise<Answer> {
-    const scope = this.#scopeFor(report);
+    const swap = this.#shortWay?.propose(report, this.#session, this.#laneOf);
+    const answer = swap && (await this.#swap(report, swap));
+    return answer ?? this.#wholePass(report);
+  }
+
+  /** Takes the short way. Undefined if that changed nothing. */
+  async #swap(report: Report, swap: Swap): Promise<Answer | undefined> {
+    const lanes = new Map(swap.finished.map(({ epoch }) => [epoch, this.#laneOf.get(epoch) as LaneSpec]));
+    const swapped = await this.#store.swap(swap).catch((error: unknown) => {
+      // The whole pass finds out which data is to blame.
+      if (isDataError(error)) return undefined;
+      throw error;
+    });
+    const isComplete = this.#shortWay?.took(swap, swapped);
+    if (!swapped) return undefined;
+    const specs = new Map([...lanes.values()].map((lane) => [lane.id, lane]));
+    for (const { id, epoch } of swap.finished) if (swapped.accepted.has(id)) this.#laneOf.delete(epoch);
+    for (const { epoch, lane } of swapped.claimed) this.#laneOf.set(epoch, specs.get(lane) as LaneSpec);
+    this.#offers.renew();
+    const { claimed } = swapped;
+    const now = swapped.now ?? 0;
+    if (isComplete)
+      return { now, claimed, started: [], refused: [], more: false, yielded: false, ended: false };
+    return this.#passAfter(report, swapped, [...specs.values()]);
+  }
+
+  /** Slots were freed and not filled again, so a whole pass decides about them at once. */
+  async #passAfter(
+    report: Report,
+    { claimed, accepted }: Swapped,
+    freed: readonly LaneSpec[],
+  ): Promise<Answer> {
+    const rest: Report = {
+      ...report,
+      finished: report.finished.filter(({ id }) => !accepted.has(id)),
+      started: [],
+      active: report.active + claimed.length,
+      appetite: Math.max(0, report.appetite - claimed.length),
+      claims: report.claims === undefined ? undefined : Math.max(0, report.claims - claimed.length),
+    };
+    const answer = await this.#wholePass(rest, freed);
+    return { ...answer, claimed: [...claimed, ...answer.claimed] };
+  }
+
+  async #wholePass(report: Report, freed: readonly LaneSpec[] = []): Promise<Answer> {
+    const scope = this.#scopeFor(report, freed);
     const seeing: Seeing = {};
     try {
       return await this.#pass(report, scope, seeing);
@@ -105,9 +167,17 @@ export class StoreClaims implements Claims {
   }
 
   async #pass(report: Report, scope: Scope, seeing: Seeing): Promise<Answer> {
-    const passed = await this.#store.pass(scope, this.#look(report, scope, seeing));
-    const answer = this.#settle(report, scope, passed, seeing as Required<Seeing>);
-    return this.#unreadable.size === 0 ? answer : { ...answer, aside: await this.#setAsideUnreadable() };
+    const landed = this.#shortWay?.passBegins(report.hinted);
+    try {
+      const passed = await this.#store.pass(scope, this.#look(report, scope, seeing));
+      const seen = seeing as Required<Seeing>;
+      const answer = this.#settle(report, scope, passed, seen);
+      landed?.({ ...seen, scope, answer });
+      return this.#unreadable.size === 0 ? answer : { ...answer, aside: await this.#setAsideUnreadable() };
+    } catch (error) {
+      landed?.(undefined);
+      throw error;
+    }
   }
 
   #look(report: Report, scope: Scope, seeing: Seeing): (view: View) => Moves {
@@ -118,7 +188,7 @@ export class StoreClaims implements Claims {
         scope,
         this.#seat,
         report,
-        this.#passes % REHEAD_EVERY === 0 || scope.lanes.some(({ want }) => want > LONG),
+        this.#reheads || scope.lanes.some(({ want }) => want > LONG),
       );
       return seeing.decision.moves;
     });
@@ -148,10 +218,13 @@ export class StoreClaims implements Claims {
     return { ...answer, refused, more: true, aside: [...aside, ...(answer.aside ?? [])] };
   }
 
-  #scopeFor(report: Report): Scope {
+  #scopeFor(report: Report, freed: readonly LaneSpec[] = []): Scope {
     this.#passes += 1;
-    if (report.hinted || report.finished.length > 0) this.#sight.stir();
-    const finished = report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? []);
+    // Swaps leave the heads behind and look for nothing new.
+    const isBehind = this.#shortWay?.wasTaken ?? false;
+    this.#reheads = isBehind || this.#passes % REHEAD_EVERY === 0;
+    if (report.hinted || report.finished.length + freed.length > 0) this.#sight.stir();
+    const finished = [...freed, ...report.finished.flatMap(({ epoch }) => this.#laneOf.get(epoch) ?? [])];
     // With prefetch, the lanes of our own waiting claims are always included: these claims may start now.
     const always = this.#seat.prefetch > 0 ? [...this.#laneOf.values()] : finished;
     this.#sight.notice(always);
@@ -165,11 +238,16 @@ export class StoreClaims implements Claims {
       session: this.#session,
       finished: report.finished,
       started: report.started,
-      sideBySide: sight.sideBySide && this.#passes % REHEAD_EVERY !== 0,
+      sideBySide: sight.sideBySide && !this.#reheads,
       prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
       // Without a hint, there should be nothing new in line. A hint may be lost, so we also look now and
       // then.
-      intake: report.hinted || this.#lookBeyond || this.#sight.isCrowded || this.#passes % INTAKE_EVERY === 0,
+      intake:
+        report.hinted ||
+        isBehind ||
+        this.#lookBeyond ||
+        this.#sight.isCrowded ||
+        this.#passes % INTAKE_EVERY === 0,
     };
   }
 
@@ -219,6 +297,7 @@ export class StoreClaims implements Claims {
 
   /** Gates with parked lanes, as the poll found them. The next exchange checks whether they have room. */
   lookAt(parkedOn: readonly string[]): void {
+    this.#shortWay?.forget();
     this.#sight.parkedOn(parkedOn);
   }
 

@@ -85,11 +85,22 @@ export class Exchanges {
         if (this.#flights.size > 0) continue;
         break;
       }
-      if (machine.state.isGone) continue;
+      if (machine.state.isGone || this.#isIdleTalk) continue;
       void this.#exchange();
       if (outbox.sayable.length > 0 || (machine.state.more && this.#room() > 0)) this.#wake.set();
     }
     machine.happened("allSaid");
+  }
+
+  /**
+   * Reports that came while an exchange was in flight may have left with the next one already. Then there is
+   * nothing to say, and without a hint nothing to ask.
+   */
+  get #isIdleTalk(): boolean {
+    const { machine, marks, outbox } = this.#parts;
+    const { hinted, ownTurn, more, session } = machine.state;
+    if (hinted || ownTurn || more || session === undefined) return false;
+    return outbox.sayable.length === 0 && marks.due.length === 0;
   }
 
   /** The store is gone, so reports can no longer be delivered. */
@@ -110,7 +121,8 @@ export class Exchanges {
 
   async #exchange(): Promise<void> {
     const { machine, outbox } = this.#parts;
-    const finished = outbox.take();
+    // What does not fit into this exchange leaves with the next one.
+    const finished = outbox.take(this.#appetite);
     const flight = this.#fly(finished, this.#flights.size * this.#appetite);
     this.#flights.add(flight);
     try {

@@ -35,10 +35,13 @@ export class Outbox {
     return this.#finished.filter((one) => !isStopped(one) || !this.#telling.has(one.epoch));
   }
 
-  /** Takes the reports that can be sent now. `told` or `untold` follows. */
-  take(): Finished[] {
-    const taken = this.sayable;
-    this.#finished = this.#finished.filter((one) => isStopped(one) && this.#telling.has(one.epoch));
+  /** Takes the first reports that can be sent now. `told` or `untold` follows. */
+  take(most = Number.POSITIVE_INFINITY): Finished[] {
+    const all = this.sayable;
+    const taken = all.slice(0, most);
+    const later = all.length > most ? all.slice(most) : [];
+    const held = this.#finished.filter((one) => isStopped(one) && this.#telling.has(one.epoch));
+    this.#finished = [...later, ...held];
     for (const one of taken) if ("stopping" in one) this.#telling.add(one.epoch);
     return taken;
   }

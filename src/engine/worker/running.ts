@@ -178,7 +178,7 @@ export class Running {
     // By now the same task may run here again under another epoch, which was not asked about.
     for (const active of asked)
       if (stale.has(active.claim.id) && holdings.isRunning(active)) this.#stop(active, CANCELLED);
-    if (stale.size > 0) machine.happened("toSay");
+    if (stale.size > 0) machine.happened("hint");
   }
 
   /** Claims that have their own lease. */
@@ -194,7 +194,7 @@ export class Running {
     if (!active) return;
     active.isLost = true;
     if (holdings.isRunning(active)) this.#stop(active, reason);
-    machine.happened("toSay");
+    machine.happened("hint");
   }
 
   /** Claims taken ahead go back to their place in line. */

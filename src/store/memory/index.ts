@@ -29,6 +29,7 @@ import * as session from "./session.ts";
 import * as steer from "./steer.ts";
 import { stopping } from "./stopping.ts";
 import { submit } from "./submit.ts";
+import { swap } from "./swap.ts";
 import { Tables } from "./tables.ts";
 import { tend } from "./tend.ts";
 import { resetTimer, timers } from "./timer.ts";
@@ -118,6 +119,7 @@ const movesOf = ({
   | "submit"
   | "advance"
   | "pass"
+  | "swap"
   | "probe"
   | "takeIn"
   | "setAside"
@@ -141,6 +143,7 @@ const movesOf = ({
   },
   advance: (decide, most) => write((at) => advance(tables, at, decide, most)),
   pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
+  swap: (given) => write((at) => swap(tables, at, given)),
   probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),
   takeIn: () => write(() => aside.takeInAll(tables)),
   setAside: (lane, error) => write((at) => aside.setAside(tables, at, lane, error)),

@@ -42,7 +42,7 @@ const claimedRow = (row: Row): Claimed => ({
 export const byEpoch = (a: HeldRow, b: HeldRow): number => a.epoch - b.epoch;
 
 /** The attempt is counted here, at the claim, so that a task that kills its worker cannot do so forever. */
-const source = ({ session, held, leaseMs, ownLeaseMs }: Claim): Sql =>
+const source = ({ session, held, leaseMs, ownLeaseMs }: Omit<Claim, "ids">): Sql =>
   sql`w.id, w.lane, ${asText(session)}, ${raw(held ? "1" : "0")}, ${leaseNow} + ${asInt(Math.min(leaseMs, ownLeaseMs ?? leaseMs))}, ${ownLeaseMs === null ? raw("NULL") : asInt(ownLeaseMs)}, ${now}, w.n + 1, w.precedence, w.at, w.attempt + 1, w.losses, w.good_until, w.n + 1`;
 
 const asText = (value: string): Sql =>
@@ -55,12 +55,36 @@ export function claim(request: Claim, dialect: Dialect): Sql<Claimed>[] {
   return dialect === "postgres" ? [claimAtOnce(request)] : claimInSteps(request, dialect);
 }
 
-function claimAtOnce(request: Claim): Sql<Claimed> {
-  return sql`WITH w AS (DELETE FROM sluice_waiting WHERE id ${oneOf(request.ids)} RETURNING *),
+const claimAtOnce = (request: Claim): Sql<Claimed> =>
+  sql`${claimThose(unlocked("sluice_waiting", sql`u.id ${oneOf(request.ids)}`), request)} SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`.as(
+    claimedRow,
+  );
+
+/** On PostgreSQL: claims `r` of those waiting units `u`. */
+const claimThose = (those: Sql, request: Omit<Claim, "ids">): Sql =>
+  sql`WITH w AS (DELETE FROM sluice_waiting u WHERE ${those} RETURNING *),
     r AS (INSERT INTO sluice_running (${raw(MOVED)}) SELECT ${source(request)} FROM w ORDER BY w.precedence, w.at, w.id
-      RETURNING epoch, id, lane, held, attempt, losses, good_until, lease_ms)
-    SELECT ${CLAIMED} FROM r JOIN sluice_task t ON t.id = r.id`.as(claimedRow);
+      RETURNING epoch, id, lane, held, attempt, losses, good_until, lease_ms, precedence, at)`;
+
+/** A claim and the place in line where it was. */
+export interface ClaimedThere {
+  readonly claim: Claimed;
+  readonly priority: number;
+  readonly at: number;
 }
+
+/**
+ * On PostgreSQL: those of the rows `u` that nobody else has locked. A pass holds gates, so it must not wait for
+ * somebody who ends these units and may wait for a claim that this pass has reported.
+ */
+export const unlocked = (table: "sluice_waiting" | "sluice_later", which: Sql): Sql =>
+  sql`u.ctid = ANY(ARRAY(SELECT u.ctid FROM ${raw(table)} u WHERE ${which} FOR UPDATE SKIP LOCKED))`;
+
+/** On PostgreSQL: the same in one statement with the choice of the units, which locks them. */
+export const claimChosen = (chosen: Sql, request: Omit<Claim, "ids">): Sql<ClaimedThere> =>
+  sql`${claimThose(sql`u.id = ANY(ARRAY(${chosen}))`, request)} SELECT ${CLAIMED}, r.precedence, r.at FROM r JOIN sluice_task t ON t.id = r.id`.as(
+    (row) => ({ claim: claimedRow(row), priority: 0 - int(row.precedence), at: int(row.at) }),
+  );
 
 function claimInSteps(request: Claim, dialect: "sqlite" | "mysql"): Sql<Claimed>[] {
   const { ids, session } = request;
@@ -93,6 +117,13 @@ export const among = (claims: readonly HeldRow[]): Sql => {
     mysql: epochs,
   });
 };
+
+/**
+ * PostgreSQL may delete claims in the order of the disk. If several of them belong to runs, they are locked by id
+ * first, as whoever ends a run locks them. Otherwise the two could wait for each other.
+ */
+export const lockById = (claims: readonly HeldRow[]): Sql =>
+  sql`SELECT id FROM sluice_running WHERE id ${oneOf(claims.map(({ id }) => id))} ORDER BY id${forUpdate}`;
 
 /** From the start on, the session's lease counts, and also the claim's own lease if it has one. */
 const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;

@@ -5,6 +5,7 @@
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
+import { unlocked } from "./claim.ts";
 import { insertNewsOf } from "./news.ts";
 import { isStillStopping, keepStopping } from "./stopping.ts";
 import { tellEnding, tells, tellsBeside } from "./tell.ts";
@@ -19,6 +20,8 @@ interface Place {
   readonly which: Sql;
   /** The claims that keep their slots until their code has ended. By default, all that hold slots. */
   readonly stopping?: Sql;
+  /** True to leave out, on PostgreSQL, rows that another transaction has locked. */
+  readonly unlockedOnly?: boolean;
 }
 
 /** How ends are written. `quiet`: there is no listener, so no change is recorded. */
@@ -39,7 +42,7 @@ const EXPIRED: End = { state: "expired", body: null };
 
 /** The delete decides: a unit that has moved on in the meantime is neither deleted nor ended. */
 function endFrom(
-  { table, which, stopping = sql`u.held = 1` }: Place,
+  { table, which, stopping = sql`u.held = 1`, unlockedOnly = false }: Place,
   { state, body }: End,
   { dialect, quiet }: EndWriting,
 ): Sql[] {
@@ -50,7 +53,8 @@ function endFrom(
   if (dialect === "postgres") {
     const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
     const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
-    const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${which} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
+    const rows = unlockedOnly && table !== "sluice_running" ? unlocked(table, which) : which;
+    const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${rows} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
     return [quiet ? moved : tellsBeside(moved)];
   }
   // Only the units that the first statement has ended. Others may have arrived since.
@@ -68,8 +72,13 @@ function endFrom(
   ];
 }
 
+/** For a pass. A unit that is locked expires in a later pass. */
 export const expireWaiting = (ids: readonly string[], ending: EndWriting): Sql[] => [
-  ...endFrom({ table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}` }, EXPIRED, ending),
+  ...endFrom(
+    { table: "sluice_waiting", which: sql`u.id ${oneOf(ids)}`, unlockedOnly: true },
+    EXPIRED,
+    ending,
+  ),
   insertNewsOf(ids),
 ];
 
@@ -96,22 +105,43 @@ const EVERYWHERE = [
   "sluice_later",
 ] as const;
 
-/** Ends all remaining units of these runs. */
-export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] => {
-  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`;
-  return EVERYWHERE.flatMap((table) => endFrom({ table, which }, end, ending));
-};
+/**
+ * Ends units wherever they are. A pass locks the claims that it reports by id, before anything else, and waits
+ * for no unit in line. So claims are locked by id here, too, and the two never wait for each other.
+ */
+function endEverywhere(which: Sql, end: End, ending: EndWriting): Sql[] {
+  const claimsById = sql`SELECT u.id FROM sluice_running u WHERE ${which} ORDER BY u.id${forUpdate}`;
+  return EVERYWHERE.flatMap((table) => [
+    ...(table === "sluice_running" && ending.dialect === "postgres" ? [claimsById] : []),
+    ...endFrom({ table, which }, end, ending),
+  ]);
+}
 
-/** Ends items of a step that must not start any more. With `inFlight`, running items end too. */
+/** Ends all remaining units of these runs. */
+export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] =>
+  endEverywhere(sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`, end, ending);
+
+interface ItemsToEnd {
+  readonly run: string;
+  readonly step: string;
+  /** True to end running items, too. */
+  readonly inFlight: boolean;
+  /** For a pass: items that are locked are left to `advance`. */
+  readonly unlockedOnly?: boolean;
+}
+
+/** Ends items of a step that must not start any more. */
 export const endItems = (
-  { run, step, inFlight }: { readonly run: string; readonly step: string; readonly inFlight: boolean },
+  { run, step, inFlight, unlockedOnly = false }: ItemsToEnd,
   ending: EndWriting,
 ): Sql[] => {
   const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run = ${run} AND k.step = ${step})`;
   const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
-  const places = inFlight ? EVERYWHERE : (["sluice_waiting", "sluice_later"] as const);
+  const inLine = ["sluice_waiting", "sluice_later"] as const;
   return [
-    ...places.flatMap((table) => endFrom({ table, which }, end, ending)),
+    ...(inFlight
+      ? endEverywhere(which, end, ending)
+      : inLine.flatMap((table) => endFrom({ table, which, unlockedOnly }, end, ending))),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
   ];
 };

@@ -15,7 +15,7 @@ import type { Finished, GateRow, LaneRow, Scope, Stopped, Usage, View } from "..
 import { isStopped } from "../store.ts";
 import { unlessInHand } from "../usage.ts";
 import { selectArrivals } from "./arrival.ts";
-import { markStarted } from "./claim.ts";
+import { lockById, markStarted } from "./claim.ts";
 import * as look from "./look.ts";
 import type { LostInHand } from "./lost.ts";
 import { holdLost, selectLost } from "./lost.ts";
@@ -32,8 +32,11 @@ export const firstFlight = (scope: Scope, dialect: Dialect) => {
   const line = look.selectHeads(scope.lanes, { skipLocked: scope.sideBySide, arriving: scope.intake });
   // A long line is cheaper as rows than gathered into one text.
   const short = scope.lanes.reduce((sum, { want }) => sum + want, 0) <= SHORT_LINE && !scope.sideBySide;
+  const ending = scope.finished.filter(isEnding);
+  const ofRuns = ending.filter(({ news }) => news);
   return flight({
-    settled: settle(scope.finished.filter(isEnding).map(exitOf), dialect),
+    inOrder: dialect === "postgres" && ofRuns.length > 1 && lockById(ofRuns),
+    settled: settle(ending.map(exitOf), dialect),
     // This comes after `settled`, because a pass may report both for the same claim.
     released: stopped.length > 0 && release(stopped),
     begun: scope.started.length > 0 && markStarted(scope.started),

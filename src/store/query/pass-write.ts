@@ -63,7 +63,7 @@ function settledExits({ scope, seen }: Decided): Exit[] {
 }
 
 /** Reports what became of claims that were settled in this pass, before anything is claimed again. */
-function tellExits(exits: readonly Exit[]): Sql[] {
+export function tellExits(exits: readonly Exit[]): Sql[] {
   const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
   const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
   return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
@@ -90,7 +90,9 @@ const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): New
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
 
 const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
-  stops && failed !== null ? endItems({ run, step: failed, inFlight: false }, ending) : [];
+  stops && failed !== null
+    ? endItems({ run, step: failed, inFlight: false, unlockedOnly: true }, ending)
+    : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
   const { atOnce, unlessFollowed } = sorted(news);

@@ -15,6 +15,7 @@ import { insertArrivals } from "./arrival.ts";
 import { among } from "./claim.ts";
 import { claimedData } from "./event.ts";
 import { keepStopping } from "./stopping.ts";
+import { NOBODY_LISTENS } from "./tell.ts";
 
 /** A claim's way out. A type and not an interface, because its fields are read by column name. */
 export type Exit = {
@@ -166,7 +167,7 @@ const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back"
  * its own. A join would be planned for the table as it was when it was empty, and would compare every claim
  * with every report.
  */
-function atOnce(way: Exit["to"], group: readonly Exit[]): Sql<number> {
+function atOnce(way: Exit["to"], group: readonly Exit[], { unless, also }: Extra = NOTHING): Sql<number> {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
   const columns = Object.keys(needs);
   const valuesOf = (exit: Readonly<Record<string, Value>>) => columns.map((name) => exit[name]);
@@ -184,10 +185,32 @@ function atOnce(way: Exit["to"], group: readonly Exit[]): Sql<number> {
     : [moved, ...events, ...stopping];
   const parts = written.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
   return sql`WITH reports AS (SELECT ${text}::jsonb AS by_unit), g AS (DELETE FROM sluice_running r USING reports
-      WHERE r.id ${oneOf(group.map(({ id }) => id))} AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint
+      WHERE r.id ${oneOf(group.map(({ id }) => id))} AND r.epoch = (reports.by_unit -> r.id ->> 0)::bigint${unless}
       RETURNING r.*, reports.by_unit -> r.id AS f)
-    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`.as(epochOf);
+    ${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch${also} FROM g`.as(epochOf);
 }
+
+/** Additions to the statement of PostgreSQL: a further condition, and a column of the answer. */
+interface Extra {
+  readonly unless: Sql;
+  readonly also: Sql;
+}
+
+const NOTHING: Extra = { unless: raw(""), also: raw("") };
+
+/**
+ * Outcomes for the swap on PostgreSQL. Nothing is settled while somebody listens to the feed, because nothing
+ * here records changes. Later statements of the transaction read from `SETTLED` how many were settled.
+ */
+export const settleUnheard = (exits: readonly Exit[]): Sql<number>[] =>
+  inPortions(exits, (part) => atOnce("outcome", part, UNHEARD));
+
+const UNHEARD: Extra = {
+  unless: sql` AND ${NOBODY_LISTENS}`,
+  also: raw(", (SELECT set_config('sluice.settled', count(*)::text, true) FROM g) AS counted"),
+};
+
+export const SETTLED = raw("current_setting('sluice.settled', true)");
 
 function inSteps(way: Exit["to"], group: readonly Exit[]): Sql<number>[] {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];

@@ -56,6 +56,9 @@ const MARK = by({
 
 const FIRST = sql`SELECT x.topics FROM sluice_listener x WHERE ${throughKey("x.id")}${MARK} LIMIT 1`;
 
+/** A condition. It goes through the door like every question for listeners. */
+export const NOBODY_LISTENS = sql`(${FIRST}) IS NULL`;
+
 /** One row if there is a listener, otherwise none. */
 export const selectListening = (): Sql<number> => read(FIRST.as(({ topics }) => int(topics)));
 

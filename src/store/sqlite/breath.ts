@@ -9,8 +9,13 @@ import { turn } from "../../env/timers.ts";
 const STRETCH_MS = 10;
 
 export class Breath {
+  readonly #now: () => number;
   #workedMs = 0;
   #turn: Promise<void> | undefined;
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** True if it is time for a pause. Check it right before the work: other calls may have worked since. */
   get isDue(): boolean {
@@ -26,11 +31,11 @@ export class Breath {
   }
 
   measured<T>(work: () => T): T {
-    const since = performance.now();
+    const since = this.#now();
     try {
       return work();
     } finally {
-      this.#workedMs += performance.now() - since;
+      this.#workedMs += this.#now() - since;
     }
   }
 }

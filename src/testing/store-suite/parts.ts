@@ -35,6 +35,7 @@ import { sessionSuite } from "./sessions.ts";
 import { settleSuite } from "./settle.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
+import { swapSuite } from "./swaps.ts";
 import { tendSuite } from "./tend.ts";
 import { triggerSuite } from "./triggers.ts";
 import { wakeUpSuite } from "./wake-ups.ts";
@@ -107,6 +108,7 @@ export const PARTS: readonly Part[] = [
   benchPart("enqueue", [], noCallerTransactionSuite, "no callerTransaction"),
   benchPart("an idempotency key", [], keySuite),
   benchPart("a pass", [], passSuite),
+  benchPart("the short way through a pass", ["swaps", "steering"], swapSuite),
   benchPart("a report", [], settleSuite),
   benchPart("recovery", [], recoverySuite),
   benchPart("a holder whose claim another has by now", [], fencingSuite),
