@@ -70,14 +70,6 @@ export const defects: readonly Defect[] = [
     noticedBy: { file: PAGE, test: "says what walks of the whole line say" },
   },
   {
-    id: "raised-limit-counts-as-none",
-    means: "A limit that is too low for the units ahead is named as the one with which the unit starts.",
-    file: "src/core/gate/worlds.ts",
-    from: "taken + most <= (limits.get(key) as number)",
-    to: "taken + most <= (limits.get(key) as number) + 1",
-    noticedBy: { file: PAGE, test: "says what walks of the whole line say" },
-  },
-  {
     id: "rows-in-one-turn",
     means: "A page of explanations blocks the process until its last row.",
     file: "src/api/in-turn.ts",
