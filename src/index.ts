@@ -7,7 +7,6 @@ export { defineApp } from "./api/app.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";
-export type { EnqueueOptions } from "./api/new-task.ts";
 export {
   type ConnectOptions,
   connect,
@@ -39,6 +38,9 @@ export {
   succeeded,
 } from "./core/schedule/definition.ts";
 export { type TaskContext, type TaskDefinition, task } from "./core/task/definition.ts";
+export type { EnqueueOptions } from "./core/task/enqueue-options.ts";
+export type { Failure, FailureError } from "./core/task/failure.ts";
+export { NonRetryable, RetryAfter } from "./core/task/steering.ts";
 export {
   type AnyWorkflow,
   type RunInputOf,

@@ -158,8 +158,8 @@ export const defects: readonly Defect[] = [
     id: "bystander-has-to-rest",
     means: "a task waits for its backoff although its code has not failed",
     file: "src/engine/worker/verdict.ts",
-    from: "const atOnce = ending.bystander === true;",
-    to: "const atOnce = false;",
+    from: "const due = ending.bystander ? { inMs: 0 } : ending.next;",
+    to: "const due = ending.next;",
     noticedBy: { file: "src/engine/worker/verdict.test.ts", test: "is followed by the next one at once" },
   },
   {

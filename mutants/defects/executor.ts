@@ -21,9 +21,9 @@ export const defects: readonly Defect[] = [
   {
     id: "retryable-ignored",
     means: "an error that says that no retry helps is retried",
-    file: "src/executor/function/function-executor.ts",
-    from: "?.retryable !== false",
-    to: "?.retryable !== true",
+    file: "src/executor/function/thrown.ts",
+    from: 'partOf(thrown, "retryable") === false',
+    to: 'partOf(thrown, "retryable") === true',
     noticedBy: { file: "src/executor/function/function-executor.test.ts" },
   },
   {

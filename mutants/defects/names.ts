@@ -54,8 +54,8 @@ export const defects: readonly Defect[] = [
     id: "schedule-triggered-by-anything",
     means: "a run says that it was started by [object Object]",
     file: "src/api/schedules.ts",
-    from: "checkBy(by);",
-    to: "",
+    from: 'checkText("The ID of a schedule", id);\n    checkBy(by);',
+    to: 'checkText("The ID of a schedule", id);',
     noticedBy: { file: "test/names/every-verb.test.ts", test: "every verb refuses odd arguments" },
   },
   {

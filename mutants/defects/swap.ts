@@ -154,4 +154,15 @@ export const defects: readonly Defect[] = [
     to: "if (answer.more || ended) return false;",
     noticedBy: { file: ENGINE_TEST, test: "a worker above its fair part" },
   },
+  {
+    id: "swap-forgets-the-handler",
+    means: "a failure that is swapped never enqueues the task that handles it",
+    file: "src/engine/claiming/short-way.ts",
+    from: "!one.handler",
+    to: "true",
+    noticedBy: {
+      file: "src/engine/claiming/short-way.test.ts",
+      test: "a failure that somebody handles takes the whole pass",
+    },
+  },
 ];

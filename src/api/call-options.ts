@@ -4,10 +4,10 @@
  */
 import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
+import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import type { StopOptions } from "../engine/service.ts";
-import type { SubmitOptions } from "./new-run.ts";
-import type { EnqueueOptions } from "./new-task.ts";
 
 export type OptionNames<Of> = Readonly<Record<keyof Of, true>>;
 

@@ -4,31 +4,19 @@ import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
 import { sayNumber } from "../core/number.ts";
+import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
-import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfRun } from "../core/unit-options.ts";
 import type { AnyWorkflow } from "../core/workflow/definition.ts";
 import { graphOf, runAsks, runTags } from "../core/workflow/resolve.ts";
+import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewRun, StepMove } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import { instant } from "./new-task.ts";
-
-export interface SubmitOptions {
-  /** Higher goes first in the line of runs. */
-  readonly priority?: number;
-  /** Added to the workflow's own tags. The same key replaces the workflow's value. */
-  readonly tags?: Readonly<Record<string, string>>;
-  readonly delay?: Duration;
-  readonly runAt?: Date;
-  /** A second submission of the same workflow with the same key returns the first run. */
-  readonly idempotencyKey?: string;
-  /** The submitter, shown with the run. */
-  readonly source?: string;
-}
 
 interface Making extends SubmitOptions {
   readonly id: string;
@@ -63,6 +51,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (making.direct) refuseHolding(workflow);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
+  const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
   return {
     id: making.id,
     name: workflow.id,
@@ -72,6 +61,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
+      ...(handler ? { onFailure: handler } : {}),
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),

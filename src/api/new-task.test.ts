@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { AnyTask } from "../core/task/definition.ts";
 import { task } from "../core/task/definition.ts";
+import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { asksOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
-import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 
 const plain = task({ id: "plain", run: () => 1 });

@@ -11,26 +11,14 @@ import { obstacle } from "../core/gate/gate.ts";
 import { familyOf } from "../core/gate/key.ts";
 import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
-import { retryPolicy } from "../core/task/retry.ts";
-import type { Duration } from "../core/time.ts";
+import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
+import { ownOptions } from "../core/task/handler.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfTask } from "../core/unit-options.ts";
 import { parseInput } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
-
-export interface EnqueueOptions {
-  readonly queue?: string;
-  readonly priority?: number;
-  /** Start after this long (`delay`), or not before this instant (`runAt`). */
-  readonly delay?: Duration;
-  readonly runAt?: Date;
-  /** The latest instant to start, or how long from now it is worth starting. */
-  readonly goodUntil?: Date | Duration;
-  /** A second enqueue of the same task with the same key returns the first task. */
-  readonly idempotencyKey?: string;
-}
 
 export async function newTask(
   task: AnyTask,
@@ -62,10 +50,7 @@ export async function newTask(
       ...asksFor({ pools: poolsOf(task, parsed, pools) }),
     ]),
     input: text,
-    options: optionsOfTask({
-      retry: retryPolicy(task.retry),
-      timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
-    }),
+    options: optionsOfTask(ownOptions(task)),
     key: options.idempotencyKey ?? null,
     runAt: instant(`task "${task.id}"`, "runAt", options.runAt),
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),

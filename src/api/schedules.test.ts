@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { schedule } from "../core/schedule/definition.ts";
 import { task } from "../core/task/definition.ts";
 import { workflow } from "../core/workflow/definition.ts";
@@ -62,4 +63,95 @@ test("a schedule whose row is corrupt is listed all the same", async () => {
     env,
   );
   expect(await schedules.list()).toMatchObject([{ id: "tick", nextAt: NOON, spec: "{" }]);
+});
+
+describe("a schedule set at run time", () => {
+  const mail = task({ id: "mail", input: z.object({ to: z.string() }), pools: { smtp: 1 }, run: () => {} });
+  const noted = workflow({ id: "noted", steps: (s) => s.step("mail", mail, { to: "a" }, { pools: {} }) });
+  const setting = async () => {
+    const { env, store } = await world();
+    const app = defineApp({ tasks: [mail], workflows: [noted], pools: { smtp: { limit: 1 } } });
+    return { env, store, schedules: new Schedules(store, app, env) };
+  };
+
+  test("is listed with who set it, is changed by a second one, and removed", async () => {
+    const { schedules } = await setting();
+    const daily = { task: mail, cron: "0 18 * * *", input: { to: "a" } };
+    expect(await schedules.set("nags", daily, "ann")).toEqual({ created: true });
+    const view = { id: "nags", name: "set-schedule nags", kind: "schedule", app: null, setBy: "ann" };
+    expect(await schedules.list()).toMatchObject([
+      { ...view, task: "mail", workflow: null, nextAt: NOON + 6 * HOUR, spec: { input: { to: "a" } } },
+    ]);
+    expect(await schedules.set("nags", { workflow: "noted", cron: "0 15 * * *" })).toEqual({
+      created: false,
+    });
+    expect(await schedules.list()).toMatchObject([{ workflow: "noted", task: null, setBy: "code" }]);
+    await schedules.pause("nags");
+    expect(await schedules.list()).toMatchObject([{ paused: true }]);
+    await schedules.remove("nags");
+    expect(await schedules.list()).toEqual([]);
+    await expect(schedules.remove("nags")).rejects.toMatchObject({ code: "UNKNOWN_SCHEDULE" });
+  });
+
+  test("starts at once what it would start, if told to", async () => {
+    const { schedules, store } = await setting();
+    await schedules.set("nags", { task: mail, cron: "0 18 * * *", input: { to: "a" }, priority: 3 });
+    await schedules.set("notes", { workflow: noted, cron: "0 18 * * *", tags: { env: "prod" } });
+    const one = await schedules.trigger("nags");
+    expect(await store.task(one.id)).toMatchObject({ name: "mail", input: '{"to":"a"}', priority: 3 });
+    const two = await schedules.trigger("set-schedule notes", "ann");
+    const source = "set-schedule notes, by ann";
+    expect((await store.run(two.id))?.run).toMatchObject({
+      workflow: "noted",
+      source,
+      tags: '{"env":"prod"}',
+    });
+  });
+
+  test("does not meet a declared one of the same id: each has its full name", async () => {
+    const { env, store, declare } = await world();
+    await declare("0 18 * * *");
+    const { schedules } = {
+      schedules: new Schedules(store, defineApp({ tasks: [mail], pools: { smtp: { limit: 1 } } }), env),
+    };
+    await schedules.set("tick", { task: mail, cron: "0 15 * * *", input: { to: "a" } });
+    await declare("0 19 * * *");
+    expect((await schedules.list()).map(({ name }) => name)).toEqual(["schedule tick", "set-schedule tick"]);
+    await expect(schedules.pause("tick")).rejects.toMatchObject({ code: "AMBIGUOUS_ID" });
+    await expect(schedules.remove("schedule tick")).rejects.toMatchObject({ code: "DECLARED_SCHEDULE" });
+    await schedules.remove("set-schedule tick");
+    expect((await schedules.list()).map(({ name }) => name)).toEqual(["schedule tick"]);
+  });
+
+  test.each<[string, object, string]>([
+    ["an input that does not match", { task: mail, cron: "0 3 * * *", input: { to: 3 } }, "BAD_SCHEDULE"],
+    ["an unknown task", { task: "nobody", cron: "0 3 * * *" }, "BAD_SCHEDULE"],
+    ["times that are none", { task: mail, cron: "at noon", input: { to: "a" } }, "BAD_SCHEDULE"],
+    [
+      "an unknown field",
+      { task: mail, cron: "0 3 * * *", input: { to: "a" }, tiemzone: "UTC" },
+      "BAD_SCHEDULE",
+    ],
+    ["a function", { task: mail, cron: "0 3 * * *", input: () => ({ to: "a" }) }, "BAD_SCHEDULE"],
+    ["no object", 3 as never, "BAD_SCHEDULE"],
+    ["a tag that is none", { workflow: noted, cron: "0 3 * * *", tags: { "a=b": "c" } }, "BAD_TAG"],
+  ])("is refused with %s, and nothing is set", async (_, schedule, code) => {
+    const { schedules } = await setting();
+    await expect(schedules.set("nags", schedule as never)).rejects.toMatchObject({ code });
+    await expect(schedules.set("my nags", schedule as never)).rejects.toMatchObject({ code: "BAD_SCHEDULE" });
+    expect(await schedules.list()).toEqual([]);
+  });
+
+  test("needs an input of the type that its task takes", async () => {
+    const { schedules } = await setting();
+    // @ts-expect-error: the input is missing
+    await expect(schedules.set("nags", { task: mail, cron: "0 3 * * *" })).rejects.toThrow(
+      "received undefined",
+    );
+    // @ts-expect-error: the input has another type
+    expect(schedule({ id: "nags", task: mail, cron: "0 3 * * *", input: { to: 3 } })).toBeDefined();
+    expect(
+      schedule({ id: "nags", task: mail, cron: "0 3 * * *", input: ({ at }) => ({ to: `${at}` }) }),
+    ).toBeDefined();
+  });
 });

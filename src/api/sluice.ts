@@ -6,9 +6,11 @@ import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
+import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
+import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
@@ -44,9 +46,7 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
-import type { SubmitOptions } from "./new-run.ts";
 import { newRun } from "./new-run.ts";
-import type { EnqueueOptions } from "./new-task.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
@@ -57,6 +57,7 @@ import { Schedules } from "./schedules.ts";
 import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
+import { answersOf } from "./task-calls.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { neededApp, unknownTask } from "./unknown.ts";
@@ -334,7 +335,7 @@ export class Sluice implements AsyncDisposable {
     if (this.#life.isOver) throw closed();
     // Most programs only look or enqueue, so they should not load the code of a worker.
     const starting = import("./start-worker.ts").then(({ startWorker }) =>
-      startWorker(this.store, app, this.#env, settings),
+      startWorker(this.store, app, this.#env, settings, answersOf(this)),
     );
     // A starting worker may already hold claims, which a close must give back.
     this.#workers.add(starting);

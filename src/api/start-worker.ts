@@ -3,20 +3,24 @@ import { getHeapStatistics } from "node:v8";
 import type { App } from "../core/app/app.ts";
 import { isStoreGone, SluiceError } from "../core/error.ts";
 import { mostLoaded } from "../core/run/load.ts";
+import type { AppSchedule } from "../core/schedule/trigger.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
 import type { Service, StopOptions } from "../engine/service.ts";
 import { Services } from "../engine/services.ts";
 import { Tender } from "../engine/tending/tender.ts";
-import type { ToRun } from "../engine/triggers/decision.ts";
+import type { ToRun, ToTask } from "../engine/triggers/decision.ts";
 import { Triggers } from "../engine/triggers/triggers.ts";
 import { Worker } from "../engine/worker/worker.ts";
+import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import type { Env } from "../env/env.ts";
 import type { Store } from "../store/store.ts";
 import { stopOptions } from "./call-options.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
+import { newTask } from "./new-task.ts";
+import { taskOf } from "./part-of-app.ts";
 import { Pods } from "./pods.ts";
 import { executorOf } from "./worker-executor.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
@@ -35,12 +39,16 @@ export interface RunningWorker extends AsyncDisposable {
 /** Without its store, a worker waits only for aborted code to end, and no longer than this. */
 const GONE_GRACE_MS = 5_000;
 
-/** Starts a worker with all its services. They run until the worker is stopped. */
+/**
+ * Starts a worker with all its services. They run until the worker is stopped. `answer` is what the code of its
+ * tasks has as its client.
+ */
 export async function startWorker(
   store: Store,
   app: App,
   env: Env,
   settings: WorkerSettings,
+  answer?: AnswerCall,
 ): Promise<RunningWorker> {
   const checked = checkSettings(app, settings);
   const failed = (error: unknown): void => {
@@ -52,7 +60,7 @@ export async function startWorker(
   const occasion = settings.deploy ? "deploy" : "start";
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
-  const claims = new StoreClaims(store, checked.seat);
+  const claims = new StoreClaims(store, checked.seat, env);
   const coordinator = new Coordinator(store, env, {
     ...polling,
     startTimeoutMs: app.runs.startTimeoutMs,
@@ -64,6 +72,7 @@ export async function startWorker(
     graceMs: checked.graceMs,
     claimLeaseMs: app.claimLeaseMs,
     mostClaimed: checked.mostClaimed,
+    answer,
     stepsEnded: () => coordinator.wake(),
     watch: (event) => {
       settings.watch?.(event);
@@ -77,8 +86,8 @@ export async function startWorker(
     coordinator.lookAt(parkedOn);
   };
   const tender = new Tender(store, env, { ...polling, looked });
-  const toRun = toRunOf(app, env);
-  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, toRun });
+  const making = { toRun: toRunOf(app, env), toTask: toTaskOf(app, env), has: hasTargetOf(app) };
+  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...making });
   const hints = hearing(store, (hint) => {
     // A delayed unit may be due before the next poll.
     if (hint === "later") tender.wake();
@@ -131,3 +140,16 @@ function toRunOf(app: App, env: Env): ToRun {
     return newRun(app, workflow, input, { ...options, id: env.newId(), direct: false });
   };
 }
+
+/** The same for a task that a schedule enqueues. */
+const toTaskOf =
+  (app: App, env: Env): ToTask =>
+  (id, input, { key, priority }) => {
+    const options = { idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
+    return newTask(taskOf(app, id), input, options, env.newId(), app.pools);
+  };
+
+const hasTargetOf =
+  ({ tasks, workflows }: App) =>
+  ({ workflow, spec: { task } }: AppSchedule): boolean =>
+    task === undefined ? workflows.has(workflow ?? "") : tasks.has(task);

@@ -73,6 +73,8 @@ const TOPIC_OF: Readonly<Record<ChangeKind, Topic | null>> = {
   LaneRestored: "lane",
   // The gates that a lane waits for are not a change: a pass may write them at any time.
   LaneWaiting: null,
+  TriggerSet: "trigger",
+  TriggerRemoved: "trigger",
   TriggerPaused: "trigger",
   TriggerResumed: "trigger",
 };

@@ -2,6 +2,8 @@
  * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
  * branch on them. Errors that a task throws keep their own codes.
  */
+import { OF_PODS } from "./pod-error-code.ts";
+
 interface CodeMeaning {
   readonly means: string;
   readonly cure: string;
@@ -88,6 +90,10 @@ const REFUSED = {
     means: "The rank of a queue is not a whole number, or is out of range.",
     cure: "Give a whole number.",
   },
+  BAD_SCHEDULE: {
+    means: "A schedule that is set at run time breaks one or more rules.",
+    cure: "Fix every problem that the error lists.",
+  },
   BAD_SLOTS: {
     means: "A number of slots is not a whole number of at least 1.",
     cure: "Give a whole number.",
@@ -101,6 +107,10 @@ const REFUSED = {
   BAD_WORKFLOW: {
     means: "The graph of a workflow cannot run.",
     cure: "Change the step that the error names.",
+  },
+  DECLARED_SCHEDULE: {
+    means: "The schedule comes from an app, so it cannot be removed at run time.",
+    cure: "Remove it from the app and deploy, or pause it.",
   },
   GATE_IN_USE: {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
@@ -135,6 +145,11 @@ const REFUSED = {
   NO_CALLER_TRANSACTION: {
     means: "This store cannot enqueue inside the caller's transaction.",
     cure: "Use PostgreSQL, or enqueue after the commit with an idempotency key.",
+  },
+  NO_CLIENT: {
+    means:
+      "The code of a task has asked for the store of its worker, and there is no way to it, as in a pod.",
+    cure: "Return what is to be done, and let a later step do it.",
   },
   NO_ITEMS: {
     means: "The step is not a step over a list, or has not put its items in line yet.",
@@ -328,55 +343,6 @@ const OF_ENDING = {
   WORKER_STOPPED: {
     means: "The worker stopped before the task was done.",
     cure: "Nothing: the task goes back in line.",
-  },
-} as const satisfies Record<string, CodeMeaning>;
-
-/** Steps in pods. */
-const OF_PODS = {
-  INPUT_TOO_LARGE: {
-    means: "The input is too large to pass to a pod.",
-    cure: "Store the data elsewhere and pass a reference to it.",
-  },
-  KUBERNETES_AWAY: { means: "The Kubernetes API did not answer.", cure: "Nothing: the worker asks again." },
-  KUBERNETES_REFUSED: {
-    means: "The Kubernetes API refused a request.",
-    cure: "Read the cause. Check the rights of the worker's account.",
-  },
-  NO_CLUSTER: {
-    means: "No cluster can be reached with the given configuration.",
-    cure: "Check the kubeconfig.",
-  },
-  NO_KUBERNETES_CLIENT: {
-    means: "The package for Kubernetes is not installed.",
-    cure: "Install @kubernetes/client-node.",
-  },
-  NO_POD: { means: "The step runs in a pod, but has no image.", cure: "Name an image." },
-  NO_RESULT: {
-    means: "The pod succeeded, but the end of its log holds no result.",
-    cure: "Let the command of the pod run the step, or print the result line.",
-  },
-  POD_FAILED: { means: "The pod ended with an error.", cure: "Read its log." },
-  POD_LOST: {
-    means: "The pod is gone, and nobody knows how it ended.",
-    cure: "The option retry decides whether another attempt follows.",
-  },
-  POD_NAME_TAKEN: { means: "A pod with this name was created for something else.", cure: "Delete it." },
-  POD_NOT_STARTED: { means: "The pod did not start in time.", cure: "Check image, resources and quotas." },
-  POD_OUT_OF_MEMORY: {
-    means: "The pod used more memory than its limit allows.",
-    cure: "Raise its memory limit.",
-  },
-  POD_STOPPED: {
-    means: "The pod was told to stop.",
-    cure: "The option retry decides whether another attempt follows.",
-  },
-  RESULT_CUT_OFF: {
-    means: "The line with the result is cut off in the log.",
-    cure: "Return a smaller result.",
-  },
-  RESULT_LOST: {
-    means: "The log with the result could not be read.",
-    cure: "The option retry decides whether another attempt follows.",
   },
 } as const satisfies Record<string, CodeMeaning>;
 

@@ -98,6 +98,11 @@ const OF_GATES = {
 
 /** The subject is a schedule, a sensor or an automation. */
 const OF_TRIGGERS = {
+  TriggerSet: {
+    means: "It was created or changed at run time.",
+    data: { ...WHO, spec: "what it starts, and when" },
+  },
+  TriggerRemoved: { means: "It was removed at run time.", data: WHO },
   TriggerPaused: { means: "It was paused.", data: WHO },
   TriggerResumed: { means: "It was resumed.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;

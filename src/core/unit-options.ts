@@ -5,10 +5,11 @@
  */
 import type { RetryPolicy } from "./task/retry.ts";
 import { retryPolicy } from "./task/retry.ts";
+import type { StoredHandler } from "./task/stored-handler.ts";
 import type { PodSpec } from "./workflow/graph.ts";
 
 /** The options of a task, on its own or as a step. */
-interface OptionsOfTask {
+export interface OptionsOfTask {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
   /** The step that it is, if any. */
@@ -16,6 +17,8 @@ interface OptionsOfTask {
   /** Its code keeps a processor busy, so it runs in a pool of processes if there is one. */
   readonly cpu?: boolean;
   readonly pod?: PodSpec;
+  /** The task that handles its failure. */
+  readonly onFailure?: StoredHandler;
 }
 
 interface StepOf {
@@ -35,6 +38,7 @@ interface OptionsOfRun {
   readonly onStartTimeout?: "requeue" | "fail";
   /** True if the run is repeated from the start and takes over no results. Otherwise absent. */
   readonly fromNothing?: true;
+  readonly onFailure?: StoredHandler;
 }
 
 /** The options of either kind, for readers that do not know which kind they have. */

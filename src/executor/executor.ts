@@ -1,4 +1,6 @@
 /** The contract of every executor: whatever runs a task's body. */
+import type { ClientCall } from "../core/task/client-call.ts";
+import type { NextDue } from "../core/task/steering.ts";
 import type { PodSpec } from "../core/workflow/graph.ts";
 
 /** One attempt to run a task. */
@@ -25,6 +27,8 @@ export interface Job {
   readonly signal: AbortSignal;
   /** The executor calls this when the code starts. Until then the job is claimed but not running. */
   begins?(): void;
+  /** Asks the worker's store. Absent where there is no way to it. */
+  call?(call: ClientCall): Promise<unknown>;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
 }
@@ -46,6 +50,8 @@ export interface Failed {
   readonly ok: false;
   readonly error: StoredError;
   readonly retryable: boolean;
+  /** When the code wants its next attempt, if it says so. */
+  readonly next?: NextDue;
   /** The process that ran it died, so the attempt is lost rather than failed. */
   readonly crashed?: true;
   /**

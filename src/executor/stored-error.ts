@@ -45,9 +45,10 @@ function ledBy(thrown: object, depth: number): Pick<StoredError, "cause" | "erro
   };
 }
 
-function partOf(thrown: object, part: string): unknown {
+/** Code can throw anything, also null, and an object whose getters throw. */
+export function partOf(thrown: unknown, part: string): unknown {
   try {
-    return (thrown as Record<string, unknown>)[part];
+    return (thrown as Record<string, unknown> | null)?.[part];
   } catch {
     return undefined;
   }

@@ -111,6 +111,8 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
   triggers: {
     triggers: true,
     pauseTrigger: true,
+    setTrigger: true,
+    removeTrigger: true,
     takeTrigger: true,
     fire: true,
     lastSuccesses: true,

@@ -139,8 +139,19 @@ const RULES: Rules = {
     checkText("The name of a schedule, sensor or automation", name);
     by(who);
   },
+  setTrigger: (trigger, who) => {
+    checkTrigger(trigger);
+    by(who);
+  },
+  removeTrigger: (name, who) => {
+    checkText("The name of a schedule", name);
+    by(who);
+  },
   takeTrigger: ENGINE,
-  fire: ({ submit }) => submit.forEach(checkRun),
+  fire: ({ submit, enqueue = [] }) => {
+    submit.forEach(checkRun);
+    enqueue.forEach(checkUnit);
+  },
   lastSuccesses: ENGINE,
   activeRuns: ENGINE,
 

@@ -29,13 +29,12 @@ import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { swap } from "./query/swap.ts";
 import { tend } from "./query/tend.ts";
-import * as trigger from "./query/triggers.ts";
 import { wait } from "./query/wait.ts";
 import { repeated } from "./retry.ts";
 import { SharedWrite } from "./shared-write.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
-import { SqlDeclarations } from "./sql-declarations.ts";
+import { SqlTriggers } from "./sql-triggers.ts";
 import type * as S from "./store.ts";
 import { Turns } from "./turns.ts";
 
@@ -44,7 +43,7 @@ export type { SqlDatabase } from "./sql-database.ts";
 const KEYED_AT_ONCE = 3;
 const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
-export class SqlStore extends SqlDeclarations implements S.Store {
+export class SqlStore extends SqlTriggers implements S.Store {
   readonly #db: SqlDatabase;
   readonly #enqueues = new SharedWrite<S.NewTask, S.Enqueued>(
     (tasks) => this.#enqueue(tasks),
@@ -183,31 +182,6 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => deleteGate(key));
   }
 
-  triggers(): ReturnType<S.TriggerPort["triggers"]> {
-    return this.#db.read(() => trigger.triggers());
-  }
-
-  pauseTrigger(name: string, paused: boolean, by: string): Promise<{ was: boolean } | undefined> {
-    return this.#db.transact(() => trigger.pauseTrigger(name, paused, by));
-  }
-
-  takeTrigger(name: string, stamp: number, busyMs: number): Promise<number | undefined> {
-    return this.#db.transact(() => trigger.takeTrigger(name, stamp, busyMs));
-  }
-
-  /** The caller handles a lost answer: the stamp shows at its next look whether the decision was stored. */
-  fire(firing: S.Firing): Promise<S.Enqueued[] | undefined> {
-    return this.#db.transact(() => trigger.fire(firing));
-  }
-
-  lastSuccesses(workflows: readonly string[]): ReturnType<S.TriggerPort["lastSuccesses"]> {
-    return this.#db.read(() => trigger.lastSuccesses(workflows));
-  }
-
-  activeRuns(of: S.RunsOf): ReturnType<S.TriggerPort["activeRuns"]> {
-    return this.#db.read(() => trigger.activeRuns(of));
-  }
-
   /** The id is ours, so after a lost answer the session is renewed if it is there, and opened again if not. */
   openSession(opened: S.NewSession): Promise<void> {
     let isUnsure = false;
@@ -338,8 +312,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect, only));
   }
 
-  failRun(id: string, error: string): Promise<boolean> {
-    return this.#db.transact(() => handRun.failRun(id, error, this.#db.dialect));
+  failRun(id: string, error: string, handler?: S.NewTask): Promise<boolean> {
+    return this.#db.transact(() => handRun.failRun(id, error, this.#db.dialect, handler));
   }
 
   pauseRun(id: string, paused: boolean, by: string): Promise<boolean> {
@@ -350,8 +324,8 @@ export class SqlStore extends SqlDeclarations implements S.Store {
     return this.#db.transact(() => handRun.reprioritize(id, priority, by));
   }
 
-  failWaiting(id: string, error: string): Promise<boolean> {
-    return this.#db.transact(() => handRun.failWaiting(id, error, this.#db.dialect));
+  failWaiting(id: string, error: string, handler?: S.NewTask): Promise<boolean> {
+    return this.#db.transact(() => handRun.failWaiting(id, error, this.#db.dialect, handler));
   }
 
   timers(): ReturnType<S.Store["timers"]> {

@@ -7,7 +7,7 @@ const shop = openWorkshop();
 
 test("schedules list shows what starts runs by itself, when it is due next, and its last run", async () => {
   const text = await shop.table("schedules", "list");
-  expect(text).toMatch(/^ID +KIND +WORKFLOW +WHEN +NEXT +LAST RUN +NOTE\n/);
+  expect(text).toMatch(/^ID +KIND +STARTS +WHEN +NEXT +LAST RUN +NOTE\n/);
   expect(text).toMatch(/^yearly +schedule +plain +0 3 1 1 \* Europe\/Berlin +in \w+ +-$/m);
   expect(text).toMatch(/^follow +automation +plain +diamond succeeded +\S+ +-$/m);
   expect(await shop.data("schedules", "list")).toContainEqual(
@@ -63,5 +63,37 @@ test("schedules trigger makes a run now, as the schedule would", async () => {
     code: 1,
     stdout: "",
     stderr: expect.stringMatching(/^error UNKNOWN_SCHEDULE: schedule "zzz" is not part of this app\./),
+  });
+});
+
+test("schedules set creates and changes a schedule of a task, and remove takes it away", async () => {
+  const set = (...more: string[]) => shop.ends(["schedules", "set", "app.js", "nags", ...more]);
+  expect((await set("0 3 1 1 *", "--task", "quick", "--input", '{"n":1}', "--by", "ann")).stdout).toMatch(
+    /^schedule nags is set, next .*\. To remove it: npx sluice schedules remove nags\n$/,
+  );
+  expect(await shop.table("schedules", "list")).toMatch(
+    /^nags +schedule +quick +0 3 1 1 \* UTC .* set by ann$/m,
+  );
+  const { id } = await shop.data("schedules", "trigger", "app.js", "nags");
+  expect(await shop.sluice.ended(id)).toMatchObject({ name: "quick", state: "succeeded", input: { n: 1 } });
+  expect(
+    await shop.data("schedules", "set", "app.js", "nags", "0 4 1 1 *", "--workflow", "plain"),
+  ).toMatchObject({ id: "nags", created: false });
+  expect(await set("at noon", "--task", "nobody")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^error BAD_SCHEDULE: schedule "nags": task there is no task "nobody".*; cron /,
+    ),
+  });
+  expect(await set("0 3 * * *")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("either --task or --workflow"),
+  });
+  expect(await shop.table("schedules", "remove", "nags")).toBe(
+    "schedule nags is removed. What it has started stays.\n",
+  );
+  expect(await shop.ends(["schedules", "remove", "yearly"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error DECLARED_SCHEDULE: The schedule yearly comes from app /),
   });
 });

@@ -40,6 +40,15 @@ test("a step that fails says why, and the process ends with 1", async () => {
   });
 });
 
+test("what the code says of its next attempt crosses the border of the pod", async () => {
+  const [later, never] = await Promise.all([
+    end(Container.told({ task: "busy", input: '{"wait":"5m"}' })),
+    end(Container.told({ task: "busy", input: "{}" })),
+  ]);
+  expect(later.tail.ending).toMatchObject({ ok: false, retryable: true, next: { inMs: 300_000 } });
+  expect(never.tail.ending).toMatchObject({ ok: false, retryable: false, error: { message: "no use" } });
+});
+
 test("what nobody caught is told, too", async () => {
   const { code, tail } = await end(Container.told({ task: "breaks" }));
   expect(code).toBe(1);

@@ -30,6 +30,7 @@ export interface Argument {
   readonly fields?: readonly string[];
 }
 
+const DAILY = { task: "echo", cron: "0 3 * * *" };
 const LONG = "x".repeat(4_000);
 /** Refused as a name, an ID or a key, whatever it names. */
 export const NO_TEXT = ["a\0b", "a\ud800", "a\nb", LONG, "", 7, Number.NaN, null, {}, [], ["a"], Symbol("a")];
@@ -196,6 +197,8 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     pause: [text("nightly"), by],
     resume: [text("nightly"), by],
     trigger: [text("nightly"), by],
+    set: [text("nags"), value(DAILY, [3, null, "x", [], {}, { ...DAILY, unheard: 1 }]), by],
+    remove: [text("nightly"), by],
   },
 };
 

@@ -72,6 +72,8 @@ const lost = (world: World, now: number): View["lost"] =>
   claims(world)
     .filter(({ claim }) => isLost(world, now, claim))
     .sort((a, b) => (a.unit.id < b.unit.id ? -1 : 1))
-    .map(({ unit: { id, lane, attempt, losses, goodUntil, options }, claim: { epoch, held, isStarted } }) => {
-      return { id, epoch, lane: lane.id, started: held || isStarted, attempt, losses, goodUntil, options };
+    .map(({ unit: { id, lane, attempt, losses, goodUntil, options, input }, claim }) => {
+      const { epoch, held, isStarted } = claim;
+      const seen = { options, input: options.includes('"onFailure"') ? input : null };
+      return { id, epoch, lane: lane.id, started: held || isStarted, attempt, losses, goodUntil, ...seen };
     });

@@ -93,7 +93,13 @@ const passPort = (toy: Toy): PassPort => ({
       for (const one of scope.started) begin(world, now, one);
       const arriving = scope.intake ? [...world.arrivals] : [];
       const moves = decide(look(world, now, scope));
-      for (const one of moves.recover) recover(world, now, one);
+      const recovered = moves.recover.filter((one) => recover(world, now, one));
+      const failed = [...reports.filter(({ id }) => accepted.has(id)), ...recovered];
+      enqueue(
+        world,
+        now,
+        failed.flatMap(({ handler }) => handler ?? []),
+      );
       for (const id of moves.expire) {
         const unit = world.units.get(id);
         if (unit?.place === "waiting") end(world, now, unit, "expired", null);

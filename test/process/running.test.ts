@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/core/error.ts";
+import type { ClientCall } from "../../src/core/task/client-call.ts";
 import type { Failed } from "../../src/executor/executor.ts";
 import type { ProcessExecutor } from "../../src/executor/process/process-executor.ts";
 import type { ChildLine } from "../../src/executor/process/spawn.ts";
@@ -48,6 +49,33 @@ describe("an attempt in a child", () => {
     });
     expect(ending).toHaveProperty("error.stack", expect.stringContaining(entry));
     expect(ending).not.toHaveProperty("crashed");
+  });
+
+  test("that says when to try again, or that it is no use, is heard outside of its process", async () => {
+    expect(await executor.run(job("steer", "5m"))).toMatchObject({
+      retryable: true,
+      next: { inMs: 300_000 },
+    });
+    expect(await executor.run(job("steer"))).toMatchObject({
+      retryable: false,
+      error: { name: "TypeError", message: "no use" },
+    });
+  });
+
+  test("may ask for something, and each call gets its own answer", async () => {
+    const calls: unknown[] = [];
+    const call = async (asks: ClientCall) => {
+      calls.push(asks);
+      if (calls.length === 2) throw new SluiceError("UNKNOWN_TASK", "no such task");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return { id: "new", created: true };
+    };
+    const ending = await executor.run(job("asks", null, { call, step: { run: "r", name: "s" } }));
+    const told = { a: { id: "new", created: true }, b: "UNKNOWN_TASK", run: "r", step: "s" };
+    expect(ending).toEqual({ ok: true, result: JSON.stringify(told) });
+    const [first] = calls;
+    expect(first).toEqual({ verb: "enqueue", task: "echo", input: "1", options: { runAt: new Date(5) } });
+    expect(await executor.run(job("asks"))).toMatchObject({ ok: false, error: { code: "NO_CLIENT" } });
   });
 
   test("that says what JSON cannot say is told in words, and does not fail; its process goes on", async () => {

@@ -3,16 +3,16 @@
 import type { AppDefinition } from "../../src/core/app/definition.ts";
 import type { Success } from "../../src/core/schedule/automation.ts";
 import { schedule } from "../../src/core/schedule/definition.ts";
-import type { AppTrigger } from "../../src/core/schedule/trigger.ts";
+import type { AppSchedule, AppTrigger } from "../../src/core/schedule/trigger.ts";
 import { triggersOf } from "../../src/core/schedule/trigger.ts";
-import type { ToRun } from "../../src/engine/triggers/decision.ts";
+import type { ToRun, ToTask } from "../../src/engine/triggers/decision.ts";
 import { Triggers } from "../../src/engine/triggers/triggers.ts";
 import { laneOf } from "../../src/store/lane.ts";
 import type { MemoryStore } from "../../src/store/memory/index.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
 import type { NewRun } from "../../src/store/runs.ts";
 import { RUNS } from "../../src/store/runs.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { NewTask, Store } from "../../src/store/store.ts";
 import { FakeClock } from "../../src/testing/clock.ts";
 import { FakeEnv } from "../../src/testing/fake-env.ts";
 
@@ -61,11 +61,32 @@ export class World {
     };
   };
 
+  readonly toTask: ToTask = async (task, input, { key, priority }): Promise<NewTask> => {
+    const lane = laneOf("default", task, [{ gate: "queue:default", slots: 1 }]);
+    const times = { runAt: null, delayMs: null, goodUntil: null, goodForMs: null };
+    const text = JSON.stringify(input ?? null);
+    return {
+      id: this.env.newId(),
+      name: task,
+      priority: priority ?? 0,
+      lane,
+      input: text,
+      options: "{}",
+      key,
+      ...times,
+    };
+  };
+
+  /** The targets that this app has, for schedules set at run time. */
+  readonly has = ({ workflow, spec }: AppSchedule): boolean => (spec.task ?? workflow) !== "elsewhere";
+
   engine(parts: Parts, store: Store = this.store, toRun = this.toRun): Triggers {
     const app = triggersOf({ tasks: [], ...parts });
     this.declare([...app.schedules, ...app.sensors, ...app.automations]);
     const failed = (error: unknown): void => void this.errors.push(error);
-    return new Triggers(store, this.env, { app, owner: OWNER, toRun, pollMs: 1_000, jitterMs: 500, failed });
+    const { toTask, has } = this;
+    const polling = { pollMs: 1_000, jitterMs: 500, failed };
+    return new Triggers(store, this.env, { ...polling, app, owner: OWNER, toRun, toTask, has });
   }
 
   /** Declares like the start of a worker. The memory store is done before it returns. */

@@ -168,6 +168,7 @@ function problemsIn(definition: unknown): ConfigError {
 }
 
 const wrongTask = (more: object) => ({ tasks: [{ ...greet, ...more }] });
+const perInput = task({ id: "perInput", pools: () => ({}), run: () => {} });
 const wrongAsk = (pools: object) => ({
   ...wrongTask({ pools }),
   pools: { gpu: { limit: 2 }, tenant: { limit: 1, perValue: true } },
@@ -260,6 +261,19 @@ describe("a wrong configuration is refused, with exactly this problem:", () => {
     ["tasks.greet.pools.tenant=*", "has a limit per value", wrongAsk({ "tenant=*": 1 })],
     ["clusterCaps", "not a known field", { tasks: [], clusterCaps: 5 }],
     ["queues.a.maxConcurency", "not a known field", { tasks: [], queues: { a: { maxConcurency: 5 } } }],
+    ["tasks.greet.retry.when", "must be a function, but is true", wrongTask({ retry: { when: true } })],
+    ["tasks.greet.onFailure", "must be a task, but is", wrongTask({ onFailure: "tell" })],
+    [
+      "tasks.greet.onFailure",
+      'no task "tell"',
+      wrongTask({ onFailure: task({ id: "tell", run: () => {} }) }),
+    ],
+    [
+      "tasks.greet.onFailure",
+      'is another task than the one with the id "greet"',
+      wrongTask({ onFailure: task({ id: "greet", run: () => {} }) }),
+    ],
+    ["tasks.greet.onFailure", "are a function", { tasks: [{ ...greet, onFailure: perInput }, perInput] }],
     ["tasks.greet.retry.tries", "not a known field", wrongTask({ retry: { tries: 5 } })],
   ])("%s … %s", (field, rule, definition) => {
     const { problems } = problemsIn(definition);

@@ -1,6 +1,6 @@
 /**
  * `checkApp` checks a whole app before anything starts and reports all problems at once. The rules are in
- * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
+ * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, handlers.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
  * each.ts and triggers.ts. Their shared parts are in rule.ts and fields.ts.
  */
 import { ConfigError } from "../error.ts";

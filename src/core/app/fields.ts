@@ -51,6 +51,7 @@ export const RETRY_FIELDS: Fields<RetryOptions> = {
   delay: true,
   maxDelay: true,
   jitter: true,
+  when: true,
 };
 
 export const TASK_FIELDS: Fields<AnyTask> = {
@@ -63,6 +64,7 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   timeout: true,
   goodUntil: true,
   cpu: true,
+  onFailure: true,
   run: true,
 };
 
@@ -76,6 +78,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   executor: true,
   mutexes: true,
   pools: true,
+  onFailure: true,
   steps: true,
 };
 
@@ -131,6 +134,7 @@ export const RESOURCE_FIELDS: Fields<PodResources> = { requests: true, limits: t
 export const SCHEDULE_FIELDS: Fields<ScheduleDefinition> = {
   id: true,
   workflow: true,
+  task: true,
   cron: true,
   timezone: true,
   input: true,

@@ -48,6 +48,12 @@ function* optionProblems(field: string, { options, each }: PlannedStep, definiti
     "Set it to a whole number; higher goes first",
   );
   yield* retryProblems(`${field}.retry`, options.retry);
+  if (isRecord(options.retry) && "when" in options.retry)
+    yield {
+      field: `${field}.retry.when`,
+      rule: "must be set on the task, because it runs where the task's code runs",
+      cure: "Write it in the retry of the task; the step's own retry keeps it",
+    };
   yield* mustBeDuration(`${field}.timeout`, options.timeout);
   yield* mutexProblems(`${field}.mutexes`, options.mutexes);
   yield* mustBeBoolean(`${field}.mayFail`, options.mayFail, "Write true if the run may continue without it");

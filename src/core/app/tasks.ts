@@ -3,6 +3,7 @@
 import { RETRY_DEFAULTS } from "../task/retry.ts";
 import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RETRY_FIELDS, TASK_FIELDS } from "./fields.ts";
+import { handlerProblems } from "./handlers.ts";
 import { askProblems } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";
 import type { Problems } from "./rule.ts";
@@ -71,7 +72,9 @@ function* oneTask(
   yield* mustBeDuration(`${name}.timeout`, task.timeout);
   yield* mustBeDuration(`${name}.goodUntil`, task.goodUntil);
   yield* retryProblems(`${name}.retry`, task.retry);
+  yield* whenProblems(`${name}.retry.when`, task.retry);
   yield* mustBeBoolean(`${name}.cpu`, task.cpu, "Write true for a task that keeps a CPU busy");
+  yield* handlerProblems(`${name}.onFailure`, task.onFailure, definition);
   yield* codeProblems(name, task);
 }
 
@@ -98,6 +101,15 @@ export function* retryProblems(name: string, retry: unknown): Problems {
       rule: `${shown(retry.maxDelay)} is shorter than the delay, ${shown(retry.delay ?? RETRY_DEFAULTS.delay)}`,
       cure: "Set it to the delay or more",
     };
+}
+
+function* whenProblems(field: string, retry: unknown): Problems {
+  if (!isRecord(retry) || retry.when === undefined || typeof retry.when === "function") return;
+  yield {
+    field,
+    rule: `must be a function, but is ${shown(retry.when)}`,
+    cure: "Write it like when: (error) => error instanceof Busy",
+  };
 }
 
 function* codeProblems(name: string, { run, input }: Readonly<Record<string, unknown>>): Problems {

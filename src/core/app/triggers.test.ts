@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { automation, newer, schedule, sensor, succeeded } from "../schedule/definition.ts";
 import { triggersOf } from "../schedule/trigger.ts";
 import type { AppDefinition } from "./definition.ts";
@@ -36,6 +37,42 @@ describe("schedules, sensors and automations", () => {
     expect(every("0ms")).toEqual(["sensors.inbox.every: must be longer than 0ms"]);
     expect(every("9ms")).toEqual(["sensors.inbox.every: 9ms is too short: it must be at least 10ms"]);
     expect(every("10ms")).toEqual([]);
+  });
+
+  test("start a task or a workflow of the app, with an input that it takes", () => {
+    const input = z.object({ to: z.string() });
+    const tasks = [
+      { id: "mail", input },
+      { id: "slow", input: z.string().refine(async () => true) },
+    ];
+    const of = (schedule: object) =>
+      problems({
+        tasks,
+        workflows: [{ id: "a", input }],
+        schedules: [{ id: "n", cron: "0 3 * * *", ...schedule }],
+      });
+    expect(of({ task: "mail", input: { to: "a" } })).toEqual([]);
+    expect(of({ task: { id: "mail" }, input: () => ({}) })).toEqual([]);
+    expect(of({ workflow: "a", input: { to: "a" } })).toEqual([]);
+    // A schema that answers later is asked when the schedule fires.
+    expect(of({ task: "slow", input: 3n })).toEqual([
+      expect.stringContaining("schedules.n.input: input: a BigInt"),
+    ]);
+    expect(of({ task: "mail", input: { to: 3 } })).toEqual([
+      expect.stringMatching(/^schedules\.n\.input: does not match the schema of "mail": to: /),
+    ]);
+    expect(of({ workflow: "a" })).toEqual([
+      expect.stringContaining('does not match the schema of "a": input: '),
+    ]);
+    expect(of({ task: "mial", input: 1 })).toEqual([
+      'schedules.n.task: there is no task "mial" (known: mail, slow; did you mean "mail"?)',
+    ]);
+    expect(of({ task: 3 })).toEqual(["schedules.n.task: must be a task or its id, but is 3"]);
+    expect(of({})).toEqual(["schedules.n.workflow: must be a workflow or its id, but is undefined"]);
+    expect(of({ task: "mail", workflow: "a", input: { to: "a" }, tags: { a: "b" } })).toEqual([
+      "schedules.n: names a task and a workflow",
+      "schedules.n.tags: are for runs, and a task has none",
+    ]);
   });
 
   test("must be lists of them", () => {

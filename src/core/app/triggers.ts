@@ -8,7 +8,6 @@ import { nextFire } from "../schedule/next-fire.ts";
 import { isZone } from "../schedule/zone.ts";
 import type { AppDefinition } from "./definition.ts";
 import { AUTOMATION_FIELDS, mustKnowFields, SCHEDULE_FIELDS, SENSOR_FIELDS } from "./fields.ts";
-import { unknownAmong } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import {
   entriesOf,
@@ -21,26 +20,21 @@ import {
   mustBeWhole,
   shown,
 } from "./rule.ts";
+import { mustBePart, partsIn, targetProblems } from "./schedule-target.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
 export function* triggerProblems(definition: AppDefinition): Problems {
   const workflows = workflowsOf(definition);
   for (const [field, schedule] of yield* entries("schedules", definition.schedules))
-    yield* oneSchedule(field, schedule, workflows);
+    yield* oneSchedule(field, schedule, definition);
   for (const [field, sensor] of yield* entries("sensors", definition.sensors))
     yield* oneSensor(field, sensor, workflows);
   for (const [field, automation] of yield* entries("automations", definition.automations))
     yield* oneAutomation(field, automation, workflows);
 }
 
-const workflowsOf = (definition: AppDefinition): string[] => {
-  const { workflows } = definition as { readonly workflows?: unknown };
-  const list: unknown[] = Array.isArray(workflows) ? workflows : [];
-  return list.flatMap((workflow) =>
-    isRecord(workflow) && typeof workflow.id === "string" ? workflow.id : [],
-  );
-};
+const workflowsOf = ({ workflows }: AppDefinition): string[] => partsIn(workflows).map(({ id }) => id);
 
 const MAKERS = { schedules: "schedule", sensors: "sensor", automations: "automation" } as const;
 
@@ -80,9 +74,9 @@ function* entries(
   return found;
 }
 
-function* oneSchedule(field: string, schedule: Entry, workflows: readonly string[]): Problems {
+export function* oneSchedule(field: string, schedule: Entry, definition: AppDefinition): Problems {
   yield* mustKnowFields(`${field}.`, schedule, SCHEDULE_FIELDS);
-  yield* mustBeWorkflow(`${field}.workflow`, schedule.workflow, workflows);
+  yield* targetProblems(field, schedule, definition);
   const zone = schedule.timezone ?? "UTC";
   const knowsZone = typeof zone === "string" && isZone(zone);
   if (!knowsZone)
@@ -99,7 +93,8 @@ function* oneSchedule(field: string, schedule: Entry, workflows: readonly string
 
 function* oneSensor(field: string, sensor: Entry, workflows: readonly string[]): Problems {
   yield* mustKnowFields(`${field}.`, sensor, SENSOR_FIELDS);
-  if (sensor.workflow !== undefined) yield* mustBeWorkflow(`${field}.workflow`, sensor.workflow, workflows);
+  if (sensor.workflow !== undefined)
+    yield* mustBePart("workflow", `${field}.workflow`, sensor.workflow, workflows);
   yield* mustBeBeat(`${field}.every`, sensor.every ?? null);
   yield* mustBeDuration(`${field}.timeout`, sensor.timeout);
   if (typeof sensor.run !== "function")
@@ -113,7 +108,7 @@ function* oneSensor(field: string, sensor: Entry, workflows: readonly string[]):
 
 function* oneAutomation(field: string, automation: Entry, workflows: readonly string[]): Problems {
   yield* mustKnowFields(`${field}.`, automation, AUTOMATION_FIELDS);
-  yield* mustBeWorkflow(`${field}.workflow`, automation.workflow, workflows);
+  yield* mustBePart("workflow", `${field}.workflow`, automation.workflow, workflows);
   const when = automation.when as AutomationCondition | undefined;
   if (!isRecord(when) || !["succeeded", "newer"].includes(when.kind) || !Array.isArray(when.of)) {
     const rule = `must be a condition, but is ${shown(when)}`;
@@ -122,7 +117,7 @@ function* oneAutomation(field: string, automation: Entry, workflows: readonly st
   }
   if (when.of.length === 0)
     yield { field: `${field}.when`, rule: `${when.kind}() names no workflow`, cure: "Name at least one" };
-  for (const name of when.of) yield* mustBeWorkflow(`${field}.when`, name, workflows);
+  for (const name of when.of) yield* mustBePart("workflow", `${field}.when`, name, workflows);
   const own = workflowId(automation.workflow as WorkflowRef);
   if (when.of.includes(own))
     yield {
@@ -131,22 +126,6 @@ function* oneAutomation(field: string, automation: Entry, workflows: readonly st
       cure: "Name other workflows",
     };
   yield* submissionProblems(field, automation);
-}
-
-function* mustBeWorkflow(field: string, ref: unknown, workflows: readonly string[]): Problems {
-  const id = workflowId(ref as WorkflowRef);
-  if (workflows.includes(id)) return;
-  yield typeof id === "string"
-    ? {
-        field,
-        rule: `there is no workflow "${id}"${unknownAmong(id, workflows)}`,
-        cure: `Name a workflow of this app, or add "${id}" to workflows`,
-      }
-    : {
-        field,
-        rule: `must be a workflow or its id, but is ${shown(ref)}`,
-        cure: "Name a workflow of this app",
-      };
 }
 
 function* mustBeCron(field: string, text: unknown, zone: string): Problems {

@@ -190,6 +190,7 @@ describe("a wrong step is refused, with exactly this problem:", () => {
     ["workflows.w.steps.a.priority", "but is 0.5", wrongStep({ priority: 0.5 })],
     ["workflows.w.steps.a.retry", "must be an object", wrongStep({ retry: 3 })],
     ["workflows.w.steps.a.retry.attempts", "but is 0", wrongStep({ retry: { attempts: 0 } })],
+    ["workflows.w.steps.a.retry.when", "must be set on the task", wrongStep({ retry: { when: () => true } })],
     ["workflows.w.steps.a.timeout", "longer than 0ms", wrongStep({ timeout: "0s" })],
     ["workflows.w.steps.a.mayFail", "true or false", wrongStep({ mayFail: 1 })],
     ["workflows.w.steps.a.executor", "must be an executor", wrongStep({ executor: {} })],

@@ -5,6 +5,7 @@ import { shapeProblems } from "../workflow/problems.ts";
 import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { mustKnowFields, WORKFLOW_FIELDS } from "./fields.ts";
+import { handlerProblems } from "./handlers.ts";
 import { askProblems } from "./pools.ts";
 import type { Problems } from "./rule.ts";
 import {
@@ -83,6 +84,7 @@ function* oneWorkflow(
       cure: "Write them like { database: 2 }",
     };
   yield* askProblems(`${name}.pools`, workflow.pools, pools, "run");
+  yield* handlerProblems(`${name}.onFailure`, workflow.onFailure, definition);
   if (isRecord(plan)) yield* planProblems(name, { plan, ...workflow } as unknown as AnyWorkflow, definition);
   else
     yield {

@@ -50,7 +50,7 @@ export type Because =
   | { readonly kind: "condition" }
   | { readonly kind: "failFast"; readonly step: string };
 
-type Finish =
+export type Finish =
   | { readonly state: "succeeded"; readonly result: Json }
   | { readonly state: "failed"; readonly steps: readonly string[] };
 

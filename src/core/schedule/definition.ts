@@ -2,6 +2,7 @@
  * Triggers as their author writes them: a schedule starts runs by the clock, a sensor by polling the outside
  * world, an automation after other workflows. core/app checks them and fills in the defaults.
  */
+import type { AnyTask, InputOf } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { AutomationCondition } from "./automation.ts";
 import type { CatchUp } from "./due.ts";
@@ -19,9 +20,19 @@ interface Submission {
   readonly priority?: number;
 }
 
-export interface ScheduleDefinition extends Submission {
+/** A task, or its ID. */
+type TaskRef = string | { readonly id: string };
+
+/** It starts runs of a workflow, or enqueues a task: it names one of the two. */
+export interface ScheduleDefinition extends ScheduleTimes {
+  readonly workflow?: WorkflowRef;
+  readonly task?: TaskRef;
+  /** The input, or a function that makes it from the fire time. It is checked when the app is loaded. */
+  readonly input?: unknown;
+}
+
+export interface ScheduleTimes extends Submission {
   readonly id: string;
-  readonly workflow: WorkflowRef;
   /**
    * "0 3 * * *": minute, hour, day of month, month, day of week. An optional sixth field in front is for
    * seconds.
@@ -29,8 +40,6 @@ export interface ScheduleDefinition extends Submission {
   readonly cron: string;
   /** For example "Europe/Berlin". The default is "UTC". */
   readonly timezone?: string;
-  /** The run's input, or a function that makes it from the fire time. */
-  readonly input?: unknown;
   /** What happens to fire times that were missed because no worker was running. The default is "last". */
   readonly catchUp?: CatchUp;
   /** What happens at a fire time while an earlier run is not over. The default is "allow". */
@@ -88,6 +97,17 @@ export interface AutomationDefinition extends Submission {
   readonly paused?: boolean;
 }
 
+/** A task that takes no input needs none. */
+export type InputFor<Input> = undefined extends Input
+  ? { readonly input?: Input | ((fire: Fire) => Input) }
+  : { readonly input: Input | ((fire: Fire) => Input) };
+
+/** Enqueues a task. The input is that of the task, and a task has no tags. */
+export function schedule<Task extends AnyTask>(
+  definition: Omit<ScheduleTimes, "tags"> & { readonly task: Task } & InputFor<InputOf<Task>>,
+): ScheduleDefinition;
+/** Starts runs of a workflow, or enqueues a task that is named by its ID. */
+export function schedule(definition: ScheduleDefinition & { readonly task?: string }): ScheduleDefinition;
 export function schedule(definition: ScheduleDefinition): ScheduleDefinition {
   return Object.freeze({ ...definition });
 }
@@ -113,6 +133,7 @@ export function newer(...workflows: readonly WorkflowRef[]): AutomationCondition
   return Object.freeze({ kind: "newer", of: Object.freeze(workflows.map(workflowId)) });
 }
 
+/** The ID of a workflow or a task. */
 export function workflowId(ref: WorkflowRef): string {
   return typeof ref === "string" ? ref : ref?.id;
 }

@@ -33,6 +33,8 @@ export interface ScheduleSpec {
   readonly timezone: string;
   readonly catchUp: CatchUp;
   readonly overlap: Overlap;
+  /** The task that it enqueues. If absent, it starts runs of its workflow. */
+  readonly task?: string;
 }
 
 export interface SensorSpec {
@@ -56,7 +58,8 @@ interface Trigger<Kind extends TriggerKind, Spec> {
 }
 
 export interface AppSchedule extends Trigger<"schedule", ScheduleSpec> {
-  readonly workflow: string;
+  /** Null if it enqueues the task of its spec. */
+  readonly workflow: string | null;
   /** A value, or a function of the fire time. */
   readonly input: unknown;
 }
@@ -90,12 +93,13 @@ export function triggersOf({ schedules, sensors, automations }: AppDefinition): 
 }
 
 function scheduleOf(definition: ScheduleDefinition): AppSchedule {
-  const { id, workflow, cron, timezone, catchUp, overlap, input } = definition;
+  const { id, workflow, task, cron, timezone, catchUp, overlap, input } = definition;
   return Object.freeze({
     ...trigger("schedule", id, definition),
-    workflow: workflowId(workflow),
+    workflow: workflow === undefined ? null : workflowId(workflow),
     input,
     spec: {
+      ...(task === undefined ? {} : { task: workflowId(task) }),
       cron,
       timezone: timezone ?? TRIGGER_DEFAULTS.timezone,
       catchUp: catchUp ?? TRIGGER_DEFAULTS.catchUp,

@@ -1,6 +1,11 @@
 /** A task as its author writes it. It is checked together with its app. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../time.ts";
+import type { Carrying } from "../workflow/carried.ts";
+import type { SubmitOptions } from "../workflow/submit-options.ts";
+import type { OncePerTask, OwnRun } from "./client-call.ts";
+import type { EnqueueOptions } from "./enqueue-options.ts";
+import type { Failure } from "./failure.ts";
 import type { RetryOptions } from "./retry.ts";
 
 declare global {
@@ -23,8 +28,31 @@ export interface TaskContext {
   readonly fence: number;
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /** The run that this task is a step of, and the name of the step. Undefined outside of runs. */
+  readonly run?: string | undefined;
+  readonly step?: string | undefined;
+  /** Reaches the store of the worker, also from a child process, but not from a pod. */
+  readonly client: TaskClient;
   progress(value: unknown): void;
   log(message: string, data?: unknown): void;
+}
+
+/** The verbs of a task's own client. They are refused once its signal is aborted. */
+export interface TaskClient {
+  /** Puts a task of the same app in line. */
+  enqueue<Task extends AnyTask>(
+    task: Task | string,
+    input: InputOf<Task>,
+    options?: EnqueueOptions & OncePerTask,
+  ): Promise<{ id: string; created: boolean }>;
+  /** Puts a run of a workflow of the same app in line. */
+  submit<Input>(
+    workflow: (Carrying<Input, unknown> & { readonly id: string }) | string,
+    input: Input,
+    options?: SubmitOptions & OncePerTask,
+  ): Promise<{ id: string; created: boolean }>;
+  /** The run that this task is a step of. */
+  run(): Promise<OwnRun | undefined>;
 }
 
 /** Slots by pool. A pool with a limit per value is named like "tenant=acme". */
@@ -46,8 +74,16 @@ export interface TaskDefinition<Input, Output, Parsed = Input> {
   readonly goodUntil?: Duration;
   /** CPU-bound. As a step of a run it gets a process of its own, if the executor has processes. */
   readonly cpu?: boolean;
+  /**
+   * A task of the same app. It is put in line with what failed, in the transaction that records the failure.
+   */
+  readonly onFailure?: FailureHandler;
   run(input: Parsed, context: TaskContext): Promise<Output> | Output;
 }
+
+/** A task that handles failures. */
+// biome-ignore lint/suspicious/noExplicitAny: what its schema makes of a failure is its own affair.
+export type FailureHandler = TaskDefinition<Failure<any>, unknown, any>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of tasks has no common input; each is checked by its own schema.
 export type AnyTask = TaskDefinition<any, any, any>;

@@ -54,10 +54,18 @@ describe("a failed attempt", () => {
 
   it("is due at once if its code has not failed, and is bound by the attempts and the deadline all the same", () => {
     const ended = (attempt: number, goodUntil?: number) =>
-      nextAttempt({ policy: retryPolicy({}), attempt, now: NOW, random: 0.5, goodUntil, atOnce: true });
+      nextAttempt({ policy: retryPolicy({}), attempt, now: NOW, random: 0.5, goodUntil, due: { inMs: 0 } });
     expect(ended(2)).toEqual({ retry: true, at: NOW });
     expect(ended(3)).toEqual({ retry: false, because: "attempts" });
     expect(ended(1, NOW)).toEqual({ retry: false, because: "deadline" });
+  });
+
+  it("is due when its code says, and never in the past", () => {
+    const asked = (due: { inMs: number } | { at: number }) =>
+      nextAttempt({ policy: retryPolicy({ jitter: 1 }), attempt: 1, now: NOW, random: 0.1, due });
+    expect(asked({ inMs: 600_000 })).toEqual({ retry: true, at: NOW + 600_000 });
+    expect(asked({ at: NOW + 5 })).toEqual({ retry: true, at: NOW + 5 });
+    expect(asked({ at: NOW - 5 })).toEqual({ retry: true, at: NOW });
   });
 
   it("waits the same each time when the backoff is fixed", () => {

@@ -5,6 +5,7 @@
  */
 import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
+import type { NextDue } from "./steering.ts";
 
 /** As users write it. */
 export interface RetryOptions {
@@ -19,7 +20,15 @@ export interface RetryOptions {
    * together.
    */
   readonly jitter?: number;
+  /**
+   * Asked about an error that the code has thrown, where the code runs. If it answers false, the task fails
+   * at once. It is not asked about a timeout or a lost process.
+   */
+  readonly when?: (error: unknown) => boolean | Promise<boolean>;
 }
+
+/** A step may replace the policy of its task, but not its code. */
+export type RetryOverrides = Omit<RetryOptions, "when">;
 
 type Backoff = "fixed" | "exponential";
 
@@ -37,7 +46,7 @@ export const RETRY_DEFAULTS = {
   delay: "1s",
   maxDelay: "5m",
   jitter: 0.25,
-} as const satisfies Required<RetryOptions>;
+} as const satisfies Required<RetryOverrides>;
 
 /**
  * A unit that lost its holder this often is not retried automatically, because it may be what kills its
@@ -46,7 +55,7 @@ export const RETRY_DEFAULTS = {
 const LOSSES_TO_QUARANTINE = 3;
 
 /** Without options nothing is retried. With any option, the others have their defaults. */
-export function retryPolicy(options: RetryOptions | undefined): RetryPolicy {
+export function retryPolicy(options: RetryOverrides | undefined): RetryPolicy {
   const delayMs = parseDuration(options?.delay ?? RETRY_DEFAULTS.delay);
   return {
     attempts: options ? (options.attempts ?? RETRY_DEFAULTS.attempts) : 1,
@@ -67,8 +76,8 @@ interface Failure {
   readonly goodUntil?: number | null | undefined;
   /** From [0, 1). */
   readonly random: number;
-  /** True if nothing has to rest before the next attempt, because its code has not failed. */
-  readonly atOnce?: boolean;
+  /** When the next attempt is due, if the policy does not decide that. */
+  readonly due?: NextDue | undefined;
 }
 
 type NextAttempt =
@@ -76,9 +85,9 @@ type NextAttempt =
   | { readonly retry: false; readonly because: "attempts" | "deadline" };
 
 /** A retry that would be due at or after `goodUntil` is not scheduled. */
-export function nextAttempt({ policy, attempt, now, goodUntil, random, atOnce }: Failure): NextAttempt {
+export function nextAttempt({ policy, attempt, now, goodUntil, random, due }: Failure): NextAttempt {
   if (attempt >= policy.attempts) return { retry: false, because: "attempts" };
-  const at = atOnce ? now : now + delayBefore(attempt + 1, policy, random);
+  const at = due ? instantOf(due, now) : now + delayBefore(attempt + 1, policy, random);
   return isOver(goodUntil, at) ? { retry: false, because: "deadline" } : { retry: true, at };
 }
 
@@ -100,6 +109,9 @@ export function afterLoss({ policy, attempt, losses, started = true, now, goodUn
   if (attempt >= policy.attempts) return { to: "failed" };
   return isOver(goodUntil, now) ? { to: "expired" } : { to: "retry", at: now };
 }
+
+const instantOf = (due: NextDue, now: number): number =>
+  "at" in due ? Math.max(now, due.at) : now + due.inMs;
 
 function delayBefore(attempt: number, policy: RetryPolicy, random: number): number {
   const spread = 1 + policy.jitter * (2 * random - 1);

@@ -3,9 +3,10 @@
  * and the result is kept as a plan. The app check decides whether the plan is valid within the app.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { PoolAsks } from "../task/definition.ts";
+import type { FailureHandler, PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import { Build } from "./build.ts";
+import type { Carrying } from "./carried.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepHandle } from "./handle.ts";
 import type { Reference } from "./reference.ts";
@@ -29,15 +30,16 @@ export interface WorkflowOptions {
   /** Held by the run from its start to its end, like `pools`. */
   readonly mutexes?: readonly string[];
   readonly pools?: PoolAsks;
+  /**
+   * A task of the same app. It is put in line with what failed, in the transaction in which a run fails.
+   */
+  readonly onFailure?: FailureHandler;
 }
 
-declare const carries: unique symbol;
-
 /** `Input` is the input of a run, `Output` its result. */
-export interface WorkflowDefinition<Input, Output> extends WorkflowOptions {
+export interface WorkflowDefinition<Input, Output> extends WorkflowOptions, Carrying<Input, Output> {
   readonly input?: StandardSchemaV1<Input, unknown>;
   readonly plan: StepPlan;
-  readonly [carries]?: { readonly input: Input; readonly output: Output };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workflows has no common input; each is checked by its own schema.

@@ -3,6 +3,7 @@
  * and any process that has the store can move a run on, whatever code it was built with.
  */
 import type { RetryPolicy } from "../task/retry.ts";
+import type { StoredHandler } from "../task/stored-handler.ts";
 import type { Condition } from "./condition.ts";
 import type { Template } from "./template.ts";
 
@@ -76,6 +77,8 @@ export interface GraphStep {
   readonly gate: RunGateName;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
+  /** The task that handles the failure of each of its units. */
+  readonly onFailure?: StoredHandler;
   /** Its failure does not fail the run. */
   readonly mayFail: boolean;
   /** How its pods are made. Only for steps at the gate "pods". */

@@ -8,6 +8,7 @@ import { asksFor } from "../gate/asks.ts";
 import type { Ask } from "../gate/gate.ts";
 import { runsKey, tagKey } from "../gate/key.ts";
 import type { AnyTask } from "../task/definition.ts";
+import { storedHandler } from "../task/handler.ts";
 import { retryPolicy } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
@@ -53,6 +54,7 @@ function called(
   { name, input, each, needs, when, options }: PlannedStep,
   task: AnyTask,
 ): Omit<GraphStep, "gate" | "pod"> {
+  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
   const pools = options.pools ?? (typeof task.pools === "function" ? {} : task.pools);
   return {
     name,
@@ -66,6 +68,7 @@ function called(
     asks: asksFor({ pools, mutexes: options.mutexes }).map(({ gate, slots }) => [gate, slots]),
     retry: retryPolicy(options.retry ?? task.retry),
     timeoutMs: millis(options.timeout ?? task.timeout),
+    ...(handler ? { onFailure: handler } : {}),
     mayFail: options.mayFail ?? false,
   };
 }

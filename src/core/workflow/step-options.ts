@@ -1,6 +1,6 @@
 /** The options of a step, next to its input. */
 import type { PoolAsks } from "../task/definition.ts";
-import type { RetryOptions } from "../task/retry.ts";
+import type { RetryOverrides } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepEnding, StepEndings } from "./handle.ts";
@@ -18,7 +18,8 @@ export interface StepOverrides {
   readonly priority?: number;
   /** Replaces the task's pools. */
   readonly pools?: PoolAsks;
-  readonly retry?: RetryOptions;
+  /** Replaces the task's `retry`, except for its `when`. */
+  readonly retry?: RetryOverrides;
   readonly timeout?: Duration;
   readonly mutexes?: readonly string[];
   /** Its failure does not fail the run. */

@@ -259,6 +259,7 @@ test("claims of those who are gone are recovered in the same breath, and there i
     losses: 0,
     goodUntil: null,
     options: "{}",
+    input: null,
   };
   const decision = decided({ lost: [lost] });
   expect(decision.moves.recover).toEqual([{ id: "a", epoch: 3, to: "waiting", body: null }]);

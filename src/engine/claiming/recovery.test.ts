@@ -16,6 +16,7 @@ const lost = (more: Partial<LostRow> = {}): LostRow => ({
   losses: 0,
   goodUntil: null,
   options: RETRIED,
+  input: null,
   ...more,
 });
 

@@ -7,7 +7,18 @@ import type { Culprit } from "../../store/culprits.ts";
 import { culprits } from "../../store/culprits.ts";
 import { DataError, isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
-import type { AsideRow, Finished, LostRow, Moves, Passed, Scope, Store, View } from "../../store/store.ts";
+import type {
+  AsideRow,
+  Ended,
+  Finished,
+  LostRow,
+  Moves,
+  Passed,
+  Scope,
+  Store,
+  View,
+} from "../../store/store.ts";
+import { withHandler } from "./handler.ts";
 
 /**
  * If this many lanes fail and none succeeds, they are not to blame. The cause is something that they have in
@@ -53,7 +64,7 @@ interface Reported {
 }
 
 /** Reports in parts. A report that cannot be stored is replaced by a failure. */
-export async function reportCarefully(store: Store, scope: Scope): Promise<Reported> {
+export async function reportCarefully(store: Store, scope: Scope, newId: () => string): Promise<Reported> {
   const accepted = new Set<string>();
   const pass = async (finished: readonly Finished[]): Promise<Passed> => {
     const passed = await store.pass({ ...bare(scope), finished }, () => NOTHING);
@@ -63,20 +74,31 @@ export async function reportCarefully(store: Store, scope: Scope): Promise<Repor
   const bad = await culprits(scope.finished, pass);
   const spoiled: Reported["spoiled"][number][] = [];
   for (const { one, error } of bad) {
-    const kept = await pass([unstorable(one, error)]).then(
-      () => true,
-      (failure: unknown) => {
-        if (!isDataError(failure)) throw failure;
-        return false;
-      },
-    );
+    const instead = unstorable(one, error);
+    const unit = await store.task(one.id);
+    const told = unit ? withHandler(instead, unit, newId) : instead;
+    // What its handler would be told may be the very thing that cannot be stored.
+    const kept = (await isTaken(pass, told)) || (await isTaken(pass, instead));
     spoiled.push({ report: one, error, kept });
   }
   return { accepted, spoiled };
 }
 
+async function isTaken(
+  pass: (finished: readonly Finished[]) => Promise<Passed>,
+  report: Finished,
+): Promise<boolean> {
+  try {
+    await pass([report]);
+    return true;
+  } catch (failure) {
+    if (!isDataError(failure)) throw failure;
+    return false;
+  }
+}
+
 /** The task ran, but its result cannot be stored. Another attempt would not change that. */
-function unstorable({ id, epoch, news }: Finished, error: DataError): Finished {
+function unstorable({ id, epoch, news }: Finished, error: DataError): Ended {
   const message = `Its result or error could not be stored: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "RESULT_NOT_STORED", message });
   return { id, epoch, to: "failed", body, delayMs: 0, news };

@@ -4,7 +4,7 @@ import { unit } from "../../../test/support/claimers.ts";
 import { bornAs } from "../../core/gate/kind.ts";
 import type { MemoryStore } from "../../store/memory/index.ts";
 import { openMemory } from "../../store/memory/index.ts";
-import type { Claimed, Finished, Store } from "../../store/store.ts";
+import type { Claimed, Finished, NewTask, Store } from "../../store/store.ts";
 import { FakeClock } from "../../testing/clock.ts";
 import type { Report } from "./claims.ts";
 import { StoreClaims } from "./store-claims.ts";
@@ -112,7 +112,7 @@ async function played(steps: readonly Step[], mayswap: boolean): Promise<{ log: 
       queues: ["q", "r"],
       tasks: ["t"],
     },
-    clock.now,
+    { monotonic: clock.now },
   );
   await claims.open("s", 1_000_000);
   const held = new Map<string, Claimed>();
@@ -199,7 +199,7 @@ async function working(limits: Record<string, number> = {}) {
   const { store, swaps } = counting(memory);
   const worker = async (session: string) => {
     const seat = { name: session, slots: 4, prefetch: 0, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
-    const claims = new StoreClaims(store, seat, clock.now);
+    const claims = new StoreClaims(store, seat, { monotonic: clock.now });
     await claims.open(session, 1_000_000);
     let held: readonly Claimed[] = [];
     /** Takes in what is new, and then what it may claim. */
@@ -220,7 +220,16 @@ async function working(limits: Record<string, number> = {}) {
       held = [...held, ...answer.claimed];
       return swaps() > before;
     };
-    return { begin, next };
+    /** Its first unit has failed, and this task handles that. Returns whether this took the short way. */
+    const fail = async (handler: NewTask): Promise<boolean> => {
+      const [one] = held;
+      if (!one) throw new Error("it holds no unit");
+      const { id, epoch } = one;
+      const ended = { id, epoch, to: "failed", body: "{}", delayMs: 0, handler } as const;
+      held = held.slice(1);
+      return next(0, { finished: [ended] });
+    };
+    return { begin, next, fail };
   };
   return { memory, clock, worker };
 }
@@ -236,6 +245,14 @@ test("the short way is taken until a hint comes, something else is to be said, o
   expect(ways.lastIndexOf(true, 13)).toBe(13);
   expect(ways.slice(13)).toEqual([true, false, true, true, true]);
   expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
+});
+
+test("a failure that somebody handles takes the whole pass, which puts the handler in line", async () => {
+  const { memory, worker } = await working();
+  const { begin, fail } = await worker("a");
+  await begin();
+  expect(await fail({ ...unit("handler", {}), id: "handler" })).toBe(false);
+  expect((await memory.task("handler"))?.state).toBe("waiting");
 });
 
 test("what a whole pass saw is trusted for a moment only", async () => {

@@ -208,7 +208,11 @@ function isAtRest({ view, decision, answer }: Seen): boolean {
 const isPlain = ({ key }: GateRow): boolean => familyOf(key) === null;
 
 const isPlainEnd = (one: Finished): one is Ended =>
-  (one.to === "succeeded" || one.to === "failed") && !("revoked" in one) && !one.stopping && !one.news;
+  (one.to === "succeeded" || one.to === "failed") &&
+  !("revoked" in one) &&
+  !one.stopping &&
+  !one.news &&
+  !one.handler;
 
 /** Which units may replace the finished ones of each lane. Undefined if a pass has to decide about one of them. */
 function wantedOf(

@@ -1,6 +1,7 @@
 /** Claims units of a store. Each exchange is one pass: the decision is made here, and the store writes it. */
 import type { EventKind } from "../../core/event.ts";
 import type { Hear } from "../../core/hint.ts";
+import type { Env } from "../../env/env.ts";
 import { hostEnv } from "../../env/host.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -10,6 +11,7 @@ import type {
   LaneRow,
   Moves,
   Passed,
+  Recovery,
   Scope,
   Store,
   Swap,
@@ -20,6 +22,7 @@ import { isStopped } from "../../store/store.ts";
 import type { Answer, Claimed, Claims, Finished, Report, Seat } from "./claims.ts";
 import type { Decision } from "./decide.ts";
 import { decide } from "./decide.ts";
+import { withHandlers } from "./handler.ts";
 import { Offers } from "./offers.ts";
 import { doesServe, servesText } from "./serving.ts";
 import { deciding, reportCarefully, setAside, setAsideLanes, setAsideLost } from "./set-aside.ts";
@@ -51,6 +54,7 @@ export class StoreClaims implements Claims {
   readonly #store: Store;
   readonly #seat: Seat;
   readonly #sight: Sight;
+  readonly #newId: () => string;
   /**
    * The lanes of our own claims by epoch, including claims whose code is stopping. A pass looks first at the
    * lanes of finished claims.
@@ -66,7 +70,10 @@ export class StoreClaims implements Claims {
   #reheads = false;
   readonly #shortWay: ShortWay | undefined;
 
-  constructor(store: Store, seat: Seat, monotonic = hostEnv().monotonic) {
+  /** `env` makes the IDs of tasks that handle failures, and says how much time has passed. */
+  constructor(store: Store, seat: Seat, env: Partial<Pick<Env, "newId" | "monotonic">> = {}) {
+    const { newId, monotonic } = { ...hostEnv(), ...env };
+    this.#newId = newId;
     this.#store = store;
     const { ports } = store.capabilities;
     this.#shortWay = ports.includes("swaps") ? new ShortWay(seat, monotonic) : undefined;
@@ -183,13 +190,14 @@ export class StoreClaims implements Claims {
   #look(report: Report, scope: Scope, seeing: Seeing): (view: View) => Moves {
     return deciding((view) => {
       seeing.view = view;
-      seeing.decision = decide(
+      const decision = decide(
         view,
         scope,
         this.#seat,
         report,
         this.#reheads || scope.lanes.some(({ want }) => want > LONG),
       );
+      seeing.decision = { ...decision, moves: withHandlers(decision.moves, view, this.#newId) };
       return seeing.decision.moves;
     });
   }
@@ -199,7 +207,7 @@ export class StoreClaims implements Claims {
    * is found.
    */
   async #passCarefully(report: Report, scope: Scope, { view }: Seeing, error: unknown): Promise<Answer> {
-    const { accepted, spoiled } = await reportCarefully(this.#store, scope);
+    const { accepted, spoiled } = await reportCarefully(this.#store, scope, this.#newId);
     const refused = report.finished.filter(({ id }) => !accepted.has(id)).map(({ id }) => id);
     const unkept = spoiled.flatMap((each) => (each.kept ? [] : (this.#laneOf.get(each.report.epoch) ?? [])));
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
@@ -267,6 +275,7 @@ export class StoreClaims implements Claims {
     for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
+    if ([...report.finished, ...decision.moves.recover].some(isHandled)) this.#store.hint("work");
     if (passed.claimed.length + report.finished.length > 0) this.#offers.renew();
     // A unit whose lane was parked since is offered again.
     for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offers.withdraw(id);
@@ -336,6 +345,9 @@ export class StoreClaims implements Claims {
 
 /** The attempt is over but its code still runs, so its slot is still in use. */
 const isStillRunning = (finished: Finished): boolean => "stopping" in finished && finished.stopping === true;
+
+/** Its failure has put a task in line. */
+const isHandled = (one: Finished | Recovery): boolean => "handler" in one && one.handler !== undefined;
 
 /** True if the pass changed something. If not, it is not repeated at once, even if it could not see everything. */
 function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {

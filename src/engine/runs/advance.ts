@@ -4,8 +4,9 @@
  */
 import { SluiceError } from "../../core/error.ts";
 import { MOST_LOADED, tooLarge } from "../../core/run/load.ts";
+import type { Json } from "../../core/workflow/template.ts";
 import type { Advance, Results, RunMove, RunSeen } from "../../store/runs.ts";
-import { nothing, RunLook } from "./run-look.ts";
+import { failed, nothing, RunLook } from "./run-look.ts";
 import type { UnitSettings } from "./unit.ts";
 import { Wanted } from "./wanted.ts";
 
@@ -20,24 +21,24 @@ export function advanceRuns(runs: readonly RunSeen[], results: Results, settings
   const later: string[] = [];
   for (const run of runs) {
     if (wanted.isFull) later.push(run.id);
-    else moves.push(readably(run, () => new RunLook(run, wanted, settings).move(), wanted.most));
+    else moves.push(readably(run, () => new RunLook(run, wanted, settings).move(), wanted.most, settings));
   }
   return wanted.reading ?? { moves, later };
 }
 
 /** A damaged or too large run must not stop all others: it fails and says why. */
-function readably(run: RunSeen, move: () => RunMove, most: number): RunMove {
+function readably(run: RunSeen, move: () => RunMove, most: number, settings: AdvanceSettings): RunMove {
   try {
     const { unread } = run;
     if (unread !== undefined)
       throw tooLarge("The run", [{ what: "its own input and its graph", size: unread }], most);
     return move();
   } catch (error) {
-    return { ...nothing(run), finish: { state: "failed", body: JSON.stringify(errorOf(error)) } };
+    return { ...nothing(run), finish: failed(run, errorOf(error), settings) };
   }
 }
 
-function errorOf(error: unknown): { readonly name: string; readonly code: string; readonly message: string } {
+function errorOf(error: unknown): Json {
   if (error instanceof SluiceError && error.code === "DATA_TOO_LARGE")
     return { name: "Error", code: error.code, message: error.message };
   const message = `The stored graph of this run cannot be read: ${error instanceof Error ? error.message : error}`;

@@ -50,18 +50,14 @@ export class Coordinator implements Service {
     this.#store = store;
     this.#env = env;
     this.#options = options;
-    this.#claims = new StoreClaims(store, {
-      name: RUNS,
-      slots: SLOTS,
-      prefetch: 0,
-      claimLeaseMs: options.startTimeoutMs,
-      queues: [RUNS],
-      tasks: ["*"],
-    });
+    const seat = { slots: SLOTS, prefetch: 0, claimLeaseMs: options.startTimeoutMs };
+    this.#claims = new StoreClaims(store, { ...seat, name: RUNS, queues: [RUNS], tasks: ["*"] }, env);
     this.#claims.speakFor(RUNS);
     this.#letIn = new Loop(env, options, () => this.#admit());
     this.#moveOn = new Loop(env, options, () => this.#advance());
-    this.#timers = new Loop(env, options, () => lookAtTimers(store, options.claimTimeoutMs, options.failed));
+    const { claimTimeoutMs, failed } = options;
+    const newId = (): string => env.newId();
+    this.#timers = new Loop(env, options, () => lookAtTimers(store, { claimTimeoutMs, failed, newId }));
   }
 
   async start(): Promise<void> {
@@ -128,17 +124,19 @@ export class Coordinator implements Service {
     const settings = { newId: () => this.#env.newId(), claimTimeoutMs, most };
     let timed = false;
     let aborted = false;
+    let handled = false;
     const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
       const answer = advanceRuns(runs, results, settings);
       const moves = "moves" in answer ? answer.moves : [];
       timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
+      handled ||= moves.some(({ finish }) => finish?.handler !== undefined);
       aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
       return answer;
     }, most);
     // A run's timeout may end before the next poll.
     if (timed) this.#timers.wake();
     if (aborted) this.#store.hint("cancel");
-    if (enqueued > 0 || aborted) this.#store.hint("work");
+    if (enqueued > 0 || aborted || handled) this.#store.hint("work");
     if (freed.length > 0) {
       this.#claims.notice(freed);
       this.#letIn.wake();

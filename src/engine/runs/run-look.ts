@@ -2,12 +2,13 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
+import type { Because, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
+import { handlerOf } from "../claiming/handler.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
@@ -61,14 +62,13 @@ export class RunLook {
       timers: this.#timers,
       endItems: this.#endItems,
       again: this.#again,
-      finish: answer.finish && {
-        state: answer.finish.state,
-        body:
-          answer.finish.state === "succeeded"
-            ? this.#text("The result of the run", answer.finish.result)
-            : JSON.stringify(failure(answer.finish.steps)),
-      },
+      finish: answer.finish && this.#finish(answer.finish),
     };
+  }
+
+  #finish(finish: Finish): RunMove["finish"] {
+    if (finish.state === "failed") return failed(this.#run, failure(finish.steps), this.#settings);
+    return { state: "succeeded", body: this.#text("The result of the run", finish.result) };
   }
 
   /** Puts a step in line, or leaves it to the next look if this one has built enough. */
@@ -244,6 +244,12 @@ export class RunLook {
   #now(): RunNow {
     return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
   }
+}
+
+/** The end of a run that fails, with the task that handles it. A run has one attempt. */
+export function failed(run: RunSeen, error: Json, { newId }: Pick<UnitSettings, "newId">): RunMove["finish"] {
+  const body = JSON.stringify(error);
+  return { state: "failed", body, handler: handlerOf({ ...run, attempt: 1 }, { to: "failed", body }, newId) };
 }
 
 /** A move that changes nothing. */

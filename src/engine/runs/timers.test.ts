@@ -21,7 +21,9 @@ async function fullPool(): Promise<Bench<Store>> {
 }
 
 const rung = async (bench: Bench<Store>): Promise<void> => {
-  while ((await lookAtTimers(bench.store, CLAIM_TIMEOUT_MS)) === 0);
+  while (
+    (await lookAtTimers(bench.store, { claimTimeoutMs: CLAIM_TIMEOUT_MS, newId: () => "handler" })) === 0
+  );
 };
 
 describe("the time that a step may wait for its pools", () => {

@@ -15,7 +15,8 @@ import { countedWait } from "../../core/run/claim-clock.ts";
 import { sayDuration } from "../../core/time.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import { asDataError, isDataError } from "../../store/data-error.ts";
-import type { EventRow, Store, Timer, WaitView } from "../../store/store.ts";
+import type { EventRow, Store, TaskRow, Timer, WaitView } from "../../store/store.ts";
+import { handlerOf } from "../claiming/handler.ts";
 import type { Wait } from "../claiming/wait.ts";
 import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
 
@@ -26,21 +27,23 @@ const SOON_FOR_LISTS_MS = 5_000;
 
 const PUT_OFF_MS = 60_000;
 
+interface TimerSettings {
+  readonly claimTimeoutMs: number;
+  newId(): string;
+  readonly failed?: ((error: unknown) => void) | undefined;
+}
+
 /** Returns the time until the next look. */
-export async function lookAtTimers(
-  store: Store,
-  claimTimeoutMs: number,
-  failed?: (error: unknown) => void,
-): Promise<number | undefined> {
+export async function lookAtTimers(store: Store, settings: TimerSettings): Promise<number | undefined> {
   const { due, nextAt, now } = await store.timers();
   for (const timer of due) {
     try {
-      await ring(store, timer, claimTimeoutMs);
+      await ring(store, timer, settings);
     } catch (error) {
       // A timer that cannot be handled must not block the others. It is tried again later.
       const typed = asDataError(error);
       if (!isDataError(typed)) throw error;
-      failed?.(typed);
+      settings.failed?.(typed);
       await store.resetTimer(timer, PUT_OFF_MS);
     }
   }
@@ -48,21 +51,26 @@ export async function lookAtTimers(
   return nextAt === null ? undefined : Math.max(0, nextAt - now);
 }
 
-async function ring(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
-  if (timer.kind === "run") await endRun(store, timer);
-  else if (timer.kind === "items") await endStandstill(store, timer, claimTimeoutMs);
-  else await endWait(store, timer, claimTimeoutMs);
+async function ring(store: Store, timer: Timer, settings: TimerSettings): Promise<void> {
+  if (timer.kind === "run") await endRun(store, timer, settings);
+  else if (timer.kind === "items") await endStandstill(store, timer, settings);
+  else await endWait(store, timer, settings);
 }
 
-async function endRun(store: Store, timer: Timer): Promise<void> {
+async function endRun(store: Store, timer: Timer, { newId }: TimerSettings): Promise<void> {
   const message = "The run took longer than its timeout.";
-  await store.failRun(timer.id, JSON.stringify({ name: "Error", code: "RUN_TIMEOUT", message }));
+  const body = JSON.stringify({ name: "Error", code: "RUN_TIMEOUT", message });
+  const run = await store.task(timer.id);
+  const handler = run && handlerOf(run, { to: "failed", body }, newId);
+  await store.failRun(timer.id, body, handler);
   await store.resetTimer(timer, null);
   store.hint("cancel");
   store.hint("runs");
+  if (handler) store.hint("work");
 }
 
-async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
+async function endWait(store: Store, timer: Timer, settings: TimerSettings): Promise<void> {
+  const { claimTimeoutMs } = settings;
   const view = await store.wait(timer.id);
   if (!view || isOver(view.task.state)) return store.resetTimer(timer, null);
   // The step has its slots or waits for a retry. If it comes back in line, its time starts again.
@@ -70,7 +78,7 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
   const waitedMs = (await clockOf(store, view))(view.task.since);
   const again = lookAgainMs(hurdlesOf(view), claimTimeoutMs - waitedMs);
   if (again !== undefined) return store.resetTimer(timer, again);
-  await store.failWaiting(timer.id, JSON.stringify(tooLong(reasonsOf(view), waitedMs, view.now)));
+  await giveUp(store, view.task, tooLong(reasonsOf(view), waitedMs, view.now), settings);
   store.hint("runs");
 }
 
@@ -79,7 +87,8 @@ async function endWait(store: Store, timer: Timer, claimTimeoutMs: number): Prom
  * of an item starts when the last item was admitted, and stands still while the item waits at the window for
  * the items before it. If no item is admitted in time, the waiting items fail together.
  */
-async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number): Promise<void> {
+async function endStandstill(store: Store, timer: Timer, settings: TimerSettings): Promise<void> {
+  const { claimTimeoutMs } = settings;
   const list = await store.standstill(timer.id);
   if (!list?.open) return store.resetTimer(timer, null);
   const [first] = list.waiting;
@@ -94,10 +103,19 @@ async function endStandstill(store: Store, timer: Timer, claimTimeoutMs: number)
   const reasons = reasonsOf(view);
   for (const { id, at } of list.waiting) {
     if (waitedMs(at) < claimTimeoutMs) continue;
-    await store.failWaiting(id, JSON.stringify(tooLong(reasons, waitedMs(at), view.now)));
+    const task = id === view.task.id ? view.task : await store.task(id);
+    if (task) await giveUp(store, task, tooLong(reasons, waitedMs(at), view.now), settings);
   }
   await store.resetTimer(timer, 0);
   store.hint("runs");
+}
+
+/** The unit fails, unless it no longer waits. */
+async function giveUp(store: Store, task: TaskRow, error: object, { newId }: TimerSettings): Promise<void> {
+  const body = JSON.stringify(error);
+  const handler = handlerOf(task, { to: "failed", body }, newId);
+  const done = await store.failWaiting(task.id, body, handler);
+  if (done && handler) store.hint("work");
 }
 
 function windowOf({ task }: WaitView): string | undefined {

@@ -67,6 +67,7 @@ const optionsOf = (run: RunSeen, step: GraphStep): string =>
   optionsOfTask({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
+    ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     step: {
       run: run.id,
       name: step.name,

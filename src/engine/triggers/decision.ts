@@ -2,7 +2,7 @@
 import type { RunTags } from "../../core/schedule/definition.ts";
 import type { AppTrigger } from "../../core/schedule/trigger.ts";
 import type { NewRun } from "../../store/runs.ts";
-import type { Store } from "../../store/store.ts";
+import type { NewTask, Store } from "../../store/store.ts";
 import type { Firing, TriggerRow } from "../../store/triggers.ts";
 
 interface RunOptions {
@@ -16,19 +16,28 @@ interface RunOptions {
 /** Creates a run of a workflow of this app. Throws if the run is not valid. */
 export type ToRun = (workflow: string, input: unknown, options: RunOptions) => Promise<NewRun>;
 
+/** The same for a task. */
+export type ToTask = (
+  task: string,
+  input: unknown,
+  options: Pick<RunOptions, "key" | "priority">,
+) => Promise<NewTask>;
+
 export interface Look {
   readonly store: Store;
   readonly toRun: ToRun;
+  readonly toTask: ToTask;
   readonly row: TriggerRow;
   /** The store's time. */
   readonly now: number;
 }
 
 /** Undefined if there is nothing to write. */
-export type TriggerDecision = Pick<Firing, "state" | "nextAt" | "submit"> | undefined;
+export type TriggerDecision = Pick<Firing, "state" | "nextAt" | "submit" | "enqueue"> | undefined;
 
 export const optionsOf = (trigger: AppTrigger, key: string): RunOptions => ({
-  key: `${trigger.kind}:${trigger.id}:${key}`,
+  // Names begin with the kind, so this is "schedule:nightly:…".
+  key: `${trigger.name.replace(" ", ":")}:${key}`,
   tags: trigger.tags,
   priority: trigger.priority ?? undefined,
   source: trigger.name,

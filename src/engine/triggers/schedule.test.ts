@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { everyMinute, MINUTE, START, World } from "../../../test/support/trigger-world.ts";
+import { setScheduleName } from "../../core/schedule/set-schedule.ts";
 
 describe("a schedule", () => {
   test("makes a run at each fire time, at its instant, with what it says", async () => {
@@ -103,5 +104,107 @@ describe("a schedule", () => {
     await world.start({ schedules: [everyMinute] });
     await world.env.advance(MINUTE);
     expect(await world.keys()).toEqual(["schedule:tick:2026-01-01T00:01:00Z"]);
+  });
+});
+
+describe("a schedule of a task", () => {
+  const { workflow: _, ...rest } = everyMinute;
+  const tick = { ...rest, task: "t" } as const;
+  const tasks = async ({ store }: World) => (await store.tasks({ name: "t", limit: 100 })).reverse();
+
+  test("enqueues it at each fire time, once, with what it says", async () => {
+    const world = new World();
+    const one = { ...tick, input: ({ at }: { at: number }) => at, priority: 4 };
+    await Promise.all([world.start({ schedules: [one] }), world.start({ schedules: [one] })]);
+    await world.env.advance(2 * MINUTE);
+    expect(await tasks(world)).toMatchObject([
+      {
+        key: "schedule:tick:2026-01-01T00:01:00Z",
+        input: `${START + 30_000}`,
+        priority: 4,
+        state: "waiting",
+      },
+      { key: "schedule:tick:2026-01-01T00:02:00Z", input: `${START + 90_000}` },
+    ]);
+    const [, last] = await tasks(world);
+    expect(await world.state("schedule tick")).toMatchObject({ lastRun: last?.id });
+    expect(await world.keys()).toEqual([]);
+  });
+
+  test("that skips waits for its last task, in line or running", async () => {
+    const world = new World();
+    await world.start({ schedules: [{ ...tick, overlap: "skip" }] });
+    await world.env.advance(3 * MINUTE);
+    const [first, ...others] = await tasks(world);
+    expect(others).toEqual([]);
+    expect(await world.state("schedule tick")).toMatchObject({ overlapped: 2 });
+    await world.store.cancel(first?.id ?? "", "ann");
+    await world.env.advance(MINUTE);
+    expect(await tasks(world)).toHaveLength(2);
+  });
+});
+
+describe("a schedule that was set at run time", () => {
+  const spec = {
+    cron: "* * * * *",
+    timezone: "UTC",
+    catchUp: "last",
+    overlap: "allow",
+    tags: {},
+    priority: null,
+  };
+  const set = (world: World, id: string, more: object, workflow: string | null = null) =>
+    world.store.setTrigger(
+      {
+        name: setScheduleName(id),
+        kind: "schedule",
+        workflow,
+        spec: JSON.stringify({ ...spec, setBy: "ann", ...more }),
+        paused: false,
+      },
+      "ann",
+    );
+
+  test("starts a task or a run, also for an app without triggers of its own", async () => {
+    const world = new World();
+    await world.start({});
+    await set(world, "mail", { task: "t", input: { to: "a" } });
+    await set(world, "nightly", { tags: { env: "prod" }, priority: 3 }, "w");
+    await world.env.advance(MINUTE);
+    const at = "2026-01-01T00:01:00Z";
+    const [task] = await world.store.tasks({ name: "t", limit: 9 });
+    expect(task).toMatchObject({ input: '{"to":"a"}', key: `set-schedule:mail:${at}` });
+    const [run] = await world.store.runs({ limit: 9 });
+    expect(run).toMatchObject({ workflow: "w", priority: 3, key: `set-schedule:nightly:${at}` });
+    expect(run?.source).toBe("set-schedule nightly");
+  });
+
+  test("is left to an app that has its task, and goes beside a declared one of the same id", async () => {
+    const world = new World();
+    await set(world, "tick", { task: "elsewhere" });
+    await set(world, "damaged", { task: "t" });
+    const { setTrigger } = world.store;
+    await setTrigger(
+      { name: "set-schedule worse", kind: "schedule", workflow: null, spec: '"{"', paused: false },
+      "ann",
+    ).catch(() => {});
+    await world.start({ schedules: [everyMinute] });
+    await world.env.advance(MINUTE);
+    expect(await world.keys()).toEqual(["schedule:tick:2026-01-01T00:01:00Z"]);
+    expect(await world.store.tasks({ limit: 9, name: "elsewhere" })).toEqual([]);
+    expect(await world.store.tasks({ limit: 9, name: "t" })).toHaveLength(1);
+  });
+
+  test("that is changed goes by its new times, and one that is removed starts nothing", async () => {
+    const world = new World();
+    await world.start({});
+    await set(world, "mail", { task: "t", cron: "0 0 1 1 *" });
+    await world.env.advance(MINUTE);
+    await set(world, "mail", { task: "t" });
+    await world.env.advance(MINUTE);
+    expect(await world.store.tasks({ name: "t", limit: 9 })).toHaveLength(1);
+    await world.store.removeTrigger(setScheduleName("mail"), "ann");
+    await world.env.advance(5 * MINUTE);
+    expect(await world.store.tasks({ name: "t", limit: 9 })).toHaveLength(1);
   });
 });

@@ -4,10 +4,12 @@ import { sensor } from "../../core/schedule/definition.ts";
 import { triggersOf } from "../../core/schedule/trigger.ts";
 
 describe("the loop", () => {
-  test("does nothing at all for an app without triggers", async () => {
+  test("only polls for an app without triggers: no news of runs wakes it", async () => {
     const world = new World();
-    await world.start({});
-    expect(world.env.planned).toEqual([]);
+    const engine = await world.start({});
+    expect(world.env.planned).toEqual([1_000]);
+    engine.wake();
+    expect(world.env.planned).toEqual([1_000]);
   });
 
   test("goes on after errors of the store, and tells of them", async () => {

@@ -3,7 +3,14 @@
  * starts their runs. Any number of processes may do so at once and may die at any point: each decision is one
  * transaction that requires the stamp it began with, so each run is created once.
  */
-import type { AppSensor, AppTrigger, AppTriggers, SensorSpec } from "../../core/schedule/trigger.ts";
+import { setSchedule } from "../../core/schedule/set-schedule.ts";
+import type {
+  AppSchedule,
+  AppSensor,
+  AppTrigger,
+  AppTriggers,
+  SensorSpec,
+} from "../../core/schedule/trigger.ts";
 import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
 import type { TriggerRow } from "../../store/triggers.ts";
@@ -11,7 +18,7 @@ import type { Polling } from "../loop.ts";
 import { Loop } from "../loop.ts";
 import type { Service } from "../service.ts";
 import { lookAtAutomation } from "./automation.ts";
-import type { Look, ToRun, TriggerDecision } from "./decision.ts";
+import type { Look, ToRun, ToTask, TriggerDecision } from "./decision.ts";
 import { lookAtSchedule } from "./schedule.ts";
 import { lookThroughSensor } from "./sensor.ts";
 
@@ -20,6 +27,9 @@ interface TriggersOptions extends Polling {
   /** The name of the app. It does not look at triggers of other apps. */
   readonly owner: string;
   readonly toRun: ToRun;
+  readonly toTask: ToTask;
+  /** Whether the app has the task or workflow that a schedule set at run time starts. */
+  readonly has: (schedule: AppSchedule) => boolean;
 }
 
 /** Time beyond a sensor's own timeout, to record its answer. */
@@ -47,9 +57,7 @@ export class Triggers implements Service {
     this.#mine = new Map(all.map((trigger) => [trigger.name, trigger]));
   }
 
-  /** Does nothing for an app without triggers. */
   async start(): Promise<void> {
-    if (this.#mine.size === 0) return;
     this.#stop = new AbortController();
     await this.#loop.start();
   }
@@ -60,7 +68,10 @@ export class Triggers implements Service {
     await Promise.all(this.#sensing.values());
   }
 
-  /** Something has happened to runs. That may be very frequent, and a moment later is soon enough. */
+  /**
+   * Something has happened to runs. That may be very frequent, and a moment later is soon enough. An app
+   * without triggers leaves it to the poll.
+   */
   wake(): void {
     if (this.#mine.size === 0 || this.#waking) return;
     this.#waking = true;
@@ -87,10 +98,12 @@ export class Triggers implements Service {
    * from being looked at.
    */
   async #lookAt(row: TriggerRow, now: number): Promise<number | null> {
-    const trigger = this.#mine.get(row.name);
-    if (!trigger || row.app !== this.#options.owner || row.paused || this.#stop.signal.aborted) return null;
+    if (row.paused || this.#stop.signal.aborted) return null;
+    const trigger = this.#triggerOf(row);
+    if (!trigger) return null;
     if (row.nextAt !== null && row.nextAt > now) return row.nextAt;
-    const look = { store: this.#store, toRun: this.#options.toRun, row, now };
+    const { toRun, toTask } = this.#options;
+    const look = { store: this.#store, toRun, toTask, row, now };
     if (trigger.kind === "sensor") {
       this.#sense(look, trigger);
       return null;
@@ -106,6 +119,19 @@ export class Triggers implements Service {
     } catch (error) {
       this.#options.failed?.(error);
       return null;
+    }
+  }
+
+  /** Undefined if it is not this app's to look at. A damaged row must not hide the others. */
+  #triggerOf(row: TriggerRow): AppTrigger | undefined {
+    const { owner, has, failed } = this.#options;
+    if (row.app !== null) return row.app === owner ? this.#mine.get(row.name) : undefined;
+    try {
+      const schedule = setSchedule(row);
+      return schedule && has(schedule) ? schedule : undefined;
+    } catch (error) {
+      failed?.(error);
+      return undefined;
     }
   }
 
@@ -142,8 +168,8 @@ export class Triggers implements Service {
     { name, stamp }: Pick<TriggerRow, "name" | "stamp">,
     decision: NonNullable<TriggerDecision>,
   ): Promise<boolean> {
-    const runs = await this.#store.fire({ name, stamp, ...decision });
-    if (runs?.some(({ created }) => created)) this.#store.hint("runs");
-    return runs !== undefined;
+    const units = await this.#store.fire({ name, stamp, ...decision });
+    if (units?.some(({ created }) => created)) this.#store.hint(decision.enqueue?.length ? "work" : "runs");
+    return units !== undefined;
   }
 }

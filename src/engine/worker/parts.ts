@@ -43,7 +43,7 @@ export function assemble(
   const session = new SessionKeeper(claims, env, lease, machine, (until) => executor.trustedUntil?.(until));
   const shared = { env, holdings, marks, outbox, session, machine, tell };
   const journal = new Journal(claims, env);
-  const running = new Running({ ...shared, executor, journal }, claimLeaseMs);
+  const running = new Running({ ...shared, executor, journal, answer: options.answer }, claimLeaseMs);
   const exchanges = new Exchanges(
     { ...shared, claims, running },
     {

@@ -4,10 +4,12 @@
  * epoch.
  */
 import { SluiceError } from "../../core/error.ts";
+import type { ClientCall } from "../../core/task/client-call.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Env } from "../../env/env.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
 import type { Answer, Claimed, Claims } from "../claiming/claims.ts";
+import { withHandler } from "../claiming/handler.ts";
 import { ActiveSlots } from "./active.ts";
 import type { Holdings, Leased } from "./holdings.ts";
 import type { Journal } from "./journal.ts";
@@ -17,6 +19,7 @@ import type { Outbox } from "./outbox.ts";
 import { isDraining } from "./state.ts";
 import { returned, STOPPED, stopped, verdict } from "./verdict.ts";
 import type { Tell } from "./worker-event.ts";
+import type { AnswerCall } from "./worker-options.ts";
 
 /** Its collaborators. */
 interface RunningParts {
@@ -27,6 +30,7 @@ interface RunningParts {
   readonly marks: Marks;
   readonly outbox: Outbox;
   readonly machine: Machine;
+  readonly answer: AnswerCall | undefined;
   /** Checked before every start. */
   readonly session: { isTrusted(): boolean };
   readonly tell: Tell;
@@ -109,7 +113,7 @@ export class Running {
   }
 
   async #attempt(active: ActiveSlots, beginBy: number): Promise<Ending> {
-    const { executor, journal } = this.#parts;
+    const { executor, journal, answer } = this.#parts;
     const { id, name, input, attempt, epoch, options } = active.claim;
     const { timeoutMs, step, cpu, pod } = storedOptions(options);
     return executor.run({
@@ -127,6 +131,7 @@ export class Running {
         return active.signal;
       },
       begins: () => this.#hasBegun(active),
+      ...(answer ? { call: (call) => answered(active, answer, call) } : {}),
       progress: (value) => journal.progress(id, epoch, value),
       log: (message, data) => journal.log(id, epoch, message, data),
     });
@@ -147,7 +152,8 @@ export class Running {
     if (!holdings.isRunning(active)) return;
     const now = this.#clock.storeNow + (env.monotonic() - this.#clock.at);
     const isStopped = active.abortedFor === STOPPED;
-    const finished = verdict(active.claim, ending, { now, random: env.random(), isStopped });
+    const judged = verdict(active.claim, ending, { now, random: env.random(), isStopped });
+    const finished = withHandler(judged, active.claim, () => env.newId());
     if ("stopping" in finished) holdings.stop(active);
     else holdings.end(active);
     tell({ kind: "finished", id: active.claim.id, to: finished.to });
@@ -222,6 +228,12 @@ export class Running {
   forgetAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.clear()) active.abort(reason);
   }
+}
+
+/** A claim that is no longer ours starts nothing more. Its code may not have heard of it yet. */
+async function answered(active: ActiveSlots, answer: AnswerCall, call: ClientCall): Promise<unknown> {
+  if (active.abortedFor) throw active.abortedFor;
+  return answer(active.claim, call);
 }
 
 const CANCELLED = new SluiceError("CANCELLED", "The task was cancelled.");

@@ -13,6 +13,25 @@ const judge = (ending: Failed, more: Partial<Claimed> = {}) =>
     isStopped: false,
   });
 
+const error429: Failed["error"] = { name: "RetryAfter", message: "busy" };
+
+describe("an attempt whose code says when to try again", () => {
+  const asked = (next: Failed["next"], more: Partial<Claimed> = {}) =>
+    judge({ ok: false, retryable: true, error: error429, ...(next ? { next } : {}) }, more);
+
+  test("is tried again then, without jitter, and not after the delay of its policy", () => {
+    expect(asked({ inMs: 300_000 })).toMatchObject({ to: "retry", delayMs: 300_000 });
+    expect(asked({ at: 61_000 })).toMatchObject({ to: "retry", delayMs: 60_000 });
+    expect(asked({ at: 500 })).toMatchObject({ to: "retry", delayMs: 0 });
+  });
+
+  test("has no more attempts for it, and does not outlive its deadline", () => {
+    expect(asked({ inMs: 5 }, { attempt: 3 })).toMatchObject({ to: "failed" });
+    expect(asked({ inMs: 5 }, { goodUntil: 1_005 })).toMatchObject({ to: "failed" });
+    expect(asked({ inMs: 4 }, { goodUntil: 1_005 })).toMatchObject({ to: "retry" });
+  });
+});
+
 describe("an attempt whose process the worker ended because of other code", () => {
   test("is followed by the next one at once, and is no loss", () => {
     const next = judge(ofBystander);

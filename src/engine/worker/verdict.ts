@@ -38,8 +38,8 @@ export function verdict(
   const body = JSON.stringify(ending.error);
   const stopping = ending.stopping ? ({ stopping: true } as const) : {};
   const { retry: policy } = storedOptions(claim.options);
-  const atOnce = ending.bystander === true;
-  const next = nextAttempt({ policy, attempt, now, goodUntil, random, atOnce });
+  const due = ending.bystander ? { inMs: 0 } : ending.next;
+  const next = nextAttempt({ policy, attempt, now, goodUntil, random, due });
   if (!ending.retryable || !next.retry)
     return { id, epoch, to: "failed", body, delayMs: 0, news: newsOfStep(claim, false), ...stopping };
   return { id, epoch, to: "retry", body, delayMs: Math.max(0, Math.round(next.at - now)), ...stopping };

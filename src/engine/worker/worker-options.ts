@@ -1,5 +1,10 @@
+import type { ClientCall } from "../../core/task/client-call.ts";
+import type { Claimed } from "../claiming/claims.ts";
 import type { Lease } from "./session-keeper.ts";
 import type { WorkerEvent } from "./worker-event.ts";
+
+/** A call of the client that a task's code has. */
+export type AnswerCall = (claim: Claimed, call: ClientCall) => Promise<unknown>;
 
 export interface WorkerOptions {
   readonly slots: number;
@@ -16,6 +21,8 @@ export interface WorkerOptions {
   readonly mostClaimed?: number | undefined;
   /** Called when steps of runs have ended and the store knows it. */
   readonly stepsEnded?: (() => void) | undefined;
+  /** Answers what the code of a claim asks of the store. */
+  readonly answer?: AnswerCall | undefined;
   /** Called with the worker's events, for logs and tests. */
   readonly watch?: ((event: WorkerEvent) => void) | undefined;
 }

@@ -2,11 +2,14 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
-import type { AnyTask } from "../../core/task/definition.ts";
+import type { AnyTask, TaskClient } from "../../core/task/definition.ts";
+import { sayIssues } from "../../core/task/issues.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
+import { clientOf } from "./client.ts";
+import { thrownBy } from "./thrown.ts";
 
 export class FunctionExecutor implements Executor {
   readonly #tasks: ReadonlyMap<string, AnyTask>;
@@ -42,35 +45,37 @@ export async function parseInput(task: AnyTask, value: unknown): Promise<unknown
 export async function parseWith(schema: StandardSchemaV1, value: unknown, whose: string): Promise<unknown> {
   const parsed = await schema["~standard"].validate(value);
   if (!parsed.issues) return parsed.value;
-  const issues = parsed.issues.map(
-    ({ path, message }) => `${(path ?? []).map(stepOf).join(".") || "input"}: ${message}`,
-  );
+  const issues = sayIssues(parsed.issues);
   throw new SluiceError("BAD_INPUT", `${whose}: the input does not match its schema: ${issues.join("; ")}`, {
     details: { issues },
   });
 }
 
-const stepOf = (step: unknown): string =>
-  String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
-
 /** Creates the signal only if the code asks for it. */
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
-  const { id, attempt, fence } = job;
+  const { id, attempt, fence, step } = job;
+  let client: TaskClient | undefined;
   job.begins?.();
   try {
     const value: unknown = await task.run(input as never, {
       id,
       attempt,
       fence,
+      run: step?.run,
+      step: step?.name,
       get signal() {
         return signal();
+      },
+      get client() {
+        client ??= clientOf(job, signal);
+        return client;
       },
       progress: (progress) => job.progress(progress),
       log: (message, data) => job.log(message, data),
     });
     return { ok: true, result: toJson(task.id, value) };
   } catch (error) {
-    return failed(error, (error as { retryable?: unknown } | null)?.retryable !== false);
+    return thrownBy(task, job, error);
   }
 }
 

@@ -14,7 +14,9 @@ const read = (log: string, fence = 7): LogTail => {
 };
 
 describe("what is said", () => {
-  test.each([good, bad])("is heard as it was", (ending) => {
+  const later: Ending = { ...bad, retryable: true, next: { inMs: 300_000 } };
+
+  test.each([good, bad, later])("is heard as it was", (ending) => {
     expect(hear(7, sayEnded(7, ending))).toEqual({ kind: "ended", ending });
   });
 
@@ -39,7 +41,15 @@ describe("what is said", () => {
   });
 
   test("that has the mark but not the shape is no ending", () => {
-    for (const json of ["", "7", "null", '{"ok":true}', '{"ok":false,"error":{}}', '{"ok":true,"result":{}}'])
+    for (const json of [
+      "",
+      "7",
+      "null",
+      '{"ok":true}',
+      '{"ok":false,"error":{}}',
+      '{"ok":true,"result":{}}',
+      '{"ok":false,"error":{"name":"E","message":"m"},"retryable":true,"next":{"inMs":"5"}}',
+    ])
       expect(hear(7, `::sluice:7:ended::${json}`)).toEqual({ kind: "garbled" });
   });
 });

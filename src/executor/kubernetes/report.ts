@@ -8,6 +8,7 @@
  * The last `ended` counts. Every other line is the program's own and is kept as a log line.
  */
 import { readableJson } from "../../core/readable.ts";
+import { nextDueOf } from "../../core/task/steering.ts";
 import type { Ending } from "../executor.ts";
 
 export type PodSaid =
@@ -60,10 +61,14 @@ function parsed(json: string): unknown {
 }
 
 function isEnding(value: unknown): value is Ending {
-  const { ok, result, error, retryable } = (value ?? {}) as Record<string, unknown>;
+  const { ok, result, error, retryable, next } = (value ?? {}) as Record<string, unknown>;
   if (ok === true) return typeof result === "string";
   const { name, message } = (error ?? {}) as Record<string, unknown>;
   return (
-    ok === false && typeof name === "string" && typeof message === "string" && typeof retryable === "boolean"
+    ok === false &&
+    typeof name === "string" &&
+    typeof message === "string" &&
+    typeof retryable === "boolean" &&
+    (next === undefined || nextDueOf(next) !== undefined)
   );
 }

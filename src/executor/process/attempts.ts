@@ -36,6 +36,8 @@ export class Attempts {
   hear(message: ToChild): void {
     if (message.sluice === "run") void this.#run(message);
     else if (message.sluice === "abort") this.#running.get(message.job)?.abort(errorOf(message.reason));
+    else if (message.sluice === "answer")
+      this.#running.get(message.job)?.answer(message.call, message.answer);
     else if (message.sluice === "leave") {
       this.#leaving = true;
       this.#leaveIfIdle();

@@ -12,8 +12,9 @@ import { SluiceError } from "../../core/error.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { Cancel } from "../../env/env.ts";
 import { after, soon } from "../../env/timers.ts";
-import type { StoredError } from "../executor.ts";
+import type { Job, StoredError } from "../executor.ts";
 import { storedError } from "../stored-error.ts";
+import { answerTo } from "./answer.ts";
 import { AssignedJobs } from "./assigned-jobs.ts";
 import type { Assignment, SeatHolder } from "./assignment.ts";
 import type { Death, Overstayed } from "./death.ts";
@@ -124,13 +125,13 @@ export class Child implements SeatHolder {
   }
 
   take(assignment: Assignment, until: number): void {
-    const { id, name, input, attempt, fence, beginBy: last } = assignment.job;
+    const { id, name, input, attempt, fence, step, beginBy: last } = assignment.job;
     const job = this.#jobs.add(assignment);
     const now = machineNow();
     const good = offerMs(assignment.missed);
     const goodMs = last === undefined ? good : Math.min(good, machineTimeOf(last) - now);
     assignment.heldBy(this, job);
-    this.#tell({ sluice: "run", job, id, name, input, attempt, fence, beginBy: now + goodMs, until });
+    this.#tell({ sluice: "run", job, id, name, input, attempt, fence, step, beginBy: now + goodMs, until });
     assignment.waitFor(Math.max(0, goodMs) + AFTER_MS, () => this.#passed(job, now + goodMs));
   }
 
@@ -250,12 +251,21 @@ export class Child implements SeatHolder {
     } else if (message.sluice === "log") {
       const { message: text, data } = JSON.parse(message.line) as { message: string; data?: unknown };
       job.log(text, data);
-    } else {
+    } else if (message.sluice === "call") void this.#answer(job, message);
+    else {
       this.#jobs.remove(message.job);
       this.#jobsEnded += 1;
       assignment.end(message.ending);
       this.#watch.freed();
     }
+  }
+
+  async #answer(
+    { call: ask }: Job,
+    { job, call, asks }: Extract<ToParent, { sluice: "call" }>,
+  ): Promise<void> {
+    const answer = await answerTo(async () => (ask ? ask(asks) : Promise.reject(noClient())));
+    this.#tell({ sluice: "answer", job, call, answer });
   }
 
   /** The process could not be created (no memory, no processes left), so it has no exit. */
@@ -300,6 +310,9 @@ export class Child implements SeatHolder {
     if (this.#process?.connected) this.#process.send(message, () => {});
   }
 }
+
+const noClient = (): SluiceError =>
+  new SluiceError("NO_CLIENT", "The executor of this process was given no way to a store.");
 
 const tooLate = (): StoredError =>
   storedError(new SluiceError("NOT_BEGUN", "Its process could not start it in time."));

@@ -1,12 +1,15 @@
 /**
  * The messages between parent and child on Node's channel. User code may send its own messages on the same
- * channel, so ours are marked by the field `sluice`. Every value is a string or a number: JSON stays text.
+ * channel, so ours are marked by the field `sluice`. JSON stays text. Only a
+ * call of the client and its answer are more: options have dates, and an answer is what the store said.
  *
  * Texts can be large and must not hold up the parent, so the channel uses V8's own format ("advanced").
  * Compared with JSON, it costs the parent a third more time for the smallest messages, half for 4 KB and a
  * sixth for 64 KB, because nothing is quoted again.
  */
+import type { ClientCall } from "../../core/task/client-call.ts";
 import type { Ending, StoredError } from "../executor.ts";
+import type { CallAnswer } from "./answer.ts";
 
 export interface Run {
   readonly sluice: "run";
@@ -17,6 +20,7 @@ export interface Run {
   readonly input: string;
   readonly attempt: number;
   readonly fence: number;
+  readonly step?: { readonly run: string; readonly name: string } | undefined;
   /**
    * The code must not start later, on the machine's clock. The parent may have given the job to another child
    * by then.
@@ -28,6 +32,7 @@ export interface Run {
 
 export type ToChild =
   | Run
+  | { readonly sluice: "answer"; readonly job: number; readonly call: number; readonly answer: CallAnswer }
   | { readonly sluice: "abort"; readonly job: number; readonly reason: StoredError }
   /** Take nothing more, and exit as soon as nothing runs. */
   | { readonly sluice: "leave" };
@@ -44,6 +49,8 @@ export type ToParent =
   | { readonly sluice: "progress"; readonly job: number; readonly value: string | undefined }
   /** JSON text of message and data. */
   | { readonly sluice: "log"; readonly job: number; readonly line: string }
+  /** The code asks for something. `call` is its number among the calls of this job. */
+  | { readonly sluice: "call"; readonly job: number; readonly call: number; readonly asks: ClientCall }
   | { readonly sluice: "ended"; readonly job: number; readonly ending: Ending }
   | { readonly sluice: "left" };
 

@@ -83,6 +83,7 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
     paused,
     priority,
     input,
+    options,
     graph: tables.graph.get(run.graph)?.body ?? "",
     steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
     failed: [...new Set(failed)].sort(),

@@ -2,6 +2,8 @@
 import { asksOf } from "../lane.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
+import type { NewTask } from "../store.ts";
+import { enqueue } from "./enqueue.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
 import { isStillStopping } from "./stopping.ts";
@@ -27,7 +29,12 @@ const unitsOf = (tables: Tables, run: string): TaskRecord[] =>
  * Cancels the remaining units of the run. The end leaves news of the run, so the next `advance` clears away
  * its rows.
  */
-export function endRun(tables: Tables, now: number, run: string, verdict: WithdrawVerdict): void {
+export function endRun(
+  tables: Tables,
+  now: number,
+  run: string,
+  { handler, ...verdict }: WithdrawVerdict & { readonly handler?: NewTask | undefined },
+): void {
   for (const { id } of unitsOf(tables, run)) {
     withdraw(tables, now, id, cancelledBy("run"));
     forgetTimers(tables, id);
@@ -38,6 +45,7 @@ export function endRun(tables: Tables, now: number, run: string, verdict: Withdr
   const workflow = tables.run.get(run)?.workflow;
   if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
   leaveNews(tables, [ofRun(run)]);
+  if (handler) enqueue(tables, now, [handler]);
 }
 
 export function cancelRun(
@@ -55,9 +63,9 @@ export function cancelRun(
   return { was };
 }
 
-export function failRun(tables: Tables, now: number, id: string, error: string): boolean {
+export function failRun(tables: Tables, now: number, id: string, error: string, handler?: NewTask): boolean {
   if (!tables.run.has(id) || !claimOfRun(tables, id)) return false;
-  endRun(tables, now, id, { state: "failed", body: error });
+  endRun(tables, now, id, { state: "failed", body: error, handler });
   return true;
 }
 

@@ -168,10 +168,10 @@ const steeringOf = ({
   "cancelRun" | "failRun" | "pauseRun" | "reprioritize" | "failWaiting" | "timers" | "resetTimer"
 > => ({
   cancelRun: (id, by, only) => write((at) => cancelRun(tables, at, id, by, only)),
-  failRun: (id, error) => write((at) => failRun(tables, at, id, error)),
+  failRun: (id, error, handler) => write((at) => failRun(tables, at, id, error, handler)),
   pauseRun: (id, paused, by) => write((at) => steer.pauseRun(tables, at, id, paused, by)),
   reprioritize: (id, priority, by) => write((at) => steer.reprioritize(tables, at, id, priority, by)),
-  failWaiting: (id, error) => write((at) => steer.failWaiting(tables, at, id, error)),
+  failWaiting: (id, error, handler) => write((at) => steer.failWaiting(tables, at, id, error, handler)),
   timers: () => look((at) => timers(tables, at)),
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
 });
@@ -183,10 +183,19 @@ const triggersOf = ({
   look,
 }: World): Pick<
   S.Store,
-  "triggers" | "pauseTrigger" | "takeTrigger" | "fire" | "lastSuccesses" | "activeRuns"
+  | "triggers"
+  | "pauseTrigger"
+  | "setTrigger"
+  | "removeTrigger"
+  | "takeTrigger"
+  | "fire"
+  | "lastSuccesses"
+  | "activeRuns"
 > => ({
   triggers: () => look((at) => trigger.triggers(tables, at)),
   pauseTrigger: (name, paused, by) => write((at) => trigger.pauseTrigger(tables, at, { name, paused, by })),
+  setTrigger: (given, by) => write((at) => trigger.setTrigger(tables, at, given, by)),
+  removeTrigger: (name, by) => write((at) => trigger.removeTrigger(tables, at, name, by)),
   takeTrigger: (name, stamp, busyMs) =>
     write((at) => trigger.takeTrigger(tables, at, { name, stamp, busyMs })),
   fire: (firing) => write((at) => trigger.fire(tables, at, firing)),

@@ -48,8 +48,9 @@ export function lost(tables: Tables, now: number): LostRow[] {
   return first.map(({ id, epoch, lane, held, startedAt, attempt, losses, goodUntil }) => {
     // A claim with its slots may have begun even if its start was not reported yet.
     const started = held || startedAt !== null;
-    const options = tables.task.get(id)?.options ?? "";
-    return { id, epoch, lane, started, attempt, losses, goodUntil, options };
+    const { options = "", input = null } = tables.task.get(id) ?? {};
+    const seen = { options, input: options.includes('"onFailure"') ? input : null };
+    return { id, epoch, lane, started, attempt, losses, goodUntil, ...seen };
   });
 }
 

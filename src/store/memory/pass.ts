@@ -5,6 +5,7 @@ import type { GateRow, LaneMove, Moves, Passed, Scope, View } from "../store.ts"
 import { isStopped } from "../store.ts";
 import { arrivals, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
+import { enqueue } from "./enqueue.ts";
 import { endItems } from "./item.ts";
 import * as look from "./look.ts";
 import { followers, leaveNews, sorted } from "./news.ts";
@@ -24,7 +25,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const view = lookAround(tables, now, scope, gone);
   const moves = decide(view);
 
-  settle(tables, now, moves.recover.map(exitOfLost));
+  const recovered = settle(tables, now, moves.recover.map(exitOfLost));
   release(tables, gone);
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
   const news = [...(scope.news ?? []), ...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
@@ -32,6 +33,12 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   // This comes before the claims, so that none of these items is claimed.
   for (const { run, failed, stops } of news)
     if (stops && failed !== null) endItems(tables, now, run, { step: failed, inFlight: false });
+  const failed = [...accepted, ...moves.recover.filter(({ epoch }) => recovered.has(epoch))];
+  enqueue(
+    tables,
+    now,
+    failed.flatMap((one) => ("handler" in one && one.handler) || []),
+  );
   dropExpired(tables, now, moves.expire);
   const claimer = { session: scope.session, leaseMs: moves.claimLeaseMs };
   const claimed = claim(tables, now, moves.claim, claimer);

@@ -1,7 +1,9 @@
 /** Actions of operators and timers on runs and waiting units: pause, reprioritize, end a wait. */
 import { pausedChange } from "../feed.ts";
+import type { NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
+import { enqueue } from "./enqueue.ts";
 import { changeLimit } from "./hand.ts";
 import { leaveNewsOf } from "./news.ts";
 import type { Tables } from "./tables.ts";
@@ -46,10 +48,17 @@ export function reprioritize(
   return { from };
 }
 
-export function failWaiting(tables: Tables, now: number, id: string, error: string): boolean {
+export function failWaiting(
+  tables: Tables,
+  now: number,
+  id: string,
+  error: string,
+  handler?: NewTask,
+): boolean {
   if (!tables.waiting.has(id)) return false;
   withdraw(tables, now, id, { state: "failed", body: error });
   forgetTimers(tables, id);
   leaveNewsOf(tables, [id]);
+  if (handler) enqueue(tables, now, [handler]);
   return true;
 }

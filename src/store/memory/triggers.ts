@@ -2,11 +2,14 @@
  * Schedules, sensors and automations. Each change increases the stamp, and requires the stamp that it was
  * decided with.
  */
+
+import type { EventKind } from "../../core/event.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
 import { triggerTaken } from "../triggers.ts";
+import { enqueue } from "./enqueue.ts";
 import { submit } from "./submit.ts";
 import type { Tables, TriggerRecord } from "./tables.ts";
 
@@ -29,7 +32,34 @@ export function declareTriggers(
   }
 }
 
-type Owned = NewTrigger & { readonly app: string };
+type Owned = NewTrigger & { readonly app: string | null };
+
+export function setTrigger(
+  tables: Tables,
+  now: number,
+  trigger: NewTrigger,
+  by: string,
+): { readonly created: boolean } {
+  const known = tables.trigger.get(trigger.name);
+  const owned = { ...trigger, app: null };
+  tables.trigger.put(known ? takenOver(known, now, owned) : born(now, owned));
+  const { workflow, spec } = trigger;
+  note(tables, now, trigger.name, "TriggerSet", { by, spec: { workflow, ...JSON.parse(spec) } });
+  return { created: !known };
+}
+
+export function removeTrigger(tables: Tables, now: number, name: string, by: string): boolean {
+  const known = tables.trigger.get(name);
+  if (!known || known.app !== null) return false;
+  tables.trigger.delete(name);
+  note(tables, now, name, "TriggerRemoved", { by });
+  return true;
+}
+
+function note(tables: Tables, at: number, subject: string, kind: EventKind, data: object): void {
+  const n = tables.event.of(subject).length + 1;
+  tables.event.insert({ subject, n, kind, at, data: JSON.stringify(data) });
+}
 
 const born = (now: number, { app, name, kind, workflow, spec, paused }: Owned): TriggerRecord => ({
   name,
@@ -69,9 +99,7 @@ export function pauseTrigger(
   if (!known || known.paused === paused) return known && { was: known.paused };
   const nextAt = paused ? known.nextAt : now;
   tables.trigger.put({ ...known, paused, nextAt, stamp: known.stamp + 1, busyUntil: null });
-  const n = tables.event.of(name).length + 1;
-  const kind = paused ? "TriggerPaused" : "TriggerResumed";
-  tables.event.insert({ subject: name, n, kind, at: now, data: JSON.stringify({ by }) });
+  note(tables, now, name, paused ? "TriggerPaused" : "TriggerResumed", { by });
   return { was: known.paused };
 }
 
@@ -91,7 +119,7 @@ export function fire(tables: Tables, now: number, firing: Firing): Enqueued[] | 
   const known = tables.trigger.get(name);
   if (known?.stamp !== stamp) return undefined;
   tables.trigger.put({ ...known, state, nextAt, stamp: stamp + 1, busyUntil: null });
-  return submit(tables, now, firing.submit);
+  return [...submit(tables, now, firing.submit), ...enqueue(tables, now, firing.enqueue ?? [])];
 }
 
 export function lastSuccesses(tables: Tables, workflows: readonly string[]): Success[] {
@@ -99,9 +127,12 @@ export function lastSuccesses(tables: Tables, workflows: readonly string[]): Suc
 }
 
 export function activeRuns(tables: Tables, of: RunsOf): Active {
-  const chosen = tables.run
-    .all()
-    .filter((run) => ("workflow" in of ? run.workflow === of.workflow : run.source === of.source));
+  const chosen =
+    "unit" in of
+      ? [{ id: of.unit }]
+      : tables.run
+          .all()
+          .filter((run) => ("workflow" in of ? run.workflow === of.workflow : run.source === of.source));
   return {
     queued: chosen.some(({ id }) => tables.waiting.has(id) || tables.later.has(id)),
     // A run that is over may have code that is still stopping.

@@ -1,7 +1,7 @@
 /** The types of `advance`: what it sees of a run under the run's lock, what it may read first, and what it writes. */
 import type { LaneSpec } from "../lane.ts";
 import type { Fan, NewUnit, StepKey, StepMove } from "./steps.ts";
-import type { FinalState } from "./units.ts";
+import type { FinalState, NewTask } from "./units.ts";
 
 /** A run in progress that has news, read under its lock. */
 export interface RunSeen {
@@ -12,6 +12,7 @@ export interface RunSeen {
   readonly paused: boolean;
   readonly priority: number;
   readonly input: string;
+  readonly options: string;
   readonly graph: string;
   readonly steps: readonly StepSeen[];
   /** Steps with items that did not succeed, as far as this news tells. */
@@ -63,6 +64,8 @@ export interface RunMove {
   readonly finish: {
     readonly state: "succeeded" | "failed" | "cancelled";
     readonly body: string | null;
+    /** The task that handles the failure of the run. */
+    readonly handler?: NewTask | undefined;
   } | null;
 }
 

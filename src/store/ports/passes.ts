@@ -96,6 +96,8 @@ export interface LostRow {
   readonly losses: number;
   readonly goodUntil: number | null;
   readonly options: string;
+  /** Read only if the options name a task that handles its failure. */
+  readonly input: string | null;
 }
 
 /** The changes to write, as decided. */

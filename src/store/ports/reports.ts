@@ -1,4 +1,5 @@
 /** The reports of a holder about its claims, and the decisions of recovery about lost claims. */
+import type { NewTask } from "./units.ts";
 
 /**
  * A holder's report about a claim that is over: how its attempt ended, that its code died, or that its code
@@ -23,6 +24,8 @@ export interface Ended {
    * The attempt is over, but its code still runs. It keeps its slots until the code is reported as stopped.
    */
   readonly stopping?: true;
+  /** The task that handles a failure. It is put in line if the report is accepted. */
+  readonly handler?: NewTask | undefined;
 }
 
 export interface Recovery {
@@ -30,6 +33,8 @@ export interface Recovery {
   readonly epoch: number;
   readonly to: "waiting" | "retry" | "failed" | "quarantined" | "expired";
   readonly body: string | null;
+  /** The task that handles a failure. It is put in line in the same transaction. */
+  readonly handler?: NewTask | undefined;
 }
 
 /**

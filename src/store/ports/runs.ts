@@ -43,12 +43,15 @@ export interface RunPort {
     /** Leaves the run alone if it was already admitted. */
     only?: "queued",
   ): Promise<{ readonly was: RunState } | undefined>;
-  /** Ends a run in progress as failed. False if it is not in progress. */
-  failRun(id: string, error: string): Promise<boolean>;
+  /**
+   * Ends a run in progress as failed, and puts the task in line that handles its failure. False if it is not
+   * in progress.
+   */
+  failRun(id: string, error: string, handler?: NewTask): Promise<boolean>;
   /** While paused, none of the run's steps starts. False if the run is not in progress. */
   pauseRun(id: string, paused: boolean, by: string): Promise<boolean>;
-  /** Ends a waiting unit as failed. False if it no longer waits. */
-  failWaiting(id: string, error: string): Promise<boolean>;
+  /** The same for a waiting unit. False if it no longer waits. */
+  failWaiting(id: string, error: string, handler?: NewTask): Promise<boolean>;
   /** Timers that have expired, and when the next one expires. */
   timers(): Promise<{ readonly due: readonly Timer[]; readonly nextAt: number | null; readonly now: number }>;
   /** Restarts a timer from now; null deletes it. */

@@ -7,8 +7,9 @@
 import type { Success } from "../../core/schedule/automation.ts";
 import type { Active } from "../../core/schedule/overlap.ts";
 import type { TriggerKind } from "../../core/schedule/trigger.ts";
+import type { NewTrigger } from "./declarations.ts";
 import type { NewRun } from "./runs.ts";
-import type { Enqueued } from "./units.ts";
+import type { Enqueued, NewTask } from "./units.ts";
 
 export interface TriggerPort {
   /** All triggers, sorted by name, and the store's current time. */
@@ -18,6 +19,13 @@ export interface TriggerPort {
    * such trigger.
    */
   pauseTrigger(name: string, paused: boolean, by: string): Promise<{ readonly was: boolean } | undefined>;
+  /**
+   * Creates a trigger that no app declares, or changes it like a declaration does. `paused` counts only for a
+   * new one.
+   */
+  setTrigger(trigger: NewTrigger, by: string): Promise<{ readonly created: boolean }>;
+  /** Deletes a trigger that no app declares. Its history stays. False if there is none. */
+  removeTrigger(name: string, by: string): Promise<boolean>;
   /**
    * Marks a trigger as busy for this long, so that other processes need not look at it. Returns the new
    * stamp, or undefined if another process was faster.
@@ -62,7 +70,9 @@ export interface Firing {
   readonly state: string;
   readonly nextAt: number | null;
   readonly submit: readonly NewRun[];
+  /** Tasks to put in line, each with its key. The answer names them after the runs. */
+  readonly enqueue?: readonly NewTask[] | undefined;
 }
 
-/** The runs of one workflow, or the runs that one source has submitted. */
-export type RunsOf = { readonly workflow: string } | { readonly source: string };
+/** The runs of one workflow, the runs that one source has submitted, or one task. */
+export type RunsOf = { readonly workflow: string } | { readonly source: string } | { readonly unit: string };

@@ -31,6 +31,10 @@ export function* enqueue(tasks: readonly NewTask[]): Flow<Enqueued[]> {
 
 const tell = (tasks: readonly NewTask[]): Sql[] => tellEnqueued(idsOf(tasks));
 
+/** Tasks without a key, as a part of another transaction. */
+export const insertAlso = (tasks: readonly NewTask[]): Sql[] =>
+  tasks.length === 0 ? [] : [...insertTasks(tasks), ...putInLine(tasks), ...tell(tasks)];
+
 /**
  * A second try after a lost answer. The first try may still arrive, even while this one waits for its rows.
  * So tasks that already have a place are not put in line again.

@@ -11,7 +11,9 @@ import { flag, idOf, int, intOrNull, only, text, word } from "../row.ts";
 import type { RunState, Timer } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
+import type { NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { insertAlso } from "./enqueue.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
 import type { EndWriting } from "./expire.ts";
@@ -86,12 +88,15 @@ export function* cancelRun(
 const runStateOf = (final: string): RunState =>
   final === "succeeded" || final === "cancelled" ? final : "failed";
 
-export function* failRun(id: string, error: string, dialect: Dialect): Flow<boolean> {
+export function* failRun(id: string, error: string, dialect: Dialect, handler?: NewTask): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
   const [claim] = yield* send(selectClaim(id));
   if (!claim) return false;
   const run = { id, epoch: claim.epoch };
-  yield* commit([finished(run, { state: "failed", body: error }, ending(dialect)), insertNewsOfRuns([id])]);
+  yield* commit([
+    finished(run, { state: "failed", body: error, handler }, ending(dialect)),
+    insertNewsOfRuns([id]),
+  ]);
   return true;
 }
 
@@ -170,13 +175,14 @@ export function* reprioritize(id: string, priority: number, who: string): Flow<{
   return { from };
 }
 
-export function* failWaiting(id: string, error: string, dialect: Dialect): Flow<boolean> {
+export function* failWaiting(id: string, error: string, dialect: Dialect, handler?: NewTask): Flow<boolean> {
   const waiting = yield* send(selectWaiting(id));
   if (waiting.length === 0) return false;
   yield* commit([
     endWaiting(id, { state: "failed", body: error }, ending(dialect)),
     sql`DELETE FROM sluice_timer WHERE id = ${id}`,
     insertNewsOf([id]),
+    insertAlso(handler ? [handler] : []),
   ]);
   return true;
 }

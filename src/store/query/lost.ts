@@ -2,7 +2,7 @@
 import type { Flow } from "../flow.ts";
 import { send } from "../flow.ts";
 import type { Row } from "../row.ts";
-import { flag, int, intOrNull, text } from "../row.ts";
+import { flag, int, intOrNull, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdateSkipLocked, sql } from "../sql.ts";
 import type { LostRow } from "../store.ts";
@@ -17,9 +17,7 @@ interface Signs {
   readonly untilAt: number | null;
 }
 
-interface Candidate extends HeldRow, Signs {
-  readonly options: string;
-}
+interface Candidate extends HeldRow, Signs, Pick<LostRow, "options" | "input"> {}
 
 const signs = (row: Row): Signs => ({
   startedAt: intOrNull(row.started_at),
@@ -27,10 +25,16 @@ const signs = (row: Row): Signs => ({
 });
 
 export const selectLost = (): Sql<Candidate> =>
-  sql`SELECT r.epoch, r.id, r.started_at, r.until_at, t.options
+  sql`SELECT r.epoch, r.id, r.started_at, r.until_at, t.options, CASE WHEN t.options LIKE ${'%"onFailure"%'} THEN t.input ELSE NULL END AS input
     FROM sluice_running r JOIN sluice_task t ON t.id = r.id LEFT JOIN sluice_session s ON s.id = r.session
     WHERE ${LOST} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = r.lane) ORDER BY r.id LIMIT 200`.as(
-    (row) => ({ id: text(row.id), epoch: int(row.epoch), options: text(row.options), ...signs(row) }),
+    (row) => ({
+      id: text(row.id),
+      epoch: int(row.epoch),
+      options: text(row.options),
+      input: textOrNull(row.input),
+      ...signs(row),
+    }),
   );
 
 export interface LostInHand extends InHand {
@@ -51,11 +55,12 @@ export function* holdLost(candidates: readonly Candidate[]): Flow<LostInHand[]> 
     if (!seen || !isAsSeen) return [];
     // A claim that holds its slots may have started even if its start was not reported yet.
     const started = startedAt !== null || held;
-    return [{ lane: rest.lane, session, held, claim: { epoch, started, options: seen.options, ...rest } }];
+    const { options, input } = seen;
+    return [{ lane: rest.lane, session, held, claim: { epoch, started, options, input, ...rest } }];
   });
 }
 
-interface HeldClaim extends Omit<LostRow, "started" | "options">, InHand, Signs {}
+interface HeldClaim extends Omit<LostRow, "started" | "options" | "input">, InHand, Signs {}
 
 /** Skips claims that another transaction has locked: that transaction takes care of them. */
 const lockClaims = (claims: readonly HeldRow[]): Sql<HeldClaim> =>

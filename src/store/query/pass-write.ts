@@ -1,10 +1,11 @@
 /** The second flight of a pass: writes the decisions and takes in the arrivals, in lock order. */
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import type { Claimed, Moves, News, Scope } from "../store.ts";
+import type { Claimed, Moves, News, NewTask, Scope } from "../store.ts";
 import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
+import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endItems, expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
@@ -40,6 +41,8 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     tellRecovered: !quiet && tellExits(recovered),
     released: lapsed.length > 0 && release(lapsed),
     takenIn: seen.arrivals.length > 0 && deleteArrivals(seen.arrivals.map(({ arrival }) => arrival.seq)),
+    // They handle failures that this pass has recorded.
+    handlers: insertAlso(handlersOf(decided)),
     expired: moves.expire.length > 0 && expireWaiting(moves.expire, ending),
     // This comes before the claims, so that none of the ended items is claimed.
     ended: news.flatMap((each) => endOfItems(each, ending)),
@@ -88,6 +91,16 @@ const newsOf = ({ scope, accepted, moves }: Decided): News[] => [
 
 const newsOfFinished = ({ finished }: Scope, accepted: ReadonlySet<string>): News[] =>
   finished.flatMap(({ id, news }) => (news && accepted.has(id) ? [news] : []));
+
+/** A report that came too late has failed nothing. Lost claims are locked, so their failures are certain. */
+function handlersOf({ scope, accepted, moves, view }: Decided): NewTask[] {
+  const lost = new Set(view.lost.map(({ epoch }) => epoch));
+  const failures = [
+    ...scope.finished.filter(({ id }) => accepted.has(id)),
+    ...moves.recover.filter(({ epoch }) => lost.has(epoch)),
+  ];
+  return failures.flatMap((one) => ("handler" in one && one.handler) || []);
+}
 
 const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
   stops && failed !== null

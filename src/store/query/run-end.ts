@@ -2,13 +2,14 @@
 import type { RunMove } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, now, sql } from "../sql.ts";
+import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
 
 /** Ends a run, for whatever reason. */
 export function finished(
   run: { readonly id: string; readonly epoch: number },
-  { state, body }: NonNullable<RunMove["finish"]>,
+  { state, body, handler }: NonNullable<RunMove["finish"]>,
   ending: EndWriting,
 ): Sql[] {
   return [
@@ -16,6 +17,7 @@ export function finished(
     deleteTimersOf(run.id),
     ...endRun(run, { state, body }, ending),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
+    ...insertAlso(handler ? [handler] : []),
   ];
 }
 

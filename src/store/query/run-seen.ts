@@ -76,6 +76,7 @@ const runOf = (row: Row): RunInProgress["run"] => ({
   paused: flag(row.paused),
   priority: int(row.priority),
   input: text(row.input),
+  options: text(row.options),
   graph: text(row.graph),
   rerunOf: storedOptions(text(row.options)).fromNothing ? null : textOrNull(row.rerun_of),
 });

@@ -14,6 +14,7 @@ import { by, forUpdate, leaseNow, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { Enqueued } from "../store.ts";
 import type { Firing, NewTrigger, RunsOf, TriggerRow } from "../triggers.ts";
 import { triggerTaken } from "../triggers.ts";
+import { enqueue } from "./enqueue.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents, selectLastEvent } from "./event.ts";
 import { selectNow } from "./look.ts";
@@ -123,6 +124,42 @@ export function* pauseTrigger(
   return { was };
 }
 
+export function* setTrigger(trigger: NewTrigger, who: string): Flow<{ created: boolean }> {
+  const { name, kind, workflow, spec, paused } = trigger;
+  const { known, events } = yield* flight({
+    known: sql`SELECT name FROM sluice_trigger WHERE name = ${name}${forUpdate}`.as(idOfName),
+    events: selectLastEvent(name),
+  });
+  const row = { name, kind, workflow: workflow ?? "", spec, paused: paused ? 1 : 0 };
+  const data = JSON.stringify({ by: who, spec: { workflow, ...(JSON.parse(spec) as object) } });
+  const event: NewEvent = { subject: name, n: only(events) + 1, kind: "TriggerSet", data };
+  yield* commit([
+    sql`INSERT INTO sluice_trigger (name, kind, workflow, spec, state, next_at, paused, app)
+      SELECT t.name, t.kind, t.workflow, t.spec, '{}', ${now}, t.paused, NULL FROM ${rows("t", DECLARED, [row])} ${TAKE_OVER}`,
+    insertEvents([event]),
+    tellOthers([event]),
+  ]);
+  return { created: known.length === 0 };
+}
+
+export function* removeTrigger(name: string, who: string): Flow<boolean> {
+  const { known, events } = yield* flight({
+    known: sql`SELECT name FROM sluice_trigger WHERE name = ${name} AND app IS NULL${forUpdate}`.as(idOfName),
+    events: selectLastEvent(name),
+  });
+  if (known.length === 0) return false;
+  const data = JSON.stringify({ by: who });
+  const event: NewEvent = { subject: name, n: only(events) + 1, kind: "TriggerRemoved", data };
+  yield* commit([
+    sql`DELETE FROM sluice_trigger WHERE name = ${name} AND app IS NULL`,
+    insertEvents([event]),
+    tellOthers([event]),
+  ]);
+  return true;
+}
+
+const idOfName = ({ name }: Row): string => text(name);
+
 export function* takeTrigger(name: string, stamp: number, busyMs: number): Flow<number | undefined> {
   const found = yield* send(
     sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp} AND (busy_until IS NULL OR busy_until <= ${leaseNow})${forUpdate}`.as(
@@ -141,7 +178,8 @@ const stampOf = ({ stamp }: Row): number => int(stamp);
 /**
  * The row stays locked until the runs are submitted. A second process waits, and then finds another stamp.
  */
-export function* fire({ name, stamp, state, nextAt, submit: runs }: Firing): Flow<Enqueued[] | undefined> {
+export function* fire(firing: Firing): Flow<Enqueued[] | undefined> {
+  const { name, stamp, state, nextAt, submit: runs, enqueue: tasks = [] } = firing;
   const found = yield* send(
     sql`SELECT stamp FROM sluice_trigger WHERE name = ${name} AND stamp = ${stamp}${forUpdate}`.as(stampOf),
   );
@@ -149,7 +187,8 @@ export function* fire({ name, stamp, state, nextAt, submit: runs }: Firing): Flo
   yield* send(
     sql`UPDATE sluice_trigger SET state = ${state}, next_at = ${nextAt}, stamp = ${stamp + 1}, busy_until = NULL WHERE name = ${name}`,
   );
-  return runs.length === 0 ? [] : yield* submit(runs);
+  const submitted = runs.length === 0 ? [] : yield* submit(runs);
+  return tasks.length === 0 ? submitted : [...submitted, ...(yield* enqueue(tasks))];
 }
 
 export const lastSuccesses = (workflows: readonly string[]): Flow<Success[]> =>
@@ -161,6 +200,7 @@ export const lastSuccesses = (workflows: readonly string[]): Flow<Success[]> =>
 
 /** Starts from waiting and running units, never from the runs of the past. */
 export function* activeRuns(of: RunsOf): Flow<Active> {
+  if ("unit" in of) return yield* activeUnit(of.unit);
   const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
   const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
   const lanes = sql`SELECT id FROM sluice_lane WHERE queue = ${RUNS} UNION SELECT lane FROM sluice_arrival WHERE queue = ${RUNS}`;
@@ -173,6 +213,20 @@ export function* activeRuns(of: RunsOf): Flow<Active> {
       sql`SELECT u.id FROM sluice_running u WHERE ${isOne} LIMIT 1`.as(idOf),
       // The run is over, but its code still runs.
       sql`SELECT u.id FROM sluice_stopping u WHERE ${isOne} LIMIT 1`.as(idOf),
+    ],
+  });
+  return { queued: queued.length > 0, inProgress: inProgress.length > 0 };
+}
+
+function* activeUnit(id: string): Flow<Active> {
+  const { queued, inProgress } = yield* flight({
+    queued: [
+      sql`SELECT id FROM sluice_waiting WHERE id = ${id}`.as(idOf),
+      sql`SELECT id FROM sluice_later WHERE id = ${id}`.as(idOf),
+    ],
+    inProgress: [
+      sql`SELECT id FROM sluice_running WHERE id = ${id}`.as(idOf),
+      sql`SELECT id FROM sluice_stopping WHERE id = ${id}`.as(idOf),
     ],
   });
   return { queued: queued.length > 0, inProgress: inProgress.length > 0 };

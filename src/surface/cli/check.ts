@@ -118,11 +118,11 @@ function triggerTable(app: App): string {
   const rows = triggersOf(app).map(({ id, kind, workflow, spec, paused }) => [
     id,
     kind,
-    workflow ?? "-",
+    workflow ?? ("task" in spec ? spec.task : undefined) ?? "-",
     whenOf({ kind, spec }),
     paused ? "starts paused" : "",
   ]);
-  return table(["starts runs", "kind", "workflow", "when", ""], rows);
+  return table(["trigger", "kind", "starts", "when", ""], rows);
 }
 
 function taskRow({ id, queue = "default", pools, retry, timeout = "-" }: AnyTask): string[] {

@@ -1,7 +1,7 @@
 /** `sluice tasks enqueue APP TASK INPUT` */
 import type { Command } from "commander";
-import type { EnqueueOptions } from "../../api/new-task.ts";
 import { connect } from "../../api/sluice.ts";
+import type { EnqueueOptions } from "../../core/task/enqueue-options.ts";
 import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";
 import { timeOf, wholeNumber } from "./numbers.ts";

@@ -1,6 +1,6 @@
 /**
- * `sluice schedules list|pause|resume|trigger`: everything that starts runs automatically, including sensors
- * and automations.
+ * `sluice schedules list|pause|resume|trigger`: everything that starts runs or tasks automatically, including
+ * sensors and automations.
  */
 import type { Command } from "commander";
 import type { TriggerView } from "../../api/schedules.ts";
@@ -13,6 +13,7 @@ import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
 import { watchRun } from "./run-watch.ts";
 import { ago, count, when } from "./say.ts";
+import { addSettingSchedules } from "./schedules-set.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { storeUrl, toPaste, whoever } from "./settings.ts";
 import type { Cell } from "./table.ts";
@@ -38,11 +39,12 @@ export function addSchedules(program: Command): void {
       .argument("<id>", "its id, as in the list")
       .action((id: string, _, command: Command) => setPaused(verb, id, command.optsWithGlobals()));
   withBy(schedules.command("trigger"), "triggers it")
-    .description("start a run now, as the schedule would; its own times do not change")
+    .description("start a run or a task now, as the schedule would; its own times do not change")
     .argument("<app>", "the app file that defines the schedule")
     .argument("<id>", "the schedule's id")
     .option("--watch", "watch it until it ends")
     .action((file: string, id: string, _, command: Command) => trigger(file, id, command.optsWithGlobals()));
+  addSettingSchedules(schedules);
 }
 
 function listSchedules(options: GlobalOptions): Promise<void> {
@@ -53,13 +55,13 @@ function listSchedules(options: GlobalOptions): Promise<void> {
       const rows = triggers.map((each) => [
         each.id,
         each.kind,
-        each.workflow ?? "-",
+        each.workflow ?? each.task ?? "-",
         whenOf(each),
         nextOf(each, now),
         lastOf(each, now),
         noteOf(each, now),
       ]);
-      return table(["id", "kind", "workflow", "when", "next", "last run", "note"], rows);
+      return table(["id", "kind", "starts", "when", "next", "last run", "note"], rows);
     });
   });
 }
@@ -80,8 +82,8 @@ export function whenOf({
   return `${cron} ${timezone}`;
 }
 
-function nextOf({ app, paused, nextAt }: TriggerView, now: number): Cell {
-  if (app === null) return { text: "no app declares it", style: colours.yellow };
+function nextOf({ app, setBy, paused, nextAt }: TriggerView, now: number): Cell {
+  if (app === null && setBy === null) return { text: "no app declares it", style: colours.yellow };
   if (paused) return { text: "paused", style: colours.yellow };
   if (nextAt === null) return { text: "-" };
   return { text: nextAt > now ? ago(nextAt, now) : "now" };
@@ -92,7 +94,7 @@ function lastOf({ state }: TriggerView, now: number): string {
   return lastRunAt === undefined ? "-" : ago(lastRunAt, now);
 }
 
-function noteOf({ state }: TriggerView, now: number): Cell {
+function noteOf({ state, task, setBy }: TriggerView, now: number): Cell {
   const {
     error,
     lastRun,
@@ -101,9 +103,10 @@ function noteOf({ state }: TriggerView, now: number): Cell {
   } = state as TriggerState & { missed?: number; overlapped?: number };
   if (error) return { text: `${ago(error.at, now)}: ${error.message}`, style: colours.red };
   const notes = [
-    ...(lastRun ? [`run ${lastRun}`] : []),
+    ...(setBy === null ? [] : [`set by ${setBy}`]),
+    ...(lastRun ? [`${task === null ? "run" : "task"} ${lastRun}`] : []),
     ...(missed > 0 ? [`${missed} missed`] : []),
-    ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: the last run had not ended`] : []),
+    ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: the last one had not ended`] : []),
   ];
   return { text: notes.join(", ") };
 }
@@ -130,6 +133,11 @@ async function trigger(
   const { app } = await loadApp(file);
   await using sluice = await connect({ store: storeUrl(options), app });
   const { id } = await sluice.schedules.trigger(schedule, whoever(options.by));
-  if (options.watch) return await watchRun(sluice, id, options);
-  print(options, { id, schedule }, () => `run ${id} is queued. See: ${toPaste(options, `runs watch ${id}`)}`);
+  const isTask = (await sluice.runs.list({ ids: [id] })).length === 0;
+  if (options.watch && !isTask) return await watchRun(sluice, id, options);
+  print(options, { id, schedule }, () =>
+    isTask
+      ? `task ${id} is in line. See: ${toPaste(options, `tasks show ${id}`)}`
+      : `run ${id} is queued. See: ${toPaste(options, `runs watch ${id}`)}`,
+  );
 }

@@ -46,7 +46,7 @@ async function run(file: string, message: StepMessage): Promise<Ending> {
   }
 }
 
-function jobOf({ id, task, input, attempt, fence, timeoutMs }: StepMessage): Job {
+function jobOf({ id, task, input, attempt, fence, timeoutMs, run, step }: StepMessage): Job {
   return {
     id,
     name: task,
@@ -54,6 +54,7 @@ function jobOf({ id, task, input, attempt, fence, timeoutMs }: StepMessage): Job
     attempt,
     fence,
     timeoutMs,
+    ...(run && step ? { step: { run, name: step } } : {}),
     signal: toldToStop(),
     progress: (value) => say(sayProgress(fence, value)),
     log: (text, data) => say(sayLog(fence, text, data)),

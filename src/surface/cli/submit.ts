@@ -1,7 +1,7 @@
 /** `sluice submit APP WORKFLOW` puts a run in line, or past the line with --direct. */
 import type { Command } from "commander";
-import type { SubmitOptions } from "../../api/new-run.ts";
 import { connect } from "../../api/sluice.ts";
+import type { SubmitOptions } from "../../core/workflow/submit-options.ts";
 import { withBy } from "./common.ts";
 import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";

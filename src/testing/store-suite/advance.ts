@@ -60,6 +60,7 @@ export function advanceSuite(fresh: Fresh<"runs" | "steering">): void {
         paused: false,
         priority: 0,
         input: "7",
+        options: '{"startTimeoutMs":5000,"onStartTimeout":"requeue"}',
         graph: GRAPH,
         steps: [],
         failed: [],

@@ -16,6 +16,7 @@ import { feedOtherSuite } from "./feed-others.ts";
 import { feedRunSuite } from "./feed-runs.ts";
 import { fencedLeaseSuite, fencingSuite } from "./fencing.ts";
 import { gateSuite } from "./gates.ts";
+import { handlerSuite, runHandlerSuite } from "./handlers.ts";
 import { inLineSinceSuite, inLineSuite } from "./in-line.ts";
 import { inspectSuite } from "./inspect.ts";
 import { itemEndingSuite } from "./item-endings.ts";
@@ -32,6 +33,7 @@ import { readSuite } from "./reads.ts";
 import { recoverySuite } from "./recovery.ts";
 import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
+import { setTriggerSuite } from "./set-triggers.ts";
 import { settleSuite } from "./settle.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
@@ -111,6 +113,8 @@ export const PARTS: readonly Part[] = [
   benchPart("the short way through a pass", ["swaps", "steering"], swapSuite),
   benchPart("a report", [], settleSuite),
   benchPart("recovery", [], recoverySuite),
+  benchPart("a task that handles a failure", [], handlerSuite),
+  benchPart("a task that handles a failure", ["runs", "steering"], runHandlerSuite),
   benchPart("a holder whose claim another has by now", [], fencingSuite),
   benchPart("a holder whose claim another has by now", ["holdings"], fencedLeaseSuite),
   benchPart("by hand", ["steering"], byHandSuite),
@@ -122,6 +126,7 @@ export const PARTS: readonly Part[] = [
   benchPart("tending", [], tendSuite),
   benchPart("a session", [], sessionSuite),
   benchPart("a trigger", ["triggers", "declarations", "steering", "runs"], triggerSuite),
+  benchPart("a trigger set at run time", ["triggers", "declarations", "steering"], setTriggerSuite),
   benchPart("reading", [], readSuite),
   benchPart("an inspection", ["inspection", "steering", "declarations"], inspectSuite),
   benchPart("a run", ["runs", "steering", "inspection", "lines"], runSuite),

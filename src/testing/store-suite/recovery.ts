@@ -44,6 +44,7 @@ export function recoverySuite(fresh: Fresh): void {
         losses: 0,
         goodUntil: null,
         options: '{"retry":{"attempts":2}}',
+        input: null,
       },
     ]);
     expect(usage).toMatchObject([{ session: "s1", lost: true, units: 1 }]);

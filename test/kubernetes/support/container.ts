@@ -13,7 +13,7 @@ import type { ClusterPod } from "../../support/kube-cluster.ts";
 const main = await builtCli();
 
 const APP = `
-import { defineApp, task } from ${JSON.stringify(join(top, "dist/index.js"))};
+import { defineApp, RetryAfter, task } from ${JSON.stringify(join(top, "dist/index.js"))};
 export default defineApp({
   tasks: [
     task({
@@ -26,6 +26,7 @@ export default defineApp({
       },
     }),
     task({ id: "fails", run: () => { throw Object.assign(new TypeError("too small"), { retryable: false }); } }),
+    task({ id: "busy", retry: { when: (error) => error instanceof RangeError }, run: ({ wait }) => { if (wait) throw new RetryAfter(wait); throw new TypeError("no use"); } }),
     task({ id: "breaks", run: () => new Promise(() => { setTimeout(() => { throw new Error("nobody caught this"); }); }) }),
     task({ id: "lingers", run: () => { setInterval(() => {}, 1_000); return "done"; } }),
     task({ id: "large", run: () => "x".repeat(2_000_000) }),

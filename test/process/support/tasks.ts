@@ -3,6 +3,7 @@
 import { appendFileSync, writeSync } from "node:fs";
 import type { AnyTask, TaskContext } from "../../../src/core/task/definition.ts";
 import { task } from "../../../src/core/task/definition.ts";
+import { RetryAfter } from "../../../src/core/task/steering.ts";
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -46,6 +47,25 @@ export const tasks: readonly AnyTask[] = [
     id: "fail",
     run: () => {
       throw Object.assign(new TypeError("no such thing"), { code: "NOTHING", retryable: false });
+    },
+  }),
+  task({
+    id: "steer",
+    retry: { when: (error) => error instanceof RangeError },
+    run: (wait: string | null) => {
+      if (wait !== null) throw new RetryAfter(wait);
+      throw new TypeError("no use");
+    },
+  }),
+  // Asks for two things at once; the second answer may come first.
+  task({
+    id: "asks",
+    run: async (_: unknown, { client, run, step }) => {
+      const [a, b] = await Promise.all([
+        client.enqueue("echo", 1, { runAt: new Date(5) }),
+        client.enqueue("echo", 2).catch(({ code }) => code),
+      ]);
+      return { a, b, run, step };
     },
   }),
   // Ends when aborted, and returns the reason.

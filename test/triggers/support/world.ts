@@ -64,6 +64,8 @@ export class World {
       app,
       owner: OWNER,
       toRun: (...args) => mortal.step("toRun", () => this.#toRun(...args)),
+      toTask: () => Promise.reject(new Error("no schedule here enqueues a task")),
+      has: () => false,
       pollMs: 1_000,
       jitterMs: 0,
       failed: (error) => this.errors.push(error),

@@ -1,0 +1,47 @@
+/** The client in a task's context. It hands each call on to the worker, which has the store. */
+import { SluiceError } from "../../core/error.ts";
+import type { ClientCall, OwnRun } from "../../core/task/client-call.ts";
+import type { TaskClient } from "../../core/task/definition.ts";
+import type { Job } from "../executor.ts";
+import { inputText } from "../input.ts";
+
+interface Created {
+  readonly id: string;
+  readonly created: boolean;
+}
+
+/** Code that was told to stop starts nothing more: its task may already run elsewhere. */
+export function clientOf(job: Job, signal: () => AbortSignal): TaskClient {
+  const ask = async (call: ClientCall): Promise<unknown> => {
+    signal().throwIfAborted();
+    if (!job.call) throw noClient(job.name);
+    return job.call(call);
+  };
+  return Object.freeze<TaskClient>({
+    enqueue: async (task, input, options = {}) => {
+      const name = typeof task === "string" ? task : task.id;
+      const text = textOf(`task "${name}"`, input);
+      return (await ask({ verb: "enqueue", task: name, input: text, options })) as Created;
+    },
+    submit: async (workflow, input, options = {}) => {
+      const name = typeof workflow === "string" ? workflow : workflow.id;
+      const text = textOf(`workflow "${name}"`, input);
+      return (await ask({ verb: "submit", workflow: name, input: text, options })) as Created;
+    },
+    run: async () => (await ask({ verb: "run" })) as OwnRun | undefined,
+  });
+}
+
+function textOf(whose: string, input: unknown): string {
+  try {
+    return inputText(input);
+  } catch (cause) {
+    throw new SluiceError("BAD_INPUT", `${whose}: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+const noClient = (task: string): SluiceError =>
+  new SluiceError(
+    "NO_CLIENT",
+    `task "${task}" runs where there is no way to the store of its worker, as in a pod. Return what is to be done, and let a step after this one do it.`,
+  );
