@@ -3,6 +3,9 @@ import type { Defect } from "../defect.ts";
 
 const EXPLAIN = "src/core/gate/explain.ts";
 const WORLDS = "src/core/gate/worlds.ts";
+const TURN = "src/core/gate/in-turn.ts";
+const TURNS = "src/core/gate/in-turn.test.ts";
+const COMPLETE = "test/why/complete.test.ts";
 const PURE = "src/core/gate/explain.test.ts";
 const PAGE = "src/core/gate/explain-page.test.ts";
 const PAUSE = "test/runs/pause-waits.test.ts";
@@ -21,10 +24,78 @@ export const defects: readonly Defect[] = [
   {
     id: "why-frees-everybodys-slot-first",
     means: "the first command of why frees a slot of the cluster, and another unit takes it",
-    file: "src/core/gate/explain.ts",
+    file: EXPLAIN,
     from: "? 2 : 1) * asks.length + ask : ask;",
     to: "? 0 : 0) * asks.length + ask : ask;",
-    noticedBy: { file: "src/api/explain.test.ts", test: "is every gate in its way" },
+    noticedBy: { file: PURE, test: "names the gates last that everybody asks for" },
+  },
+  {
+    id: "why-opens-the-wanted-gate-first",
+    means: "Slots of a pool that others want are freed while another gate still blocks the unit.",
+    file: TURN,
+    from: "if (!best || harm < best.harm)",
+    to: "if (!best)",
+    noticedBy: { file: TURNS, test: "ends with the gate that stops every other unit" },
+  },
+  {
+    id: "why-thinks-a-large-ask-stops-small-ones",
+    means: "A gate that has room for smaller asks is opened last, and rivals start before.",
+    file: TURN,
+    from: "obstacle({ ...gate, paused: false }, gate.held, 0, slots) !== undefined;",
+    to: "true;",
+    noticedBy: { file: TURNS, test: "does not end with a gate that has room" },
+  },
+  {
+    id: "why-promises-an-order-that-fails",
+    means: "The commands are to be run in an order, though rivals take what the first one frees.",
+    file: TURN,
+    from: "if (harm === 0) return order;",
+    to: "if (harm >= 0) return order;",
+    noticedBy: { file: COMPLETE, test: "if no order is sure, that is told" },
+  },
+  {
+    id: "why-waits-for-a-front-that-waits-for-it",
+    means: "The unit in front of a mutex is to end before the command that starts it.",
+    file: TURN,
+    from: "others.some((other) => this.#stops(other, one)),",
+    to: "others.length < 0,",
+    noticedBy: { file: TURNS, test: "ends with a mutex if a unit ahead" },
+  },
+  {
+    id: "why-sees-no-rivals-in-sql",
+    means: "The order of the commands is decided without the tasks that wait behind the unit.",
+    file: "src/store/query/near.ts",
+    from: "WHERE (${any(gates)}) AND EXISTS (",
+    to: "WHERE (${any(gates)}) AND NOT EXISTS (",
+    noticedBy: { file: COMPLETE, test: "a gate that only the unit wants is opened" },
+  },
+  {
+    id: "why-raises-the-mutex-of-a-front",
+    means: "A unit behind another one at a mutex is told to make room for two.",
+    file: "src/core/gate/remedy.ts",
+    from: "room === undefined || isMutex(gate) || ahead > MANY",
+    to: "room === undefined || ahead > MANY",
+    noticedBy: { file: "src/core/gate/remedy.test.ts", test: "who is behind others at a mutex" },
+  },
+  {
+    id: "why-tells-no-waits-between-commands",
+    means:
+      "A reason without a command does not say what to wait for, though the order says to run all of them.",
+    file: "src/surface/cli/reason-lines.ts",
+    from: "const wait = isPlan && commands.length === 0",
+    to: "const wait = isPlan && commands.length < 0",
+    noticedBy: {
+      file: "src/surface/cli/reason-lines.test.ts",
+      test: "a reason without a command among others",
+    },
+  },
+  {
+    id: "why-proposes-one-family-twice",
+    means: "The limit of a family is to be reset, and then set.",
+    file: "src/engine/claiming/wait.ts",
+    from: "    if (alike.at(-1) !== reason) return [];",
+    to: "    if (alike.length < 0) return [];",
+    noticedBy: { file: "src/api/explain.test.ts", test: "is a family's limit of 0 once" },
   },
   {
     id: "why-stops-at-the-first-hurdle",

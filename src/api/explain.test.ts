@@ -118,6 +118,7 @@ const view = (more: Partial<WaitView> = {}): WaitView => ({
   ahead: [],
   aheadAt: aheadAt(more.ahead ?? []),
   before: 0,
+  rivals: [],
   ...more,
 });
 
@@ -216,6 +217,15 @@ describe("why a task waits", () => {
       expect(remediesAt(1)).toEqual([{ action: "setLimit", gate: `${kind}:tenant=*`, limit: 2 }]);
     },
   );
+
+  test("is a family's limit of 0 once, with one command, if two values need it", () => {
+    const values = ["a", "b"].map((value) => gate(`pool:tenant=${value}`, 0, { declared: null }));
+    const gates = [...values, gate("pool:tenant=*", 0, { declared: 2, setBy: "ann" })];
+    const asks = text({ "pool:tenant=a": 1, "pool:tenant=b": 3 });
+    expect(
+      explainWait(view({ task: task({ asks }), lanes: [], gates })).sentences.map(({ remedies }) => remedies),
+    ).toEqual([[{ action: "setLimit", gate: "pool:tenant=*", limit: 3 }]]);
+  });
 
   test("is not what a lost holder held", () => {
     const seen = view({

@@ -37,12 +37,15 @@ const partsOf = (reasons: readonly Reason[]): Reason[][] =>
 /** Builds the same world again, without some of the reasons. */
 async function startsWithout(place: Place, shape: Shape, id: string, gone: readonly Reason[]) {
   const world = await World.of(await place.store(), place.clock, shape);
-  // The clock has moved on since the reasons were read, so a delay now ends later.
+  await world.cure(id, await asOfNow(world, id, gone));
+  return world.starts(id);
+}
+
+/** The clock has moved on since the reasons were read, so a delay now ends later. */
+async function asOfNow(world: World, id: string, reasons: readonly Reason[]): Promise<Reason[]> {
   const view = await world.store.wait(id);
   const fresh = view ? reasonsOf(view) : [];
-  const same = gone.map((reason) => (reason.kind === "later" ? later(fresh) : reason));
-  await world.cure(id, same);
-  return world.starts(id);
+  return reasons.map((reason) => (reason.kind === "later" ? later(fresh) : reason));
 }
 
 const later = (reasons: readonly Reason[]): Reason => reasons.find(({ kind }) => kind === "later") as Reason;
@@ -70,6 +73,16 @@ async function startsAfterHolders(place: Place, shape: Shape, id: string, full: 
   return world.starts(id);
 }
 
+/** One by one, in the order that is told, with all that can start in between. */
+async function startsInTurn(place: Place, shape: Shape, id: string, reasons: readonly Reason[]) {
+  const world = await World.of(await place.store(), place.clock, shape);
+  await world.cureInTurn(id, await asOfNow(world, id, reasons));
+  return world.starts(id);
+}
+
+/** How many answers were tried one by one. */
+let inTurn = 0;
+
 type Full = Extract<Reason, { kind: "full" }>;
 const isFull = (reason: Reason): reason is Full => reason.kind === "full";
 
@@ -82,6 +95,10 @@ async function isComplete(place: Place, shape: Shape, which: number): Promise<re
   const full = reasons.filter(isFull);
   if (full.length === reasons.length && full.length > 0)
     expect(await startsAfterHolders(place, shape, id, full), `after its holders: ${said}`).toBe(true);
+  if (reasons.length > 1 && !reasons.some(({ contested }) => contested)) {
+    expect(await startsInTurn(place, shape, id, reasons), `one by one: ${said}`).toBe(true);
+    inTurn += 1;
+  }
   for (const part of partsOf(reasons))
     expect(
       await startsWithout(place, shape, id, part),
@@ -137,6 +154,7 @@ const RESERVED_BY_THEN: Shape = {
     "queue:q": -1,
     "queue:r": -1,
     "pool:gpu": 2,
+    "pool:db": 2,
     runs: 1,
     "tag:tenant=*": 1,
     "run:up/async": -1,
@@ -157,6 +175,62 @@ const RESERVED_BY_THEN: Shape = {
   delays: 2,
 };
 
+/** The unit asks for both pools, and others wait for the second one only. */
+const SECOND_POOL_LAST: Shape = {
+  ...RESERVED_BY_THEN,
+  limits: { ...RESERVED_BY_THEN.limits, "pool:gpu": 1 },
+  workers: [{ slots: 30, queues: ["q", "r"] }],
+  first: [
+    { ...plain, db: 1 },
+    { ...plain, db: 1 },
+  ],
+  meanwhile: { "pool:gpu": 0 },
+  second: [
+    { ...plain, pool: 1, db: 2 },
+    { ...plain, db: 1 },
+    { ...plain, db: 1 },
+  ],
+  delays: 0,
+};
+
+/** Others wait for each of the two pools, so no order is sure. While the queue is paused, each is. */
+const EACH_POOL_WANTED: Shape = {
+  ...SECOND_POOL_LAST,
+  second: [...SECOND_POOL_LAST.second, { ...plain, pool: 1 }],
+};
+
+function oneByOne(name: string, place: () => Promise<Place>): void {
+  const reasonsAt = async (at: Place, shape: Shape) => {
+    const found = await reasonsIn(await World.of(await at.store(), at.clock, shape), 2);
+    return found?.reasons ?? [];
+  };
+  const keysOf = (reasons: readonly Reason[]) => reasons.map((reason) => "gate" in reason && reason.gate);
+
+  test(`${name}: a gate that only the unit wants is opened before one that others want too`, async () => {
+    const at = await place();
+    const reasons = await reasonsAt(at, SECOND_POOL_LAST);
+    expect(keysOf(reasons)).toEqual(["pool:gpu", "pool:db"]);
+    expect(reasons.map(({ contested }) => contested)).toEqual([undefined, undefined]);
+    expect(await startsInTurn(at, SECOND_POOL_LAST, "b0", reasons)).toBe(true);
+    expect(await startsInTurn(at, SECOND_POOL_LAST, "b0", reasons.toReversed())).toBe(false);
+  });
+
+  test(`${name}: if no order is sure, that is told, and the queue that has to be paused`, async () => {
+    const at = await place();
+    const reasons = await reasonsAt(at, EACH_POOL_WANTED);
+    expect(reasons.map(({ contested }) => contested)).toEqual([{ pause: "queue:q" }, undefined]);
+    for (const order of [reasons, reasons.toReversed()])
+      expect(await startsInTurn(at, EACH_POOL_WANTED, "b0", order)).toBe(false);
+    const world = await World.of(await at.store(), at.clock, EACH_POOL_WANTED);
+    await world.store.changeLimit({ key: "queue:q", to: "paused", by: "test" });
+    await world.cureInTurn("b0", reasons);
+    expect(await world.starts("b0")).toBe(false);
+    await world.store.changeLimit({ key: "queue:q", to: "resumed", by: "test" });
+    await world.settle();
+    expect(await world.starts("b0")).toBe(true);
+  });
+}
+
 /** Random worlds. There must be enough of them for every kind of reason. */
 function property(name: string, place: () => Promise<Place>, numRuns: number, timeout: number): void {
   test(
@@ -171,6 +245,7 @@ function property(name: string, place: () => Promise<Place>, numRuns: number, ti
         { numRuns, examples: [[RESERVED_BY_THEN, 5]] },
       );
       expect(WANTED.filter((word) => !told.has(word))).toEqual([]);
+      expect(inTurn).toBeGreaterThan(numRuns / 20);
     },
     timeout,
   );
@@ -215,6 +290,14 @@ async function onMariadb(): Promise<Place> {
 }
 
 property("memory", inMemory, 200, 120_000);
+oneByOne("memory", inMemory);
 everyKind("SQLite", onSqlite, 120_000);
-describeWithPostgres("on a server", () => everyKind("PostgreSQL", onPostgres, 120_000));
-describeWithMariadb("on a server", () => everyKind("MariaDB", onMariadb, 120_000));
+oneByOne("SQLite", onSqlite);
+describeWithPostgres("on a server", () => {
+  everyKind("PostgreSQL", onPostgres, 120_000);
+  oneByOne("PostgreSQL", onPostgres);
+});
+describeWithMariadb("on a server", () => {
+  everyKind("MariaDB", onMariadb, 120_000);
+  oneByOne("MariaDB", onMariadb);
+});

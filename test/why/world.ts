@@ -18,6 +18,8 @@ export interface UnitShape {
   readonly kind: Kind;
   readonly queue: "q" | "r";
   readonly pool: number;
+  /** Slots of a second pool. */
+  readonly db?: number;
   readonly mutex: boolean;
   readonly tag: number;
   readonly priority: number;
@@ -53,7 +55,9 @@ const cap = fc.constantFrom(-1, -1, 1, 2, 3);
 function apart(shape: Shape): Shape {
   if (shape.workers.every(({ queues }) => queues.length === 2)) return shape;
   const alone = (each: UnitShape): UnitShape =>
-    each.queue === "r" && each.kind !== "run" ? { ...each, kind: "task", pool: 0, mutex: false } : each;
+    each.queue === "r" && each.kind !== "run"
+      ? { ...each, kind: "task", pool: 0, db: 0, mutex: false }
+      : each;
   const { cluster: _, ...meanwhile } = shape.meanwhile;
   return {
     ...shape,
@@ -70,6 +74,7 @@ const anyShape: fc.Arbitrary<Shape> = fc.record({
     "queue:q": cap,
     "queue:r": cap,
     "pool:gpu": fc.constantFrom(1, 2, 3),
+    "pool:db": fc.constant(2),
     runs: fc.constantFrom(1, 2, 3),
     "tag:tenant=*": fc.constantFrom(1, 2),
     "run:up/async": fc.constantFrom(-1, -1, 1, 2),
@@ -259,6 +264,16 @@ export class World {
     await this.settle();
   }
 
+  /** The same, but one reason after the other. Whatever can start in between, starts. */
+  async cureInTurn(id: string, reasons: readonly Reason[]): Promise<void> {
+    const queue = (await this.store.task(id))?.queue ?? "";
+    for (const reason of reasons) {
+      await this.#cure(reason, queue);
+      await this.store.tend();
+      await this.settle();
+    }
+  }
+
   async #cure(reason: Reason, queue: string): Promise<void> {
     if (reason.kind === "later") this.#clock.advance(reason.at - this.#clock.now());
     else if (reason.kind === "noWorker") await this.#join("new", 100, [queue]);
@@ -288,13 +303,14 @@ const ask = (gate: string, slots = 1) => ({ gate, slots });
 
 function task(
   id: string,
-  { kind, queue, pool, mutex, priority }: UnitShape,
+  { kind, queue, pool, db = 0, mutex, priority }: UnitShape,
   delayMs: number | null,
 ): NewTask {
   const asks = [
     ask("cluster"),
     ask(`queue:${queue}`),
     ...(pool > 0 ? [ask("pool:gpu", pool)] : []),
+    ...(db > 0 ? [ask("pool:db", db)] : []),
     ...(mutex ? [ask("mutex:m")] : []),
     ...(kind === "task" ? [] : [ask("run:up/async")]),
     ...(kind === "item" ? [ask("run:up/items/s")] : []),

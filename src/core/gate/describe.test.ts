@@ -1,5 +1,5 @@
 import { describe as about, expect, it } from "vitest";
-import { describe } from "./describe.ts";
+import { describe, waitFor } from "./describe.ts";
 import { gateTitle } from "./kind.ts";
 import type { Holder, Reason } from "./reason.ts";
 import { remedies, remedy } from "./remedy.ts";
@@ -101,8 +101,21 @@ about("standing behind another unit", () => {
     ]);
   });
 
-  it("is ended by what ends the wait of the front", () => {
-    expect(remedy(reason)).toEqual({ action: "setLimit", gate: "pool:gpu", limit: 5 });
+  it("is not ended by what ends the wait of the front: the front then holds the slots kept for it", () => {
+    expect(remedies(reason)).toEqual([]);
+    expect(remedies({ ...reason, room: 9 })).toEqual([{ action: "setLimit", gate: "pool:gpu", limit: 9 }]);
+    expect(waitFor(reason)).toBe("wait until 01k9 and 2 other units ahead have started");
+  });
+
+  it("at a mutex lasts until the units ahead have ended", () => {
+    const books = { ...reason, gate: "mutex:books", limit: 1, held: 0, ahead: 1, room: 2 } as const;
+    expect(say(books)).toMatch(
+      /^mutex "books": 1 waiting ahead, which must start and end first, or be cancelled; 01k9 is in front and waits because pool "gpu"/,
+    );
+    expect(waitFor(books)).toBe("wait until 01k9 has ended, or cancel it");
+    expect(waitFor({ ...books, ahead: 3 })).toBe(
+      "wait until 01k9 and 2 other units ahead have ended, or cancel them",
+    );
   });
 });
 
@@ -146,6 +159,7 @@ about("waiting for something else than a gate", () => {
     );
     expect(say({ kind: "later", at: NOW, because: "delay" })).toContain("(due), start delay");
     expect(remedy({ kind: "later", at, because: "delay" })).toBeUndefined();
+    expect(waitFor({ kind: "later", at, because: "delay" })).toBe("wait until 2026-11-16T03:00:00Z");
   });
 
   it("is for other units", () => {

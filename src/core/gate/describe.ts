@@ -7,7 +7,7 @@ import { draining, UNLIMITED } from "./gate.ts";
 import { parseKey, pausedRun, unreadableKey } from "./key.ts";
 import { gateTitle } from "./kind.ts";
 import type { Holder, Reason } from "./reason.ts";
-import { eachFrontOnce } from "./reason.ts";
+import { eachFrontOnce, isMutex } from "./reason.ts";
 
 interface Telling {
   readonly now: number;
@@ -95,12 +95,33 @@ function full(reason: Of<"full">, telling: Telling): string {
 
 function behind(reason: Of<"behind">, telling: Telling): string {
   const { unit, reasons } = reason.front;
-  const start = `${gateTitle(reason.gate)}: ${reason.ahead} waiting ahead; ${unit} is in front`;
+  const start = `${gateTitle(reason.gate)}: ${reason.ahead} waiting ahead${mustEnd(reason)}; ${unit} is in front`;
   if (reasons.length === 0) return start;
   if (telling.indent === undefined)
     return `${start} and waits because ${reasons.map((each) => sentence(each, telling)).join(", and because ")}`;
   const below = { ...telling, indent: telling.indent + 2 };
   return [`${start} and waits because`, ...reasons.map((each) => line(each, below))].join("\n");
+}
+
+/** In a mutex there is no room for two, so it does not help this unit that the front starts. */
+const mustEnd = ({ gate, limit, asked }: Of<"behind">): string =>
+  isMutex(gate) && asked + 1 > limit ? ", which must start and end first, or be cancelled" : "";
+
+/** Says what to wait for, if a reason has no remedy. */
+export function waitFor(reason: Reason): string {
+  if (reason.kind === "later") return `wait until ${isoTime(reason.at)}`;
+  if (reason.kind !== "full" && reason.kind !== "behind") return "wait until this has passed";
+  const { gate, ahead: many } = reason;
+  const isLock = isMutex(gate);
+  const gone = isLock ? "ended" : "started";
+  if (reason.kind === "behind") {
+    const { unit } = reason.front;
+    const others = many > 1 ? ` and ${count(many - 1, "other unit")} ahead have` : " has";
+    return `wait until ${unit}${others} ${gone}${isLock ? `, or cancel ${many > 1 ? "them" : "it"}` : ""}`;
+  }
+  const first =
+    many > 0 ? ` and ${many > 1 ? `the ${many} units ahead have` : "the unit ahead has"} ${gone}` : "";
+  return `wait until ${gateTitle(gate)} ${isLock ? "is free" : "has room"}${first}`;
 }
 
 const isRunsOwn = ({ gate }: Of<"paused">): boolean => parseKey(gate).kind === "run";

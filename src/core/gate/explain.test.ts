@@ -172,6 +172,17 @@ describe("why a unit waits", () => {
     ]);
   });
 
+  it("names the gates last that everybody asks for", () => {
+    const line = [unit("u1", { cluster: 1, "queue:q": 1, "pool:gpu": 1 })];
+    const gates = line.flatMap(({ asks }) => asks.map(({ gate: key }) => gate(key, 1, { held: 1 })));
+    const reasons = explain({ now: 0, gates, line, workers: [worker(9)] }, "u1");
+    expect(reasons.map((reason) => "gate" in reason && reason.gate)).toEqual([
+      "pool:gpu",
+      "queue:q",
+      "cluster",
+    ]);
+  });
+
   it("is the pause, and that nobody lives who would take it", () => {
     const line = [unit("u1", { cap: 1 }, { workers: [] })];
     const reasons = explain({ now: 0, gates: [gate("cap", 2, { paused: true })], line, workers: [] }, "u1");

@@ -217,9 +217,8 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
 const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
 
 /**
- * In the order in which it is safest to remove them: the fewer units ask for a gate, the earlier. A slot that is
- * freed at a gate of everybody goes to another unit, as long as this one is still blocked elsewhere. Reasons
- * about workers come last, and otherwise the order is that of the unit's asks.
+ * The more units usually ask for a gate, the later. Reasons about workers come last, and otherwise the order is
+ * that of the unit's asks. `in-turn.ts` knows the units that really compete.
  */
 function inOrderOf({ asks }: Waiter, reasons: readonly Reason[]): Reason[] {
   const place = (reason: Reason): number => {

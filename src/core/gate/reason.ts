@@ -1,4 +1,5 @@
 import type { Limit } from "./gate.ts";
+import { parseKey } from "./key.ts";
 
 /** If more units than this are ahead, only time helps. A limit that would start all of them is not worth naming. */
 export const MANY = 100;
@@ -17,6 +18,15 @@ export interface Holder {
   readonly stopping?: { readonly since: number; readonly because: string };
 }
 
+/**
+ * Other units may take what the removal of this reason frees, before the last reason is gone. No order of
+ * removal prevents that. If `pause` is set, it is a gate that all of these units ask for: while that gate is
+ * paused, none of them starts.
+ */
+export interface Contested {
+  readonly pause?: string;
+}
+
 /** The unit at the front of a line, and why it does not start itself. */
 interface Front {
   readonly unit: string;
@@ -24,7 +34,9 @@ interface Front {
 }
 
 /** Why a unit waits, as data. Only describe.ts turns it into sentences. */
-export type Reason =
+export type Reason = Cause & { readonly contested?: Contested };
+
+type Cause =
   | {
       readonly kind: "full";
       readonly gate: string;
@@ -98,6 +110,9 @@ export type Reason =
    * Its lane could not be processed and was set aside at that time. No pass looks at it until it is put back.
    */
   | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };
+
+/** A mutex is for one holder. A larger limit would break what it guards, so its holder must end. */
+export const isMutex = (gate: string): boolean => parseKey(gate).kind === "mutex";
 
 export type GateReason = Extract<Reason, { gate: string }>;
 

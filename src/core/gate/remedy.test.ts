@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Reason } from "./reason.ts";
-import { remedies } from "./remedy.ts";
+import { remedies, shelter } from "./remedy.ts";
 
 const books = "mutex:books";
 const full: Reason = { kind: "full", gate: books, limit: 1, held: 1, asked: 1, ahead: 0, room: 2 };
@@ -13,10 +13,20 @@ test("nobody is told to raise the limit of a mutex: its holder must end", () => 
   ]);
 });
 
-test("who is behind others at a mutex is told what helps the front", () => {
+test("who is behind others at a mutex is not told what helps the front: the front would take the mutex", () => {
   const away: Reason = { kind: "noWorker", queue: "post", name: "mail" };
   const behind = { ...full, kind: "behind", held: 0, front: { unit: "a", reasons: [away] } } as const;
-  expect(remedies(behind)).toEqual([{ action: "startWorker", queue: "post" }]);
+  expect(remedies(behind)).toEqual([]);
+});
+
+test("a queue is paused first and resumed last if no order of the remedies is sure", () => {
+  const contested = { ...full, gate: "pool:a", contested: { pause: "queue:mail" } };
+  expect(shelter([contested, full])).toEqual({
+    before: { action: "pauseQueue", queue: "mail" },
+    after: { action: "resumeQueue", queue: "mail" },
+  });
+  expect(shelter([{ ...contested, contested: {} }, full])).toBeUndefined();
+  expect(shelter([full, full])).toBeUndefined();
 });
 
 test("a mutex that is paused by its limit of 0 is reset, and never raised", () => {

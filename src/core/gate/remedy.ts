@@ -1,8 +1,11 @@
-/** Remedies for a wait, as data. There is none if only time or other work helps. */
+/**
+ * Remedies for a wait, as data. There is none if only time or other work helps. A remedy of the unit in front
+ * is none for the units behind it: once the front has started, it holds the slots that were kept for it.
+ */
 import type { Remedy } from "../remedy.ts";
 import { parseKey, pausedRun, unreadableKey } from "./key.ts";
 import type { Reason } from "./reason.ts";
-import { eachFrontOnce, MANY } from "./reason.ts";
+import { isMutex, MANY } from "./reason.ts";
 
 type Of<Kind extends Reason["kind"]> = Extract<Reason, { kind: Kind }>;
 
@@ -11,11 +14,6 @@ export const remedy = (reason: Reason): Remedy | undefined => remedies(reason)[0
 
 /** All remedies, the surest first. */
 export function remedies(reason: Reason): readonly Remedy[] {
-  const [once] = eachFrontOnce([reason]);
-  return once ? cures(once) : [];
-}
-
-function cures(reason: Reason): readonly Remedy[] {
   switch (reason.kind) {
     case "full":
       return raise(reason);
@@ -43,9 +41,6 @@ function cures(reason: Reason): readonly Remedy[] {
   }
 }
 
-/** A mutex is for one holder, so a larger limit would break what it guards. Its holder must end. */
-const isMutex = (gate: string): boolean => parseKey(gate).kind === "mutex";
-
 /** Any worker can admit runs. */
 const isAnyQueue = (queue: string): boolean => queue === "" || queue.startsWith("@");
 
@@ -59,10 +54,9 @@ function raise({ gate, held, asked, ahead, room }: Of<"full">): readonly Remedy[
   return ahead > 0 ? [] : [setLimit(gate, held + asked)];
 }
 
-/** A limit with room for the units ahead and for the unit itself. If it is not known, the remedy for the front. */
-function pastTheFront({ gate, ahead, room, front }: Of<"behind">): readonly Remedy[] {
-  if (room !== undefined && !isMutex(gate)) return ahead > MANY ? [] : [setLimit(gate, room)];
-  return front.reasons.map(cures).find((found) => found.length > 0) ?? [];
+/** A limit with room for the units ahead and for the unit itself. */
+function pastTheFront({ gate, ahead, room }: Of<"behind">): readonly Remedy[] {
+  return room === undefined || isMutex(gate) || ahead > MANY ? [] : [setLimit(gate, room)];
 }
 
 /**
@@ -73,6 +67,19 @@ function declare({ gate, room, undeclared, replaced }: Of<"unset">): readonly Re
   if (gate === unreadableKey) return [{ action: "inspect" }];
   const set = setLimit(gate, room);
   return undeclared && !replaced && parseKey(gate).kind === "pool" ? [set, { action: "deploy" }] : [set];
+}
+
+/**
+ * What to do before and after the remedies of these reasons, if no order of them is sure. Undefined if the
+ * order is sure, or if nothing makes it so.
+ */
+export function shelter(
+  reasons: readonly Reason[],
+): { readonly before: Remedy; readonly after: Remedy } | undefined {
+  const pause = reasons.find(({ contested }) => contested)?.contested?.pause;
+  if (pause === undefined) return undefined;
+  const queue = parseKey(pause).name;
+  return { before: { action: "pauseQueue", queue }, after: { action: "resumeQueue", queue } };
 }
 
 /** Each kind of pause is resumed in its own way. */

@@ -6,6 +6,8 @@ import type { Plan, Snapshot, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import { explain } from "../../core/gate/explain.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
+import type { Rival } from "../../core/gate/in-turn.ts";
+import { inTurn } from "../../core/gate/in-turn.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
@@ -31,11 +33,15 @@ export function reasonsOf(view: WaitView): readonly Reason[] {
   if (view.aside && task.state === "waiting") return [asideReason(view.aside)];
   const me = unitOf(view);
   const snapshot = snapshotOf(view, me);
-  const reasons = explain(snapshot, me.id).map((reason) =>
+  const ordered = inTurn(snapshot, me.id, explain(snapshot, me.id), rivalsOf(view));
+  const reasons = ordered.map((reason) =>
     reason.kind === "busy" ? { ...reason, ahead: aheadAtWorkers(view, me, admit(snapshot)) } : reason,
   );
   return [...untilItsTime(view), ...withCauses(reasons, view).map((reason) => withApps(reason, view))];
 }
+
+const rivalsOf = ({ rivals, sessions }: WaitView): Rival[] =>
+  rivals.map((lane) => ({ asks: asksOf(lane.asks), workers: attending(sessions, lane) }));
 
 /** Adds the apps whose worker is missing. */
 function withApps(reason: Reason, { apps }: WaitView): Reason {
@@ -124,7 +130,28 @@ function aheadAtWorkers(view: WaitView, me: Waiter, plan: Plan): number {
 export const withCauses = (
   reasons: readonly Reason[],
   view: Pick<WaitView, "gates" | "usage" | "holders">,
-): Reason[] => reasons.map((reason) => withCause(modest(reason), view));
+): Reason[] => eachGateOnce(reasons.map((reason) => withCause(modest(reason), view)));
+
+/**
+ * Two values can be paused by the limit of 0 of one family. The family is named once, for the value that needs
+ * more, and in the place of the later one.
+ */
+function eachGateOnce(reasons: readonly Reason[]): Reason[] {
+  const isZero = (reason: Reason): reason is Paused =>
+    reason.kind === "paused" && (reason.zero === true || reason.room !== undefined);
+  const same = (reason: Paused): Paused[] =>
+    reasons.filter((other): other is Paused => isZero(other) && other.gate === reason.gate);
+  return reasons.flatMap((reason): Reason[] => {
+    if (!isZero(reason)) return [reason];
+    const alike = same(reason);
+    if (alike.at(-1) !== reason) return [];
+    const rooms = alike.flatMap(({ room }) => room ?? []);
+    const { zero: _, room: __, ...rest } = reason;
+    return [rooms.length > 0 ? { ...rest, room: Math.max(...rooms) } : { ...rest, zero: true }];
+  });
+}
+
+type Paused = Extract<Reason, { kind: "paused" }>;
 
 /** If more units than this are ahead, only time helps. A limit that lets all of them start is not worth suggesting. */
 const MANY = 100;
@@ -139,7 +166,7 @@ function modest(reason: Reason): Reason {
  * A limit of 0 can be reset if an app has declared another limit and that one has room. A value without a
  * limit of its own is paused by its family's, so the family is named.
  */
-function zeroCause(reason: Extract<Reason, { kind: "paused" }>, gates: readonly GateInfo[]): Reason {
+function zeroCause(reason: Paused, gates: readonly GateInfo[]): Reason {
   const { room = 1, zero: _, ...rest } = reason;
   const own = gates.find(({ key }) => key === reason.gate);
   const family = gates.find(({ key }) => key === familyOf(reason.gate));

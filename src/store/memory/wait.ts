@@ -3,7 +3,7 @@ import { isWholeLine } from "../../core/gate/kind.ts";
 import { appsInForce } from "../declaration.ts";
 import { asksOf } from "../lane.ts";
 import { LANES_NEAR, wantEach } from "../near.ts";
-import type { HolderRow, LaneRow, TaskRow, WaitView } from "../store.ts";
+import type { HolderRow, LaneRow, RivalRow, TaskRow, WaitView } from "../store.ts";
 import { asideRow } from "./aside.ts";
 import { countPerLane, lanesOf } from "./line.ts";
 import * as look from "./look.ts";
@@ -44,9 +44,9 @@ function asideOf(tables: Tables, lane: string): WaitView["aside"] {
 const asksAny = ({ asks }: { readonly asks: string }, keys: readonly string[]): boolean =>
   asksOf(asks).some(({ gate }) => keys.includes(gate));
 
-type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before">;
+type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before" | "rivals">;
 
-const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0 };
+const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0, rivals: [] };
 
 /** The unit's competition: the lanes ahead of it at one of its gates, with their first units. */
 function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Standing {
@@ -73,7 +73,19 @@ function standing(tables: Tables, task: TaskRow, keys: readonly string[]): Stand
     ),
     aheadAt: Object.fromEntries(keys.map((gate) => [gate, ahead.filter(asksFor(gate)).length])),
     before: ahead.filter(({ id }) => queueOf(id) === task.queue).length,
+    rivals: rivals(tables, keys),
   };
+}
+
+/** Each lane with a waiting unit that asks for one of these gates, wherever in line. */
+function rivals(tables: Tables, keys: readonly string[]): WaitView["rivals"] {
+  const lanes = new Map<string, RivalRow>();
+  for (const { id, lane } of tables.waiting.all()) {
+    const found = lanes.has(lane) ? undefined : tables.task.get(id);
+    if (found && asksAny(found, keys))
+      lanes.set(lane, { queue: found.queue, task: found.name, asks: found.asks });
+  }
+  return [...lanes.values()].slice(0, LANES_NEAR);
 }
 
 /**

@@ -45,6 +45,15 @@ export interface WaitView {
    */
   readonly aheadAt: Readonly<Record<string, number>>;
   readonly before: number;
+  /** The tasks that wait at one of its gates, in any place of the line. Each lane with a waiting unit once. */
+  readonly rivals: readonly RivalRow[];
+}
+
+/** A lane that competes for slots, without its units. */
+export interface RivalRow {
+  readonly queue: string;
+  readonly task: string;
+  readonly asks: string;
 }
 
 interface AheadRow {

@@ -78,7 +78,7 @@ export interface ClaimedThere {
  * somebody who ends these units and may wait for a claim that this pass has reported.
  */
 export const unlocked = (table: "sluice_waiting" | "sluice_later", which: Sql): Sql =>
-  sql`u.ctid = ANY(ARRAY(SELECT u.ctid FROM ${raw(table)} u WHERE ${which} FOR UPDATE SKIP LOCKED))`;
+  sql`u.id = ANY(ARRAY(SELECT u.id FROM ${raw(table)} u WHERE ${which} FOR UPDATE SKIP LOCKED))`;
 
 /** On PostgreSQL: the same in one statement with the choice of the units, which locks them. */
 export const claimChosen = (chosen: Sql, request: Omit<Claim, "ids">): Sql<ClaimedThere> =>

@@ -8,7 +8,7 @@ import type { Row } from "../row.ts";
 import { int, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
-import type { HeadRow, LaneRow } from "../store.ts";
+import type { HeadRow, LaneRow, RivalRow } from "../store.ts";
 import { LANE_COLUMNS, laneColumns, laneRow } from "./lane-row.ts";
 import { selectFromFront, selectHeads } from "./look.ts";
 
@@ -27,6 +27,10 @@ const LANES = raw(`(SELECT ${LANE_COLUMNS.join(", ")}
 /** Each lane once, with just enough columns to tell its queue and asks. */
 const EVERY = raw(
   "(SELECT id, queue, asks FROM sluice_lane UNION SELECT lane, queue, asks FROM sluice_arrival)",
+);
+/** The same, with the task. */
+const EVERY_TASK = raw(
+  "(SELECT id, queue, task, asks FROM sluice_lane UNION SELECT lane, queue, task, asks FROM sluice_arrival)",
 );
 const RANK = raw("COALESCE(q.queue_rank, 100)");
 /** Lanes `e`, with the ranks of their queues `q`. */
@@ -70,6 +74,21 @@ export function selectNear(gates: readonly string[], spot: Spot): Sql<LaneRow>[]
   const special = gates.filter((gate) => !isWholeLine(gate));
   return [gates, special].filter((list) => list.length > 0).map((list) => selectSharing(list, spot));
 }
+
+/** Lanes with a waiting unit that ask for one of these gates, wherever in line. Special gates are asked apart. */
+export function selectRivals(gates: readonly string[]): Sql<RivalRow>[] {
+  const special = gates.filter((gate) => !isWholeLine(gate));
+  return [gates, special].filter((list) => list.length > 0).map((list) => selectWaitingAt(list));
+}
+
+const selectWaitingAt = (gates: readonly string[]): Sql<RivalRow> =>
+  sql`SELECT e.queue, e.task, e.asks FROM ${EVERY_TASK} AS e
+    WHERE (${any(gates)}) AND EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = e.id)
+    ORDER BY e.id LIMIT ${raw(String(LANES_NEAR))}`.as((row) => ({
+    queue: text(row.queue),
+    task: text(row.task),
+    asks: text(row.asks),
+  }));
 
 export const selectOwn = (lane: string): Sql<LaneRow> => sql`${SELECT} WHERE e.id = ${lane}`.as(laneRow);
 

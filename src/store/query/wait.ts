@@ -7,7 +7,7 @@ import type { Row } from "../row.ts";
 import { flag, int, only, text } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
-import type { HolderRow, TaskRow, WaitView } from "../store.ts";
+import type { HolderRow, RivalRow, TaskRow, WaitView } from "../store.ts";
 import { selectAsideAmong } from "./aside.ts";
 import { selectDeploys } from "./declare.ts";
 import { gateInfos, selectGates } from "./gates.ts";
@@ -22,6 +22,7 @@ import {
   selectLanesNamed,
   selectNear,
   selectOwn,
+  selectRivals,
 } from "./near.ts";
 import { HOLDING, toldStopping } from "./stopping.ts";
 import { selectTask, taskRows } from "./task-row.ts";
@@ -66,14 +67,17 @@ export function* wait(id: string): Flow<WaitView | undefined> {
 const isInLine = ({ state }: TaskRow): boolean =>
   state === "waiting" || state === "later" || state === "claimed";
 
-type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before">;
+type Standing = Pick<WaitView, "lanes" | "heads" | "ahead" | "aheadAt" | "before" | "rivals">;
 
-const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0 };
+const NOWHERE: Standing = { lanes: [], heads: [], ahead: [], aheadAt: {}, before: 0, rivals: [] };
 
 /** The competition: lanes ahead of the task at one of its gates, with their first units. */
 function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<Standing> {
   const spot = { rank, precedence: 0 - task.priority, at: task.at, id: task.id };
-  const near = yield* send([selectOwn(task.lane), ...selectNear(keys, spot)]);
+  const { near, rivals } = yield* flight({
+    near: [selectOwn(task.lane), ...selectNear(keys, spot)],
+    rivals: selectRivals(keys),
+  });
   // If a lane's head is behind this place, only its arrivals were found above. Its own row is read here.
   const announced = near.filter(isAnnounced).map(({ id }) => id);
   const taken = yield* send(announced.length > 0 && selectLanesNamed(announced));
@@ -92,8 +96,13 @@ function* standing(task: TaskRow, rank: number, keys: readonly string[]): Flow<S
     ahead: ahead.map(({ lane, units }) => ({ lane, asks: asks.get(lane) ?? "[]", units })),
     aheadAt: at,
     before: inQueue,
+    rivals: eachOnce(rivals),
   };
 }
+
+const eachOnce = (rivals: readonly RivalRow[]): RivalRow[] => [
+  ...new Map(rivals.map((row) => [JSON.stringify([row.queue, row.task, row.asks]), row])).values(),
+];
 
 const selectHolders = (lanes: readonly string[]): Sql<HolderRow> =>
   sql`SELECT r.id, r.lane, r.session, r.claimed_at, r.held, r.since, r.because, t.name FROM ${HOLDING} AS r JOIN sluice_task t ON t.id = r.id

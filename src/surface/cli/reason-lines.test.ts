@@ -24,3 +24,35 @@ test("nothing is said of a single command, or of reasons without one", () => {
   expect(linesOf("cluster")).not.toContain(TOGETHER);
   expect(linesOf("mutex:books", "cluster")).not.toContain(TOGETHER);
 });
+
+const rows = (reasons: readonly Reason[]): string[] =>
+  reasonLines(reasons, 0, {}).map((line) => stripVTControlCharacters(line).trim());
+
+test("a reason without a command among others says what to wait for, at its place in the order", () => {
+  const shown = rows([full("pool:gpu"), full("mutex:books"), full("pool:db")]);
+  expect(shown.slice(1)).toEqual([
+    "npx sluice limits set pool:gpu 2",
+    'mutex "books" is full: 1 of 1 slots held',
+    'wait until mutex "books" is free',
+    'pool "db" is full: 1 of 1 slots held',
+    "npx sluice limits set pool:db 2",
+    "The commands and waits count only together: go through them in this order.",
+  ]);
+});
+
+test("a single reason, or reasons without any command, say no more than themselves", () => {
+  expect(rows([full("mutex:books")])).toHaveLength(1);
+  expect(rows([full("mutex:books"), full("mutex:desk")])).toHaveLength(2);
+});
+
+test("if no order is sure, it is said, with what makes it sure", () => {
+  const contested = (pause: { pause?: string }): Reason => ({ ...full("pool:gpu"), contested: pause });
+  expect(rows([contested({ pause: "queue:q" }), full("pool:db")]).slice(-3)).toEqual([
+    "The commands count only together, and in any order, other work may take a slot in between. To prevent that, begin and end with these two:",
+    "npx sluice queues pause q",
+    "npx sluice queues resume q",
+  ]);
+  expect(rows([contested({}), full("pool:db")]).at(-1)).toBe(
+    "The commands count only together, and in any order, other work may take a slot in between. Run the commands at the same moment.",
+  );
+});

@@ -241,6 +241,10 @@ export function lineSuite(fresh: Fresh<"lines" | "declarations" | "runs" | "hold
     );
     expect(view?.heads.map(({ id }) => id).sort()).toEqual(["after", "first", "high", "me"]);
     expect([view?.aheadAt, view?.before]).toEqual([{ "pool:smtp": 2, "queue:mail": 2 }, 2]);
+    // Its own lane and the lanes of units behind it compete too, each named once.
+    const { queue, task, asks } = MAIL;
+    expect(view?.rivals).toContainEqual({ queue, task, asks });
+    expect(new Set(view?.rivals.map((each) => JSON.stringify(each))).size).toBe(view?.rivals.length);
   });
 
   test("has a queue that counts it at once, before a pass has taken it in and after", async () => {
