@@ -27,8 +27,8 @@ export const defects: readonly Defect[] = [
     id: "why-counts-nobody-ahead",
     means: "The limit that why names lets in those ahead, and not the unit that was asked about.",
     file: "src/core/gate/explain.ts",
-    from: "return suffices ? exact : this.#roomFor(needed, line);",
-    to: "return suffices ? this.#roomFor(needed, line.slice(-1)) : exact;",
+    from: "return suffices ? exact : this.#roomFor(",
+    to: "return suffices ? this.#roomFor(needed, () => 1) : this.#roomFor(",
     noticedBy: { file: PURE, test: "counts those who would start with it" },
   },
   {

@@ -15,8 +15,8 @@ export const defects: readonly Defect[] = [
   {
     id: "items-read-twice",
     means: "a list that two steps of one look read has every item twice",
-    file: "src/store/query/advance.ts",
-    from: "[...new Map(items.map((key) => [keyOfStep(key), key])).values()].map(selectItems)",
+    file: "src/store/query/results.ts",
+    from: "once(items).map(selectItems)",
     to: "items.map(selectItems)",
     noticedBy: {
       file: "test/conformance/store.test.ts",

@@ -103,7 +103,7 @@ export const defects: readonly Defect[] = [
     id: "advance-all-or-nothing",
     means: "one run that cannot be moved on stops all others",
     file: "src/store/sql-store.ts",
-    from: "return advanceCarefully(this.#db, decide, this.#db.dialect);",
+    from: "return advanceCarefully(this.#db, decide, how);",
     to: "throw error;",
     noticedBy: { file: "test/names/set-aside.test.ts", test: "cannot be moved on" },
   },

@@ -6,8 +6,8 @@ export const defects: readonly Defect[] = [
     id: "advance-without-lock",
     means: "two processes put the same step in line",
     file: "src/store/query/advance.ts",
-    from: "  yield* lockAll(ids);\n",
-    to: "",
+    from: "yield* lockAll(ids, most);",
+    to: "{ now: ids, later: [], unread: new Map<string, number>() };",
     noticedBy: { file: "test/race/run-lock.test.ts", test: "on PostgreSQL two that move one run on" },
   },
   {

@@ -142,7 +142,7 @@ export const defects: readonly Defect[] = [
     means:
       "A page of a long line takes as long as all of its rows one by one: seconds, where each has a tag of its own.",
     file: WORLDS,
-    from: "    this.#plans.set(key, plan);",
+    from: "    this.#worlds.set(key, world);",
     to: "",
     noticedBy: { file: PAGE, test: "the last hundred" },
   },
@@ -158,8 +158,8 @@ export const defects: readonly Defect[] = [
     id: "why-mistakes-one-workers-queue-for-anothers",
     means: "In a page, a unit is told what another queue waits for.",
     file: WORLDS,
-    from: "[unit.queue ?? null, unit.workers ?? [], apps",
-    to: "[unit.queue ?? null, apps",
+    from: "[unit.queue ?? null, unit.workers ?? [], this",
+    to: "[unit.queue ?? null, this",
     noticedBy: { file: PAGE, test: "gives a unit no worker" },
   },
   {

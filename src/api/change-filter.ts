@@ -66,8 +66,8 @@ function keepOf(keep: Duration): number {
   );
 }
 
-function cursorOf(text: string): FeedCursor {
-  const [, listener, position] = /^([^.]+)\.(\d+)$/.exec(text) ?? [];
+function cursorOf(text: unknown): FeedCursor {
+  const [, listener, position] = (typeof text === "string" && /^([^.]+)\.(\d+)$/.exec(text)) || [];
   if (listener === undefined)
     throw new SluiceError(
       "BAD_CURSOR",

@@ -7,6 +7,7 @@ import { draining } from "../core/gate/gate.ts";
 import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { undeclared } from "../core/gate/kind.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
+import { sayNumber } from "../core/number.ts";
 import type { Remedy } from "../core/remedy.ts";
 import { checkText, shortly } from "../core/text.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
@@ -188,7 +189,7 @@ export function checkLimit(key: string, limit: unknown): void {
   if (isLimit(limit)) return;
   throw new SluiceError(
     "BAD_LIMIT",
-    `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${limit}.`,
+    `${key}: a limit is a whole number: 1 or more, 0 to pause, -1 for unlimited; got ${sayNumber(limit)}.`,
   );
 }
 

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
+import { sayNumber } from "../core/number.ts";
 import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
 import { parseDuration } from "../core/time.ts";
@@ -43,7 +44,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (!Number.isSafeInteger(priority))
     throw new SluiceError(
       "BAD_PRIORITY",
-      `workflow "${workflow.id}": priority must be a whole number, but is ${priority}.`,
+      `workflow "${workflow.id}": priority must be a whole number, but is ${sayNumber(priority)}.`,
     );
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);

@@ -9,6 +9,7 @@ import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
 import { familyOf } from "../core/gate/key.ts";
+import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { ownOptions } from "../core/task/handler.ts";
@@ -35,7 +36,7 @@ export async function newTask(
   if (!Number.isSafeInteger(priority))
     throw new SluiceError(
       "BAD_PRIORITY",
-      `task "${task.id}": priority must be a whole number, but is ${priority}.`,
+      `task "${task.id}": priority must be a whole number, but is ${sayNumber(priority)}.`,
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);

@@ -5,7 +5,7 @@
 
 import { SluiceError } from "../core/error.ts";
 import type { Limit } from "../core/gate/gate.ts";
-import { checkPage } from "../core/number.ts";
+import { checkPage, sayNumber } from "../core/number.ts";
 import type { Remedy } from "../core/remedy.ts";
 import { planOf, reasonsInLine } from "../engine/claiming/line.ts";
 import { reasonsOf, withCauses } from "../engine/claiming/wait.ts";
@@ -15,6 +15,7 @@ import type { Told } from "./explain.ts";
 import { told } from "./explain.ts";
 import type { PageOptions } from "./filters.ts";
 import { pageOptions } from "./filters.ts";
+import { eachInTurn } from "./in-turn.ts";
 import type { Limits } from "./limits.ts";
 import { checkLimit } from "./limits.ts";
 import { readable } from "./readable.ts";
@@ -81,17 +82,18 @@ export class RunQueue {
     const why = reasonsInLine(view);
     const tags = await this.#tagsOf(view.heads.map(({ id }) => id));
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
-    return view.heads.map(
-      ({ id, lane, priority, at }, index): QueuedRun => ({
+    return eachInTurn(view.heads, (head, index): QueuedRun => {
+      const { id, lane, priority, at } = head;
+      return {
         id,
         workflow: lanes.get(lane)?.task ?? "",
         position: after + index + 1,
         priority,
         tags: tags.get(id) ?? {},
         queuedAt: at,
-        ...told(withCauses(why.get(id) ?? [], { ...view, holders: [] }), view.now),
-      }),
-    );
+        ...told(withCauses(why(head), { ...view, holders: [] }), view.now),
+      };
+    });
   }
 
   async #tagsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
@@ -144,7 +146,7 @@ export class RunQueue {
 
   async priority(id: string, priority: number, by = "code"): Promise<{ from: number }> {
     if (!Number.isSafeInteger(priority))
-      throw new SluiceError("BAD_PRIORITY", `A priority is a whole number, got ${priority}.`);
+      throw new SluiceError("BAD_PRIORITY", `A priority is a whole number, got ${sayNumber(priority)}.`);
     const changed = await this.#store.reprioritize(id, priority, by);
     if (!changed) throw await this.#notQueued(id);
     this.#store.hint("runs");

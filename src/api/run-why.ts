@@ -6,6 +6,7 @@ import type { Replaced, RunRow, RunWaits, SessionRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import type { Told } from "./explain.ts";
 import { explainWait, isUnset } from "./explain.ts";
+import { eachInTurn } from "./in-turn.ts";
 import type { RunWithSteps } from "./run-view.ts";
 import { runWithSteps } from "./run-view.ts";
 
@@ -29,13 +30,13 @@ export interface RunWhy {
 }
 
 export async function runWhy(seen: RunWaits, replaced: () => Promise<readonly Replaced[]>): Promise<RunWhy> {
-  const isAnyUnset = seen.waits.some(({ view }) => isUnset(explainWait(view)));
-  const limits = isAnyUnset ? await replaced() : [];
+  const unset = await eachInTurn(seen.waits, ({ view }) => isUnset(explainWait(view)));
+  const limits = unset.includes(true) ? await replaced() : [];
   return {
     run: runWithSteps(seen),
     now: seen.now,
     reasons: reasonsOfRun(seen.run, seen.sessions),
-    waiting: seen.waits.map(({ step, item, view }): StepWhy => {
+    waiting: await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
       const { id: unit, reasons, sentences } = explainWait(view, limits);
       return { step, unit, ...(item === null ? {} : { item }), reasons, sentences };
     }),

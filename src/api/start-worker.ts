@@ -1,6 +1,8 @@
 /** Starts a worker on a store. It claims and runs tasks, advances runs, looks at triggers, and polls. */
+import { getHeapStatistics } from "node:v8";
 import type { App } from "../core/app/app.ts";
 import { isStoreGone, SluiceError } from "../core/error.ts";
+import { mostLoaded } from "../core/run/load.ts";
 import type { AppSchedule } from "../core/schedule/trigger.ts";
 import { StoreClaims } from "../engine/claiming/store-claims.ts";
 import { Coordinator } from "../engine/runs/coordinator.ts";
@@ -60,7 +62,11 @@ export async function startWorker(
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
   const claims = new StoreClaims(store, checked.seat, env);
-  const coordinator = new Coordinator(store, env, { ...polling, startTimeoutMs: app.runs.startTimeoutMs });
+  const coordinator = new Coordinator(store, env, {
+    ...polling,
+    startTimeoutMs: app.runs.startTimeoutMs,
+    most: mostLoaded(getHeapStatistics().heap_size_limit),
+  });
   const worker = new Worker(claims, executor, env, {
     slots: checked.seat.slots,
     lease: app.session,

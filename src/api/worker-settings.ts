@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
+import { sayNumber } from "../core/number.ts";
 import { shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { formatDuration, parseDuration } from "../core/time.ts";
@@ -163,7 +164,7 @@ function checkCount(name: string, value: number | undefined, least: number): voi
   const code = name.startsWith("max") ? "BAD_CLAIM_BOUND" : "BAD_SLOTS";
   throw new SluiceError(
     code,
-    `A worker's ${name} must be a whole number of at least ${least}, got ${value}.`,
+    `A worker's ${name} must be a whole number of at least ${least}, got ${sayNumber(value)}.`,
   );
 }
 

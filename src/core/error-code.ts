@@ -275,6 +275,7 @@ const OF_ENDING = {
     means: "A step that asks for pools or mutexes waited longer than SLUICE_CLAIM_TIMEOUT.",
     cure: "Raise the limit that the message names, or the claim timeout.",
   },
+  DATA_TOO_LARGE: { means: "A step needs more than 64 MB of data at once.", cure: "Pass on references." },
   EXPIRED: {
     means: "The deadline (`goodUntil`) passed before the task started.",
     cure: "Give a later deadline, or add workers.",

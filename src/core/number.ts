@@ -29,7 +29,7 @@ export function checkNumber(code: ErrorCode, what: string, value: unknown, range
   if (isWithin(value, range)) return;
   throw new SluiceError(
     code,
-    `${what} must be a whole number from ${range.least} to ${range.most}, but is ${said(value)}.`,
+    `${what} must be a whole number from ${range.least} to ${range.most}, but is ${sayNumber(value)}.`,
   );
 }
 
@@ -41,5 +41,6 @@ export function checkPage(limit: unknown, offset: unknown): void {
   checkNumber("BAD_PAGE", "The place after which to list", offset, LINES);
 }
 
-/** The value may be a text of any length, or an object that cannot be shown as text. */
-const said = (value: unknown): string => (typeof value === "number" ? String(value) : shortly(value));
+/** A value in a message. It may be a text of any length, or an object that cannot be shown as text. */
+export const sayNumber = (value: unknown): string =>
+  typeof value === "number" ? String(value) : shortly(value);

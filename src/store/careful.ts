@@ -7,13 +7,14 @@ import { isDataError, sayCause } from "./data-error.ts";
 import type { Database, Flow } from "./flow.ts";
 import { commit, send } from "./flow.ts";
 import type { LaneSpec } from "./lane.ts";
+import type { HowToAdvance } from "./query/advance.ts";
 import { advance } from "./query/advance.ts";
 import { arrivedLanes, setAside, takeInOnly } from "./query/aside.ts";
 import { failRun } from "./query/hand-run.ts";
 import { deleteNewsOf, selectRunsInTheNews } from "./query/news.ts";
 import { expireOnly, promoteOnly, putOff, selectDue } from "./query/tend.ts";
 import type { Dialect } from "./sql.ts";
-import type { Advanced, AsideRow, RunPort } from "./store.ts";
+import type { Advanced, AsideRow, DecideRuns } from "./store.ts";
 
 /** Rolls back everything that a flow has written. */
 class Undone extends Error {}
@@ -62,16 +63,16 @@ export async function tendCarefully(db: Database, dialect: Dialect): Promise<voi
 /** Advances run by run. A run that cannot be advanced fails and says why. */
 export async function advanceCarefully(
   db: Database,
-  decide: Parameters<RunPort["advance"]>[0],
-  dialect: Dialect,
+  decide: DecideRuns,
+  how: HowToAdvance,
 ): Promise<Advanced> {
   const runs = await db.read(() => send(selectRunsInTheNews()));
   let all: Advanced = { news: 0, enqueued: 0, freed: [] };
   const bad = await culprits(runs, async (part) => {
-    const { news, enqueued, freed } = await db.transact(() => advance(decide, dialect, part));
+    const { news, enqueued, freed } = await db.transact(() => advance(decide, how, part));
     all = { news: all.news + news, enqueued: all.enqueued + enqueued, freed: [...all.freed, ...freed] };
   });
-  for (const { one, error } of bad) await giveUp(db, one, error, dialect);
+  for (const { one, error } of bad) await giveUp(db, one, error, how.dialect);
   return { ...all, news: all.news + bad.length };
 }
 

@@ -298,12 +298,13 @@ export class SqlStore extends SqlTriggers implements S.Store {
     return { ...seen, settings: { ...inForce, ...this.#db.ground?.() } };
   }
 
-  advance(decide: Parameters<S.Store["advance"]>[0]): Promise<S.Advanced> {
+  advance(decide: S.DecideRuns, most?: number): Promise<S.Advanced> {
+    const how = { dialect: this.#db.dialect, ...(most === undefined ? {} : { most }) };
     return this.#db
-      .transact(() => advance(decide, this.#db.dialect))
+      .transact(() => advance(decide, how))
       .catch((error: unknown) => {
         if (!isDataError(error)) throw error;
-        return advanceCarefully(this.#db, decide, this.#db.dialect);
+        return advanceCarefully(this.#db, decide, how);
       });
   }
 

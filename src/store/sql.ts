@@ -112,6 +112,14 @@ export const now = instant("wall");
 /** The clock of leases. It cannot be set back, and is only compared with itself. */
 export const leaseNow = instant("lease");
 
+/** The size of a text in bytes. It is known without reading the text from where long texts are kept. */
+export const sizeOf = (column: string): Sql =>
+  by({
+    postgres: `octet_length(${column})`,
+    sqlite: `length(CAST(${column} AS BLOB))`,
+    mysql: `LENGTH(${column})`,
+  });
+
 /** A list as a PostgreSQL array. It equals the JSON text unless that contains a backslash. */
 function arrayText(list: readonly (Value | undefined)[]): string {
   const json = JSON.stringify(list);

@@ -33,8 +33,11 @@ export interface Argument {
 const DAILY = { task: "echo", cron: "0 3 * * *" };
 const LONG = "x".repeat(4_000);
 /** Refused as a name, an ID or a key, whatever it names. */
-export const NO_TEXT = ["a\0b", "a\ud800", "a\nb", LONG, "", 7, Number.NaN, null, {}, [], ["a"]];
-const NO_NUMBER = [Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2 ** 63, "7", null, {}, [1]];
+export const NO_TEXT = ["a\0b", "a\ud800", "a\nb", LONG, "", 7, Number.NaN, null, {}, [], ["a"], Symbol("a")];
+const NO_NUMBER = [Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2 ** 63, "7", null, {}, [1], Symbol("7")];
+
+/** Refused in the place of a record, though some of them have fields. */
+const NO_RECORD = [7, "a", [], ["a"], new Date(), new Map(), new (class Tags {})()];
 
 const text = (valid: string | ((world: World) => string)): Argument => ({
   valid: typeof valid === "string" ? () => valid : valid,
@@ -83,7 +86,7 @@ const enqueuing = {
 };
 const executing = {
   priority: number(0),
-  tags: value({}, [7, "a", { a: "b\0" }, { "a\0": "b" }, { a: LONG }, { a: {} }]),
+  tags: value({}, [...NO_RECORD, { a: "b\0" }, { "a\0": "b" }, { a: LONG }, { a: {} }]),
   idempotencyKey: text("k"),
   source: text("a test"),
 };

@@ -10,9 +10,19 @@ import { parseDuration } from "../time.ts";
 
 export type Problems = Iterable<Problem>;
 
-/** True for anything with fields. A definition may come from a file that was never type-checked. */
+/**
+ * True for anything with fields. A definition may come from a file that was never type-checked. A Date, a Map
+ * or a promise has no fields of its own, so it would count as a record with nothing in it.
+ */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return isPlain(value) || Object.keys(value).length > 0;
+}
+
+/** Also true for an object of another realm, such as a test runner's. */
+function isPlain(value: object): boolean {
+  const parent: unknown = Object.getPrototypeOf(value);
+  return parent === null || Object.getPrototypeOf(parent) === null;
 }
 
 /**

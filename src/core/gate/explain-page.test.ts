@@ -67,6 +67,35 @@ describe("a page of a line", () => {
     expect(behind).toBeGreaterThan(100);
   });
 
+  it("says what walks of the whole line say, however few units ask for a gate", () => {
+    let behind = 0;
+    const skipping = looks.map((snapshot) => ({
+      ...snapshot,
+      gates: snapshot.gates.map((gate) => ({ ...gate, line: "skip" as const })),
+      workers: (snapshot.workers ?? []).map((worker) => ({
+        ...worker,
+        slots: worker.slots > 2 ? 1_000 : worker.slots,
+      })),
+    }));
+    fc.assert(
+      fc.property(
+        fc.noBias(fc.oneof(looks, skipping, skipping)),
+        fc.constantFrom(0.2, 0.5, 1),
+        (snapshot, narrow) => {
+          const quick = new Explainer(snapshot, narrow);
+          const whole = new Explainer(snapshot, 0);
+          for (const { id } of snapshot.line) {
+            const reasons = quick.reasonsOf(id);
+            assert.deepEqual(reasons, whole.reasonsOf(id));
+            behind += reasons.filter(({ kind }) => kind === "behind").length;
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(behind).toBeGreaterThan(100);
+  });
+
   it("gives a unit no worker that only another one of its queue would have", () => {
     // A worker like w1 would also start u1, which then takes the only slot. A worker like w0 would not.
     const line = [
@@ -136,5 +165,36 @@ describe("of five thousand runs, each with a tag of its own", () => {
     const front = cost({ ...snapshot, line: line.slice(0, 100) }, idsOf(0));
     expect(front.units).toBeLessThanOrEqual(4 * one.units);
     expect(front.gates).toBeLessThanOrEqual(4 * one.gates);
+  });
+});
+
+describe("of ten thousand runs, two for each tag", () => {
+  const LENGTH = 10_000;
+  const tags = Array.from({ length: LENGTH / 2 }, (_, index) => `tag:t=${index}`);
+  const line = Array.from({ length: LENGTH }, (_, index) =>
+    unit(index, { runs: 1, [tags[index % tags.length] as string]: 1 }),
+  );
+  const gates = [gate("runs", 5), ...tags.map((tag) => gate(tag, 1))];
+  const idsOf = (from: number): string[] => line.slice(from, from + 100).map(({ id }) => id);
+
+  it.each([
+    ["with no worker", line.map((one) => ({ ...one, workers: [] })), []],
+    ["with workers", line.map((one) => ({ ...one, workers: [0] })), [{ id: "w", slots: 1_000_000, used: 0 }]],
+  ])("a page costs a few walks wherever it is, %s", (_, line, workers) => {
+    const snapshot: Snapshot = { now: 0, gates, line, workers };
+    for (const from of [5_000, 7_000, 9_900]) {
+      const page = cost(snapshot, idsOf(from));
+      expect(page.units).toBeGreaterThanOrEqual(from);
+      expect(page.units).toBeLessThanOrEqual(15 * LENGTH);
+      expect(page.gates).toBeLessThanOrEqual(60 * LENGTH);
+    }
+  });
+
+  it("each unit is told what walks of the whole line tell", () => {
+    const short = line.filter((_, index) => index % 50 === 0);
+    const snapshot: Snapshot = { now: 0, gates, line: short, workers: [] };
+    const quick = new Explainer(snapshot);
+    const whole = new Explainer(snapshot, 0);
+    for (const { id } of short) expect(quick.reasonsOf(id)).toEqual(whole.reasonsOf(id));
   });
 });

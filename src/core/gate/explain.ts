@@ -13,6 +13,7 @@
  * take it first, the unit is `behind` them.
  */
 import type { Snapshot, Waiter } from "./admit.ts";
+import { Askers } from "./askers.ts";
 import type { Gate } from "./gate.ts";
 import { parseKey, pausedWith } from "./key.ts";
 import { isWholeLine } from "./kind.ts";
@@ -36,16 +37,19 @@ export class Explainer {
   readonly #line: readonly Waiter[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #gates: ReadonlyMap<string, Gate>;
+  readonly #askers: Askers;
   readonly #worlds: Worlds;
   readonly #known = new Map<string, readonly Reason[]>();
   readonly #told = new Map<string, readonly Reason[]>();
 
-  constructor(snapshot: Snapshot) {
+  /** `narrow` is for tests: the part of the line below which a gate's askers are decided by themselves. */
+  constructor(snapshot: Snapshot, narrow?: number) {
     this.#snapshot = snapshot;
     this.#line = inOrder(snapshot.line);
     this.#places = new Map(this.#line.map(({ id }, index) => [id, index]));
     this.#gates = gatesAsked(snapshot.gates, this.#line);
-    this.#worlds = new Worlds(snapshot, this.#line, [...this.#gates.values()]);
+    this.#askers = new Askers(this.#line);
+    this.#worlds = new Worlds(snapshot, this.#line, [...this.#gates.values()], this.#askers, narrow);
   }
 
   /** Returns the reasons, or none if the unit starts in the next pass. */
@@ -77,8 +81,6 @@ export class Explainer {
   }
 
   #explain(place: number): readonly Reason[] {
-    // Units behind it do not affect its decision.
-    const line = this.#line.slice(0, place + 1);
     const unit = this.#line[place] as Waiter;
     const ask = (removed: Iterable<Hurdle>, limits?: RaisedLimits): WorldOutcome =>
       this.#worlds.outcome(place, new Set(removed), limits);
@@ -90,8 +92,8 @@ export class Explainer {
     // Raising a limit for so many units is no useful advice, so the room is not computed.
     const [needed, rooms] = isFar
       ? [gone, new Map<string, number>()]
-      : this.#fitted(gone, this.#rooms(line, gone, ask), ask, starts);
-    const reasons = needed.map((hurdle) => roomy(found.get(hurdle) as Reason, rooms, line));
+      : this.#fitted(gone, this.#rooms(place, gone, ask), ask, starts);
+    const reasons = needed.map((hurdle) => this.#roomy(found.get(hurdle) as Reason, rooms, place));
     return inOrderOf(unit, reasons);
   }
 
@@ -132,7 +134,7 @@ export class Explainer {
     const { gate, limit, asked, ahead } = reason;
     const held = this.#gates.get(gate)?.held ?? 0;
     if (held + asked > limit) return { kind: "full", gate, limit, held, asked, ahead };
-    const front = reason.kind === "behind" ? reason.front.unit : firstAt(gate, outcome);
+    const front = reason.kind === "behind" ? reason.front.unit : (outcome.firstTaking(gate) as Waiter).id;
     return { kind: "behind", gate, limit, held, asked, ahead, front: { unit: front, reasons: [] } };
   }
 
@@ -144,12 +146,12 @@ export class Explainer {
   }
 
   /** For each gate, the lowest limit with room for the unit and for the units ahead that then start. */
-  #rooms(line: readonly Waiter[], needed: readonly Hurdle[], ask: Ask): RaisedLimits {
+  #rooms(place: number, needed: readonly Hurdle[], ask: Ask): RaisedLimits {
     if (!needed.some(isLimit)) return new Map();
-    const exact = this.#roomFor(needed, ask(needed).starting);
+    const exact = this.#roomFor(needed, ask(needed).slotsTaken);
     const suffices = !ask(needed, exact).reasons;
     // Units that wait in a strict line also keep room for themselves.
-    return suffices ? exact : this.#roomFor(needed, line);
+    return suffices ? exact : this.#roomFor(needed, (gate) => this.#askers.slotsBefore(gate, place + 1));
   }
 
   /**
@@ -163,16 +165,29 @@ export class Explainer {
     starts: (removed: readonly Hurdle[], limits: RaisedLimits) => boolean,
   ): readonly [readonly Hurdle[], RaisedLimits] {
     const part = least(needed, (some) => starts(some, rooms));
-    const exact = this.#roomFor(part, ask(part, rooms).starting);
+    const exact = this.#roomFor(part, ask(part, rooms).slotsTaken);
     const isLess = [...exact].some(([gate, limit]) => limit < (rooms.get(gate) as number));
     if (isLess && starts(part, exact)) return this.#fitted(part, exact, ask, starts);
     return [part, rooms];
   }
 
-  #roomFor(needed: readonly Hurdle[], units: readonly Waiter[]): RaisedLimits {
+  #roomFor(needed: readonly Hurdle[], slotsAt: (gate: string) => number): RaisedLimits {
     return new Map(
-      limitsIn(needed).map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate, units)]),
+      limitsIn(needed).map((gate) => [gate, (this.#gates.get(gate)?.held ?? 0) + slotsAt(gate)]),
     );
+  }
+
+  /**
+   * Adds the limit with which the unit starts, together with everything else that is named. The limit is
+   * unknown if not all units ahead were seen.
+   */
+  #roomy(reason: Reason, rooms: RaisedLimits, place: number): Reason {
+    const room = "gate" in reason ? rooms.get(reason.gate) : undefined;
+    if (room === undefined || !("gate" in reason) || (reason.kind === "paused" && !reason.zero))
+      return reason;
+    const seen = this.#askers.before(reason.gate, place + 1);
+    const isCut = "ahead" in reason && seen <= reason.ahead;
+    return isCut ? reason : ({ ...reason, room } as Reason);
   }
 }
 
@@ -200,27 +215,6 @@ function parts(hurdles: readonly Hurdle[]): Hurdle[][] {
 }
 
 const isBehindMany = (reason: Reason): boolean => "ahead" in reason && reason.ahead > MANY;
-
-/** The first unit that takes from this gate. */
-function firstAt(gate: string, { starting }: WorldOutcome): string {
-  const takes = ({ asks }: Waiter): boolean => asks.some((ask) => ask.gate === gate);
-  return (starting.find(takes) as Waiter).id;
-}
-
-const slotsAt = (gate: string, units: readonly Waiter[]): number =>
-  units.reduce((sum, { asks }) => sum + (asks.find((ask) => ask.gate === gate)?.slots ?? 0), 0);
-
-/**
- * Adds the limit with which the unit starts, together with everything else that is named. The limit is
- * unknown if not all units ahead were seen.
- */
-function roomy(reason: Reason, rooms: RaisedLimits, line: readonly Waiter[]): Reason {
-  const room = "gate" in reason ? rooms.get(reason.gate) : undefined;
-  if (room === undefined || !("gate" in reason) || (reason.kind === "paused" && !reason.zero)) return reason;
-  const seen = line.filter(({ asks }) => asks.some(({ gate }) => gate === reason.gate)).length;
-  const isCut = "ahead" in reason && seen <= reason.ahead;
-  return isCut ? reason : ({ ...reason, room } as Reason);
-}
 
 /**
  * The more units usually ask for a gate, the later. Reasons about workers come last, and otherwise the order is

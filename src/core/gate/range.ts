@@ -1,4 +1,5 @@
 /** Rules for a limit and a lease, wherever they are written: in an app, a command, or code. */
+import { shortly } from "../text.ts";
 import { formatDuration } from "../time.ts";
 import { UNLIMITED } from "./gate.ts";
 
@@ -11,7 +12,8 @@ export function isLimit(value: unknown, least: number = UNLIMITED): value is num
 }
 
 /** The problem with a lease, if any: "must be 1s or more, but is 20ms". */
-export function leaseProblem(leaseMs: number): string | undefined {
+export function leaseProblem(leaseMs: unknown): string | undefined {
+  if (typeof leaseMs !== "number") return `must be a number of milliseconds, but is ${shortly(leaseMs)}`;
   if (leaseMs >= SHORTEST_LEASE_MS) return undefined;
   return `must be ${formatDuration(SHORTEST_LEASE_MS)} or more, but is ${formatDuration(leaseMs)}`;
 }

@@ -35,6 +35,8 @@ export interface Slots {
   readonly postponed: "none" | "others" | "own";
 }
 
+export const noWorker = ({ queue = "", name = "" }: Waiter): Reason => ({ kind: "noWorker", queue, name });
+
 /** Refused units, by the workers that serve them. */
 interface Refused {
   readonly workers: readonly number[];
@@ -71,7 +73,7 @@ export function slotsOf(workers: readonly GateWorker[], me: number | undefined):
     },
     refuse(unit) {
       const serving = unit.workers ?? [];
-      if (serving.length === 0) return { kind: "noWorker", queue: unit.queue ?? "", name: unit.name ?? "" };
+      if (serving.length === 0) return noWorker(unit);
       const slots = serving.reduce((sum, index) => sum + (workers[index]?.slots ?? 0), 0);
       let ahead = 0;
       for (const other of refused.values()) {

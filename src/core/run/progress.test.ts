@@ -44,7 +44,7 @@ const now = (steps: Record<string, ProgressState> = {}, outputs: Record<string, 
 });
 
 const moved = (answer: Progress) => {
-  if ("wants" in answer) throw new Error(`wants ${answer.wants}`);
+  if ("wants" in answer) throw new Error(`wants ${JSON.stringify(answer.wants)}`);
   return {
     open: answer.open.map(({ step: { name } }) => name),
     skip: answer.skip.map(({ step: name }) => name),
@@ -106,7 +106,7 @@ describe("a step", () => {
   test("whose condition does not hold is skipped, and says so", () => {
     const when = { is: "true", value: reference({ step: "a", path: ["go"] }) } as const;
     const steps = graph([step("a"), step("b", needing("a"), { when })]);
-    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: ["a"] });
+    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: [{ by: "b", outputs: ["a"] }] });
     expect(progress(steps, now({ a: "succeeded" }, { a: { go: false } }))).toMatchObject({
       skip: [{ step: "b", because: { kind: "condition" } }],
       finish: { state: "succeeded" },
@@ -152,7 +152,7 @@ describe("a step over a list", () => {
     ["its condition looks at", { ...over({}), when: { is: "true", value: from("a") } }],
   ])("wants what %s, first", (_, more) => {
     const steps = graph([step("a"), step("sync", needing("a"), more)]);
-    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: ["a"] });
+    expect(progress(steps, now({ a: "succeeded" }))).toEqual({ wants: [{ by: "sync", outputs: ["a"] }] });
     expect(moved(progress(steps, now({ a: "succeeded" }, { a: [1] }))).expand).toEqual(["sync"]);
   });
 
@@ -177,7 +177,9 @@ describe("a step over a list", () => {
       ],
       { output: [from("sync", "length"), outcomesOf("sync", "0", "state")] },
     );
-    expect(progress(steps, now({ sync: "succeeded" }))).toEqual({ wants: ["sync"] });
+    expect(progress(steps, now({ sync: "succeeded" }))).toEqual({
+      wants: [{ by: "told", outputs: ["sync"] }],
+    });
     expect(progress(steps, now({ sync: "succeeded" }, { sync: results }))).toMatchObject({
       open: [{ input: [[{ id: 1 }, { id: 2 }], 2] }],
     });
@@ -191,7 +193,9 @@ describe("a step over a list", () => {
         step("sync", [], over({})),
         step("tell", [{ step: "sync", on }], { input: { how: outcomesOf("sync"), results: from("sync") } }),
       ]);
-      expect(progress(steps, now({ sync: "failed" }))).toEqual({ wants: ["sync"] });
+      expect(progress(steps, now({ sync: "failed" }))).toEqual({
+        wants: [{ by: "tell", outputs: ["sync"] }],
+      });
       expect(progress(steps, now({ sync: "failed" }, { sync: MIXED }))).toMatchObject({
         open: [{ step: { name: "tell" }, input: { how: MIXED, results: [1, null] } }],
       });
@@ -229,11 +233,33 @@ describe("a step over a list", () => {
   });
 });
 
+describe("a step whose data cannot be read yet", () => {
+  const input = reference({ step: "a", path: [] });
+  const steps = graph([
+    step("a"),
+    step("b"),
+    step("large", needing("a"), { input }),
+    step("small", needing("b"), { input: reference({ step: "b", path: [] }) }),
+  ]);
+  const states = now({ a: "succeeded", b: "succeeded" }, { b: 1 });
+
+  test("stays pending, and holds up no other step", () => {
+    const answer = progress(steps, { ...states, later: new Set(["a"]) });
+    expect(moved(answer)).toEqual({ open: ["small"], skip: [], expand: [], finish: null });
+  });
+
+  test("keeps the run from ending while its result cannot be read", () => {
+    const ended = now({ a: "succeeded" });
+    const one = graph([step("a")], { output: input });
+    expect(moved(progress(one, { ...ended, later: new Set(["a"]) })).finish).toBeNull();
+  });
+});
+
 describe("a run", () => {
   test("ends when nothing is pending or open, with what its output is made of", () => {
     const output = { of: reference({ step: "d", path: [] }) };
     const all = now({ a: "succeeded", b: "succeeded", c: "succeeded", d: "succeeded" });
-    expect(progress({ ...DIAMOND, output }, all)).toEqual({ wants: ["d"] });
+    expect(progress({ ...DIAMOND, output }, all)).toEqual({ wants: [{ by: null, outputs: ["d"] }] });
     const read = { ...all, outputs: new Map([["d", 9]]) };
     expect(moved(progress({ ...DIAMOND, output }, read)).finish).toEqual({
       state: "succeeded",

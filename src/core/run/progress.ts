@@ -23,11 +23,19 @@ export interface RunNow {
    * how its items ended.
    */
   readonly outputs: ReadonlyMap<string, Json>;
+  /** Outputs that cannot be read in this look. The steps that need them stay pending for now. */
+  readonly later?: ReadonlySet<string>;
+}
+
+/** Outputs that one step needs together. `by` is null for the result of the run. */
+export interface Want {
+  readonly by: string | null;
+  readonly outputs: readonly string[];
 }
 
 export type Progress =
-  /** The outputs of these steps must be read first. */
-  | { readonly wants: readonly string[] }
+  /** These outputs must be read first. */
+  | { readonly wants: readonly Want[] }
   | {
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
       /** The input is undefined for a task that takes none. */
@@ -54,7 +62,7 @@ class Walk {
   readonly #graph: Graph;
   readonly #now: RunNow;
   readonly #states: Map<string, ProgressState>;
-  readonly #wants = new Set<string>();
+  readonly #wants: Want[] = [];
   readonly #skip: { step: string; because: Because }[] = [];
   readonly #open: { step: GraphStep; input: Json | undefined }[] = [];
   readonly #expand: GraphStep[] = [];
@@ -70,7 +78,7 @@ class Walk {
     // changes.
     while (this.#round()) {}
     const finish = this.#isOver() ? this.#finish() : null;
-    if (this.#wants.size > 0) return { wants: [...this.#wants] };
+    if (this.#wants.length > 0) return { wants: this.#wants };
     return { skip: this.#skip, open: this.#open, expand: this.#expand, finish };
   }
 
@@ -91,7 +99,7 @@ class Walk {
     if (hindrance) return this.#skipped(step, hindrance);
     if (!step.needs.every((need) => isFinal(this.#stateOf(need.step)))) return "pending";
     const named = [...(step.when ? stepsIn(step.when) : []), ...stepsOfEach(step)];
-    if (!this.#has(named)) return "pending";
+    if (!this.#has(step.name, named)) return "pending";
     const values = valuesOf(this.#graph, this.#now);
     if (step.when && !holds(step.when, values)) return this.#skipped(step, { kind: "condition" });
     if (step.each) this.#expand.push(step);
@@ -123,7 +131,7 @@ class Walk {
   #finish(): Finish | null {
     const steps = this.#failures();
     if (steps.length > 0) return { state: "failed", steps };
-    if (!this.#has(stepsNamedIn(this.#graph.output))) return null;
+    if (!this.#has(null, stepsNamedIn(this.#graph.output))) return null;
     return { state: "succeeded", result: render(this.#graph.output, valuesOf(this.#graph, this.#now)) };
   }
 
@@ -139,14 +147,18 @@ class Walk {
    * Only steps that succeeded, and failed steps over a list, have an output to read. All others count as
    * null.
    */
-  #has(names: readonly string[]): boolean {
+  #has(by: string | null, names: readonly string[]): boolean {
     const gave = (name: string): boolean => {
       const state = this.#stateOf(name);
       return state === "succeeded" || (state === "failed" && isEach(this.#graph, name));
     };
-    const missing = names.filter((name) => gave(name) && !this.#now.outputs.has(name));
-    for (const name of missing) this.#wants.add(name);
-    return missing.length === 0;
+    const { outputs, later } = this.#now;
+    const given = [...new Set(names)].filter(gave);
+    const missing = given.filter((name) => !outputs.has(name));
+    if (missing.length === 0) return true;
+    const isWanted = this.#wants.some((want) => want.by === by);
+    if (!isWanted && !missing.some((name) => later?.has(name))) this.#wants.push({ by, outputs: given });
+    return false;
   }
 
   /** A step that is not in the graph counts as skipped. */

@@ -22,17 +22,19 @@ export function planOf(view: LineView, supposed: Supposed = new Map()): Plan {
   return admit(snapshotOf(view, view.heads, supposed));
 }
 
-/** The reasons why each unit of the page waits. Empty for a unit that starts in the next pass. */
-export function reasonsInLine(view: LineView): ReadonlyMap<string, readonly Reason[]> {
+/**
+ * Tells of a unit of the page why it waits. Empty for a unit that starts in the next pass. A page is long work,
+ * so the caller decides when the next unit is its turn.
+ */
+export function reasonsInLine(view: LineView): (head: HeadRow) => readonly Reason[] {
   const snapshot = snapshotOf(view, [...view.front, ...view.heads]);
   const counted = countAhead(view, snapshot.line);
   const explainer = new Explainer({ ...snapshot, line: counted });
   const aside = new Map(view.aside.map((row) => [row.id, asideReason(row)]));
-  const why = ({ id, lane }: HeadRow): readonly Reason[] => {
+  return ({ id, lane }) => {
     const found = aside.get(lane);
     return found ? [found] : explainer.reasonsOf(id);
   };
-  return new Map(view.heads.map((head) => [head.id, why(head)]));
 }
 
 function snapshotOf(view: LineView, units: readonly HeadRow[], supposed: Supposed = new Map()): Snapshot {

@@ -23,6 +23,8 @@ import { lookAtTimers } from "./timers.ts";
 interface CoordinatorOptions extends Polling {
   readonly startTimeoutMs: number;
   readonly claimTimeoutMs: number;
+  /** The most bytes that one look at runs reads. */
+  readonly most: number;
 }
 
 /** More than can run at once, so the gates decide and not the coordinator. */
@@ -118,8 +120,8 @@ export class Coordinator implements Service {
 
   /** Repeats until there is no news. */
   async #advance(): Promise<number | undefined> {
-    const { claimTimeoutMs } = this.#options;
-    const settings = { newId: () => this.#env.newId(), claimTimeoutMs };
+    const { claimTimeoutMs, most } = this.#options;
+    const settings = { newId: () => this.#env.newId(), claimTimeoutMs, most };
     let timed = false;
     let aborted = false;
     let handled = false;
@@ -130,7 +132,7 @@ export class Coordinator implements Service {
       handled ||= moves.some(({ finish }) => finish?.handler !== undefined);
       aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
       return answer;
-    });
+    }, most);
     // A run's timeout may end before the next poll.
     if (timed) this.#timers.wake();
     if (aborted) this.#store.hint("cancel");

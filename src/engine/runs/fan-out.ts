@@ -6,6 +6,7 @@
  * After a crash the step has the items that were created so far, and the next look continues from there. When
  * all items were created and all have ended, the step ends with their outcomes.
  */
+import { SluiceError } from "../../core/error.ts";
 import { windowKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
@@ -14,6 +15,7 @@ import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
+import { boundedText } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { alike, laneOfStep, unitOf } from "./unit.ts";
 
@@ -27,6 +29,13 @@ type FanMove = Pick<RunMove, "gates" | "enqueue" | "timers" | "endItems" | "agai
 
 const NO_FAN: FanMove = { gates: [], steps: [], enqueue: [], timers: [], endItems: [], again: false };
 
+/** How much one look may build. A batch ends early when that much was built. */
+interface Room {
+  readonly most: number;
+  readonly isFull: boolean;
+  built(size: number): void;
+}
+
 /** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
   run: RunSeen,
@@ -34,6 +43,7 @@ export function begin(
   values: Values,
   kept: Kept,
   settings: UnitSettings,
+  room: Room,
 ): FanMove {
   try {
     const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
@@ -41,8 +51,9 @@ export function begin(
     // One timer for the whole list: an item mostly waits for the items before it, which must not count as
     // waiting too long.
     const timers = step.asks.length > 0 ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
-    return { ...create(run, step, fan, values, kept, settings), gates, timers };
+    return { ...create(run, step, fan, values, kept, settings, room), gates, timers };
   } catch (error) {
+    if (error instanceof SluiceError && error.code === "DATA_TOO_LARGE") throw error;
     const { name, code, message } = error as { name: string; code?: string; message: string };
     return { ...NO_FAN, steps: [moved(step, "failed", null, JSON.stringify({ name, code, message }))] };
   }
@@ -56,15 +67,20 @@ export function create(
   values: Values,
   kept: Kept,
   settings: UnitSettings,
+  room: Room,
 ): FanMove {
   const items = itemsOf(step, values);
   const shared = alike(run, step, laneOfItems(run, step));
-  const end = Math.min(items.length, fan.created + A_BATCH);
+  const most = Math.min(items.length, fan.created + A_BATCH);
   const enqueue: NewUnit[] = [];
-  for (let index = fan.created; index < end; index += 1) {
-    if (keptText(kept, index, items.length) !== undefined) continue;
-    const input = itemInput(step, values, items[index] as Json, index);
-    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: index, claimTimeoutMs: null });
+  let end = fan.created;
+  for (; end < most && !room.isFull; end += 1) {
+    if (keptText(kept, end, items.length) !== undefined) continue;
+    const value = itemInput(step, values, items[end] as Json, end);
+    const what = `The input of item ${end} of step "${step.name}"`;
+    const input = value === undefined ? "" : boundedText(what, value, room.most);
+    room.built(input.length);
+    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: end, claimTimeoutMs: null });
   }
   const created = { ...fan, created: end };
   // If nothing is left to run, no news will come, so the run is looked at again.
@@ -95,7 +111,12 @@ export const keptItems = (items: readonly ItemSeen[]): Kept =>
   );
 
 /** All items have ended: the step ends with their outcomes. */
-export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], kept: Kept): StepMove {
+export function conclude(
+  step: GraphStep,
+  fan: Fan,
+  items: readonly ItemSeen[],
+  kept: Kept,
+): StepMove & { readonly body: string } {
   const byPlace = new Map(items.map((each) => [each.item, each]));
   const texts: string[] = [];
   const states: { state: ItemOutcome["state"] }[] = [];
@@ -105,7 +126,8 @@ export function conclude(step: GraphStep, fan: Fan, items: readonly ItemSeen[], 
     texts.push(seen ? outcomeText(seen) : (before ?? UNSTARTED));
     states.push({ state: seen ? stateOf(seen) : before === undefined ? "cancelled" : "succeeded" });
   }
-  return moved(step, aggregate(states).state, null, `[${texts.join(",")}]`);
+  const body = `[${texts.join(",")}]`;
+  return { ...moved(step, aggregate(states).state, null, body), body };
 }
 
 const stateOf = ({ state }: ItemSeen): ItemOutcome["state"] =>

@@ -2,21 +2,21 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, Finish, ProgressState, RunNow } from "../../core/run/progress.ts";
+import type { Because, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
-import type { RunMove, RunSeen, StepMove, StepSeen } from "../../store/runs.ts";
+import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
 import { handlerOf } from "../claiming/handler.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
-import { graphFrom, parse } from "./stored-json.ts";
+import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
-import type { Wanted } from "./wanted.ts";
+import type { DataSource, Wanted } from "./wanted.ts";
 
-/** One run. While something has to be read first, there is no move. */
+/** One run. A step whose data is not here stays as it is. */
 export class RunLook {
   readonly #run: RunSeen;
   readonly #graph: Graph;
@@ -24,13 +24,14 @@ export class RunLook {
   readonly #settings: UnitSettings;
   readonly #states: Map<string, ProgressState>;
   readonly #outputs = new Map<string, Json>();
+  /** The outcomes of lists that end in this look. */
+  readonly #concluded = new Map<string, string>();
   readonly #steps: StepMove[] = [];
   #gates: RunMove["gates"] = [];
   #enqueue: RunMove["enqueue"] = [];
   #timers: RunMove["timers"] = [];
   #endItems: RunMove["endItems"] = [];
   #again = false;
-  #waits = false;
 
   constructor(run: RunSeen, wanted: Wanted, settings: UnitSettings) {
     this.#run = run;
@@ -40,16 +41,11 @@ export class RunLook {
     this.#states = new Map(run.steps.map((step) => [step.name, stateOf(step)]));
   }
 
-  move(): RunMove | undefined {
+  move(): RunMove {
     for (const step of this.#run.steps) this.#absorb(step);
     const answer = this.#progress();
-    if (!answer || this.#waits) return undefined;
     for (const step of answer.expand) this.#expand(step);
-    if (this.#waits) return undefined;
-    const opened = answer.open.map(({ step, input }) => ({
-      step,
-      unit: unitOf(this.#run, step, input, this.#settings),
-    }));
+    const opened = answer.open.flatMap(({ step, input }) => this.#open(step, input));
     const { id, started } = this.#run;
     return {
       ...nothing(this.#run),
@@ -72,7 +68,23 @@ export class RunLook {
 
   #finish(finish: Finish): RunMove["finish"] {
     if (finish.state === "failed") return failed(this.#run, failure(finish.steps), this.#settings);
-    return { state: "succeeded", body: JSON.stringify(finish.result) };
+    return { state: "succeeded", body: this.#text("The result of the run", finish.result) };
+  }
+
+  /** Puts a step in line, or leaves it to the next look if this one has built enough. */
+  #open(step: GraphStep, input: Json | undefined) {
+    if (this.#wanted.isFull) {
+      this.#again = true;
+      return [];
+    }
+    const text = input === undefined ? "" : this.#text(`The input of step "${step.name}"`, input);
+    return [{ step, unit: unitOf(this.#run, step, text, this.#settings) }];
+  }
+
+  #text(what: string, value: Json): string {
+    const text = boundedText(what, value, this.#wanted.most);
+    this.#wanted.built(text.length);
+    return text;
   }
 
   /** Records a step that has ended. A step over a list continues or ends. */
@@ -104,29 +116,36 @@ export class RunLook {
   }
 
   #create(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
-    const values = this.#valuesFor(step);
-    const kept = this.#kept(step);
-    if (!values || kept === undefined) return;
-    this.#take(create(this.#run, step, fan, values, kept, this.#settings));
+    if (this.#wanted.isFull || !this.#hasAll(step)) {
+      this.#again = true;
+      return;
+    }
+    for (const name of this.#namedIn(step)) this.#read(name);
+    const values = valuesOf(this.#graph, this.#now());
+    this.#take(create(this.#run, step, fan, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
   #conclude(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
-    const items = this.#wanted.items({ run: this.#run.id, step: step.name });
-    const kept = this.#kept(step);
-    if (!items || kept === undefined) {
-      this.#waits = true;
+    const key = { run: this.#run.id, step: step.name };
+    const sources = this.#withKept(step, [{ items: key }]);
+    if (this.#wanted.isFull || !sources || !this.#wanted.has(`Step "${step.name}"`, sources)) {
+      this.#again = true;
       return;
     }
-    const end = conclude(step, fan, items, kept);
-    this.#steps.push(end);
+    const { body, ...end } = conclude(step, fan, this.#wanted.items(key), this.#kept(step));
+    this.#wanted.built(body.length);
+    this.#steps.push({ ...end, body });
     this.#states.set(step.name, end.state);
-    this.#outputs.set(step.name, parse(end.body));
+    this.#concluded.set(step.name, body);
   }
 
   #expand(step: GraphStep): void {
-    const kept = this.#kept(step);
-    if (kept === undefined) return;
-    this.#take(begin(this.#run, step, valuesOf(this.#graph, this.#now()), kept, this.#settings));
+    if (this.#wanted.isFull || !this.#hasAll(step)) {
+      this.#again = true;
+      return;
+    }
+    const values = valuesOf(this.#graph, this.#now());
+    this.#take(begin(this.#run, step, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
   #take(move: ReturnType<typeof begin>): void {
@@ -138,51 +157,88 @@ export class RunLook {
     this.#again ||= move.again || move.steps.some(({ state }) => state === "failed");
   }
 
-  /** The outcomes of items that this run takes over. Null if it takes over none. */
-  #kept(step: GraphStep): Kept | undefined {
-    if (this.#run.rerunOf === null) return null;
-    const key = { run: this.#run.rerunOf, step: step.name };
-    const text = this.#wanted.body(key);
+  /** The outcomes of items that this run takes over. Null if it takes over none. Asked after `#withKept`. */
+  #kept(step: GraphStep): Kept {
+    const key = this.#earlier(step);
+    if (!key) return null;
+    const text = this.#wanted.text({ body: key });
     // The run may have ended before its step did.
-    const items = text === null ? this.#wanted.items(key) : [];
-    if (text === undefined || items === undefined) {
-      this.#waits = true;
-      return undefined;
-    }
-    if (text === null) return keptItems(items);
+    if (text === null) return keptItems(this.#wanted.items(key));
     const outcomes = parse(text);
     return Array.isArray(outcomes) ? (outcomes as unknown as readonly ItemOutcome[]) : null;
   }
 
-  /** The answer of `progress`. Undefined while outputs that it needs have to be read first. */
-  #progress() {
-    for (;;) {
-      const answer = progress(this.#graph, this.#now());
-      if (!("wants" in answer)) return answer;
-      if (!answer.wants.map((step) => this.#read(step)).every(Boolean)) return undefined;
-    }
+  #earlier(step: GraphStep) {
+    const { rerunOf } = this.#run;
+    return step.each && rerunOf !== null ? { run: rerunOf, step: step.name } : undefined;
   }
 
-  #valuesFor(step: GraphStep) {
-    const succeeded = stepsOfEach(step).filter((name) => this.#states.get(name) === "succeeded");
-    if (!succeeded.map((name) => this.#read(name)).every(Boolean)) {
-      this.#waits = true;
+  /** With what the step takes over from an earlier run. Undefined until it is known where that is. */
+  #withKept(step: GraphStep, sources: readonly DataSource[]): readonly DataSource[] | undefined {
+    const key = this.#earlier(step);
+    if (!key) return sources;
+    const body = { body: key };
+    const size = this.#wanted.sizeOf(body);
+    if (size === undefined) {
+      this.#wanted.has(step.name, [body]);
       return undefined;
     }
-    return valuesOf(this.#graph, this.#now());
+    return [...sources, body, ...(size === 0 ? [{ items: key }] : [])];
   }
 
-  /** Reads the output of a step: the result of its unit, or the outcomes of its items. */
-  #read(name: string): boolean {
-    if (this.#outputs.has(name)) return true;
+  /** Everything that a step over a list needs to put its items in line. */
+  #hasAll(step: GraphStep): boolean {
+    const sources = this.#withKept(
+      step,
+      this.#namedIn(step).flatMap((name) => this.#sourcesOf(name)),
+    );
+    return sources !== undefined && this.#wanted.has(`Step "${step.name}"`, sources);
+  }
+
+  /** Steps whose outputs the items are made of. */
+  #namedIn(step: GraphStep): string[] {
+    return stepsOfEach(step).filter((name) => this.#states.get(name) === "succeeded");
+  }
+
+  /** The answer of `progress`. Steps that need more than can be read in this look stay pending. */
+  #progress() {
+    const later = new Set<string>();
+    for (;;) {
+      const answer = progress(this.#graph, { ...this.#now(), later });
+      if (!("wants" in answer)) return answer;
+      for (const want of answer.wants) {
+        if (this.#grant(want)) for (const name of want.outputs) this.#read(name);
+        else {
+          this.#again = true;
+          for (const name of want.outputs) if (!this.#outputs.has(name)) later.add(name);
+        }
+      }
+    }
+  }
+
+  #grant({ by, outputs }: Want): boolean {
+    const sources = outputs.flatMap((name) => this.#sourcesOf(name));
+    const step = this.#graph.steps.find(({ name }) => name === by);
+    const all = step ? this.#withKept(step, sources) : sources;
+    return all !== undefined && this.#wanted.has(by === null ? "The result of the run" : `Step "${by}"`, all);
+  }
+
+  /** Where the output of a step is: with its unit, or with the step. */
+  #sourcesOf(name: string): DataSource[] {
+    return this.#concluded.has(name) ? [] : [this.#sourceOf(name)];
+  }
+
+  #sourceOf(name: string): Exclude<DataSource, { items: StepKey }> {
     const seen = this.#run.steps.find((step) => step.name === name);
-    const text =
-      seen?.fan || !seen?.unit
-        ? this.#wanted.body({ run: this.#run.id, step: name })
-        : this.#wanted.unit(seen.unit);
-    if (text === undefined) return false;
-    this.#outputs.set(name, parse(text));
-    return true;
+    return seen?.fan || !seen?.unit
+      ? { body: { run: this.#run.id, step: name } }
+      : { unit: seen.unit, step: name };
+  }
+
+  /** The output of a step: the result of its unit, or the outcomes of its items. */
+  #read(name: string): void {
+    if (this.#outputs.has(name)) return;
+    this.#outputs.set(name, parse(this.#concluded.get(name) ?? this.#wanted.text(this.#sourceOf(name))));
   }
 
   #now(): RunNow {

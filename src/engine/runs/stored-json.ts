@@ -1,4 +1,5 @@
 /** Parses texts of the store, and remembers those that come again and again. */
+import { jsonLength, tooLarge } from "../../core/run/load.ts";
 import type { Graph } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 
@@ -23,4 +24,11 @@ export function parse(text: string | null): Json {
   if (text.length < LARGE) return JSON.parse(text) as Json;
   if (lastParsed?.text !== text) lastParsed = { text, value: JSON.parse(text) as Json };
   return lastParsed.value;
+}
+
+/** A template may repeat an output, so the size of a value is known only once its holes are filled. */
+export function boundedText(what: string, value: Json, most: number): string {
+  const size = jsonLength(value, most);
+  if (size > most) throw tooLarge(what, [{ what: "more than", size }], most);
+  return JSON.stringify(value);
 }

@@ -3,7 +3,6 @@ import { asksOfEveryTask } from "../../core/gate/asks.ts";
 import { runGateKey } from "../../core/gate/key.ts";
 import { optionsOfTask } from "../../core/unit-options.ts";
 import type { GraphStep } from "../../core/workflow/graph.ts";
-import type { Json } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewUnit, RunSeen } from "../../store/runs.ts";
@@ -17,7 +16,8 @@ export interface UnitSettings {
 export function unitOf(
   run: RunSeen,
   step: GraphStep,
-  input: Json | undefined,
+  /** Empty for a task that takes none, as `enqueue` stores it. */
+  input: string,
   { newId, claimTimeoutMs }: UnitSettings,
   { lane, options }: Alike = alike(run, step),
 ): NewUnit {
@@ -26,8 +26,7 @@ export function unitOf(
     name: step.task,
     priority: step.priority ?? run.priority,
     lane,
-    // `enqueue` stores a missing value in the same way, as an empty text.
-    input: JSON.stringify(input) ?? "",
+    input,
     options,
     key: null,
     runAt: null,

@@ -1,30 +1,35 @@
 /** Advance: reads some news, shows the runs in progress to `decide`, and writes what has to follow. */
+
+import { MOST_LOADED, portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
-import type { Advance, Advanced, Reading, Results, RunMove } from "../runs.ts";
-import { keyOfStep } from "../runs.ts";
+import type { Advanced, DecideRuns, RunMove } from "../runs.ts";
 import type { News, RunSeen } from "../store.ts";
 import { current } from "./claim.ts";
 import { claimOfRun, clearAway, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
-import { endItems, itemsSeen } from "./item.ts";
+import { endItems } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
+import { bytes, gather, gathered } from "./results.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
-import { pairKey } from "./tables.ts";
 
-type Decide = (runs: readonly RunSeen[], results: Results) => Advance;
-
-export function advance(tables: Tables, now: number, decide: Decide): Advanced {
+export function advance(tables: Tables, now: number, decide: DecideRuns, most = MOST_LOADED): Advanced {
   const news = someNews(tables);
-  const runs = [...new Set(news.map(({ run }) => run))].sort();
+  const all = [...new Set(news.map(({ run }) => run))].sort();
+  const { now: runs, later: unseen } = portion(
+    all,
+    new Map(all.map((id) => [id, sizeOfRun(tables, id)])),
+    most,
+  );
   const seen = runs.flatMap((run) => {
     const claim = claimOfRun(tables, run);
-    return claim ? [runSeen(tables, claim, news)] : [];
+    return claim ? [readable(runSeen(tables, claim, news), most)] : [];
   });
-  const moves = seen.length > 0 ? decided(tables, seen, decide) : [];
+  const { moves, later = [] } = seen.length > 0 ? decided(tables, seen, decide) : { moves: [] };
+  const waiting = new Set([...unseen, ...later]);
   const over = runs.filter((run) => tables.outcome.has(run) && !isStillStopping(tables, run));
   const stopped = over.filter((run) => releaseRun(tables, run));
   for (const run of over) clearAway(tables, run);
@@ -33,36 +38,35 @@ export function advance(tables: Tables, now: number, decide: Decide): Advanced {
   const enqueued = valid
     .map((move) => apply(tables, now, move, byRun.get(move.run)))
     .reduce((sum, count) => sum + count, 0);
-  for (const { seq } of news) tables.news.delete(seq);
+  for (const { seq, run } of news) if (!waiting.has(run)) tables.news.delete(seq);
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
   const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
   return { news: news.length, enqueued, freed };
 }
 
 /** Calls `decide` again after each read it asks for. */
-function decided(tables: Tables, seen: readonly RunSeen[], decide: Decide): readonly RunMove[] {
-  const results = { units: new Map(), bodies: new Map(), items: new Map() };
+function decided(
+  tables: Tables,
+  seen: readonly RunSeen[],
+  decide: DecideRuns,
+): { readonly moves: readonly RunMove[]; readonly later?: readonly string[] } {
+  const results = gathered();
   for (;;) {
     const answer = decide(seen, results);
-    if ("moves" in answer) return answer.moves;
-    read(tables, answer.read, results);
+    if ("moves" in answer) return answer;
+    gather(tables, answer.read, results);
   }
 }
 
-type Mutable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never;
+function sizeOfRun(tables: Tables, id: string): number {
+  const run = tables.run.get(id);
+  const graph = run && tables.graph.get(run.graph);
+  return bytes(tables.task.get(id)?.input ?? "") + bytes(graph?.body ?? "");
+}
 
-function read(
-  tables: Tables,
-  { units, bodies, items }: Reading,
-  results: { readonly [K in keyof Results]: Mutable<Results[K]> },
-): void {
-  for (const unit of units) {
-    const outcome = tables.outcome.get(unit);
-    results.units.set(unit, outcome?.state === "succeeded" ? outcome.body : null);
-  }
-  for (const key of bodies)
-    results.bodies.set(keyOfStep(key), tables.step.get(pairKey(key.run, key.step))?.body ?? null);
-  for (const key of items) results.items.set(keyOfStep(key), itemsSeen(tables, key.run, key.step));
+function readable(run: RunSeen, most: number): RunSeen {
+  const size = bytes(run.input) + bytes(run.graph);
+  return size > most ? { ...run, input: "", graph: "", unread: size } : run;
 }
 
 function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: readonly News[]): RunSeen {

@@ -141,7 +141,7 @@ const movesOf = ({
     if (runs.length > 0 && within !== undefined) throw noCallerTransaction();
     return write((at) => submit(tables, at, runs));
   },
-  advance: (decide) => write((at) => advance(tables, at, decide)),
+  advance: (decide, most) => write((at) => advance(tables, at, decide, most)),
   pass: (scope, decide) => write((at) => pass(tables, at, scope, decide)),
   swap: (given) => write((at) => swap(tables, at, given)),
   probe: async (scope, decide) => aside.probe(tables, now(), scope, decide),

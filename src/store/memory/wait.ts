@@ -89,6 +89,21 @@ function rivals(tables: Tables, keys: readonly string[]): WaitView["rivals"] {
   return distinctRivals([...lanes.values()].slice(0, LANES_NEAR));
 }
 
+/** A lane may begin later than its arrivals say, never earlier: the database, too, takes each part by itself. */
+function announced(tables: Tables) {
+  const lanes = new Map<string, { id: string; queue: string; asks: string; spot: Spot }>();
+  for (const { lane, queue, asks, precedence, at, unit } of tables.arrival.all()) {
+    const known = lanes.get(lane)?.spot ?? { precedence, at, id: unit };
+    const spot = {
+      precedence: Math.min(known.precedence, precedence),
+      at: Math.min(known.at, at),
+      id: known.id < unit ? known.id : unit,
+    };
+    lanes.set(lane, { id: lane, queue, asks, spot });
+  }
+  return lanes.values();
+}
+
 /**
  * The best lanes that share one of its gates, the best that share a gate that not every unit asks for, and
  * its own lane.
@@ -107,12 +122,7 @@ function near(
       asks,
       spot: headOf({ id, queue, asks, ...lane }),
     })),
-    ...tables.arrival.all().map(({ lane, queue, asks, precedence, at, unit }) => ({
-      id: lane,
-      queue,
-      asks,
-      spot: { precedence, at, id: unit },
-    })),
+    ...announced(tables),
   ];
   const sharing = (gates: readonly string[]): string[] => {
     const found = begins.filter((lane) => asksAny(lane, gates) && isBefore(lane.queue, lane.spot));

@@ -19,6 +19,8 @@ export interface RunSeen {
   readonly failed: readonly string[];
   /** Items that succeeded in that run do not run again. Null if this run starts from scratch. */
   readonly rerunOf: string | null;
+  /** The size of its input and graph if they are too large to be read. Then both are empty here. */
+  readonly unread?: number;
 }
 
 /** A step as `advance` sees it. The body of a step over a list is not read, because it may be large. */
@@ -30,7 +32,11 @@ export interface StepSeen extends Omit<StepMove, "fan"> {
 }
 
 /** The moves to write, or something to read before deciding. */
-export type Advance = { readonly moves: readonly RunMove[] } | { readonly read: Reading };
+export type Advance =
+  /** The news of the runs in `later` stays, so the next call looks at them. */
+  { readonly moves: readonly RunMove[]; readonly later?: readonly string[] } | { readonly read: Reading };
+
+export type DecideRuns = (runs: readonly RunSeen[], results: Results) => Advance;
 
 export interface RunMove {
   readonly run: string;
@@ -82,14 +88,30 @@ export interface Reading {
   readonly bodies: readonly StepKey[];
   /** The outcomes of the items of these steps. */
   readonly items: readonly StepKey[];
+  /** Reads only sizes, and texts so short that they cannot add up to much. */
+  readonly measure?: boolean;
 }
+
+/** A text of up to this many bytes is read together with its size. */
+export const SHORT = 4 * 1024;
+
+/** What the outcome of an item adds to the size of its text. */
+export const AROUND_ITEM = 33;
 
 /** The data that was read, as JSON text. Only units that succeeded have a result. */
 export interface Results {
   readonly units: ReadonlyMap<string, string | null>;
   readonly bodies: ReadonlyMap<string, string | null>;
   readonly items: ReadonlyMap<string, readonly ItemSeen[]>;
+  /**
+   * The sizes of everything that was measured, in bytes. The keys are those of `units`, and those of `bodies`
+   * and `items` as `bodySize` and `itemsSize` write them.
+   */
+  readonly sizes: ReadonlyMap<string, number>;
 }
+
+export const bodySize = (key: string): string => `body ${key}`;
+export const itemsSize = (key: string): string => `items ${key}`;
 
 export interface ItemSeen {
   readonly item: number;

@@ -18,7 +18,7 @@
  * A run that has ended while code of its steps is still stopping keeps its slots, as that code does: its
  * claim is a row of `stopping` until the last of its units has stopped.
  */
-import type { Advance, Advanced, Results, RunSeen } from "./advancing.ts";
+import type { Advanced, DecideRuns } from "./advancing.ts";
 import type { WaitView } from "./lines.ts";
 import type { SessionRow } from "./sessions.ts";
 import type { ItemRow, Standstill, StepMove, StepRow } from "./steps.ts";
@@ -32,9 +32,10 @@ export interface RunPort {
   submit(runs: readonly NewRun[], within?: unknown): Promise<Enqueued[]>;
   /**
    * Takes some news, locks its runs, and writes what `decide` returns, all in one transaction. `decide` is
-   * synchronous, and is called again after each read it asked for.
+   * synchronous, and is called again after each read it asked for. At most `most` bytes of inputs and graphs
+   * are read, but at least one run; the news of the other runs stays.
    */
-  advance(decide: (runs: readonly RunSeen[], results: Results) => Advance): Promise<Advanced>;
+  advance(decide: DecideRuns, most?: number): Promise<Advanced>;
   /** Exactly one of cancel, dequeue and finish wins. Undefined if there is no such run. */
   cancelRun(
     id: string,

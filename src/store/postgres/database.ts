@@ -18,6 +18,7 @@ import type { SqlDatabase } from "../sql-store.ts";
 import { Turns } from "../turns.ts";
 import type { Prepared, Statement } from "./burst.ts";
 import { Burst } from "./burst.ts";
+import { callerOf, mustBeInTransaction } from "./caller.ts";
 import { gather } from "./gather.ts";
 import { migratePostgres, verifyPostgres } from "./migrate.ts";
 import { Notices } from "./notices.ts";
@@ -134,9 +135,9 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async within<T>(client: unknown, flow: () => Flow<T>): Promise<T> {
-    // The public signature says what this is: the client of the caller's own transaction.
-    const caller = client as pg.ClientBase;
+    const caller = callerOf(client);
     await caller.query(CALLER);
+    mustBeInTransaction(caller);
     const running = flow();
     let step = running.next();
     while (!step.done) {

@@ -1,14 +1,15 @@
 /** Runs as the decision sees them. They are read under their locks, in a later statement than the locks. */
+import { portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
-import { flight, send } from "../flow.ts";
+import { flight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
 import type { RunSeen, StepSeen } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
-import { forUpdate, oneOf, sql, throughKey } from "../sql.ts";
+import { forUpdate, oneOf, raw, sizeOf, sql, throughKey } from "../sql.ts";
 import type { NewsRow } from "./news.ts";
 import { isStillStopping } from "./stopping.ts";
 
@@ -21,10 +22,30 @@ const lockClaimsOf = (ids: readonly string[]): Sql<string> =>
     idOf,
   );
 
-/** Locks the rows of the runs and their claims. */
-export function* lockAll(ids: readonly string[]): Flow<void> {
-  yield* send([lockRuns(ids), lockClaimsOf(ids)]);
+/** Runs that are locked. */
+interface Locked {
+  /** To be looked at now. */
+  readonly now: readonly string[];
+  /** Their inputs and graphs are too large to be read together with those of the others. */
+  readonly later: readonly string[];
+  /** The size of each run that is too large to be read at all. */
+  readonly unread: ReadonlyMap<string, number>;
 }
+
+/**
+ * Locks the rows of the runs and their claims. Inputs and graphs never change, so their sizes can be read at
+ * the same time.
+ */
+export function* lockAll(ids: readonly string[], most: number): Flow<Locked> {
+  const { sizes } = yield* flight({ locks: [lockRuns(ids), lockClaimsOf(ids)], sizes: selectSizes(ids) });
+  const size = new Map(sizes.map((each) => [each.id, each.size]));
+  return { ...portion(ids, size, most), unread: new Map([...size].filter(([, own]) => own > most)) };
+}
+
+const selectSizes = (ids: readonly string[]): Sql<{ readonly id: string; readonly size: number }> =>
+  sql`SELECT u.id, ${sizeOf("t.input")} + ${sizeOf("g.body")} AS size FROM sluice_run u JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph WHERE u.id ${oneOf(ids)}`.as(
+    (row) => ({ id: text(row.id), size: int(row.size) }),
+  );
 
 interface RunInProgress {
   readonly id: string;
@@ -33,10 +54,14 @@ interface RunInProgress {
   readonly lane: LaneSpec;
 }
 
-const selectRuns = (ids: readonly string[]): Sql<RunInProgress> =>
-  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, t.input, t.options, g.body AS graph, t.lane, t.queue, t.name, t.asks
+/** The inputs and graphs of runs in `unread` are left out. */
+const selectRuns = (ids: readonly string[], unread: readonly string[]): Sql<RunInProgress> =>
+  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
+
+const unless = (unread: readonly string[], column: string): Sql =>
+  unread.length === 0 ? raw(column) : sql`CASE WHEN u.id ${oneOf(unread)} THEN '' ELSE ${raw(column)} END`;
 
 const runInProgress = (row: Row): RunInProgress => ({
   id: text(row.id),
@@ -117,15 +142,16 @@ interface RunsSeen {
   readonly lanes: ReadonlyMap<string, LaneSpec>;
 }
 
-export function* seeRuns(ids: readonly string[], news: readonly NewsRow[]): Flow<RunsSeen> {
+export function* seeRuns({ now: ids, unread }: Locked, news: readonly NewsRow[]): Flow<RunsSeen> {
   const { found, steps, over } = yield* flight({
-    found: selectRuns(ids),
+    found: selectRuns(ids, [...unread.keys()]),
     steps: selectSteps(ids),
     over: selectOver(ids),
   });
   return {
     runs: found.map(({ id, run }) => ({
       ...run,
+      ...unreadOf(unread.get(id)),
       steps: steps.filter((each) => each.run === id).map(({ step }) => step),
       failed: failedOf(id, news),
     })),
@@ -133,6 +159,9 @@ export function* seeRuns(ids: readonly string[], news: readonly NewsRow[]): Flow
     lanes: new Map([...found, ...over].map(({ id, lane }) => [id, lane])),
   };
 }
+
+const unreadOf = (size: number | undefined): Pick<RunSeen, "unread"> =>
+  size === undefined ? {} : { unread: size };
 
 /** Steps with items that did not succeed, according to the news. */
 function failedOf(id: string, news: readonly NewsRow[]): string[] {

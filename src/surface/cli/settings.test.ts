@@ -46,3 +46,9 @@ describe("a hint names the app file", () => {
     expect(hint("why", "x")).toBe("sluice worker app.ts --queues=mail");
   });
 });
+
+test("a command to paste never shows a password, and needs none to be filled in", () => {
+  const paste = (store: string): string => toPaste({ store }, "doctor").replace(/^npx /, "");
+  expect(paste("mysql://app:secret@db/x")).toBe('sluice doctor --store "$SLUICE_STORE"');
+  expect(paste("mysql://app@db/x")).toContain("--store mysql://app@db/x");
+});

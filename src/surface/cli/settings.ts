@@ -48,12 +48,15 @@ export function sayPath(path: string): string {
  */
 export function toPaste({ store, storagePath }: GlobalOptions, command: string): string {
   const named = store
-    ? ` --store ${quoted(masked(store))}`
+    ? ` --store ${isSecret(store) ? '"$SLUICE_STORE"' : quoted(store)}`
     : storagePath
       ? ` --storage-path ${quoted(storagePath)}`
       : "";
   return `${invocation()} ${command}${named}`;
 }
+
+/** A command to paste must not show a password, and must work. So such a store is named by its variable. */
+const isSecret = (store: string): boolean => masked(store) !== store;
 
 const SOURCE = /\.[cm]?[jt]s$/;
 

@@ -72,7 +72,7 @@ export async function moveOn(bench: RunBench, run: string, what: Partial<RunMove
 export async function readOf(bench: RunBench, run: string, reading: Partial<Reading>): Promise<Results> {
   await leaveNews(bench, run);
   let asked = false;
-  let found: Results = { units: new Map(), bodies: new Map(), items: new Map() };
+  let found: Results = { units: new Map(), bodies: new Map(), items: new Map(), sizes: new Map() };
   await bench.store.advance((_, results) => {
     found = results;
     if (asked) return { moves: [] };

@@ -1,0 +1,112 @@
+/** Defects of what one run may cost everybody else: its data, and the explanation of its wait. */
+import type { Defect } from "../defect.ts";
+
+const RUNS = "test/runs/too-much-data.test.ts";
+const PAGE = "src/core/gate/explain-page.test.ts";
+
+export const defects: readonly Defect[] = [
+  {
+    id: "load-before-measuring",
+    means: "The results of a list are read whatever their size, and every worker in turn runs out of memory.",
+    file: "src/engine/runs/wanted.ts",
+    from: "if (sumOf(parts) > this.most) throw tooLarge(need, parts, this.most);",
+    to: "if (sumOf(parts) > 1e12) throw tooLarge(need, parts, this.most);",
+    noticedBy: { file: RUNS, test: "the results of a list" },
+  },
+  {
+    id: "load-for-all-at-once",
+    means: "Steps that need much at the same moment are all read in one look.",
+    file: "src/engine/runs/wanted.ts",
+    from: "if (this.#read > 0 && this.#read + more > this.most) return false;",
+    to: "if (this.#read > 1e12) return false;",
+    noticedBy: { file: RUNS, test: "not too much each" },
+  },
+  {
+    id: "load-repeats-uncounted",
+    means: "An input that repeats a large output is built, however large it becomes.",
+    file: "src/engine/runs/stored-json.ts",
+    from: "if (size > most) throw",
+    to: "if (size > 1e12) throw",
+    noticedBy: { file: RUNS, test: "repeats an output" },
+  },
+  {
+    id: "load-batch-without-bound",
+    means: "Two thousand items with large inputs are built in one look.",
+    file: "src/engine/runs/fan-out.ts",
+    from: "end < most && !room.isFull",
+    to: "end < most",
+    noticedBy: { file: RUNS, test: "share a large input" },
+  },
+  {
+    id: "load-input-of-run",
+    means: "The input of a run is read whatever its size.",
+    file: "src/store/query/run-seen.ts",
+    from: "filter(([, own]) => own > most)",
+    to: "filter(([, own]) => own > 1e12 * most)",
+    noticedBy: { file: RUNS, test: "the input of the run itself" },
+  },
+  {
+    id: "load-news-of-later-runs-lost",
+    means: "A run that waits for the next look is forgotten.",
+    file: "src/store/query/advance.ts",
+    from: "waiting.has(run) ? [] : [seq]",
+    to: "waiting.has(seq as never) ? [] : [seq]",
+    noticedBy: { file: RUNS, test: "several runs at once" },
+  },
+  {
+    id: "page-walks-for-each-row",
+    means: "A page deep in the line walks the whole line for each obstacle of each row.",
+    file: "src/core/gate/worlds.ts",
+    from: "if (this.#isIntricate) return undefined;",
+    to: "if (!this.#isIntricate) return undefined;",
+    noticedBy: { file: PAGE, test: "a page costs a few walks wherever it is" },
+  },
+  {
+    id: "ripple-does-not-spread",
+    means: "An explanation ignores that a freed tag lets a run take a slot that another one was said to get.",
+    file: "src/core/gate/ripple.ts",
+    from: "return asks.every(({ gate }) => again.has(gate) || this.#isStill(gate, place));",
+    to: "return asks.every(({ gate }) => again.has(gate) || gate !== this.#calm.gate(gate).line);",
+    noticedBy: { file: PAGE, test: "says what walks of the whole line say" },
+  },
+  {
+    id: "rows-in-one-turn",
+    means: "A page of explanations blocks the process until its last row.",
+    file: "src/api/in-turn.ts",
+    from: "if (index > 0) await turn();",
+    to: "if (index < 0) await turn();",
+    noticedBy: { file: "src/api/in-turn.test.ts", test: "everything else gets its turn" },
+  },
+  {
+    id: "within-a-pool",
+    means: "An enqueue within a pool is spread over connections, outside of the caller's transaction.",
+    file: "src/store/postgres/caller.ts",
+    from: 'if ("totalCount" in client && "idleCount" in client)',
+    to: 'if ("totalCount" in client && "noCount" in client)',
+    noticedBy: { file: "src/store/postgres/caller.test.ts", test: "a pool" },
+  },
+  {
+    id: "within-no-transaction",
+    means: "An enqueue within a client that has not begun a transaction is committed statement by statement.",
+    file: "src/store/postgres/caller.ts",
+    from: '=== "I")',
+    to: '=== "i")',
+    noticedBy: { file: "src/store/postgres/caller.test.ts", test: "no open transaction" },
+  },
+  {
+    id: "paste-a-masked-password",
+    means: "A command to copy holds *** in the place of the password.",
+    file: "src/surface/cli/settings.ts",
+    from: "masked(store) !== store",
+    to: 'masked(store) === ""',
+    noticedBy: { file: "src/surface/cli/settings.test.ts", test: "never shows a password" },
+  },
+  {
+    id: "dates-are-records",
+    means: "A Date as tags counts as no tags.",
+    file: "src/core/app/rule.ts",
+    from: "return isPlain(value) || Object.keys(value).length > 0;",
+    to: "return isPlain(value) || Object.keys(value).length >= 0;",
+    noticedBy: { file: "test/names/every-verb.test.ts", test: "every verb refuses odd arguments" },
+  },
+];
