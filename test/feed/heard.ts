@@ -46,8 +46,8 @@ export function bySubject(changes: readonly Change[]): Map<string, Change[]> {
 const ITS_PRIORITY = "its priority";
 
 /**
- * An event as the feed has to tell it. Of a claimed run it tells the priority, and of a started step its slots,
- * where the history has the claim.
+ * An event as the feed has to tell it. Of a claimed run it tells the priority. Of a started step it tells the slots,
+ * and of a step that holds them since its claim, it tells them beside the claim.
  */
 export function asTold({ n, kind, data }: EventRow, unit: TaskRow | undefined): string {
   if (kind === "TaskClaimed" && unit?.queue === RUNS) return `${n} ${kind} ${ITS_PRIORITY}`;
@@ -58,5 +58,6 @@ export function asTold({ n, kind, data }: EventRow, unit: TaskRow | undefined): 
 /** A change in the same form. The priority may have been changed since. */
 export function told({ n, kind, data }: Change): string {
   const isPriority = kind === "TaskClaimed" && /^\{"priority":-?\d+\}$/.test(data ?? "");
-  return `${n} ${kind} ${isPriority ? ITS_PRIORITY : data}`;
+  const claim = kind === "TaskClaimed" ? data?.replace(/,"asks":\[.*\]\}$/, "}") : data;
+  return `${n} ${kind} ${isPriority ? ITS_PRIORITY : claim}`;
 }
