@@ -56,19 +56,30 @@ export type Items =
  */
 export type OnItemFailure = "run-all" | "stop" | "cancel";
 
-export interface GraphStep {
+/** A step, by what it does. */
+export type GraphStep = TaskStep;
+
+/** The fields that every step has. */
+interface AnyStep {
   readonly name: string;
-  /** The task it calls. */
-  readonly task: string;
-  readonly queue: string;
-  /** Null means the run's own priority. */
-  readonly priority: number | null;
   /** For a step over a list: the input of each item. */
   readonly input: Template;
   readonly each: GraphEach | null;
   /** Every step that it refers to or comes after, and how that step must have ended. */
   readonly needs: readonly Need[];
   readonly when: Condition | null;
+  /** Its failure does not fail the run. */
+  readonly mayFail: boolean;
+}
+
+/** A step that calls a task. Graphs of earlier versions have no other steps, and name no kind. */
+export interface TaskStep extends AnyStep {
+  readonly kind?: undefined;
+  /** The task it calls. */
+  readonly task: string;
+  readonly queue: string;
+  /** Null means the run's own priority. */
+  readonly priority: number | null;
   /**
    * Pools and mutexes, by full key. The asks of every task (cluster, queue) and the run's own gate are not
    * included.
@@ -79,8 +90,6 @@ export interface GraphStep {
   readonly timeoutMs: number | null;
   /** The task that handles the failure of each of its units. */
   readonly onFailure?: StoredHandler;
-  /** Its failure does not fail the run. */
-  readonly mayFail: boolean;
   /** How its pods are made. Only for steps at the gate "pods". */
   readonly pod: PodSpec | null;
 }

@@ -15,7 +15,7 @@ import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import type { PlannedEach } from "./each.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
-import type { Graph, GraphEach, GraphStep, RunGate } from "./graph.ts";
+import type { Graph, GraphEach, TaskStep, RunGate } from "./graph.ts";
 import type { PlannedStep } from "./steps.ts";
 
 interface Machine {
@@ -26,7 +26,7 @@ interface Machine {
 /** Tasks are looked up by ID, so the app's own version of a task counts. */
 export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Graph {
   const gates = new Map<string, RunGate>();
-  const steps = workflow.plan.steps.map((step): GraphStep => {
+  const steps = workflow.plan.steps.map((step): TaskStep => {
     const task = app.tasks.get(step.task.id) ?? step.task;
     const executor = step.options.executor ?? workflow.executor ?? app.executor;
     const gate = withCpus(gateOf(executor, task), cpus);
@@ -53,7 +53,7 @@ export function mostWorkers(app: App, { cpus }: Machine): number {
 function called(
   { name, input, each, needs, when, options }: PlannedStep,
   task: AnyTask,
-): Omit<GraphStep, "gate" | "pod"> {
+): Omit<TaskStep, "gate" | "pod"> {
   const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
   const pools = options.pools ?? (typeof task.pools === "function" ? {} : task.pools);
   return {

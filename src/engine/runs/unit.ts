@@ -2,7 +2,7 @@
 import { asksOfEveryTask } from "../../core/gate/asks.ts";
 import { runGateKey } from "../../core/gate/key.ts";
 import { optionsOfTask } from "../../core/unit-options.ts";
-import type { GraphStep } from "../../core/workflow/graph.ts";
+import type { TaskStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewUnit, RunSeen } from "../../store/runs.ts";
@@ -15,7 +15,7 @@ export interface UnitSettings {
 
 export function unitOf(
   run: RunSeen,
-  step: GraphStep,
+  step: TaskStep,
   /** Empty for a task that takes none, as `enqueue` stores it. */
   input: string,
   { newId, claimTimeoutMs }: UnitSettings,
@@ -44,13 +44,13 @@ interface Alike {
   readonly options: string;
 }
 
-export const alike = (run: RunSeen, step: GraphStep, lane = laneOfStep(run, step)): Alike => ({
+export const alike = (run: RunSeen, step: TaskStep, lane = laneOfStep(run, step)): Alike => ({
   lane,
   options: optionsOf(run, step),
 });
 
 /** `window` is the gate of the step's items, in addition to what every unit of this step asks. */
-export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): LaneSpec {
+export function laneOfStep(run: RunSeen, step: TaskStep, window?: string): LaneSpec {
   const own = [runGateKey(run.id, step.gate), ...(window ? [window] : [])];
   const asks = [
     ...asksOfEveryTask(step.queue),
@@ -61,9 +61,9 @@ export function laneOfStep(run: RunSeen, step: GraphStep, window?: string): Lane
 }
 
 /** True if one failed item keeps the others from starting. */
-const isStopped = ({ each }: GraphStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
+const isStopped = ({ each }: TaskStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
 
-const optionsOf = (run: RunSeen, step: GraphStep): string =>
+const optionsOf = (run: RunSeen, step: TaskStep): string =>
   optionsOfTask({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
