@@ -9,7 +9,9 @@ import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
+import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
+import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
@@ -54,6 +56,7 @@ import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
+import { newSignal } from "./signals.ts";
 import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
@@ -207,6 +210,21 @@ export class Sluice implements AsyncDisposable {
     const [submitted] = await this.store.submit([run], within);
     if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
     return submitted as { id: string; created: boolean };
+  }
+
+  /**
+   * Sends a signal of an event: it answers every step that waits for it, in each run at most one. It is kept for a day, or
+   * for `keep`, for steps that begin to wait later.
+   */
+  async signal<Input>(
+    event: (Carrying<Input, unknown> & { readonly id: string }) | string,
+    payload: Input,
+    options: SignalOptions = {},
+  ): Promise<SignalSent> {
+    const made = await newSignal(this.#app, event, payload, options, this.#env.newId());
+    const sent = await this.store.signal(made);
+    if (sent.woken > 0) this.store.hint("runs");
+    return sent;
   }
 
   /** Explains why a task is not running: every gate in its way, the holders, and what would end the wait. */

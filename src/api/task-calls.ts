@@ -4,16 +4,19 @@ import type { ClientCall, OncePerTask } from "../core/task/client-call.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { checkText } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
+import type { SignalOptions } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import { inputOf } from "../executor/input.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions, OF_ENQUEUING, OF_EXECUTE } from "./call-options.ts";
+import { OF_SIGNAL } from "./signals.ts";
 
 /** The verbs of a program that has the worker's app. */
 interface Verbs {
   enqueue(task: string, input: never, options: EnqueueOptions): Promise<unknown>;
   submit(workflow: string, input: never, options: SubmitOptions): Promise<unknown>;
+  signal(event: string, payload: unknown, options: SignalOptions): Promise<unknown>;
   readonly runs: { get(id: string): Promise<unknown> };
 }
 
@@ -43,10 +46,21 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
     const options = knownOptions(whose, call.options, { ...OF_ENQUEUING, ...ONCE });
     return verbs.enqueue(call.task, input, once(whose, unit, options));
   }
+  if (call.verb === "signal") {
+    const whose = `event "${call.event}"`;
+    const { key, ...options } = knownOptions(whose, call.options, OF_SIGNAL);
+    if (key !== undefined) checkText(`${whose}: key`, key);
+    return verbs.signal(call.event, input, {
+      ...options,
+      ...(key === undefined ? {} : { key: ofTask(unit, key) }),
+    });
+  }
   const whose = `workflow "${call.workflow}"`;
   const options = knownOptions(whose, call.options, { ...OF_SUBMITTING, ...ONCE });
   return verbs.submit(call.workflow, input, { source: `task ${unit.id}`, ...once(whose, unit, options) });
 }
+
+const ofTask = ({ id }: Asking, key: string): string => `${id}/${key}`;
 
 /**
  * All attempts of a task share its ID, so a call with a key happens once per task. An attempt that was replaced
@@ -54,7 +68,7 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
  */
 function once<Options extends { readonly idempotencyKey?: string }>(
   whose: string,
-  { id }: Asking,
+  unit: Asking,
   { key, ...options }: Options & OncePerTask,
 ): Options {
   if (key === undefined) return options as unknown as Options;
@@ -64,5 +78,5 @@ function once<Options extends { readonly idempotencyKey?: string }>(
       `${whose}: give either key, which counts for this task only, or idempotencyKey, which counts for all.`,
     );
   checkText(`${whose}: key`, key);
-  return { ...options, idempotencyKey: `${id}/${key}` } as unknown as Options;
+  return { ...options, idempotencyKey: ofTask(unit, key) } as unknown as Options;
 }

@@ -5,3 +5,4 @@ export type { LineView } from "./ports/lines.ts";
 export type { News } from "./ports/reports.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/steps.ts";
+export * from "./ports/waiting.ts";

@@ -2,9 +2,9 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
+import type { Because, Finish, ProgressState, RunNow, Waiting, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
-import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
+import type { Graph, GraphStep, TaskStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
@@ -14,6 +14,7 @@ import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
+import { beginToWait } from "./waits.ts";
 import type { DataSource, Wanted } from "./wanted.ts";
 
 /** One run. A step whose data is not here stays as it is. */
@@ -46,6 +47,7 @@ export class RunLook {
     const answer = this.#progress();
     for (const step of answer.expand) this.#expand(step);
     const opened = answer.open.flatMap(({ step, input }) => this.#open(step, input));
+    for (const waiting of answer.wait) this.#wait(waiting);
     const { id, started } = this.#run;
     return {
       ...nothing(this.#run),
@@ -72,13 +74,25 @@ export class RunLook {
   }
 
   /** Puts a step in line, or leaves it to the next look if this one has built enough. */
-  #open(step: GraphStep, input: Json | undefined) {
+  #open(step: TaskStep, input: Json | undefined) {
     if (this.#wanted.isFull) {
       this.#again = true;
       return [];
     }
     const text = input === undefined ? "" : this.#text(`The input of step "${step.name}"`, input);
     return [{ step, unit: unitOf(this.#run, step, text, this.#settings) }];
+  }
+
+  /** Lets a step begin to wait, or leaves it to the next look if this one has built enough. */
+  #wait(waiting: Waiting): void {
+    if (this.#wanted.isFull) {
+      this.#again = true;
+      return;
+    }
+    const { size, ...step } = beginToWait(waiting, this.#wanted.most);
+    this.#wanted.built(size);
+    this.#steps.push(step);
+    this.#again ||= step.state === "failed";
   }
 
   #text(what: string, value: Json): string {
@@ -90,11 +104,16 @@ export class RunLook {
   /** Records a step that has ended. A step over a list continues or ends. */
   #absorb(seen: StepSeen): void {
     if (seen.state !== "open") return;
-    const { name, unit, body, fan } = seen;
+    const { name, unit, body, fan, answer } = seen;
+    // The answer becomes the body of the step, where the next look finds it.
+    if (answer !== null) {
+      this.#steps.push({ name, state: answer, unit: null, body: null, answered: true });
+      this.#again = true;
+    }
     if (seen.ended !== null)
       this.#steps.push({ name, unit, body, state: stateOf(seen) as StepMove["state"] });
     const step = this.#graph.steps.find((each) => each.name === name);
-    if (!fan || !step) return;
+    if (!fan || !step || step.kind === "wait") return;
     const stopped = afterFailure(step, this.#run);
     if (stopped.length > 0) this.#stop(step, fan, stopped);
     else if (fan.created < fan.total) this.#create(step, fan);
@@ -115,7 +134,7 @@ export class RunLook {
     this.#again = true;
   }
 
-  #create(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #create(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
@@ -125,7 +144,7 @@ export class RunLook {
     this.#take(create(this.#run, step, fan, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
-  #conclude(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #conclude(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
     const key = { run: this.#run.id, step: step.name };
     const sources = this.#withKept(step, [{ items: key }]);
     if (this.#wanted.isFull || !sources || !this.#wanted.has(`Step "${step.name}"`, sources)) {
@@ -139,7 +158,7 @@ export class RunLook {
     this.#concluded.set(step.name, body);
   }
 
-  #expand(step: GraphStep): void {
+  #expand(step: TaskStep): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
@@ -242,7 +261,8 @@ export class RunLook {
   }
 
   #now(): RunNow {
-    return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
+    const { input, paused } = this.#run;
+    return { input: parse(input), steps: this.#states, outputs: this.#outputs, paused };
   }
 }
 

@@ -15,6 +15,7 @@ import { bytes, gather, gathered } from "./results.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
+import { beginWaits, takeAnswers } from "./waiting.ts";
 
 export function advance(tables: Tables, now: number, decide: DecideRuns, most = MOST_LOADED): Advanced {
   const news = someNews(tables);
@@ -97,10 +98,12 @@ function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undef
   if (start) begin(tables, now, move, start);
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
+  takeAnswers(tables, move);
   for (const change of changesOfRun(move, seen)) tables.feed.run(change);
   const created = putUnits(tables, now, move);
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
+  beginWaits(tables, now, move);
   for (const ending of move.endItems) endItems(tables, now, run, ending);
   // `endRun` leaves news of the run itself.
   if (finish) endRun(tables, now, run, finish);

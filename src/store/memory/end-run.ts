@@ -9,6 +9,7 @@ import { runState } from "./run.ts";
 import { isStillStopping } from "./stopping.ts";
 import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
+import { deleteWaits } from "./waiting.ts";
 import type { WithdrawVerdict } from "./withdraw.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
 
@@ -41,6 +42,7 @@ export function endRun(
   }
   for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
+  deleteWaits(tables, run);
   withdraw(tables, now, run, verdict, isStillStopping(tables, run));
   const workflow = tables.run.get(run)?.workflow;
   if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });

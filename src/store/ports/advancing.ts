@@ -23,8 +23,10 @@ export interface RunSeen {
   readonly unread?: number;
 }
 
-/** A step as `advance` sees it. The body of a step over a list is not read, because it may be large. */
-export interface StepSeen extends Omit<StepMove, "fan"> {
+/** A step as `advance` sees it. Of its body only the reason of a skip is read, because it may be large. */
+export interface StepSeen extends Omit<StepMove, "fan" | "wait" | "answered"> {
+  /** The answer of a step that waits. */
+  readonly answer: "succeeded" | "failed" | null;
   /** How its unit ended, or null if it has not ended. */
   readonly ended: FinalState | null;
   /** `left`: some items are in line, delayed or running. */

@@ -116,6 +116,8 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     changed.length > 0 && switched(changed, paused, who),
     tellRuns([pausedChange(id, paused, who)]),
+    // A step that would have begun to wait during the pause begins now.
+    !paused && insertNewsOfRuns([id]),
   ]);
   return true;
 }

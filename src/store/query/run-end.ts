@@ -5,6 +5,7 @@ import { by, now, sql } from "../sql.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
+import { deleteWaits } from "./wait-begin.ts";
 
 /** Ends a run, for whatever reason. */
 export function finished(
@@ -15,6 +16,7 @@ export function finished(
   return [
     ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),
     deleteTimersOf(run.id),
+    ...deleteWaits(run.id),
     ...endRun(run, { state, body }, ending),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
     ...insertAlso(handler ? [handler] : []),

@@ -3,6 +3,7 @@ import { inByteOrder } from "../../core/text.ts";
 import { changesOfRun } from "../feed.ts";
 import { inPortions } from "../portions.ts";
 import type { RunMove, RunSeen } from "../runs.ts";
+import { waitSubject } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
@@ -12,21 +13,27 @@ import { finished } from "./run-end.ts";
 import { insertSteps } from "./submit.ts";
 import { tellEnqueued } from "./tell.ts";
 import { tellRuns } from "./tell-others.ts";
+import type { Taken } from "./wait-begin.ts";
+import { beginnings, insertWaits, takeAnswers } from "./wait-begin.ts";
 
 /** `seen` is the run before the move. */
-export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting): Sql[] {
+export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting, taken: Taken): Sql[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
+  const waits = beginnings(move);
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
   return [
     ...(start ? began(run, epoch, start) : []),
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
     ...insertSteps(steps.map((step) => ({ run, ...step }))),
+    ...takeAnswers(move),
     ...insertTasks(units),
     ...putInLine(units),
     ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
     ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
+    ...insertTimers(waits.flatMap(timerOfWait)),
     ...(ending.quiet ? [] : tellMove(move, seen)),
+    ...insertWaits(waits, taken, ending.quiet),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, ending)),
     ...(finish ? finished({ id: run, epoch }, finish, ending) : []),
   ];
@@ -55,13 +62,27 @@ function insertGates(run: string, gates: RunMove["gates"]): Sql {
   )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`;
 }
 
-const insertTimers = (
-  timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
-): Sql[] =>
+function timerOfWait({ run, step, wait: { until } }: ReturnType<typeof beginnings>[number]): NewTimer[] {
+  if (until === null) return [];
+  const id = waitSubject({ run, step });
+  return "at" in until
+    ? [{ id, kind: "wait", after: null, at: until.at }]
+    : [{ id, kind: "wait", after: until.afterMs }];
+}
+
+/** After a time from now, or at an instant. */
+interface NewTimer {
+  readonly id: string;
+  readonly kind: string;
+  readonly after: number | null;
+  readonly at?: number;
+}
+
+const insertTimers = (timers: readonly NewTimer[]): Sql[] =>
   inPortions(
-    timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
+    timers.map(({ id, kind, after, at = null }) => ({ id, kind, after_ms: after, at })),
     (portion) =>
-      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows("m", TIMER, portion)}`,
+      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, COALESCE(m.at, ${now} + m.after_ms) FROM ${rows("m", TIMER, portion)}`,
   );
 
-const TIMER = { id: "text", kind: "text", after_ms: "int" } as const;
+const TIMER = { id: "text", kind: "text", after_ms: "int", at: "int" } as const;
