@@ -15,7 +15,7 @@ import { knownOptions } from "./call-options.ts";
 export const OF_SIGNAL: OptionNames<SignalOptions> = { keep: true, key: true };
 
 /** How long a signal is kept for steps that begin to wait later. */
-export const DEFAULT_KEEP: Duration = "1d";
+const DEFAULT_KEEP: Duration = "1d";
 
 export async function newSignal(
   app: App | undefined,

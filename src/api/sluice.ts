@@ -8,7 +8,6 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
-import { storedOptions } from "../core/unit-options.ts";
 import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
@@ -22,7 +21,6 @@ import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import { closed, Lifetime } from "../store/lifetime.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
-import { RUNS } from "../store/store.ts";
 import type { OptionNames, WaitOptions, Within } from "./call-options.ts";
 import {
   checkList,
@@ -63,7 +61,7 @@ import { stoppingNow } from "./stopping.ts";
 import { answersOf } from "./task-calls.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
-import { neededApp, unknownTask } from "./unknown.ts";
+import { neededApp, notRetried, unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { ConnectOptions, RunningWorker, WorkerSettings };
@@ -385,18 +383,6 @@ export class Sluice implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** A step or a run is repeated with a rerun, so that the steps after it run too. */
-function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
-  const run = queue === RUNS ? id : storedOptions(options).step?.run;
-  if (run === undefined)
-    return new SluiceError(
-      "NOT_FINISHED",
-      `task ${id} is ${state}; only a finished task can be put back in line.`,
-    );
-  const what = run === id ? "a run" : `a step of run ${run}`;
-  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
 }
 
 const called = (workflow: AnyWorkflow | string): string =>

@@ -5,7 +5,7 @@ import type { WaitRow } from "../store/store.ts";
 import { readable } from "./readable.ts";
 
 /** How a wait ended. */
-export interface AnswerView {
+interface AnswerView {
   readonly at: number;
   readonly how: "signal" | "approved" | "rejected" | "time";
   /** The ID of the signal. */

@@ -4,7 +4,7 @@ import { inByteOrder } from "../core/text.ts";
 import type { Scalar } from "../core/workflow/event.ts";
 import { isScalar } from "../core/workflow/event.ts";
 
-export type Field = readonly [name: string, value: Scalar];
+type Field = readonly [name: string, value: Scalar];
 
 const hashOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);

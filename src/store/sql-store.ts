@@ -25,18 +25,16 @@ import * as readRun from "./query/read-run.ts";
 import { runWaits } from "./query/run-waits.ts";
 import * as session from "./query/session.ts";
 import { settings } from "./query/settings.ts";
-import { signal } from "./query/signal.ts";
 import { stopping } from "./query/stopping.ts";
 import { storeGraphs, submit, submitRuns } from "./query/submit.ts";
 import { swap } from "./query/swap.ts";
 import { tend } from "./query/tend.ts";
 import { wait } from "./query/wait.ts";
-import { answerWait, lapseWait } from "./query/wait-answer.ts";
 import { repeated } from "./retry.ts";
 import { SharedWrite } from "./shared-write.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
-import { SqlTriggers } from "./sql-triggers.ts";
+import { SqlWaits } from "./sql-waits.ts";
 import type * as S from "./store.ts";
 import { Turns } from "./turns.ts";
 
@@ -45,7 +43,7 @@ export type { SqlDatabase } from "./sql-database.ts";
 const KEYED_AT_ONCE = 3;
 const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
-export class SqlStore extends SqlTriggers implements S.Store {
+export class SqlStore extends SqlWaits implements S.Store {
   readonly #db: SqlDatabase;
   readonly #enqueues = new SharedWrite<S.NewTask, S.Enqueued>(
     (tasks) => this.#enqueue(tasks),
@@ -312,25 +310,6 @@ export class SqlStore extends SqlTriggers implements S.Store {
 
   cancelRun(id: string, by: string, only?: "queued"): ReturnType<S.Store["cancelRun"]> {
     return this.#db.transact(() => handRun.cancelRun(id, by, this.#db.dialect, only));
-  }
-
-  signal(sent: S.NewSignal): Promise<S.Signalled> {
-    let isAgain = false;
-    return repeated(async () => {
-      try {
-        return await this.#db.transact(() => signal(sent, isAgain));
-      } finally {
-        isAgain = true;
-      }
-    });
-  }
-
-  answerWait(wait: S.StepKey, answer: S.WaitAnswer): Promise<boolean | undefined> {
-    return this.#db.transact(() => answerWait(wait, answer));
-  }
-
-  lapseWait(wait: S.StepKey): Promise<boolean> {
-    return this.#db.transact(() => lapseWait(wait));
   }
 
   failRun(id: string, error: string, handler?: S.NewTask): Promise<boolean> {

@@ -37,6 +37,7 @@ export * from "./ports/reports.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
+export * from "./ports/step-key.ts";
 export * from "./ports/steps.ts";
 export type * from "./ports/swaps.ts";
 export type * from "./ports/triggers.ts";

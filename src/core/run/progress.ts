@@ -43,12 +43,12 @@ export type Progress =
       readonly open: readonly { readonly step: TaskStep; readonly input: Json | undefined }[];
       /** Steps over a list that can begin. */
       readonly expand: readonly TaskStep[];
-      readonly wait: readonly Waiting[];
+      readonly wait: readonly BeginningWait[];
       readonly finish: Finish | null;
     };
 
 /** A step that begins to wait. */
-export interface Waiting {
+export interface BeginningWait {
   readonly step: WaitStep;
   /** What it waits for: a time, the fields of a payload, or a question. */
   readonly input: Json | undefined;
@@ -77,7 +77,7 @@ class Walk {
   readonly #skip: { step: string; because: Because }[] = [];
   readonly #open: { step: TaskStep; input: Json | undefined }[] = [];
   readonly #expand: TaskStep[] = [];
-  readonly #wait: Waiting[] = [];
+  readonly #wait: BeginningWait[] = [];
 
   constructor(graph: Graph, now: RunNow) {
     this.#graph = graph;

@@ -2,7 +2,7 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, Finish, ProgressState, RunNow, Waiting, Want } from "../../core/run/progress.ts";
+import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import type { Graph, GraphStep, TaskStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
@@ -84,7 +84,7 @@ export class RunLook {
   }
 
   /** Lets a step begin to wait, or leaves it to the next look if this one has built enough. */
-  #wait(waiting: Waiting): void {
+  #wait(waiting: BeginningWait): void {
     if (this.#wanted.isFull) {
       this.#again = true;
       return;

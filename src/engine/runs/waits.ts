@@ -1,6 +1,6 @@
 /** A step that begins to wait, as rows: what it waits for, until when, and what it ends with if that time is up. */
 
-import type { Waiting } from "../../core/run/progress.ts";
+import type { BeginningWait } from "../../core/run/progress.ts";
 import { bytesOf, inByteOrder, LONGEST_LIST } from "../../core/text.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { Scalar } from "../../core/workflow/event.ts";
@@ -12,7 +12,7 @@ import type { NewWait, StepMove } from "../../store/runs.ts";
 import { boundedText } from "./stored-json.ts";
 
 /** A step whose time or match makes no sense fails and says why. */
-export function beginToWait(waiting: Waiting, most: number): StepMove & { readonly size: number } {
+export function beginToWait(waiting: BeginningWait, most: number): StepMove & { readonly size: number } {
   const { step } = waiting;
   const refused = problemOf(waiting);
   if (refused !== undefined) {
@@ -25,7 +25,7 @@ export function beginToWait(waiting: Waiting, most: number): StepMove & { readon
   return { name: step.name, state: "open", unit: null, body: null, wait, size };
 }
 
-function waitOf({ step, input = null, otherwise }: Waiting, most: number): NewWait {
+function waitOf({ step, input = null, otherwise }: BeginningWait, most: number): NewWait {
   const { wait } = step;
   if (wait.for === "sleep")
     return {
@@ -77,7 +77,7 @@ function late(
 const matchOf = (input: Json): (readonly [string, Scalar])[] =>
   Object.entries(input as Readonly<Record<string, Scalar>>).sort(([a], [b]) => inByteOrder(a, b));
 
-function problemOf({ step, input = null }: Waiting): string | undefined {
+function problemOf({ step, input = null }: BeginningWait): string | undefined {
   switch (step.wait.for) {
     case "sleep":
       return undefined;

@@ -1,6 +1,7 @@
 /** The types of `advance`: what it sees of a run under the run's lock, what it may read first, and what it writes. */
 import type { LaneSpec } from "../lane.ts";
-import type { Fan, NewUnit, StepKey, StepMove } from "./steps.ts";
+import type { StepKey } from "./step-key.ts";
+import type { Fan, NewUnit, StepMove } from "./steps.ts";
 import type { FinalState, NewTask } from "./units.ts";
 
 /** A run in progress that has news, read under its lock. */

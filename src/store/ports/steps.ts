@@ -37,13 +37,6 @@ export interface NewUnit extends NewTask {
   readonly item?: number | undefined;
 }
 
-export interface StepKey {
-  readonly run: string;
-  readonly step: string;
-}
-
-export const keyOfStep = ({ run, step }: StepKey): string => `${run}/${step}`;
-
 /** A step, with the state of its unit. */
 export interface StepRow extends Omit<StepMove, "wait" | "answered"> {
   /** For a step that waits, or has waited. */

@@ -9,7 +9,8 @@
  * and a step that begins to wait lock the topic of their event. So one of the two sees the other.
  */
 import type { Scalar } from "../../core/workflow/event.ts";
-import type { StepKey } from "./steps.ts";
+import type { StepKey } from "./step-key.ts";
+import { keyOfStep } from "./step-key.ts";
 
 export interface WaitPort {
   /** Stores a signal and answers the steps that wait for it: in each run, at most one. */
@@ -74,7 +75,7 @@ export interface WaitRow {
 }
 
 /** The subject of the history of a wait. The timer of the wait has it as its ID. */
-export const waitSubject = ({ run, step }: StepKey): string => `${run}/${step}`;
+export const waitSubject = keyOfStep;
 
 /** The reverse. The ID of a run has no slash. */
 export function waitOfSubject(subject: string): StepKey {
