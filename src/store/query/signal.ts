@@ -2,11 +2,12 @@
  * A signal is stored and answers the steps that wait for it, in one transaction. Its locks: the topic, then the
  * rows of the waits. It takes no lock of a run: it leaves news, and `advance` ends the steps.
  */
+import { inByteOrder } from "../../core/text.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import { fieldKey, fieldsOf, keyFor } from "../match.ts";
 import { inPortions } from "../portions.ts";
-import { idOf, text } from "../row.ts";
+import { idOf, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, rows, sql } from "../sql.ts";
 import type { NewSignal, Signalled, StepKey } from "../store.ts";
@@ -31,7 +32,7 @@ export function* signal(sent: NewSignal, isAgain = false): Flow<Signalled> {
   const fields = fieldsOf(payload);
   const values = new Map(fields);
   const keys = compared.flatMap((names) => keyFor(names, values) ?? []);
-  const found = keys.length > 0 ? yield* send(lockWaits(event, keys)) : [];
+  const found = keys.length > 0 ? yield* lockWaits(event, keys) : [];
   const woken = onePerRun(found);
   yield* commit([
     insertFieldsOf(sent, fields.map(fieldKey)),
@@ -68,10 +69,36 @@ const selectSignal = ({ id, event, key }: NewSignal): Sql<string> =>
     : sql`SELECT id FROM sluice_signal WHERE event = ${event} AND idem_key = ${key}`
   ).as(idOf);
 
-/** A wait that has an answer has no topic. */
-const lockWaits = (event: string, keys: readonly string[]): Sql<StepKey> =>
-  sql`SELECT run, step FROM sluice_wait WHERE topic = ${event} AND match_key ${oneOf(keys)} ORDER BY run, at, step${forUpdate}`.as(
-    (row) => ({ run: text(row.run), step: text(row.step) }),
+/**
+ * The waits are found by their topic and locked by their key, as everybody locks them. If they were locked as
+ * they are found, MariaDB would lock the index first, and end one of two transactions that answer a wait.
+ */
+function* lockWaits(event: string, keys: readonly string[]): Flow<StepKey[]> {
+  const runs = yield* send(
+    sql`SELECT DISTINCT run FROM sluice_wait WHERE topic = ${event} AND match_key ${oneOf(keys)}`.as(
+      ({ run }) => text(run),
+    ),
+  );
+  if (runs.length === 0) return [];
+  const held = yield* send(inPortions(runs.sort(inByteOrder), lockWaitsOf));
+  const wanted = new Set(keys);
+  return held.filter(({ topic, matchKey }) => topic === event && wanted.has(matchKey ?? ""));
+}
+
+interface HeldWait extends StepKey {
+  /** Null if the wait has an answer. */
+  readonly topic: string | null;
+  readonly matchKey: string | null;
+}
+
+const lockWaitsOf = (runs: readonly string[]): Sql<HeldWait> =>
+  sql`SELECT run, step, topic, match_key FROM sluice_wait WHERE run ${oneOf(runs)} ORDER BY run, at, step${forUpdate}`.as(
+    (row) => ({
+      run: text(row.run),
+      step: text(row.step),
+      topic: textOrNull(row.topic),
+      matchKey: textOrNull(row.match_key),
+    }),
   );
 
 /** Most runs have one step that matches. They are answered together; the others, one by one. */
