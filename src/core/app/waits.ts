@@ -1,5 +1,6 @@
 /** Rules for the steps that wait. A time or a value that is only a reference is checked once it is known. */
 import { LONGEST_TEXT, textProblem } from "../text.ts";
+import type { AnyWorkflow } from "../workflow/definition.ts";
 import { isScalar } from "../workflow/event.ts";
 import type { PlannedWaitStep } from "../workflow/steps.ts";
 import type { Template } from "../workflow/template.ts";
@@ -94,4 +95,22 @@ function* approvalProblems(
     if (problem !== undefined)
       yield { field: `${field}.by[${index}]`, rule: problem, cure: "Write the name of a person" };
   }
+}
+
+/** The schema of an event checks what is sent, wherever it is sent from. So an ID has one schema. */
+export function* sharedEventProblems(workflows: readonly (readonly [string, AnyWorkflow])[]): Problems {
+  const schemas = new Map<string, unknown>();
+  for (const [field, { plan }] of workflows)
+    for (const step of plan.steps) {
+      if (step.kind !== "wait" || step.wait.for !== "event" || !isRecord(step.wait.event)) continue;
+      const id = idOfEvent(step.wait.event);
+      const schema = step.wait.event.payload;
+      if (!schemas.has(id)) schemas.set(id, schema);
+      else if (schemas.get(id) !== schema)
+        yield {
+          field: `${field}.steps.${step.name}.event`,
+          rule: `another event with the id "${id}" has a different schema`,
+          cure: "Define the event once and use it everywhere, or give it its own id",
+        };
+    }
 }
