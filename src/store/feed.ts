@@ -80,7 +80,8 @@ export function changesOfRun(
     if (step.state !== "open") return change(LIST_ENDS[step.state]);
     return before ? [] : change("StepReady", JSON.stringify({ items: step.fan?.total ?? 0 }));
   };
-  const started: RunChange[] = start ? [{ run, kind: "RunStarted", step: null, data: null }] : [];
+  const started: RunChange[] =
+    start && !start.again ? [{ run, kind: "RunStarted", step: null, data: null }] : [];
   return [...started, ...steps.flatMap(told)];
 }
 

@@ -266,6 +266,8 @@ function waits({ name, text, short, hot, clustered }: Words): string[] {
     `CREATE INDEX sluice_signal_old ON sluice_signal (until_at)`,
     // The top-level fields of payloads that steps may compare. field_key stands for a field and its value.
     `CREATE TABLE sluice_signal_field (signal_id ${name} NOT NULL, field_key ${name} NOT NULL, event ${name} NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (signal_id, field_key))${hot}${clustered}`,
+    // When a run first started that gave its slots back and went back in line.
+    `ALTER TABLE sluice_run ADD COLUMN began_at BIGINT`,
     `CREATE INDEX sluice_signal_field_value ON sluice_signal_field (event, field_key, at, signal_id)`,
   ];
 }

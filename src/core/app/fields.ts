@@ -128,6 +128,7 @@ export const RUN_FIELDS: Fields<RunOptions> = {
   tags: true,
   startTimeout: true,
   onStartTimeout: true,
+  whileWaiting: true,
 };
 export const TAG_FIELDS: Fields<TagLimit> = { key: true, value: true, perValue: true, limit: true };
 

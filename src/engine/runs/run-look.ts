@@ -4,6 +4,7 @@ import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
 import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
+import { storedOptions } from "../../core/unit-options.ts";
 import type { Graph, GraphStep, TaskStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
@@ -43,15 +44,16 @@ export class RunLook {
   }
 
   move(): RunMove {
+    // It has to be admitted again first.
+    if (!this.#run.holds && this.#wantsSlots()) return { ...nothing(this.#run), claim: "line" };
     for (const step of this.#run.steps) this.#absorb(step);
     const answer = this.#progress();
     for (const step of answer.expand) this.#expand(step);
     const opened = answer.open.flatMap(({ step, input }) => this.#open(step, input));
     for (const waiting of answer.wait) this.#wait(waiting);
-    const { id, started } = this.#run;
-    return {
+    const moved: RunMove = {
       ...nothing(this.#run),
-      start: started ? null : { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs },
+      start: this.#start(),
       gates: this.#gates,
       steps: [
         ...this.#steps,
@@ -66,6 +68,33 @@ export class RunLook {
       again: this.#again,
       finish: answer.finish && this.#finish(answer.finish),
     };
+    return this.#rests(moved) ? { ...moved, claim: "rest" } : moved;
+  }
+
+  #start(): RunMove["start"] {
+    const { id, started, resumes } = this.#run;
+    if (started) return null;
+    if (resumes) return { gates: [], timeoutMs: null, again: true };
+    return { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs };
+  }
+
+  /** A run that rests goes on with the answer of a step, or with steps that a pause has held back. */
+  #wantsSlots(): boolean {
+    const { steps, paused } = this.#run;
+    if (steps.some(({ answer }) => answer !== null)) return true;
+    return !paused && !steps.some(({ state }) => state === "open");
+  }
+
+  /** After this move, its open steps only wait, and nothing is to be done but to wait for them. */
+  #rests({ steps, enqueue, again, finish, gates }: RunMove): boolean {
+    const { options, holds } = this.#run;
+    if (!storedOptions(options).releases || !holds || again || finish) return false;
+    if (enqueue.length > 0 || gates.length > 0) return false;
+    const after = new Map(this.#run.steps.map((seen) => [seen.name, isWaiting(seen)]));
+    for (const { name, state, wait } of steps)
+      after.set(name, state === "open" ? wait !== undefined : undefined);
+    const open = [...after.values()].filter((each) => each !== undefined);
+    return open.length > 0 && open.every(Boolean);
   }
 
   #finish(finish: Finish): RunMove["finish"] {
@@ -274,6 +303,10 @@ export function failed(run: RunSeen, error: Json, { newId }: Pick<UnitSettings, 
 
 /** A move that changes nothing. */
 export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
+
+/** Undefined for a step that is not open. */
+const isWaiting = ({ state, unit, fan }: StepSeen): boolean | undefined =>
+  state === "open" ? unit === null && fan === null : undefined;
 
 function stateOf({ state, ended }: StepSeen): ProgressState {
   if (state !== "open" || ended === null) return state;

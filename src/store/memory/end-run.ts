@@ -50,6 +50,11 @@ export function endRun(
   if (handler) enqueue(tables, now, [handler]);
 }
 
+/** It is in progress, or was before it gave its slots back and went back in line. */
+const hasBegun = (tables: Tables, id: string): boolean =>
+  claimOfRun(tables, id) !== undefined ||
+  (tables.waiting.has(id) && (tables.run.get(id)?.beganAt ?? null) !== null);
+
 export function cancelRun(
   tables: Tables,
   now: number,
@@ -60,13 +65,13 @@ export function cancelRun(
   if (!tables.run.has(id)) return undefined;
   const was = runState(tables, id);
   if (only === "queued" && was !== "queued") return { was };
-  if (claimOfRun(tables, id)) endRun(tables, now, id, cancelledBy(by));
+  if (hasBegun(tables, id)) endRun(tables, now, id, cancelledBy(by));
   else withdraw(tables, now, id, cancelledBy(by));
   return { was };
 }
 
 export function failRun(tables: Tables, now: number, id: string, error: string, handler?: NewTask): boolean {
-  if (!tables.run.has(id) || !claimOfRun(tables, id)) return false;
+  if (!tables.run.has(id) || !hasBegun(tables, id)) return false;
   endRun(tables, now, id, { state: "failed", body: error, handler });
   return true;
 }

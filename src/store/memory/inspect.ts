@@ -161,12 +161,20 @@ function brokenWaits(tables: Tables): Record<"leftWaits" | "endlessWaits" | "unh
   );
   const inTheNews = new Set(tables.news.all().map(({ run }) => run));
   return {
-    leftWaits: named(waits.filter(({ run }) => !isInProgress(run))),
+    leftWaits: named(
+      waits.filter(
+        ({ run }) =>
+          !isInProgress(run) && !(tables.waiting.has(run) && tables.run.get(run)?.beganAt !== null),
+      ),
+    ),
     endlessWaits: named([...bare, ...timeless]),
     unheardAnswers: named(
       waits.filter(
         ({ run, step, state }) =>
-          state !== null && tables.step.get(pairKey(run, step))?.state === "open" && !inTheNews.has(run),
+          state !== null &&
+          tables.step.get(pairKey(run, step))?.state === "open" &&
+          !inTheNews.has(run) &&
+          !tables.waiting.has(run),
       ),
     ),
   };

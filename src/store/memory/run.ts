@@ -64,7 +64,7 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
   return all.has(key) && String(all.get(key)) === tag.slice(equals + 1);
 }
 
-function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }: RunRecord): RunRow {
+function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf, beganAt }: RunRecord): RunRow {
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -86,7 +86,7 @@ function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }:
     createdAt,
     queuedAt: unit?.at ?? createdAt,
     dequeuedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
-    startedAt: claim?.startedAt ?? firstStepAt(tables, id),
+    startedAt: claim?.startedAt ?? beganAt ?? firstStepAt(tables, id),
     finishedAt: outcome?.finishedAt ?? null,
     body: outcome?.body ?? null,
   };

@@ -192,6 +192,8 @@ export interface RunRecord {
   readonly source: string;
   readonly rerunOf: string | null;
   readonly paused: boolean;
+  /** When it first started, if it gave its slots back and went back in line. */
+  readonly beganAt: number | null;
 }
 
 export interface StepRecord {

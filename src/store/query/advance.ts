@@ -44,6 +44,7 @@ export function* advance(
   const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
   const taken = yield* sentBefore(moves);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
+  const resting = moves.flatMap(({ run, claim }) => (claim === null ? [] : [run]));
   // The last look at a run removes what only that run needed.
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
   // Runs whose last unit has stopped after their end. Other runs released their slots when they ended.
@@ -62,7 +63,7 @@ export function* advance(
   return {
     news: news.length,
     enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
-    freed: [...ended, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
+    freed: [...ended, ...resting, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
   };
 }
 

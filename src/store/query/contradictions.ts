@@ -63,7 +63,8 @@ const unreleased = sql`SELECT r.id FROM sluice_stopping r WHERE r.session = ${RU
 
 const waitId = (row: Row): string => waitSubject({ run: text(row.run), step: text(row.step) });
 
-const leftWaits = sql`SELECT w.run, w.step FROM sluice_wait w WHERE NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = w.run)`;
+const leftWaits = sql`SELECT w.run, w.step FROM sluice_wait w WHERE NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = w.run)
+  AND NOT EXISTS (SELECT 1 FROM sluice_waiting l JOIN sluice_run u ON u.id = l.id WHERE l.id = w.run AND u.began_at IS NOT NULL)`;
 
 const SUBJECT = by({
   postgres: "w.run || '/' || w.step",
@@ -78,7 +79,8 @@ const endlessWaits = sql`SELECT s.run, s.name AS step FROM sluice_step s WHERE s
     AND NOT EXISTS (SELECT 1 FROM sluice_timer t WHERE t.id = ${SUBJECT} AND t.kind = 'wait')`;
 
 const unheardAnswers = sql`SELECT w.run, w.step FROM sluice_wait w JOIN sluice_step s ON s.run = w.run AND s.name = w.step
-  WHERE w.state IS NOT NULL AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = w.run)`;
+  WHERE w.state IS NOT NULL AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = w.run)
+    AND NOT EXISTS (SELECT 1 FROM sluice_waiting l WHERE l.id = w.run)`;
 
 /** The last epoch that was issued. */
 const LAST_EPOCH = by({

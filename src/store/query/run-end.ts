@@ -23,7 +23,7 @@ export function finished(
   ];
 }
 
-const deleteTimersOf = (run: string): Sql => {
+export const deleteTimersOf = (run: string): Sql => {
   const steps = sql`SELECT t.id FROM sluice_task t WHERE t.run = ${run}`;
   const lists = sql`SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL`;
   const ofAll = sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (${steps}) OR id IN (${lists})`;

@@ -9,7 +9,7 @@ import { joinPlaces, RUN_STATE } from "./place.ts";
 const SELECT =
   raw(`SELECT u.id, u.workflow, u.tags, u.source, u.rerun_of, u.paused, t.priority, t.input, t.idem_key, t.created_at, ${RUN_STATE} AS state, d.id AS later_id,
    COALESCE(w.at, d.at, c.at, t.created_at) AS queued_at, COALESCE(c.claimed_at, o.claimed_at) AS dequeued_at,
-   COALESCE(c.started_at, `);
+   COALESCE(c.started_at, u.began_at, `);
 
 const FIRST_UNIT = "(SELECT MIN(x.created_at) FROM sluice_task x WHERE x.run = u.id)";
 /** `slash` and `zero` are the ID of the run with the characters that enclose the subjects of its waits. */

@@ -83,6 +83,7 @@ const QUIET: Omit<RunMove, "run" | "epoch" | "steps"> = {
   enqueue: [],
   timers: [],
   endItems: [],
+  claim: null,
   again: false,
   finish: null,
 };
