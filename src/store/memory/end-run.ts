@@ -81,6 +81,8 @@ export function failRun(tables: Tables, now: number, id: string, error: string, 
  * others. Arrivals are deleted too, or the next pass would recreate gates and lanes for units that are gone.
  */
 export function clearAway(tables: Tables, run: string): void {
+  // A run that was given up in line, after it had rested, may have left some.
+  deleteWaits(tables, run);
   const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
   const lanes = new Set(own.map(({ lane }) => lane));
   for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);

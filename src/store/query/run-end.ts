@@ -50,6 +50,8 @@ const recordSuccess = (run: string): Sql =>
  */
 export function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
+    // A run that was given up in line, after it had rested, may have left some.
+    ...deleteWaits(run),
     by({
       postgres: sql`DELETE FROM sluice_arrival WHERE seq > 0 AND lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,

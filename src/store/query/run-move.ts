@@ -19,7 +19,12 @@ import type { Taken } from "./wait-begin.ts";
 import { beginnings, insertWaits, takeAnswers } from "./wait-begin.ts";
 
 /** `seen` is the run before the move. */
-export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting, taken: Taken): Sql<unknown>[] {
+export function writesOf(
+  move: RunMove,
+  seen: RunSeen | undefined,
+  ending: EndWriting,
+  taken: Taken,
+): Sql<unknown>[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
   const waits = beginnings(move);
