@@ -14,7 +14,7 @@ export function recoveries(view: View): Recovery[] {
 /** The news that recovery leaves: a step of a run has ended, or a run that may have begun before it rested. */
 export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
-  return recovered.flatMap(({ id, to }) => {
+  return recovered.flatMap(({ id, to }): News[] | News => {
     if (!isOver(to)) return [];
     if (storedOptions(options.get(id) ?? "").releases) return [{ run: id, failed: null }];
     return newsOfStep({ options: options.get(id) ?? "" }, false) ?? [];

@@ -3,7 +3,7 @@ import type { NewSignal, NewWait, RunMove, Signalled } from "../../store/store.t
 import type { BenchWith } from "./bench.ts";
 import { look, move, newRun } from "./run-bench.ts";
 
-export type WaitBench = BenchWith<"runs" | "waits" | "inspection">;
+type WaitBench = BenchWith<"runs" | "waits" | "inspection">;
 
 /** A wait for the event "paid" with these fields. */
 export const forPaid = (match: Readonly<Record<string, string | number>>): NewWait => ({
