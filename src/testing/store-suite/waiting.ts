@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fresh } from "./bench.ts";
-import { look, move } from "./run-bench.ts";
+import { letIn, look, move, NIGHTLY, newRun, newsOf } from "./run-bench.ts";
 import {
   answersOf,
   beginning,
@@ -124,6 +124,54 @@ export function waitingSuite(fresh: Fresh<"runs" | "waits" | "steering" | "inspe
     await bench.store.lapseWait(NAP);
     await move(bench, "r", { steps: [beginning("two", lasting(1))], again: true });
     expect(await answersOf(bench, "r")).toEqual(["nap succeeded"]);
+  });
+
+  test("lets its run rest: the slots are free, and it comes back in its old place", async () => {
+    const bench = await fresh();
+    await waiting(bench, "r", { nap: lasting(500) });
+    const at = bench.clock.now();
+    expect(await bench.heldAt("runs")).toBe(1);
+    await bench.store.pauseRun("r", false, "ana");
+    const rested = await move(bench, "r", { claim: "rest" });
+    expect(rested.freed.map(({ id }) => id)).toEqual([NIGHTLY.id]);
+    expect(await bench.heldAt("runs")).toBe(0);
+    bench.clock.advance(500);
+    await bench.store.lapseWait(NAP);
+    expect((await look(bench))[0]).toMatchObject({ started: true, holds: false, resumes: false });
+    await bench.store.submit([newRun("later")]);
+    await bench.store.pauseRun("r", false, "ana");
+    await move(bench, "r", { claim: "line" });
+    expect((await bench.store.run("r"))?.run).toMatchObject({ state: "queued", startedAt: at });
+    expect(await contradictions(bench)).toEqual([]);
+    await bench.intake();
+    expect((await bench.look([NIGHTLY])).heads.map(({ id }) => id)).toEqual(["r", "later"]);
+    await letIn(bench, "r");
+    expect((await look(bench))[0]).toMatchObject({ started: false, holds: true, resumes: true });
+    await bench.claim([], { news: [newsOf("r")] });
+    await move(bench, "r", { start: { gates: [], timeoutMs: null, again: true } });
+    expect((await bench.store.run("r"))?.run).toMatchObject({ state: "started", startedAt: at });
+    expect(await bench.heldAt("runs")).toBe(1);
+    expect(await bench.history("r")).toEqual([
+      "1 TaskEnqueued",
+      "2 TaskClaimed",
+      "3 TaskReturned",
+      "4 TaskClaimed",
+    ]);
+  });
+
+  test.each(["cancelled", "failed"] as const)("of a run that is %s in line again is gone", async (how) => {
+    const bench = await fresh();
+    await waiting(bench, "r", { nap: lasting(500), paid: forPaid({}) });
+    await bench.store.pauseRun("r", false, "ana");
+    await move(bench, "r", { claim: "rest" });
+    await bench.store.pauseRun("r", false, "ana");
+    await move(bench, "r", { claim: "line" });
+    if (how === "cancelled") expect(await bench.store.cancelRun("r", "ana")).toEqual({ was: "queued" });
+    else expect(await bench.store.failRun("r", '{"message":"too long"}')).toBe(true);
+    expect((await bench.store.run("r"))?.run.state).toBe(how);
+    expect(await send(bench, "s", {})).toMatchObject({ woken: 0 });
+    expect(await bench.store.timers()).toMatchObject({ due: [], nextAt: null });
+    expect(await contradictions(bench)).toEqual([]);
   });
 }
 
