@@ -1,6 +1,6 @@
 /** A run as users and programs see it, with its JSON parsed and its steps in the order of the workflow. */
 import type { Because } from "../core/run/progress.ts";
-import type { Graph } from "../core/workflow/graph.ts";
+import type { Graph, GraphStep } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { Stay } from "../store/in-line.ts";
@@ -18,6 +18,8 @@ export interface RunView<Output = unknown> {
   /** The submitter. */
   readonly source: string;
   readonly rerunOf: string | null;
+  /** For a child run: where it stands in its tree. */
+  readonly child?: ChildOf;
   readonly idempotencyKey: string | null;
   readonly input: unknown;
   readonly result?: Output;
@@ -27,6 +29,19 @@ export interface RunView<Output = unknown> {
   readonly dequeuedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+}
+
+/** The step that a child run is. */
+export interface ChildOf {
+  /** The run at the top of the tree. */
+  readonly root: string;
+  /** The run that it is a step of. */
+  readonly parent: string;
+  readonly step: string;
+  /** For an item: its place in the list. */
+  readonly item?: number;
+  /** How many runs are above it. */
+  readonly depth: number;
 }
 
 export type StepViewState =
@@ -39,13 +54,18 @@ export type StepViewState =
   | "skipped"
   | "cancelled";
 
+/** `workflow` and `group` are runs of their own: `runs.get` reads them by `unit`. */
+export type StepKind = "task" | "workflow" | "group";
+
 export interface StepView {
   readonly name: string;
+  /** The ID of its task or workflow. For a group, its own name. */
   readonly task: string;
+  readonly kind: StepKind;
   readonly state: StepViewState;
   /** The steps it needs. */
   readonly needs: readonly string[];
-  /** The ID of its task, for `why` and `tasks show`. Null until it is put in line. */
+  /** The ID of its task, for `why` and `tasks show`. Null until it is put in line. For a child run, the ID of that run. */
   readonly unit: string | null;
   readonly attempt: number;
   readonly enqueuedAt: number | null;
@@ -80,6 +100,7 @@ export function runView<Output>(row: RunRow): RunView<Output> {
     tags: readable(row.tags) as Record<string, string>,
     source,
     rerunOf,
+    ...childOf(row),
     idempotencyKey: row.key,
     input: readable(row.input, inputOf),
     ...endOf<Output>(state, row.body),
@@ -91,38 +112,37 @@ export function runView<Output>(row: RunRow): RunView<Output> {
   };
 }
 
+function childOf({ root, parent, step, item, depth }: RunRow): Pick<RunView, "child"> {
+  if (root === null || parent === null || step === null) return {};
+  return { child: { root, parent, step, ...(item === null ? {} : { item }), depth } };
+}
+
 export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithSteps<Output> {
   const rows = new Map(steps.map((step) => [step.name, step]));
   const { steps: written = [] } = readable(graph) as Partial<Graph>;
   return {
     ...runView<Output>(run),
-    steps: written.map(({ name, task, needs }) =>
-      stepView(
-        name,
-        task,
-        needs.map(({ step }) => step),
-        rows.get(name),
-        run,
-      ),
-    ),
+    steps: written.map((step) => stepView(aboutStep(step), rows.get(step.name), run)),
   };
 }
 
-function stepView(
-  name: string,
-  task: string,
-  needs: readonly string[],
-  row: StepRow | undefined,
-  run: RunRow,
-): StepView {
+/** What the graph says of a step. */
+type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs">;
+
+function aboutStep(step: GraphStep): AboutStep {
+  const { name } = step;
+  const needs = step.needs.map((need) => need.step);
+  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs };
+  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs };
+}
+
+function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): StepView {
   const isOver = run.finishedAt !== null;
   if (!row)
     return {
-      name,
-      task,
+      ...about,
       // The run ended before it reached this step.
       state: isOver ? "cancelled" : "pending",
-      needs,
       unit: null,
       attempt: 0,
       enqueuedAt: null,
@@ -133,10 +153,8 @@ function stepView(
   const state = stateOf(row, isOver);
   const takenOver = takenOverFrom(row, run);
   return {
-    name,
-    task,
+    ...about,
     state,
-    needs,
     unit: row.unit,
     attempt: row.attempt,
     enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? null,
@@ -148,7 +166,7 @@ function stepView(
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
-    ...(state === "skipped" || row.body === null ? {} : ofItems(readable(row.body))),
+    ...(state === "skipped" || row.body === null ? {} : ofBody(state, readable(row.body))),
   };
 }
 
@@ -158,9 +176,13 @@ function takenOverFrom({ state, unit, ofRun, fan }: StepRow, { id, rerunOf }: Ru
   return state === "succeeded" && fan === null ? (rerunOf ?? undefined) : undefined;
 }
 
-/** If a list could not begin, its body is the error. Otherwise its body is the outcomes of its items. */
-function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
-  return Array.isArray(body) ? { result: body } : { error: body as StoredError };
+/**
+ * The outcomes of items, or the result of a step that only starts a run. If a step could not begin, its body is the
+ * error.
+ */
+function ofBody(state: StepViewState, body: unknown): Pick<StepView, "result" | "error"> {
+  const isResult = Array.isArray(body) || state === "succeeded";
+  return isResult ? { result: body } : { error: body as StoredError };
 }
 
 /** For an open step, users want to know where its unit is. */

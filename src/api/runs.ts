@@ -4,6 +4,7 @@ import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { runGateKey } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
+import { keptSteps } from "../core/run/take-over.ts";
 import { checkBy, shortly } from "../core/text.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
@@ -295,19 +296,11 @@ function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
   );
 }
 
-/**
- * Steps that succeeded, are still in the workflow, and do not depend on a step that runs again (as a failure
- * handler does). Skipped steps are decided anew. Every step comes after those it needs.
- */
 function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
   const before = new Map(steps.map((step) => [step.name, step]));
-  const settled = new Set<string>();
-  return workflow.plan.steps.flatMap(({ name, needs }) => {
-    const step = before.get(name);
-    const isOver = step?.state === "succeeded" || step?.state === "skipped";
-    if (!step || !isOver || !needs.every((need) => settled.has(need.step))) return [];
-    settled.add(name);
-    const { state, unit, body } = step;
-    return state === "succeeded" ? [{ name, state, unit, body }] : [];
+  const states = new Map(steps.map(({ name, state }) => [name, state]));
+  return keptSteps(workflow.plan.steps, states).flatMap((kept) => {
+    const { name, state, unit, body } = before.get(kept) as StepRow;
+    return [{ name, state, unit, body }];
   });
 }

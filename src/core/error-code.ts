@@ -124,6 +124,10 @@ const REFUSED = {
     means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
     cure: "Submit it instead.",
   },
+  NESTED_TOO_DEEP: {
+    means: "A step calls a workflow that is nested in too many others, as in a recursion without an end.",
+    cure: "Give the recursion a condition that ends it.",
+  },
   NOT_FINISHED: {
     means: "Only a finished task or run can be run again.",
     cure: "Wait until it ends, or cancel it.",

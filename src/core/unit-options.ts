@@ -21,13 +21,27 @@ export interface OptionsOfTask {
   readonly onFailure?: StoredHandler;
 }
 
-interface StepOf {
+export interface StepOf {
   readonly run: string;
   readonly name: string;
   /** True for an item of a list. */
   readonly each?: true;
   /** True if its failure keeps the other items from starting. */
   readonly stops?: true;
+}
+
+/** What a child run has from the runs above it. */
+export interface Scope {
+  /** The run at the top of its tree. */
+  readonly root: string;
+  /** The run whose gates for executors its steps ask for. */
+  readonly owner: string;
+  /** How many workflows are above it. A group adds none. */
+  readonly depth: number;
+  /** The gates of runs above it that limit all tasks below them. */
+  readonly leaves: readonly string[];
+  /** Its path below the root, like `ship[3]/checks`. */
+  readonly path: string;
 }
 
 /** The options of a run. */
@@ -38,6 +52,12 @@ interface OptionsOfRun {
   readonly onStartTimeout?: "requeue" | "fail";
   /** True if the run is repeated from the start and takes over no results. Otherwise absent. */
   readonly fromNothing?: true;
+  /** Only for a run that a step has started: that step. */
+  readonly step?: StepOf;
+  /** Only for a child run, and not for a run of its own. */
+  readonly scope?: Scope;
+  /** Only for a run that a step has started: how long it may take once it has started. */
+  readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;
 }
 

@@ -26,6 +26,8 @@ export interface WorkflowOptions {
    * continue.
    */
   readonly failFast?: boolean;
+  /** How many tasks of a run may run at once, those of its groups and child workflows included. */
+  readonly parallelism?: number;
   readonly executor?: ExecutorChoice;
   /** Held by the run from its start to its end, like `pools`. */
   readonly mutexes?: readonly string[];
@@ -51,7 +53,7 @@ export type RunOutputOf<Workflow extends AnyWorkflow> =
   Workflow extends WorkflowDefinition<infer _I, infer Output> ? Output : never;
 
 /** `steps` returns a value with references, or a step, which stands for its output. */
-type ResultOf<Returned> = Returned extends StepHandle<infer Output> ? Output : Unwired<Returned>;
+export type ResultOf<Returned> = Returned extends StepHandle<infer Output> ? Output : Unwired<Returned>;
 
 /** With a schema, `input` stands for the value that the schema makes of a run's input. */
 export function workflow<Input, Parsed, Returned>(
@@ -72,6 +74,6 @@ export function workflow<Returned, Input = void>(
 ): WorkflowDefinition<Input, ResultOf<Returned>>;
 export function workflow({ steps, ...options }: { readonly id: string; steps: unknown }): AnyWorkflow {
   // If `steps` is not a function, the app check reports that together with all other problems.
-  const plan = typeof steps === "function" ? new Build(options.id).plan(steps as never) : undefined;
+  const plan = typeof steps === "function" ? Build.ofWorkflow(options.id).plan(steps as never) : undefined;
   return Object.freeze({ ...options, plan }) as AnyWorkflow;
 }

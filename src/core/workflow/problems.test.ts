@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cyclesIn } from "./cycle.ts";
-import type { Graph, GraphEach, GraphStep, Need } from "./graph.ts";
+import type { Graph, GraphEach, GraphStep, Need, TaskStep } from "./graph.ts";
 import { graphProblems } from "./problems.ts";
 import { reference } from "./template.ts";
 
 const on = (...steps: string[]): Need[] => steps.map((step) => ({ step, on: "succeeded" }));
 
-function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
+function step(name: string, more: Partial<TaskStep> = {}): GraphStep {
   return {
     name,
     task: "t",

@@ -15,9 +15,11 @@ import type { GraphStep } from "../../core/workflow/graph.ts";
 import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
+import { refuseTooDeep } from "./child.ts";
+import type { Home } from "./home.ts";
 import { boundedText } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
-import { alike, laneOfStep, unitOf } from "./unit.ts";
+import { alike, laneOfStep, unitOf, waitsForOthers } from "./unit.ts";
 
 /** The most items of one step that are put in line in one transaction. */
 export const A_BATCH = 2_000;
@@ -38,7 +40,7 @@ interface Room {
 
 /** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
-  run: RunSeen,
+  home: Home,
   step: GraphStep,
   values: Values,
   kept: Kept,
@@ -46,12 +48,13 @@ export function begin(
   room: Room,
 ): FanMove {
   try {
-    const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
-    const fan = { lane: laneOfItems(run, step).id, total: itemsOf(step, values).length, created: 0 };
+    if (step.kind === "run") refuseTooDeep(home, step);
+    const gates = [{ key: windowKey(home.run.id, step.name), limit: windowOf(step, values) }];
+    const fan = { lane: laneOfItems(home, step).id, total: itemsOf(step, values).length, created: 0 };
     // One timer for the whole list: an item mostly waits for the items before it, which must not count as
     // waiting too long.
-    const timers = step.asks.length > 0 ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
-    return { ...create(run, step, fan, values, kept, settings, room), gates, timers };
+    const timers = waitsForOthers(step) ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
+    return { ...create(home, step, fan, values, kept, settings, room), gates, timers };
   } catch (error) {
     if (error instanceof SluiceError && error.code === "DATA_TOO_LARGE") throw error;
     const { name, code, message } = error as { name: string; code?: string; message: string };
@@ -61,7 +64,7 @@ export function begin(
 
 /** Creates the next items of a step, from where its row says. */
 export function create(
-  run: RunSeen,
+  home: Home,
   step: GraphStep,
   fan: Fan,
   values: Values,
@@ -70,7 +73,7 @@ export function create(
   room: Room,
 ): FanMove {
   const items = itemsOf(step, values);
-  const shared = alike(run, step, laneOfItems(run, step));
+  const shared = alike(home, step, laneOfItems(home, step));
   const most = Math.min(items.length, fan.created + A_BATCH);
   const enqueue: NewUnit[] = [];
   let end = fan.created;
@@ -80,7 +83,7 @@ export function create(
     const what = `The input of item ${end} of step "${step.name}"`;
     const input = value === undefined ? "" : boundedText(what, value, room.most);
     room.built(input.length);
-    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: end, claimTimeoutMs: null });
+    enqueue.push(unitOf(home, step, input, settings, shared, end));
   }
   const created = { ...fan, created: end };
   // If nothing is left to run, no news will come, so the run is looked at again.
@@ -158,5 +161,5 @@ function moved(step: GraphStep, state: StepMove["state"], fan: Fan | null, body:
 }
 
 /** One lane for all items: they wait for the same gates and start in the order of their ids. */
-const laneOfItems = (run: RunSeen, step: GraphStep): LaneSpec =>
-  laneOfStep(run, step, windowKey(run.id, step.name));
+const laneOfItems = (home: Home, step: GraphStep): LaneSpec =>
+  laneOfStep(home, step, windowKey(home.run.id, step.name));

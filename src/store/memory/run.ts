@@ -40,7 +40,7 @@ export function runs(tables: Tables, { state, workflow, tag, before, ids, limit 
     .all()
     .reverse()
     .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
-    .filter((row) => (!tag || hasTag(row, tag)) && (!ids || ids.includes(row.id)))
+    .filter((row) => (!tag || hasTag(row, tag)) && (ids ? ids.includes(row.id) : row.root === null))
     .map((row) => runRow(tables, row))
     .filter((row) => !state || row.state === state);
   return found.slice(0, Math.trunc(limit));
@@ -63,7 +63,8 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
   return all.has(key) && String(all.get(key)) === tag.slice(equals + 1);
 }
 
-function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }: RunRecord): RunRow {
+function runRow(tables: Tables, record: RunRecord): RunRow {
+  const { id, workflow, paused, tags, source, rerunOf, root, parent, depth } = record;
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -80,6 +81,11 @@ function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }:
     tags,
     source,
     rerunOf,
+    root,
+    parent,
+    depth,
+    step: task.step,
+    item: task.item,
     input,
     key,
     createdAt,

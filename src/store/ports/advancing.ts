@@ -14,6 +14,8 @@ export interface RunSeen {
   readonly input: string;
   readonly options: string;
   readonly graph: string;
+  /** The key under which its graph is stored. */
+  readonly graphId: string;
   readonly steps: readonly StepSeen[];
   /** Steps with items that did not succeed, as far as this news tells. */
   readonly failed: readonly string[];
@@ -21,6 +23,10 @@ export interface RunSeen {
   readonly rerunOf: string | null;
   /** The size of its input and graph if they are too large to be read. Then both are empty here. */
   readonly unread?: number;
+  /**
+   * Only for a child that has not started and repeats an earlier one: the steps of that one, without their results.
+   */
+  readonly earlier?: readonly Pick<StepMove, "name" | "state">[];
 }
 
 /** A step as `advance` sees it. The body of a step over a list is not read, because it may be large. */
@@ -45,6 +51,8 @@ export interface RunMove {
   readonly start: {
     readonly gates: readonly { readonly key: string; readonly limit: number }[];
     readonly timeoutMs: number | null;
+    /** Steps to copy from another run: they need not run again. */
+    readonly takeOver?: { readonly run: string; readonly steps: readonly string[] };
   } | null;
   /** Gates of the run to create now: the windows of steps over a list. */
   readonly gates: readonly { readonly key: string; readonly limit: number }[];

@@ -13,6 +13,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { tellParents } from "./child.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
@@ -73,9 +74,10 @@ export function* cancelRun(
       return { was };
     }
     if (waiting.length + later.length > 0) {
-      yield* commit(
+      yield* commit([
         waiting.length > 0 ? endWaiting(id, end, ending(dialect)) : endLater(id, end, ending(dialect)),
-      );
+        tellParents([id]),
+      ]);
       return { was: "queued" };
     }
     const [final] = outcome;

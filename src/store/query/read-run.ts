@@ -7,7 +7,7 @@ import { flight, send } from "../flow.ts";
 import { inLineSince } from "../in-line.ts";
 import { flag, int, intOrNull, only, text } from "../row.ts";
 import type { ItemRow, RunDetail, RunFilter, RunRow, Standstill, StepRow } from "../runs.ts";
-import { RUNS } from "../runs.ts";
+import { RUN_QUEUES } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
 import { earlierClaim, firstTold, withMoves } from "./in-line.ts";
@@ -26,8 +26,8 @@ export function* stirring(): Flow<{ news: boolean; queued: boolean }> {
   const { news, queued } = yield* flight({
     news: exists(sql`SELECT 1 FROM sluice_news`),
     queued: [
-      exists(sql`SELECT 1 FROM sluice_lane WHERE queue = ${RUNS} AND state <> 0`),
-      exists(sql`SELECT 1 FROM sluice_arrival WHERE queue = ${RUNS}`),
+      exists(sql`SELECT 1 FROM sluice_lane WHERE queue ${oneOf(RUN_QUEUES)} AND state <> 0`),
+      exists(sql`SELECT 1 FROM sluice_arrival WHERE queue ${oneOf(RUN_QUEUES)}`),
     ],
   });
   return { news: news.includes(true), queued: queued.includes(true) };
@@ -103,7 +103,7 @@ export function runs({ state, workflow, tag, before, ids, limit }: RunFilter): F
   if (workflow) where.push(sql`u.workflow = ${workflow}`);
   if (tag) where.push(hasTag(tag));
   if (before) where.push(sql`u.id < ${before}`);
-  if (ids) where.push(sql`u.id ${oneOf(ids)}`);
+  where.push(ids ? sql`u.id ${oneOf(ids)}` : sql`u.root IS NULL`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
   return send(selectRuns(sql`WHERE ${all} ORDER BY u.id DESC LIMIT ${whole(limit)}`));
 }
