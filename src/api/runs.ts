@@ -10,7 +10,16 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
-import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
+import type {
+  RunDetail,
+  RunFilter,
+  RunRow,
+  RunState,
+  StepMove,
+  StepRow,
+  Store,
+  TaskRow,
+} from "../store/store.ts";
 import type { OptionNames, WaitOptions } from "./call-options.ts";
 import { knownOptions, signalOf } from "./call-options.ts";
 import { untilEnded } from "./ended.ts";
@@ -123,6 +132,9 @@ export class Runs {
   }
 
   async #setPaused(id: string, paused: boolean, by: string): Promise<void> {
+    // A child has gates of its own, too, but most of its steps ask for those of its root.
+    const [row] = await this.#store.runs({ ids: [id], limit: 1 });
+    if (row) refuseChild(row, paused ? "pause" : "resume");
     const done = await this.#store.pauseRun(id, paused, by);
     this.#store.hint("work");
     if (done) return;
@@ -144,6 +156,7 @@ export class Runs {
     checkBy(by);
     const detail = await this.#detail(id);
     const { run } = detail;
+    refuseChild(run, "rerun");
     if (!isOver(run.state))
       throw new SluiceError(
         "NOT_FINISHED",
@@ -279,6 +292,14 @@ function checkStep({ run, graph }: RunDetail, step: string): void {
     "UNKNOWN_STEP",
     `run ${run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
   );
+}
+
+/** Some verbs act on a whole tree. */
+function refuseChild({ id, root }: RunRow, verb: "pause" | "resume" | "rerun"): void {
+  if (root === null) return;
+  throw new SluiceError("PART_OF_A_RUN", `run ${id} belongs to run ${root}; ${verb} that.`, {
+    remedies: verb === "rerun" ? [{ action: "rerun", run: root }] : [{ action: "explain", unit: root }],
+  });
 }
 
 const isOpen = (state: RunState): boolean => state === "notStarted" || state === "started";

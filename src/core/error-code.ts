@@ -181,8 +181,9 @@ const REFUSED = {
     cure: "Compute in a task.",
   },
   PART_OF_A_RUN: {
-    means: "The task is a step of a run, so it cannot be retried alone.",
-    cure: "Run the whole run again with runs rerun.",
+    means:
+      "The task or the run is a step of a run, so it cannot be retried, run again, paused or resumed alone.",
+    cure: "Do it with the whole run, for example with runs rerun.",
   },
   STARTED: { means: "An executor was started twice.", cure: "Start it once." },
   SUCCEEDED: {

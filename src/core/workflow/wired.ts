@@ -54,6 +54,8 @@ export interface Builder {
    * group's input. Undefined for a value of another workflow.
    */
   take(referred: Pick<Referred, "build" | "source">): Source | undefined;
+  /** Whether it is this builder, or one that this builder is inside of. */
+  knows(build: object): boolean;
   /** The name of the group below this builder to which another builder belongs. Undefined if there is none. */
   groupWith(build: object): string | undefined;
 }
@@ -107,6 +109,7 @@ function own(referred: Referred, place: Place): Source {
   if (place.literal)
     throw refused(place, "is a reference next to a field called $from or $literal", "Rename it");
   if (!referred.item) return referred.build === place.build ? referred.source : outer(referred, place);
+  if (!place.build.knows(referred.build)) throw elsewhere(saySource(referred.source), place);
   if (referred.item !== place.item)
     throw refused(
       place,

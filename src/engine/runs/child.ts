@@ -22,7 +22,7 @@ export function laneOfChild({ run }: Home, step: RunStep, window?: string): Lane
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
-export function childOf(home: Home, step: RunStep, item: number | undefined): NewChild {
+export function childOf(home: Home, step: RunStep): NewChild {
   const { run, root } = home;
   const { detached } = step;
   return {
@@ -32,7 +32,7 @@ export function childOf(home: Home, step: RunStep, item: number | undefined): Ne
     tells: detached?.wait ?? true,
     rerunOf: detached ? null : run.rerunOf,
     tags: JSON.stringify(sorted(detached?.tags ?? {})),
-    source: `step ${pathOf(home, step.name, item)} of run ${detached ? run.id : root}`,
+    source: `run ${run.id}`,
   };
 }
 

@@ -40,7 +40,7 @@ export function unitOf(
     step: step.name,
     ...(item === undefined ? {} : { item }),
     claimTimeoutMs: item === undefined && waitsForOthers(step) ? claimTimeoutMs : null,
-    ...(isRun ? { child: childOf(home, step, item) } : {}),
+    ...(isRun ? { child: childOf(home, step) } : {}),
   };
 }
 
