@@ -10,21 +10,12 @@ import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
-import type {
-  RunDetail,
-  RunFilter,
-  RunRow,
-  RunState,
-  StepMove,
-  StepRow,
-  Store,
-  TaskRow,
-} from "../store/store.ts";
+import type { RunDetail, RunRow, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
 import type { OptionNames, WaitOptions } from "./call-options.ts";
 import { knownOptions, signalOf } from "./call-options.ts";
 import { untilEnded } from "./ended.ts";
-import type { PageOptions } from "./filters.ts";
-import { pageOptions, runFilter } from "./filters.ts";
+import type { ListedRuns, PageOptions, TreePage } from "./filters.ts";
+import { pageOptions, runFilter, treePage } from "./filters.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
@@ -78,7 +69,18 @@ export class Runs {
     return detail && runWithSteps(detail);
   }
 
-  async list(filter: Partial<RunFilter> = {}): Promise<RunView[]> {
+  /**
+   * The runs below a run that is at the top of its tree, at any depth, in the order in which they were made. `child` says
+   * where each of them stands.
+   */
+  async tree(id: string, page: TreePage = {}): Promise<RunView[]> {
+    const { limit = 1_000, after } = treePage(page);
+    await this.#detail(id);
+    const rows = await this.#store.runs({ root: id, after, limit });
+    return rows.map((row) => runView(row));
+  }
+
+  async list(filter: Partial<ListedRuns> = {}): Promise<RunView[]> {
     const rows = await this.#store.runs({ limit: 50, ...runFilter(filter) });
     return rows.map((row) => runView(row));
   }

@@ -35,12 +35,13 @@ export function run(tables: Tables, id: string): RunDetail | undefined {
   };
 }
 
-export function runs(tables: Tables, { state, workflow, tag, before, ids, limit }: RunFilter): RunRow[] {
-  const found = tables.run
-    .all()
-    .reverse()
+export function runs(tables: Tables, filter: RunFilter): RunRow[] {
+  const { state, workflow, tag, before, ids, root, after, limit } = filter;
+  const all = tables.run.all();
+  const found = (root ? all : all.reverse())
+    .filter((row) => (root ? row.root === root && (!after || row.id > after) : ids || row.root === null))
     .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
-    .filter((row) => (!tag || hasTag(row, tag)) && (ids ? ids.includes(row.id) : row.root === null))
+    .filter((row) => (!tag || hasTag(row, tag)) && (!ids || ids.includes(row.id)))
     .map((row) => runRow(tables, row))
     .filter((row) => !state || row.state === state);
   return found.slice(0, Math.trunc(limit));

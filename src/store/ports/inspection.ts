@@ -31,6 +31,10 @@ export type Contradiction =
    * them is left.
    */
   | "unreleased"
+  /** Units in line or running whose run is over, and no news of that run is left. */
+  | "orphaned"
+  /** Units that have ended while their step is open and their run goes on, and no news of that run is left. */
+  | "untold"
   /** Claims and outcomes with an epoch that has not been handed out yet. */
   | "unborn"
   /** Lanes whose head is behind their first unit, so that a pass begins after it. */

@@ -146,6 +146,10 @@ export interface RunFilter {
   readonly before?: string | undefined;
   /** Only these runs, child runs included. */
   readonly ids?: readonly string[] | undefined;
+  /** Only the runs below this one, which is at the top of a tree: in the order in which they were made. */
+  readonly root?: string | undefined;
+  /** With `root`: only runs after this one. */
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

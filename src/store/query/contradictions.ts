@@ -61,6 +61,14 @@ const uncounted = sql`SELECT r.id FROM (SELECT id, lane FROM sluice_running UNIO
 const unreleased = sql`SELECT r.id FROM sluice_stopping r WHERE r.session = ${RUNS}
   AND NOT EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = r.id) AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = r.id)`;
 
+/** A run ends with all its units. Only a child that ended with its parent ends them later, and has news until then. */
+const orphaned = sql`SELECT u.id FROM (SELECT id FROM sluice_waiting UNION ALL SELECT id FROM sluice_later UNION ALL SELECT id FROM sluice_running) AS u
+  JOIN sluice_task t ON t.id = u.id JOIN sluice_outcome o ON o.id = t.run WHERE NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = t.run)`;
+
+/** The end of a step leaves news of its run. The step stays open until that news is read. */
+const untold = sql`SELECT s.unit AS id FROM sluice_step s JOIN sluice_outcome o ON o.id = s.unit JOIN sluice_running r ON r.id = s.run
+  WHERE s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = s.run)`;
+
 /** The last epoch that was issued. */
 const LAST_EPOCH = by({
   // This reads the view and not the sequence itself: a role that may insert need not have the right to read a
@@ -103,6 +111,8 @@ export const selectContradictions = {
   claimedTwice: sql`${claimedTwice} ${FIRST}`.as(idOf),
   uncounted: sql`${uncounted} ${FIRST}`.as(idOf),
   unreleased: sql`${unreleased} ${FIRST}`.as(idOf),
+  orphaned: sql`${orphaned} ${FIRST}`.as(idOf),
+  untold: sql`${untold} ${FIRST}`.as(idOf),
   unborn: sql`${unborn} ${FIRST}`.as(idOf),
   lateHeads: sql`${lateHeads} ${FIRST}`.as(idOf),
   unfindable: sql`${unfindable} ${FIRST}`.as(idOf),

@@ -147,6 +147,8 @@ const samples = (found: Contradictions): Omit<Inspection["broken"], ReadFromRows
   claimedTwice: sampleOf(found.claimedTwice),
   uncounted: sampleOf(found.uncounted),
   unreleased: sampleOf(found.unreleased),
+  orphaned: sampleOf(found.orphaned),
+  untold: sampleOf(found.untold),
   unborn: sampleOf(found.unborn),
   lateHeads: sampleOf(found.lateHeads),
   unfindable: sampleOf(found.unfindable),

@@ -97,15 +97,20 @@ export function* standstill(lane: string): Flow<Standstill | undefined> {
   return { open: step.open, claimedAt: only(claims), waiting: inLine };
 }
 
-export function runs({ state, workflow, tag, before, ids, limit }: RunFilter): Flow<RunRow[]> {
+export function runs({ state, workflow, tag, before, ids, root, after, limit }: RunFilter): Flow<RunRow[]> {
   const where = [sql`1 = 1`];
   if (state) where.push(sql`${raw(RUN_STATE)} = ${state}`);
   if (workflow) where.push(sql`u.workflow = ${workflow}`);
   if (tag) where.push(hasTag(tag));
   if (before) where.push(sql`u.id < ${before}`);
-  where.push(ids ? sql`u.id ${oneOf(ids)}` : sql`u.root IS NULL`);
+  if (ids) where.push(sql`u.id ${oneOf(ids)}`);
+  if (root) where.push(sql`u.root = ${root}`);
+  if (root && after) where.push(sql`u.id > ${after}`);
+  if (!ids && !root) where.push(sql`u.root IS NULL`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
-  return send(selectRuns(sql`WHERE ${all} ORDER BY u.id DESC LIMIT ${whole(limit)}`));
+  return send(
+    selectRuns(sql`WHERE ${all} ORDER BY ${raw(root ? "u.id" : "u.id DESC")} LIMIT ${whole(limit)}`),
+  );
 }
 
 /** Tags are stored as the JSON text of strings, so a key with its value can appear in it in only one form. */

@@ -39,6 +39,7 @@ import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
 import { swapSuite } from "./swaps.ts";
 import { tendSuite } from "./tend.ts";
+import { treeSuite } from "./trees.ts";
 import { triggerSuite } from "./triggers.ts";
 import { wakeUpSuite } from "./wake-ups.ts";
 
@@ -134,6 +135,7 @@ export const PARTS: readonly Part[] = [
   benchPart("a step over a list", ["runs", "steering"], fanOutSuite),
   benchPart("a step over a list", ["runs", "steering"], itemNewsSuite),
   benchPart("a step over a list", ["runs", "inspection"], itemEndingSuite),
+  benchPart("a run of a step", ["runs", "steering", "inspection", "holdings"], treeSuite),
   benchPart("steering", ["runs", "steering", "inspection"], steeringSuite),
   benchPart(
     "code that is stopping",
