@@ -32,7 +32,7 @@ export interface RunView<Output = unknown> {
 }
 
 /** The step that a child run is. */
-export interface ChildOf {
+interface ChildOf {
   /** The run at the top of the tree. */
   readonly root: string;
   /** The run that it is a step of. */
@@ -55,7 +55,7 @@ export type StepViewState =
   | "cancelled";
 
 /** `workflow` and `group` are runs of their own: `runs.get` reads them by `unit`. */
-export type StepKind = "task" | "workflow" | "group";
+type StepKind = "task" | "workflow" | "group";
 
 export interface StepView {
   readonly name: string;

@@ -21,7 +21,7 @@ export interface OptionsOfTask {
   readonly onFailure?: StoredHandler;
 }
 
-export interface StepOf {
+interface StepOf {
   readonly run: string;
   readonly name: string;
   /** True for an item of a list. */
@@ -31,7 +31,7 @@ export interface StepOf {
 }
 
 /** What a child run has from the runs above it. */
-export interface Scope {
+export interface Nesting {
   /** The run at the top of its tree. */
   readonly root: string;
   /** The run whose gates for executors its steps ask for. */
@@ -55,7 +55,7 @@ interface OptionsOfRun {
   /** Only for a run that a step has started: that step. */
   readonly step?: StepOf;
   /** Only for a child run, and not for a run of its own. */
-  readonly scope?: Scope;
+  readonly scope?: Nesting;
   /** Only for a run that a step has started: how long it may take once it has started. */
   readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;

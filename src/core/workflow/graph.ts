@@ -43,7 +43,7 @@ export interface RunGate {
  * Gates of a tree of runs. `leaves`: all tasks below a run, at any depth. `children`: the direct children of a run.
  * `nested`: tasks whose executor was chosen by a run below the root; it only serves to pause them with the root.
  */
-export type TreeGateName = "leaves" | "children" | "nested";
+type TreeGateName = "leaves" | "children" | "nested";
 
 /** One gate per kind of executor. The gate that a step asks for says where the step runs. */
 export type RunGateName = "in-process" | "workers" | "async" | "pods";
@@ -128,7 +128,7 @@ export interface RunStep extends AnyStep {
   readonly detached?: Detached;
 }
 
-export interface Detached {
+interface Detached {
   /** Whether the step ends with that run. Otherwise it ends once that run is in line. */
   readonly wait: boolean;
   readonly tags: Readonly<Record<string, string>>;

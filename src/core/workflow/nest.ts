@@ -15,7 +15,7 @@ import { eachOf, millis, taskStep } from "./resolve-step.ts";
 import { runAsks } from "./run-asks.ts";
 import type { PlannedRun, PlannedTask, StepPlan } from "./steps.ts";
 
-export interface Machine {
+export interface Submitter {
   /** The number of CPUs of the process that submits the run. */
   readonly cpus: number;
 }
@@ -43,12 +43,12 @@ interface Planned {
 
 export class Nest {
   readonly #app: App;
-  readonly #machine: Machine;
+  readonly #machine: Submitter;
   readonly #graphs: (Graph | undefined)[] = [];
   /** The number of each plan, by the run whose gates its steps ask for. */
   readonly #numbers = new Map<Owner | "detached", Map<StepPlan, number>>();
 
-  constructor(app: App, machine: Machine) {
+  constructor(app: App, machine: Submitter) {
     this.#app = app;
     this.#machine = machine;
   }

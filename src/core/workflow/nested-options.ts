@@ -4,10 +4,8 @@
  */
 import type { PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
-import type { AnyWorkflow, RunInputOf } from "./definition.ts";
 import type { EachOptions } from "./each.ts";
 import type { StepOptions } from "./step-options.ts";
-import type { Wired } from "./wired.ts";
 
 type When = Pick<StepOptions, "after" | "when">;
 
@@ -27,7 +25,7 @@ export interface DetachedOptions {
 }
 
 /** What a run holds from its start to its end, and how it counts in the run that it belongs to. */
-export interface RunStepOverrides {
+interface RunStepOverrides {
   readonly priority?: number;
   /** Held in addition to the pools of the workflow. */
   readonly pools?: PoolAsks;
@@ -50,12 +48,3 @@ export interface GroupOptions extends When, RunStepOverrides {
 export type RunEachOptions<Item = never, Input = unknown> = When &
   RunStepOverrides &
   Pick<EachOptions<Item, Input>, "concurrency" | "onFailure" | "input">;
-
-/** The input is optional for a workflow that takes none. */
-export type RunArguments<Called extends AnyWorkflow, Options = RunStepOptions> =
-  undefined extends RunInputOf<Called>
-    ? [input?: Wired<RunInputOf<Called>> | undefined, options?: Options]
-    : // biome-ignore lint/suspicious/noConfusingVoidType: such an input has the type void; undefined is a value.
-      void extends RunInputOf<Called>
-      ? [input?: undefined, options?: Options]
-      : [input: Wired<RunInputOf<Called>>, options?: Options];

@@ -1,27 +1,18 @@
-/**
- * The argument of a workflow's `steps`, and the plan that its calls produce. A plan is plain data that never
- * changes again. A step can only name steps that were made before it, so a plan has no cycles.
- */
+/** The argument of a workflow's `steps`. A step can only name steps that were made before it, so a plan has no cycles. */
 import type { AnyTask, InputOf, OutputOf } from "../task/definition.ts";
-import type { Condition } from "./condition.ts";
-import type { AnyWorkflow, ResultOf, RunInputOf, RunOutputOf } from "./definition.ts";
-import type { EachArguments, EachOptions, PlannedEach } from "./each.ts";
-import type { Need } from "./graph.ts";
+import type { EachArguments, EachOptions } from "./each.ts";
 import type { EachHandle, StepHandle } from "./handle.ts";
 import type { GivenItems, ItemOf } from "./items.ts";
-import type {
-  DetachedOptions,
-  GroupOptions,
-  RunArguments,
-  RunEachOptions,
-  RunStepOptions,
-} from "./nested-options.ts";
-import type { StepOptions, StepOverrides } from "./step-options.ts";
-import type { Template } from "./template.ts";
+import type { DetachedOptions, GroupOptions, RunEachOptions, RunStepOptions } from "./nested-options.ts";
+import type { AnyWorkflow, ResultOf, RunInputOf, RunOutputOf } from "./plan.ts";
+import type { StepOptions } from "./step-options.ts";
 import type { AsJson, Wired } from "./wired.ts";
 
+export type { PlannedCall, PlannedRun, PlannedStep, PlannedTask, StepPlan } from "./plan.ts";
+export { tasksIn } from "./plan.ts";
+
 /** A workflow, or a function that returns it. A workflow that calls itself is only known once it has been built. */
-export type Called<Workflow extends AnyWorkflow> = Workflow | (() => Workflow);
+type Called<Workflow extends AnyWorkflow> = Workflow | (() => Workflow);
 
 export interface Steps {
   /**
@@ -92,44 +83,11 @@ type StepArguments<Input> = undefined extends Input
   ? [input?: Wired<Input> | undefined, options?: StepOptions]
   : [input: Wired<Input>, options?: StepOptions];
 
-export interface StepPlan {
-  readonly steps: readonly PlannedStep[];
-  readonly output: Template;
-}
-
-export type PlannedStep = PlannedTask | PlannedRun;
-
-interface AnyPlanned {
-  readonly name: string;
-  /** For a step over a list: the input of each item. */
-  readonly input: Template;
-  readonly each: PlannedEach | null;
-  readonly needs: readonly Need[];
-  readonly when: Condition | null;
-}
-
-export interface PlannedTask extends AnyPlanned {
-  readonly kind?: undefined;
-  readonly task: AnyTask;
-  /** As written; the app check validates them. */
-  readonly options: StepOverrides;
-}
-
-/** A workflow or a group as a step. */
-export interface PlannedRun extends AnyPlanned {
-  readonly kind: "run";
-  readonly calls: PlannedCall;
-  readonly options: Omit<RunStepOptions & GroupOptions, "after" | "when">;
-}
-
-export type PlannedCall =
-  | { readonly workflow: () => AnyWorkflow; readonly group?: undefined }
-  | { readonly group: StepPlan; readonly workflow?: undefined };
-
-/** All steps of a plan that call a task, at any depth of its groups. */
-export function tasksIn({ steps }: StepPlan): PlannedTask[] {
-  return steps.flatMap((step) => {
-    if (step.kind === undefined) return [step];
-    return step.calls.group ? tasksIn(step.calls.group) : [];
-  });
-}
+/** The input is optional for a workflow that takes none. */
+type RunArguments<Workflow extends AnyWorkflow, Options = RunStepOptions> =
+  undefined extends RunInputOf<Workflow>
+    ? [input?: Wired<RunInputOf<Workflow>> | undefined, options?: Options]
+    : // biome-ignore lint/suspicious/noConfusingVoidType: such an input has the type void; undefined is a value.
+      void extends RunInputOf<Workflow>
+      ? [input?: undefined, options?: Options]
+      : [input: Wired<RunInputOf<Workflow>>, options?: Options];

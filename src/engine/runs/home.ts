@@ -1,11 +1,11 @@
 /** A run as the home of its steps: where it stands in its tree, and which gates its steps ask for. */
 import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
-import type { Scope } from "../../core/unit-options.ts";
+import type { Nesting } from "../../core/unit-options.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Graph, RunGate, TaskStep } from "../../core/workflow/graph.ts";
 import type { RunSeen } from "../../store/runs.ts";
 
-export interface Home extends Scope {
+export interface Home extends Nesting {
   readonly run: RunSeen;
   /** The gates that its tasks ask for because of their place in the tree. */
   readonly ofLeaves: readonly string[];
@@ -15,7 +15,7 @@ const OF_EXECUTORS: readonly RunGate["name"][] = ["in-process", "workers", "asyn
 
 export function homeOf(run: RunSeen, graph: Graph): Home {
   const { id } = run;
-  const above: Scope = storedOptions(run.options).scope ?? {
+  const above: Nesting = storedOptions(run.options).scope ?? {
     root: id,
     owner: id,
     depth: 0,
