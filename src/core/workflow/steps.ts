@@ -8,7 +8,7 @@ import type { AnyWorkflow, ResultOf, RunInputOf, RunOutputOf } from "./plan.ts";
 import type { StepOptions } from "./step-options.ts";
 import type { AsJson, Wired } from "./wired.ts";
 
-export type { PlannedCall, PlannedRun, PlannedStep, PlannedTask, StepPlan } from "./plan.ts";
+export type { PlannedRun, PlannedStep, PlannedTask, StepPlan } from "./plan.ts";
 export { tasksIn } from "./plan.ts";
 
 /** A workflow, or a function that returns it. A workflow that calls itself is only known once it has been built. */
