@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Reference, Sluice, TaskContext } from "../../src/index.ts";
-import { equal, task, workflow } from "../../src/index.ts";
+import { equal, inProcess, task, workflow } from "../../src/index.ts";
 import { deferred } from "../e2e/support/deferred.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
@@ -150,6 +150,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     });
     const low = workflow({
       id: "low",
+      // Its steps ask for gates of this run, and not for those of the root.
+      executor: inProcess(),
       steps: (s) => s.step("second", wait, "second", { after: [s.step("first", wait, "first")] }),
     });
     const main = workflow({ id: "main", steps: (s) => void s.group("g", (g) => void g.run("low", low)) });
