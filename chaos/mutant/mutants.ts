@@ -125,13 +125,13 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/query/advance.js",
     pieces: [
       {
-        find: "    yield* lockAll(ids);\n    const { runs, over, lanes } = yield* seeRuns(ids, news);\n",
+        find: "    const locked = yield* lockAll(ids, most);\n    const { runs, over, lanes } = yield* seeRuns(locked, news);\n",
         // The line is slow, so that two looks at one run meet: the steps are read before the run is locked.
         instead: `    const slowly = () => flight({ nap: sql \`SELECT 1 AS nap FROM pg_sleep(0.06)\`.as(({ nap }) => nap) });
     yield* slowly();
-    const { runs, over, lanes } = yield* seeRuns(ids, news);
+    const { runs, over, lanes } = yield* seeRuns({ now: ids, later: [], unread: new Map() }, news);
     yield* slowly();
-    yield* lockAll(ids);
+    const locked = yield* lockAll(ids, most);
 `,
       },
     ],

@@ -4,8 +4,18 @@ const SETTINGS = "test/postgres/settings.test.ts";
 const POOLER = "test/postgres/pooler.test.ts";
 const AS_ALWAYS = "does what it always does";
 
+const LOCKED = "test/race/locked-unit.test.ts";
+
 /** Servers as people run them: their settings, their plans, and who stands before them. */
 export const defects: readonly Defect[] = [
+  {
+    id: "head-passes-a-locked-unit",
+    means: "A unit that another transaction had locked for a moment waits forever, and nothing says why.",
+    file: "src/store/query/lanes.ts",
+    from: "head: (column, decided) => `CASE WHEN ${IS_PAST} THEN s.${column} ELSE ${decided} END`,",
+    to: "head: (_, decided) => decided,",
+    noticedBy: { file: LOCKED, test: "is claimed once it is free" },
+  },
   {
     id: "postgres-jit-on",
     means: "a server with LLVM may compile each statement first, and is a hundred times slower",

@@ -48,6 +48,13 @@ export class Claimer {
     return claimed.length;
   }
 
+  /** Claims what it can get, and tells whether it would look again at once. */
+  async looksAgain(): Promise<boolean> {
+    const { claimed, more } = await this.claims.exchange({ ...CALM, hinted: false });
+    if (claimed.length > 0) throw new Error(`claimed ${claimed.map(({ id }) => id).join(", ")}`);
+    return more;
+  }
+
   /** Reports everything as done, and takes nothing new. */
   async finish(): Promise<Answer> {
     const finished = this.#finished;

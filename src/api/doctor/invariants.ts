@@ -96,7 +96,7 @@ const lineCheck = ({ broken: found, rows }: Looked): Check =>
       ...broken(
         found.lateHeads,
         "lanes whose head is later than their first task, so a pass may start behind it",
-        "The next task with the same name and asks repairs it; or take the first one out of line and put it back",
+        "Put the tasks of these lanes that wait for no reason back in line: cancel each, then retry it",
       ),
       ...broken(
         found.parkedNowhere,

@@ -53,7 +53,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     tellStarted: !quiet && moves.start.length > 0 && tellStarted(moves.start),
     locked: touched.length > 1 && lockLanes(touched),
     // Decisions come before arrivals: an arrival changes the stamp on which a move was decided.
-    moved: moves.lanes.length > 0 && moveLanes(moves.lanes),
+    moved: moves.lanes.length > 0 && moveLanes(moves.lanes, [...idsOf(moves.claim), ...moves.expire]),
     opened: opened.length > 0 && takeIn(opened),
   });
 };
