@@ -126,7 +126,7 @@ export class Coordinator implements Service {
     let aborted = false;
     let handled = false;
     let nested = false;
-    const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
+    const { news, enqueued, freed, cut } = await this.#store.advance((runs, results) => {
       const answer = advanceRuns(runs, results, settings);
       const moves = "moves" in answer ? answer.moves : [];
       timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
@@ -137,7 +137,7 @@ export class Coordinator implements Service {
     }, most);
     // A run's timeout may end before the next poll.
     if (timed) this.#timers.wake();
-    if (aborted) this.#store.hint("cancel");
+    if (aborted || cut) this.#store.hint("cancel");
     if (enqueued > 0 || aborted || handled) this.#store.hint("work");
     if (freed.length > 0) this.#claims.notice(freed);
     if (freed.length > 0 || nested) {

@@ -46,7 +46,7 @@ export function advance(tables: Tables, now: number, decide: DecideRuns, most = 
   for (const { seq, run } of news) if (!waiting.has(run)) tables.news.delete(seq);
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
   const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
-  return { news: news.length, enqueued, freed };
+  return { news: news.length, enqueued, freed, ...(cut.length > 0 ? { cut: true as const } : {}) };
 }
 
 /** Calls `decide` again after each read it asks for. */

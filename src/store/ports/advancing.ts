@@ -133,4 +133,6 @@ export interface Advanced {
   readonly enqueued: number;
   /** Lanes of runs that ended, or whose last step has stopped. Their gates may now admit other units. */
   readonly freed: readonly LaneSpec[];
+  /** True if units of child runs were ended after their parents: code may have to stop. */
+  readonly cut?: true;
 }

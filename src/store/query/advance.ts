@@ -66,6 +66,7 @@ export function* advance(
     news: news.length,
     enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
     freed: [...ended, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
+    ...(cut.length > 0 ? { cut: true as const } : {}),
   };
 }
 
