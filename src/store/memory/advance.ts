@@ -2,6 +2,7 @@
 
 import { MOST_LOADED, portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
+import { stillCounting } from "../cut-off.ts";
 import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Advanced, DecideRuns, NewUnit, RunMove } from "../runs.ts";
@@ -38,8 +39,11 @@ export function advance(tables: Tables, now: number, decide: DecideRuns, most = 
   for (const run of over) clearAway(tables, run);
   for (const run of stopped) tellParent(tables, run);
   for (const run of cut) endBelow(tables, now, run);
-  const valid = moves.filter(({ run, epoch }) => current(tables, { id: run, epoch }));
   const byRun = new Map(seen.map((run) => [run.id, run]));
+  const valid = stillCounting(
+    moves.filter(({ run, epoch }) => current(tables, { id: run, epoch })),
+    byRun,
+  );
   const enqueued = valid
     .map((move) => apply(tables, now, move, byRun.get(move.run)))
     .reduce((sum, count) => sum + count, 0);

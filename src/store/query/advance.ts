@@ -8,6 +8,7 @@
  * run that is over, whose units are gone and whose code has stopped.
  */
 import { MOST_LOADED } from "../../core/run/load.ts";
+import { stillCounting } from "../cut-off.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
 import type { Advanced, DecideRuns, RunMove, RunSeen } from "../runs.ts";
@@ -41,7 +42,8 @@ export function* advance(
   const byRun = new Map(runs.map((run) => [run.id, run]));
   const { moves: wanted, later = [] } = runs.length > 0 ? yield* decided(decide, runs) : { moves: [] };
   const waiting = new Set([...locked.later, ...later]);
-  const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
+  const current = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
+  const moves = stillCounting(current, byRun);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   // The last look at a run removes what only that run needed.
   const again = [

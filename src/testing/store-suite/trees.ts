@@ -291,6 +291,25 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
     expect(await stateOf(bench, "r-own")).toBe("succeeded");
   });
 
+  test("that would end in the same look as its parent ends with it", async () => {
+    const bench = await fresh();
+    await withChild(bench);
+    await letIn(bench, "r-ship");
+    await leaveNews(bench, "r");
+    const handler = newTask("handler");
+    await bench.store.advance((runs) => ({
+      moves: runs.map((run) => ({
+        ...nothingOf(run),
+        finish: { state: "failed" as const, body: `"${run.id}"`, ...(run.id === "r" ? {} : { handler }) },
+      })),
+    }));
+    expect([await stateOf(bench, "r"), await stateOf(bench, "r-ship")]).toEqual(["failed", "cancelled"]);
+    expect(await bench.store.task("handler")).toBeUndefined();
+    for (let round = 0; round < 3; round += 1) await look(bench);
+    expect(await bench.store.stopping()).toEqual([]);
+    expect(await broken(bench)).toEqual([]);
+  });
+
   test("is a part of another success, and counts as none of its workflow", async () => {
     const bench = await fresh();
     await withChild(bench);
