@@ -54,5 +54,6 @@ const fieldsOf = ({ log, child }: Reference<{ log: string; child: number }>) => 
 export default defineApp({
   tasks: [work],
   workflows: [...treeOf(12), ...treeOf(100)],
-  session: { lease: "1s", heartbeat: "250ms" },
+  // Longer than a busy machine stalls: a lost lease looks like a kill, and its code runs on for a moment.
+  session: { lease: "3s", heartbeat: "500ms" },
 });
