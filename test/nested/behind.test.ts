@@ -11,7 +11,7 @@ const QUEUED = 1_000;
 
 describeOn(["memory", "sqlite", "postgres"], (place) => {
   test("runs in progress get their children although a thousand runs wait for the run cap", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const go = deferred<void>();
     let begun = 0;

@@ -6,10 +6,14 @@ import type { AnyTask } from "../../src/core/task/definition.ts";
 import type { AnyWorkflow, Steps } from "../../src/index.ts";
 import { inProcess, task, workflow } from "../../src/index.ts";
 import { describeOn } from "../e2e/support/places.ts";
+import { until } from "../e2e/support/until.ts";
 import { working } from "../runs/support/world.ts";
 
-/** A task that stays for a moment, and a record of how many were there at once: in all, and by their first letters. */
-function watched() {
+/**
+ * A task that stays until so many were there at once, and then for a moment. And a record of how many there were: in all,
+ * and by their first letters.
+ */
+function watched(wanted: number) {
   const inside: string[] = [];
   let most = 0;
   const mostOf: Record<string, number> = {};
@@ -20,6 +24,8 @@ function watched() {
       most = Math.max(most, inside.length);
       const kind = name.charAt(0);
       mostOf[kind] = Math.max(mostOf[kind] ?? 0, inside.filter((each) => each.startsWith(kind)).length);
+      // A busy machine may take its time to start them all.
+      await until(() => most >= wanted, `${wanted} tasks run at once`);
       await sleep(15);
       inside.splice(inside.indexOf(name), 1);
     },
@@ -43,7 +49,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   };
 
   test("one group at a time with two steps inside each gives two at once", async () => {
-    const seen = watched();
+    const seen = watched(2);
     const main = workflow({
       id: "main",
       steps: (s) => {
@@ -59,7 +65,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("two groups at a time: each counts once, whatever runs inside", async () => {
-    const seen = watched();
+    const seen = watched(6);
     const main = workflow({
       id: "main",
       steps: (s) => {
@@ -74,7 +80,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("a group counts its direct steps, and the items of a list each", async () => {
-    const seen = watched();
+    const seen = watched(3);
     const main = workflow({
       id: "main",
       steps: (s) => {
@@ -89,7 +95,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("the window of a workflow per item counts whole items", async () => {
-    const seen = watched();
+    const seen = watched(6);
     const item = workflow({
       id: "item",
       steps: (s) => visits(s, seen.visit, "i", 3),
@@ -105,7 +111,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("the parallelism of a workflow counts all tasks below it, and no groups", async () => {
-    const seen = watched();
+    const seen = watched(3);
     const low = workflow({
       id: "low",
       executor: inProcess(),
