@@ -52,6 +52,7 @@ const LONGEST = [
   "test/conformance/store.test.ts",
   "test/runs/killed.test.ts",
   "test/fan-out/killed-",
+  "test/nested/killed-",
   "test/fan-out/at-once-",
   "test/conformance/",
   "test/fan-out/window-",

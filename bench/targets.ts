@@ -175,6 +175,18 @@ const shape: readonly Target[] = [
     label: "the feed, nobody listening, embedded, enqueues, by processor time",
     row: "feed-embedded-enqueue-cost",
   },
+  {
+    label: "a step late in a tree of 10,000 nodes over one early in it, PostgreSQL",
+    row: "tree-late",
+    over: "tree-early",
+    atMost: { floor: 1.3 },
+  },
+  {
+    label: "a step late in a tree of 10,000 nodes over one early in it, embedded",
+    row: "tree-embedded-late",
+    over: "tree-embedded-early",
+    atMost: { floor: 1.3 },
+  },
   { label: "handing over item 99,990 over item 10", row: "items-late", over: "items-early", atMost: SAME },
   {
     label: "a look at its run, item 99,990 over item 10",

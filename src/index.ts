@@ -61,6 +61,7 @@ export {
 } from "./core/workflow/executor.ts";
 export type { EachHandle, ItemError, Outcome, StepEnding, StepHandle } from "./core/workflow/handle.ts";
 export { entries, type Gathered, zip } from "./core/workflow/items.ts";
+export type { GroupOptions, RunStepOptions } from "./core/workflow/nested-options.ts";
 export type { Reference } from "./core/workflow/reference.ts";
 export type { SignalOptions } from "./core/workflow/signal-options.ts";
 export type { StepOptions } from "./core/workflow/step-options.ts";

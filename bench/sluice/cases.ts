@@ -9,6 +9,7 @@ import { silenceCases } from "./silence-cases.ts";
 import { singleCases } from "./single-cases.ts";
 import { sustainedCases } from "./sustained-cases.ts";
 import { tenantCases } from "./tenant-cases.ts";
+import { treeCases } from "./tree-cases.ts";
 
 export const ourCases: readonly Case[] = [
   ...drainCases,
@@ -18,6 +19,7 @@ export const ourCases: readonly Case[] = [
   ...singleCases,
   ...flatCases,
   ...tenantCases,
+  ...treeCases,
   ...silenceCases,
   ...itemCases,
   ...sustainedCases,

@@ -11,7 +11,7 @@ import { isEventKind } from "../core/event.ts";
 import type { RunEventKind } from "../core/run/event.ts";
 import { RUN_EVENTS } from "../core/run/event.ts";
 import { shortly } from "../core/text.ts";
-import { RUNS } from "../store/runs.ts";
+import { isRunQueue, RUNS } from "../store/runs.ts";
 import type { Change } from "../store/store.ts";
 import { readable } from "./readable.ts";
 import { OF_RUN, OF_STEP, poolsIn } from "./run-events.ts";
@@ -97,7 +97,7 @@ function viewOf(change: Change, kind: SeenKind, cursor: string): ChangeView {
     ...(step === null ? {} : { step }),
     ...(item === null ? {} : { item }),
     ...(task === null ? {} : { task }),
-    ...(queue === null || isRun ? {} : { queue }),
+    ...(queue === null || isRunQueue(queue) ? {} : { queue }),
     data: kind === "StepSkipped" ? { because: dataOf(data) } : dataOf(data),
   };
 }

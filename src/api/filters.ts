@@ -27,6 +27,17 @@ export const RUN_STATES: readonly RunState[] = [
   "cancelled",
 ];
 
+/** A page of a tree of runs. */
+export interface TreePage {
+  readonly limit?: number;
+  /** The ID of the last run of the page before. */
+  readonly after?: string;
+}
+
+const OF_TREE: OptionNames<TreePage> = { limit: true, after: true };
+
+export const treePage = (given: TreePage): TreePage => knownOptions("runs.tree", given, OF_TREE);
+
 /** A page of a list. */
 export interface PageOptions {
   readonly limit?: number;
@@ -35,7 +46,10 @@ export interface PageOptions {
 
 const OF_TASKS: OptionNames<TaskFilter> = { state: true, queue: true, name: true, before: true, limit: true };
 
-const OF_RUNS: OptionNames<RunFilter> = {
+/** The filter of a list of runs. Runs below others are listed by tree. */
+export type ListedRuns = Omit<RunFilter, "root" | "after">;
+
+const OF_RUNS: OptionNames<ListedRuns> = {
   state: true,
   workflow: true,
   tag: true,
@@ -52,7 +66,7 @@ export function taskFilter(given: Partial<TaskFilter>): Partial<TaskFilter> {
   return filter;
 }
 
-export function runFilter(given: Partial<RunFilter>): Partial<RunFilter> {
+export function runFilter(given: Partial<ListedRuns>): Partial<ListedRuns> {
   const filter = knownOptions("runs.list", given, OF_RUNS);
   checkChoice("runs.list: state", filter.state, RUN_STATES);
   return filter;

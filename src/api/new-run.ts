@@ -9,7 +9,8 @@ import { shortly } from "../core/text.ts";
 import { parseDuration } from "../core/time.ts";
 import { optionsOfRun } from "../core/unit-options.ts";
 import type { AnyWorkflow } from "../core/workflow/definition.ts";
-import { graphOf, runAsks, runTags } from "../core/workflow/resolve.ts";
+import { graphsOf } from "../core/workflow/resolve.ts";
+import { runAsks, runTags } from "../core/workflow/run-asks.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
@@ -51,6 +52,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   if (making.direct) refuseHolding(workflow);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
+  const graphs = graphsOf(workflow, app, { cpus: availableParallelism() });
   const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
   return {
     id: making.id,
@@ -74,7 +76,8 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     goodUntil: null,
     goodForMs: null,
     direct: making.direct,
-    graph: JSON.stringify(graphOf(workflow, app, { cpus: availableParallelism() })),
+    graph: JSON.stringify(graphs.root),
+    nested: graphs.nested.map((graph) => JSON.stringify(graph)),
     tags: JSON.stringify(tags),
     source: making.source ?? "code",
     rerunOf: making.rerun?.of ?? null,

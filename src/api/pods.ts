@@ -5,6 +5,7 @@
  */
 import type { App } from "../core/app/app.ts";
 import type { ExecutorChoice } from "../core/workflow/executor.ts";
+import { tasksIn } from "../core/workflow/steps.ts";
 import { Loop } from "../engine/loop.ts";
 import type { Env } from "../env/env.ts";
 import type { KubernetesExecutor, KubernetesExecutorOptions } from "../executor/kubernetes/index.ts";
@@ -68,10 +69,7 @@ async function isCurrent(store: Store, unit: string, fence: number): Promise<boo
 function namespacesOf(app: App): string[] {
   const choices: (ExecutorChoice | undefined)[] = [app.executor];
   for (const { executor, plan } of app.workflows.values())
-    choices.push(
-      executor,
-      ...plan.steps.flatMap((step) => (step.kind === "wait" ? [] : step.options.executor)),
-    );
+    choices.push(executor, ...tasksIn(plan).map(({ options }) => options.executor));
   const named = choices.flatMap((choice) =>
     choice?.kind === "kubernetes" ? [choice.namespace ?? "default"] : [],
   );

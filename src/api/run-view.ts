@@ -20,6 +20,8 @@ export interface RunView<Output = unknown> {
   /** The submitter. */
   readonly source: string;
   readonly rerunOf: string | null;
+  /** For a child run: where it stands in its tree. */
+  readonly child?: ChildOf;
   readonly idempotencyKey: string | null;
   readonly input: unknown;
   readonly result?: Output;
@@ -29,6 +31,19 @@ export interface RunView<Output = unknown> {
   readonly dequeuedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+}
+
+/** The step that a child run is. */
+interface ChildOf {
+  /** The run at the top of the tree. */
+  readonly root: string;
+  /** The run that it is a step of. */
+  readonly parent: string;
+  readonly step: string;
+  /** For an item: its place in the list. */
+  readonly item?: number;
+  /** How many runs are above it. */
+  readonly depth: number;
 }
 
 export type StepViewState =
@@ -41,14 +56,18 @@ export type StepViewState =
   | "skipped"
   | "cancelled";
 
+/** `workflow` and `group` are runs of their own: `runs.get` reads them by `unit`. */
+type StepKind = "task" | "workflow" | "group" | "wait";
+
 export interface StepView {
   readonly name: string;
-  /** The task it calls. Null for a step that waits. */
+  /** The ID of its task or workflow. For a group, its own name. Null for a step that waits. */
   readonly task: string | null;
+  readonly kind: StepKind;
   readonly state: StepViewState;
   /** The steps it needs. */
   readonly needs: readonly string[];
-  /** The ID of its task, for `why` and `tasks show`. Null until it is put in line. */
+  /** The ID of its task, for `why` and `tasks show`. Null until it is put in line. For a child run, the ID of that run. */
   readonly unit: string | null;
   readonly attempt: number;
   readonly enqueuedAt: number | null;
@@ -85,6 +104,7 @@ export function runView<Output>(row: RunRow): RunView<Output> {
     tags: readable(row.tags) as Record<string, string>,
     source,
     rerunOf,
+    ...childOf(row),
     idempotencyKey: row.key,
     input: readable(row.input, inputOf),
     ...endOf<Output>(state, row.body),
@@ -96,27 +116,38 @@ export function runView<Output>(row: RunRow): RunView<Output> {
   };
 }
 
+function childOf({ root, parent, step, item, depth }: RunRow): Pick<RunView, "child"> {
+  if (root === null || parent === null || step === null) return {};
+  return { child: { root, parent, step, ...(item === null ? {} : { item }), depth } };
+}
+
 export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithSteps<Output> {
   const rows = new Map(steps.map((step) => [step.name, step]));
   const { steps: written = [] } = readable(graph) as Partial<Graph>;
   return {
     ...runView<Output>(run),
-    steps: written.map((step) => stepView(step, rows.get(step.name), run)),
+    steps: written.map((step) => stepView(aboutStep(step), rows.get(step.name), run)),
   };
 }
 
-function stepView(step: GraphStep, row: StepRow | undefined, run: RunRow): StepView {
-  const isOver = run.finishedAt !== null;
+/** What the graph says of a step. */
+type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs">;
+
+function aboutStep(step: GraphStep): AboutStep {
   const { name } = step;
-  const task = step.kind === "wait" ? null : step.task;
   const needs = step.needs.map((need) => need.step);
+  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs };
+  if (step.kind === "wait") return { name, task: null, kind: "wait", needs };
+  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs };
+}
+
+function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): StepView {
+  const isOver = run.finishedAt !== null;
   if (!row)
     return {
-      name,
-      task,
+      ...about,
       // The run ended before it reached this step.
       state: isOver ? "cancelled" : "pending",
-      needs,
       unit: null,
       attempt: 0,
       enqueuedAt: null,
@@ -128,10 +159,8 @@ function stepView(step: GraphStep, row: StepRow | undefined, run: RunRow): StepV
   const takenOver = takenOverFrom(row, run);
   const wait = row.wait && waitView(row.wait);
   return {
-    name,
-    task,
+    ...about,
     state,
-    needs,
     unit: row.unit,
     attempt: row.attempt,
     enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? wait?.since ?? null,
@@ -144,13 +173,9 @@ function stepView(step: GraphStep, row: StepRow | undefined, run: RunRow): StepV
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
     ...(wait ? { wait } : {}),
-    ...(state === "skipped" || row.body === null ? {} : ofBody(step, state, row.body)),
+    ...(state === "skipped" || row.body === null ? {} : ofBody(about, state, row.body)),
   };
 }
-
-/** A step that waits ends with its body, a list with the outcomes of its items. */
-const ofBody = (step: GraphStep, state: StepViewState, body: string): Pick<StepView, "result" | "error"> =>
-  step.kind === "wait" ? endOf(state, body) : ofItems(readable(body));
 
 /** A list that was taken over whole has no items here, only their outcomes. */
 function takenOverFrom(
@@ -161,9 +186,15 @@ function takenOverFrom(
   return state === "succeeded" && fan === null && wait === null ? (rerunOf ?? undefined) : undefined;
 }
 
-/** If a list could not begin, its body is the error. Otherwise its body is the outcomes of its items. */
-function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
-  return Array.isArray(body) ? { result: body } : { error: body as StoredError };
+/**
+ * The answer of a step that waits, the outcomes of items, or the result of a step that only starts a run. If a step could
+ * not begin, its body is the error.
+ */
+function ofBody({ kind }: AboutStep, state: StepViewState, text: string): Pick<StepView, "result" | "error"> {
+  if (kind === "wait") return endOf(state, text);
+  const body = readable(text);
+  const isResult = Array.isArray(body) || state === "succeeded";
+  return isResult ? { result: body } : { error: body as StoredError };
 }
 
 /** For an open step, users want to know where its unit is. */

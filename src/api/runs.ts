@@ -4,19 +4,20 @@ import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { runGateKey } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
+import { keptSteps } from "../core/run/take-over.ts";
 import { checkBy, shortly } from "../core/text.ts";
 import type { AnyWorkflow, RunOutputOf } from "../core/workflow/definition.ts";
 import type { Graph } from "../core/workflow/graph.ts";
 import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
-import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
+import type { RunDetail, RunRow, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
 import type { AnswerOptions } from "./answering.ts";
 import { answerStep } from "./answering.ts";
 import type { OptionNames, WaitOptions } from "./call-options.ts";
 import { knownOptions, signalOf } from "./call-options.ts";
 import { untilEnded } from "./ended.ts";
-import type { PageOptions } from "./filters.ts";
-import { pageOptions, runFilter } from "./filters.ts";
+import type { ListedRuns, PageOptions, TreePage } from "./filters.ts";
+import { pageOptions, runFilter, treePage } from "./filters.ts";
 import type { ItemView } from "./item-view.ts";
 import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
@@ -70,7 +71,18 @@ export class Runs {
     return detail && runWithSteps(detail);
   }
 
-  async list(filter: Partial<RunFilter> = {}): Promise<RunView[]> {
+  /**
+   * The runs below a run that is at the top of its tree, at any depth, in the order in which they were made. `child` says
+   * where each of them stands.
+   */
+  async tree(id: string, page: TreePage = {}): Promise<RunView[]> {
+    const { limit = 1_000, after } = treePage(page);
+    await this.#detail(id);
+    const rows = await this.#store.runs({ root: id, after, limit });
+    return rows.map((row) => runView(row));
+  }
+
+  async list(filter: Partial<ListedRuns> = {}): Promise<RunView[]> {
     const rows = await this.#store.runs({ limit: 50, ...runFilter(filter) });
     return rows.map((row) => runView(row));
   }
@@ -134,6 +146,9 @@ export class Runs {
   }
 
   async #setPaused(id: string, paused: boolean, by: string): Promise<void> {
+    // A child has gates of its own, too, but most of its steps ask for those of its root.
+    const [row] = await this.#store.runs({ ids: [id], limit: 1 });
+    if (row) refuseChild(row, paused ? "pause" : "resume");
     const done = await this.#store.pauseRun(id, paused, by);
     this.#store.hint("work");
     if (done) return;
@@ -155,6 +170,7 @@ export class Runs {
     checkBy(by);
     const detail = await this.#detail(id);
     const { run } = detail;
+    refuseChild(run, "rerun");
     if (!isOver(run.state))
       throw new SluiceError(
         "NOT_FINISHED",
@@ -293,6 +309,14 @@ function checkStep({ run, graph }: RunDetail, step: string): void {
   );
 }
 
+/** Some verbs act on a whole tree. */
+function refuseChild({ id, root }: RunRow, verb: "pause" | "resume" | "rerun"): void {
+  if (root === null) return;
+  throw new SluiceError("PART_OF_A_RUN", `run ${id} belongs to run ${root}; ${verb} that.`, {
+    remedies: verb === "rerun" ? [{ action: "rerun", run: root }] : [{ action: "explain", unit: root }],
+  });
+}
+
 const isOpen = (state: RunState): boolean => state === "notStarted" || state === "started";
 
 const isOver = (state: RunState): boolean =>
@@ -308,19 +332,11 @@ function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
   );
 }
 
-/**
- * Steps that succeeded, are still in the workflow, and do not depend on a step that runs again (as a failure
- * handler does). Skipped steps are decided anew. Every step comes after those it needs.
- */
 function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
   const before = new Map(steps.map((step) => [step.name, step]));
-  const settled = new Set<string>();
-  return workflow.plan.steps.flatMap(({ name, needs }) => {
-    const step = before.get(name);
-    const isOver = step?.state === "succeeded" || step?.state === "skipped";
-    if (!step || !isOver || !needs.every((need) => settled.has(need.step))) return [];
-    settled.add(name);
-    const { state, unit, body } = step;
-    return state === "succeeded" ? [{ name, state, unit, body }] : [];
+  const states = new Map(steps.map(({ name, state }) => [name, state]));
+  return keptSteps(workflow.plan.steps, states).flatMap((kept) => {
+    const { name, state, unit, body } = before.get(kept) as StepRow;
+    return [{ name, state, unit, body }];
   });
 }

@@ -7,6 +7,7 @@ import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import type { AnyEvent } from "../core/workflow/event.ts";
 import type { SignalOptions } from "../core/workflow/signal-options.ts";
+import { waitsIn } from "../core/workflow/steps.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
 import type { NewSignal } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
@@ -41,9 +42,9 @@ function eventOf(app: App | undefined, given: AnyEvent | string): AnyEvent {
   }
   checkText("The ID of an event", given);
   for (const { plan } of app?.workflows.values() ?? [])
-    for (const step of plan.steps)
-      if (step.kind === "wait" && step.wait.for === "event") {
-        const known = step.wait.event as AnyEvent | string;
+    for (const { wait } of waitsIn(plan))
+      if (wait.for === "event") {
+        const known = wait.event as AnyEvent | string;
         if (typeof known !== "string" && known.id === given) return known;
       }
   return { id: given };

@@ -23,7 +23,8 @@ export function neededApp(app: App | undefined, what: string): App {
 
 /** A step or a run is repeated with a rerun, so that the steps after it run too. */
 export function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
-  const run = queue === RUNS ? id : storedOptions(options).step?.run;
+  const { step, scope } = storedOptions(options);
+  const run = queue === RUNS ? id : (scope?.root ?? step?.run);
   if (run === undefined)
     return new SluiceError(
       "NOT_FINISHED",

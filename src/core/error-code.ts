@@ -128,6 +128,10 @@ const REFUSED = {
     means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
     cure: "Submit it instead.",
   },
+  NESTED_TOO_DEEP: {
+    means: "A step calls a workflow that is nested in too many others, as in a recursion without an end.",
+    cure: "Give the recursion a condition that ends it.",
+  },
   NOT_FINISHED: {
     means: "Only a finished task or run can be run again.",
     cure: "Wait until it ends, or cancel it.",
@@ -189,8 +193,9 @@ const REFUSED = {
     cure: "Compute in a task.",
   },
   PART_OF_A_RUN: {
-    means: "The task is a step of a run, so it cannot be retried alone.",
-    cure: "Run the whole run again with runs rerun.",
+    means:
+      "The task or the run is a step of a run, so it cannot be retried, run again, paused or resumed alone.",
+    cure: "Do it with the whole run, for example with runs rerun.",
   },
   STARTED: { means: "An executor was started twice.", cure: "Start it once." },
   SUCCEEDED: {

@@ -30,6 +30,20 @@ interface StepOf {
   readonly stops?: true;
 }
 
+/** What a child run has from the runs above it. */
+export interface Nesting {
+  /** The run at the top of its tree. */
+  readonly root: string;
+  /** The run whose gates for executors its steps ask for. */
+  readonly owner: string;
+  /** How many workflows are above it. A group adds none. */
+  readonly depth: number;
+  /** The gates of runs above it that limit all tasks below them. */
+  readonly leaves: readonly string[];
+  /** Its path below the root, like `ship[3]/checks`. */
+  readonly path: string;
+}
+
 /** The options of a run. */
 interface OptionsOfRun {
   /** How long an admitted run may wait to be started. */
@@ -40,6 +54,12 @@ interface OptionsOfRun {
   readonly fromNothing?: true;
   /** True if the run gives its slots back while its open steps only wait. Otherwise absent. */
   readonly releases?: true;
+  /** Only for a run that a step has started: that step. */
+  readonly step?: StepOf;
+  /** Only for a child run, and not for a run of its own. */
+  readonly scope?: Nesting;
+  /** Only for a run that a step has started: how long it may take once it has started. */
+  readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;
 }
 

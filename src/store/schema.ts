@@ -21,6 +21,8 @@ interface Words {
   readonly clustered: string;
   /** Limits an index to rows of runs, if the dialect can. */
   readonly ofRuns: string;
+  /** The rows of child runs only. */
+  readonly ofTrees: string;
   /** The table of an index, if the dialect must name it. */
   readonly ofLanes: string;
   /** The gate of the queue `q`. */
@@ -47,6 +49,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: "",
     clustered: "",
     ofRuns: " WHERE run IS NOT NULL",
+    ofTrees: " WHERE root IS NOT NULL",
     ofLanes: "",
     queueGate: "'queue:' || q.name",
   },
@@ -61,6 +64,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: "",
     clustered: " WITHOUT ROWID",
     ofRuns: " WHERE run IS NOT NULL",
+    ofTrees: " WHERE root IS NOT NULL",
     ofLanes: "",
     queueGate: "'queue:' || q.name",
   },
@@ -75,6 +79,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
     cold: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 ${BY_BYTES}`,
     clustered: "",
     ofRuns: "",
+    ofTrees: "",
     ofLanes: " ON sluice_lane",
     queueGate: "CONCAT('queue:', q.name)",
   },
@@ -109,7 +114,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     runs(WORDS[dialect]),
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
-    waits(WORDS[dialect]),
+    [...nested(WORDS[dialect]), ...waits(WORDS[dialect])],
   ];
 }
 
@@ -269,6 +274,21 @@ function waits({ name, text, short, hot, clustered }: Words): string[] {
     // When a run first started that gave its slots back and went back in line.
     `ALTER TABLE sluice_run ADD COLUMN began_at BIGINT`,
     `CREATE INDEX sluice_signal_field_value ON sluice_signal_field (event, field_key, at, signal_id)`,
+  ];
+}
+
+/** Runs that are steps of other runs. */
+function nested({ name, ofTrees }: Words): string[] {
+  return [
+    // root: the run at the top of the tree, NULL for a run of its own. parent: the run that hears of its end.
+    `ALTER TABLE sluice_run ADD COLUMN root ${name}`,
+    `ALTER TABLE sluice_run ADD COLUMN parent ${name}`,
+    `ALTER TABLE sluice_run ADD COLUMN depth BIGINT NOT NULL DEFAULT 0`,
+    `CREATE INDEX sluice_run_root ON sluice_run (root, id)${ofTrees}`,
+    `CREATE INDEX sluice_stopping_unit ON sluice_stopping (id)`,
+    // The children of runs in progress come before all other runs. Otherwise runs that cannot start would hide them.
+    `INSERT INTO sluice_queue (name, queue_rank) VALUES ('@nested', 0)`,
+    `UPDATE sluice_session SET serves = '{"queues":["@runs","@nested"],"tasks":["*"]}' WHERE id = '@runs'`,
   ];
 }
 

@@ -58,6 +58,17 @@ const claimsCheck = ({ broken: found, rows }: Looked): Check =>
         "runs that have ended and still hold their slots, though none of their code runs",
         "Delete their rows from sluice_stopping by hand, so that the next runs are admitted. Report it",
       ),
+      ...broken(
+        found.orphaned,
+        "units that live on although their run has ended, so they hold slots or wait for nothing",
+        "Cancel them, and report it",
+        first(found.orphaned.ids),
+      ),
+      ...broken(
+        found.untold,
+        "steps that have ended without their run knowing, so it waits for them for ever",
+        "Cancel their runs and run them again. Report it",
+      ),
     ],
     eachOf(rows.running, "claim", "each the only one of its task"),
   );

@@ -5,7 +5,7 @@ import { remedy } from "../../core/gate/remedy.ts";
 import { sayDuration } from "../../core/time.ts";
 import { doesServe, isAtWork } from "../../engine/claiming/serving.ts";
 import type { Inspection, LostClaim } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
+import { isRunQueue, RUNS } from "../../store/store.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkOf, many, warning } from "./check.ts";
 
@@ -64,7 +64,7 @@ function isServedBy(
   { serves }: Inspection["sessions"][number],
   lane: { readonly queue: string; readonly task: string },
 ): boolean {
-  return lane.queue === RUNS ? isAtWork({ serves }) : doesServe(serves, lane);
+  return isRunQueue(lane.queue) ? isAtWork({ serves }) : doesServe(serves, lane);
 }
 
 /** True if a live worker has served the claim's lane for long enough to have recovered the claim. */
@@ -88,7 +88,7 @@ export function stillLost(before: Inspection, after: Inspection): Inspection {
 /** Without a live worker, admitted runs do not advance, even if none of their steps is in line. */
 function standstill({ sessions, gates, waiting }: Inspection): Finding[] {
   const { held = 0 } = gates.find(({ key }) => key === runsKey) ?? {};
-  if (held === 0 || sessions.some(isAtWork) || waiting.some(({ queue }) => queue === RUNS)) return [];
+  if (held === 0 || sessions.some(isAtWork) || waiting.some(({ queue }) => isRunQueue(queue))) return [];
   const reason = { kind: "noWorker", queue: RUNS, name: "" } as const;
   return [
     warning(

@@ -9,6 +9,12 @@ import type { WorkflowOptions } from "../workflow/definition.ts";
 import type { EachOptions } from "../workflow/each.ts";
 import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
 import type { PodResources } from "../workflow/graph.ts";
+import type {
+  DetachedOptions,
+  GroupOptions,
+  RunEachOptions,
+  RunStepOptions,
+} from "../workflow/nested-options.ts";
 import type { StepOptions } from "../workflow/step-options.ts";
 import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
@@ -76,6 +82,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   priority: true,
   timeout: true,
   failFast: true,
+  parallelism: true,
   executor: true,
   mutexes: true,
   pools: true,
@@ -121,6 +128,45 @@ export const WAIT_FIELDS: {
     timeout: true,
     otherwise: true,
   },
+};
+
+/** A step that calls a workflow. */
+export const RUN_STEP_FIELDS: Fields<RunStepOptions> = {
+  after: true,
+  when: true,
+  priority: true,
+  pools: true,
+  mutexes: true,
+  timeout: true,
+  mayFail: true,
+  detached: true,
+};
+
+export const DETACHED_FIELDS: Fields<DetachedOptions> = { wait: true, tags: true };
+
+export const RUN_EACH_FIELDS: Fields<RunEachOptions> = {
+  after: true,
+  when: true,
+  priority: true,
+  pools: true,
+  mutexes: true,
+  timeout: true,
+  mayFail: true,
+  concurrency: true,
+  onFailure: true,
+  input: true,
+};
+
+export const GROUP_FIELDS: Fields<GroupOptions> = {
+  after: true,
+  when: true,
+  priority: true,
+  pools: true,
+  mutexes: true,
+  timeout: true,
+  mayFail: true,
+  parallelism: true,
+  failFast: true,
 };
 
 export const RUN_FIELDS: Fields<RunOptions> = {

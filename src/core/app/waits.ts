@@ -3,6 +3,7 @@ import { LONGEST_TEXT, textProblem } from "../text.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import { isScalar } from "../workflow/event.ts";
 import type { PlannedWaitStep } from "../workflow/steps.ts";
+import { waitsIn } from "../workflow/steps.ts";
 import type { Template } from "../workflow/template.ts";
 import { sourceOf } from "../workflow/template.ts";
 import { timeOf } from "../workflow/time-of.ts";
@@ -101,8 +102,8 @@ function* approvalProblems(
 export function* sharedEventProblems(workflows: readonly (readonly [string, AnyWorkflow])[]): Problems {
   const schemas = new Map<string, unknown>();
   for (const [field, { plan }] of workflows)
-    for (const step of plan.steps) {
-      if (step.kind !== "wait" || step.wait.for !== "event" || !isRecord(step.wait.event)) continue;
+    for (const step of waitsIn(plan)) {
+      if (step.wait.for !== "event" || !isRecord(step.wait.event)) continue;
       const id = idOfEvent(step.wait.event);
       const schema = step.wait.event.payload;
       if (!schemas.has(id)) schemas.set(id, schema);

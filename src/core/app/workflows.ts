@@ -6,6 +6,7 @@ import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { mustKnowFields, WORKFLOW_FIELDS } from "./fields.ts";
 import { handlerProblems } from "./handlers.ts";
+import { mutexProblems } from "./mutexes.ts";
 import { askProblems } from "./pools.ts";
 import type { Problems } from "./rule.ts";
 import {
@@ -17,7 +18,8 @@ import {
   mustBeWhole,
   shown,
 } from "./rule.ts";
-import { mutexProblems, stepProblems } from "./steps.ts";
+import { mustBeParallelism } from "./run-steps.ts";
+import { stepProblems } from "./steps.ts";
 import { tagProblems } from "./tags.ts";
 import { sharedEventProblems } from "./waits.ts";
 
@@ -80,6 +82,7 @@ function* oneWorkflow(
   );
   yield* mustBeDuration(`${name}.timeout`, workflow.timeout);
   yield* mustBeBoolean(`${name}.failFast`, workflow.failFast, "Write true to start nothing after a failure");
+  yield* mustBeParallelism(`${name}.parallelism`, workflow.parallelism);
   yield* executorProblems(`${name}.executor`, workflow.executor);
   yield* mutexProblems(`${name}.mutexes`, workflow.mutexes);
   const pools = isRecord(definition.pools) ? definition.pools : {};

@@ -41,6 +41,12 @@ export function runGateKey(run: string, name: string): string {
   return `run:${run}/${name}`;
 }
 
+/** Every task below the run asks for it, at any depth, if the run's workflow limits them. */
+export const leavesKey = (run: string): string => runGateKey(run, "leaves");
+
+/** Every direct child of a run asks for it: a run that is one of its steps or items. */
+export const childrenKey = (run: string): string => runGateKey(run, "children");
+
 /**
  * All of a run's own gates are paused and resumed together, under one name. Every other gate is paused by
  * itself.

@@ -60,8 +60,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   run: {
     key: "run:ID/NAME",
     means:
-      "A limit of one run: `workers`, `async`, `in-process` or `pods` of its executor, or `items/STEP`, the window of a step over a list.",
-    askedBy: "the steps of the run",
+      "A limit of one run: `workers`, `async`, `in-process` or `pods` of its executor, `items/STEP`, the window of a step over a list, `leaves`, all tasks below it, or `children`, its direct children. `nested` has no limit; it lets a pause reach tasks of child runs with an executor of their own.",
+    askedBy: "the steps of the run and of the runs below it",
     line: "skip",
     limit: UNLIMITED,
     title: ofRun,

@@ -18,16 +18,18 @@ export function ofRun(name: string): string {
   return slash < 0 ? `the pause of run ${name}` : ownTitle(name.slice(slash + 1));
 }
 
-/** The limits of executors, under the names that people write. */
-const EXECUTORS: Readonly<Record<string, string>> = {
+/** The limits of executors and of parallelism, under the names that people write. */
+const OWN: Readonly<Record<string, string>> = {
   workers: "its run's maxWorkers",
   async: "its run's maxAsyncConcurrent",
   pods: "its run's maxConcurrentSteps",
   "in-process": "its run's in-process executor",
+  leaves: "the parallelism of its workflow",
+  children: "the parallelism of its group",
 };
 
 function ownTitle(name: string): string {
   const [kind, step] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
   if (kind === "items") return `the window of step "${step}"`;
-  return EXECUTORS[name] ?? `its run's own limit "${name}"`;
+  return OWN[name] ?? `its run's own limit "${name}"`;
 }

@@ -7,7 +7,7 @@
  * only for a ready step, a condition or the end, so they are requested by name first.
  */
 import { holds, stepsIn } from "../workflow/condition.ts";
-import type { Graph, GraphStep, Need, TaskStep, WaitStep } from "../workflow/graph.ts";
+import type { Graph, GraphStep, Need, UnitStep, WaitStep } from "../workflow/graph.ts";
 import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 import { resultsOf, stepsOfEach } from "./fan-out.ts";
@@ -40,9 +40,9 @@ export type Progress =
   | {
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
       /** The input is undefined for a task that takes none. */
-      readonly open: readonly { readonly step: TaskStep; readonly input: Json | undefined }[];
+      readonly open: readonly { readonly step: UnitStep; readonly input: Json | undefined }[];
       /** Steps over a list that can begin. */
-      readonly expand: readonly TaskStep[];
+      readonly expand: readonly UnitStep[];
       readonly wait: readonly BeginningWait[];
       readonly finish: Finish | null;
     };
@@ -75,8 +75,8 @@ class Walk {
   readonly #states: Map<string, ProgressState>;
   readonly #wants: Want[] = [];
   readonly #skip: { step: string; because: Because }[] = [];
-  readonly #open: { step: TaskStep; input: Json | undefined }[] = [];
-  readonly #expand: TaskStep[] = [];
+  readonly #open: { step: UnitStep; input: Json | undefined }[] = [];
+  readonly #expand: UnitStep[] = [];
   readonly #wait: BeginningWait[] = [];
 
   constructor(graph: Graph, now: RunNow) {

@@ -1,6 +1,7 @@
 /**
- * One workflow while its `steps` function runs. Each call is checked for mistakes and becomes a step of the
- * plan.
+ * One workflow, or one group of it, while its `steps` function runs. Each call is checked for mistakes and becomes a
+ * step of the plan. A group is built by a build of its own. What its steps refer to outside of it becomes the group's
+ * input, so a group is a step like any other for the rest of the workflow.
  */
 import { SluiceError } from "../error.ts";
 import type { AnyTask } from "../task/definition.ts";
@@ -11,27 +12,50 @@ import type { Need } from "./graph.ts";
 import type { EachHandle, StepHandle } from "./handle.ts";
 import { eachHandleOf, endingIn, handleOf, isHandle } from "./handle.ts";
 import { readItems } from "./items.ts";
-import type { ItemScope, Reference } from "./reference.ts";
+import type { GroupOptions, RunStepOptions } from "./nested-options.ts";
+import { Outside } from "./outside.ts";
+import type {
+  AnyWorkflow,
+  PlannedCall,
+  PlannedRun,
+  PlannedStep,
+  PlannedTask,
+  PlannedWaitStep,
+  StepPlan,
+} from "./plan.ts";
+import type { ItemScope, Reference, Referred } from "./reference.ts";
 import { referTo } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
-import type { PlannedStep, PlannedTaskStep, PlannedWaitStep, StepPlan, Steps } from "./steps.ts";
-import type { Template } from "./template.ts";
+import type { Steps } from "./steps.ts";
+import type { Source, Template } from "./template.ts";
 import { reference, stepsNamedIn } from "./template.ts";
 import type { WaitCall } from "./waiting.ts";
 import { waitingSteps } from "./waiting.ts";
 import { readCondition } from "./when.ts";
+import type { Builder } from "./wired.ts";
 import { wire } from "./wired.ts";
 
-/** A step without what `after`, `when` and its other options say. */
-type Unfinished<Step> = Omit<Step, "needs" | "when" | "options">;
+/** A step before it is known which steps it needs. */
+type Unplanned =
+  | Pick<PlannedTask, "name" | "input" | "each" | "kind" | "task">
+  | Pick<PlannedRun, "name" | "input" | "each" | "kind" | "calls">
+  | Pick<PlannedWaitStep, "name" | "input" | "each" | "kind" | "wait" | "otherwise">;
 
-export class Build {
-  readonly #workflow: string;
+export class Build implements Builder {
+  /** As sentences name it. */
+  readonly #title: string;
   readonly #steps: PlannedStep[] = [];
+  /** For a group: what its steps take from the outside. */
+  readonly #outside: Outside | undefined;
   #ended = false;
 
-  constructor(workflow: string) {
-    this.#workflow = workflow;
+  private constructor(title: string, outside?: Outside) {
+    this.#title = title;
+    this.#outside = outside;
+  }
+
+  static ofWorkflow(id: string): Build {
+    return new Build(`workflow "${id}"`);
   }
 
   /** Runs `steps` and then closes the build. */
@@ -40,6 +64,8 @@ export class Build {
       step: this.#step.bind(this),
       each: this.#each.bind(this),
       ...waitingSteps(this.#wait.bind(this)),
+      run: this.#run.bind(this),
+      group: this.#group.bind(this),
     } as unknown as Steps;
     const returned = this.#closing(() =>
       steps(verbs, referTo({ build: this, source: { input: true, path: [] } })),
@@ -48,6 +74,18 @@ export class Build {
       throw this.#refused("steps must not be async. It only says what depends on what; runs do the waiting");
     const output = isHandle(returned) ? returned.output : (returned ?? null);
     return Object.freeze({ steps: Object.freeze(this.#steps), output: this.#wire(output, "its result") });
+  }
+
+  take({ build, source }: Pick<Referred, "build" | "source">): Source | undefined {
+    return build === this ? source : this.#outside?.take(build, source);
+  }
+
+  groupWith(build: object): string | undefined {
+    return build instanceof Build ? build.groupIn(this) : undefined;
+  }
+
+  groupIn(build: object): string | undefined {
+    return this.#outside?.groupIn(build);
   }
 
   #closing<T>(body: () => T): T {
@@ -59,13 +97,25 @@ export class Build {
   }
 
   #step(name: string, task: AnyTask, input: unknown, options: StepOptions = {}): StepHandle<unknown> {
+    this.#mustBeOpen(name);
+    if (isWorkflow(task)) throw this.#refused(`step "${name}" calls a workflow. Write s.run("${name}", …)`);
     this.#mustCall(name, task);
     this.#add({ name, task, input: this.#wire(input, `step "${name}": input`), each: null }, options);
     return handleOf(name, this);
   }
 
-  #each(name: string, items: unknown, task: AnyTask, options: EachOptions = {}): EachHandle<unknown> {
-    this.#mustCall(name, task);
+  #run(name: string, called: unknown, input: unknown, options: RunStepOptions = {}): StepHandle<unknown> {
+    this.#mustBeOpen(name);
+    const calls = this.#workflow(name, called);
+    this.#add(
+      { name, kind: "run", calls, input: this.#wire(input, `step "${name}": input`), each: null },
+      options,
+    );
+    return handleOf(name, this);
+  }
+
+  #each(name: string, items: unknown, called: unknown, options: EachOptions = {}): EachHandle<unknown> {
+    this.#mustBeOpen(name);
     const { concurrency, onFailure, input, ...rest } = options;
     const each: PlannedEach = Object.freeze({
       items: readItems(items, (value, part = "") => this.#wire(value, `step "${name}": items${part}`)),
@@ -76,7 +126,10 @@ export class Build {
           : this.#wire(concurrency, `step "${name}": concurrency`),
       onFailure,
     });
-    this.#add({ name, task, input: this.#itemInput(name, input), each }, rest);
+    const step = { name, input: this.#itemInput(name, input), each };
+    if (isWorkflow(called) || typeof called === "function")
+      this.#add({ ...step, kind: "run", calls: this.#workflow(name, called) }, rest as RunStepOptions);
+    else this.#add({ ...step, task: this.#mustCall(name, called) }, rest);
     return eachHandleOf(name, this);
   }
 
@@ -94,6 +147,22 @@ export class Build {
     return handleOf(name, this);
   }
 
+  #group(name: string, ...rest: readonly unknown[]): StepHandle<unknown> {
+    this.#mustBeOpen(name);
+    const [options, steps] = typeof rest[0] === "function" ? [{}, rest[0]] : rest;
+    if (typeof steps !== "function")
+      throw this.#refused(`group "${name}" needs a function that makes its steps, like (g) => { … }`);
+    const outside = new Outside(name, this);
+    const inner = new Build(`${this.#title}, group "${name}"`, outside);
+    const group = inner.plan(steps as never);
+    this.#add(
+      { name, kind: "run", calls: { group }, input: outside.input, each: null },
+      (options ?? {}) as GroupOptions,
+      outside.needs,
+    );
+    return handleOf(name, this);
+  }
+
   #itemInput(name: string, input: EachOptions["input"]): Template {
     if (input === undefined) return reference({ item: "value", path: [] });
     if (typeof input !== "function")
@@ -107,47 +176,84 @@ export class Build {
       throw this.#refused(`step "${name}" was created after steps had returned. Create all steps inside it`);
   }
 
-  #mustCall(name: string, task: AnyTask): void {
-    this.#mustBeOpen(name);
-    if (typeof task?.id !== "string")
-      throw this.#refused(
-        `step "${name}" must call a task, but was given ${task}. Make one with task({ … })`,
-      );
+  #mustCall(name: string, task: unknown): AnyTask {
+    if (typeof (task as AnyTask | undefined)?.id === "string") return task as AnyTask;
+    throw this.#refused(`step "${name}" must call a task, but was given ${task}. Make one with task({ … })`);
   }
 
-  #add(step: Unfinished<PlannedTaskStep> | Unfinished<PlannedWaitStep>, options: StepOptions): void {
+  /** A function is called only when the workflow is needed. By then, a workflow that calls itself exists. */
+  #workflow(name: string, called: unknown): PlannedCall {
+    if (isWorkflow(called)) return { workflow: () => called };
+    if (typeof called !== "function")
+      throw this.#refused(
+        `step "${name}" must call a workflow, but was given ${(called as AnyTask | undefined)?.id === undefined ? called : "a task"}. Make one with workflow({ … })${isTaskLike(called) ? `, or write s.step("${name}", …)` : ""}`,
+      );
+    return {
+      workflow: () => {
+        const found: unknown = called();
+        if (isWorkflow(found)) return found;
+        throw this.#refused(`step "${name}" must call a workflow, but its function returned ${found}`);
+      },
+    };
+  }
+
+  #add(
+    step: Unplanned,
+    options: StepOptions | RunStepOptions | GroupOptions,
+    outer: readonly Need[] = [],
+  ): void {
     const { name } = step;
     const { after, when, ...overrides } = options;
     const condition =
       when === undefined ? null : readCondition(when, (value) => this.#wire(value, `step "${name}": when`));
-    const needs = needsOf(this.#explicit(name, after), [
-      ...templatesIn(step).flatMap(stepsNamedIn),
-      ...(condition ? stepsIn(condition) : []),
-    ]);
+    const needs = needsOf(
+      [...this.#explicit(name, after), ...outer],
+      [...templatesIn(step).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
+    );
     this.#steps.push(Object.freeze({ ...step, needs, when: condition, options: overrides }) as PlannedStep);
   }
 
   #wire(value: unknown, name: string, item?: ItemScope): Template {
-    return wire(value, { build: this, name: `workflow "${this.#workflow}": ${name}`, ...(item && { item }) });
+    return wire(value, { build: this, name: `${this.#title}: ${name}`, ...(item && { item }) });
   }
 
   #explicit(name: string, after: unknown = []): Need[] {
     if (!Array.isArray(after)) throw this.#refused(`step "${name}": after must be a list, like [users]`);
-    return after.map((each: unknown) => {
+    return after.flatMap((each: unknown) => {
       const ending = endingIn(each);
-      if (ending?.build === this) return { step: ending.step, on: ending.on };
-      throw this.#refused(
-        ending
-          ? `step "${name}" comes after step "${ending.step}" of another workflow. Name steps of this one`
-          : `step "${name}": after must be a list of steps, like [users] or [users.failed]`,
-      );
+      if (!ending)
+        throw this.#refused(`step "${name}": after must be a list of steps, like [users] or [users.failed]`);
+      return this.comesAfter(name, ending);
     });
   }
 
+  /** A group as a whole comes after the steps outside of it that its steps come after. */
+  comesAfter(name: string, { build, step, on }: Need & { readonly build: object }): Need[] {
+    if (build === this) return [{ step, on }];
+    if (this.#outside?.comesAfter(name, { build, step, on })) return [];
+    const group = this.groupWith(build);
+    throw this.#refused(
+      group === undefined
+        ? `step "${name}" comes after step "${step}" of another workflow. Name steps of this one`
+        : `step "${name}" comes after step "${step}", which is inside group "${group}". Name the group`,
+    );
+  }
+
+  /** True for the build of the step, and for all builds inside which this one is. */
+  knows(build: object): boolean {
+    return build === this || this.#outside?.knows(build) === true;
+  }
+
   #refused(what: string): SluiceError {
-    return new SluiceError("BAD_WORKFLOW", `workflow "${this.#workflow}": ${what}.`);
+    return new SluiceError("BAD_WORKFLOW", `${this.#title}: ${what}.`);
   }
 }
+
+const isWorkflow = (called: unknown): called is AnyWorkflow =>
+  typeof called === "object" && called !== null && "plan" in called;
+
+const isTaskLike = (called: unknown): boolean =>
+  typeof called === "object" && called !== null && "run" in called;
 
 /** A referenced step must have succeeded, unless the step says otherwise. */
 function needsOf(explicit: readonly Need[], referred: readonly string[]): Need[] {

@@ -1,7 +1,6 @@
 /**
  * The options of a step over a list: how many items run at once, what a failure means, and each item's input.
  */
-import type { AnyTask, InputOf } from "../task/definition.ts";
 import type { Items, OnItemFailure } from "./graph.ts";
 import type { ItemScope, Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
@@ -18,11 +17,9 @@ export interface EachOptions<Item = never, Input = unknown> extends StepOptions 
   readonly input?: (item: Reference<Item>, index: Reference<number>) => Wired<Input>;
 }
 
-/** `input` is required if the items do not fit the input of the task. */
-export type EachArguments<Item, Task extends AnyTask> =
-  Fits<Item, InputOf<Task>> extends true
-    ? [options?: EachOptions<Item, InputOf<Task>>]
-    : [options: EachOptions<Item, InputOf<Task>> & MadeInput<Item, InputOf<Task>>];
+/** `input` is required if the items do not fit the input of the task or workflow. */
+export type EachArguments<Item, Input, Options> =
+  Fits<Item, Input> extends true ? [options?: Options] : [options: Options & MadeInput<Item, Input>];
 
 type MadeInput<Item, Input> = Required<Pick<EachOptions<Item, Input>, "input">>;
 

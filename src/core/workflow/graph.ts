@@ -18,17 +18,32 @@ export interface Graph {
    * continue.
    */
   readonly failFast: boolean;
-  /** How long the run may take once it has started. */
+  /** How long the run may take once it has started. A child run has the timeout of its step instead. */
   readonly timeoutMs: number | null;
   /** The gates of this run only, by the last part of their key: "workers" is `run:<id>/workers`. */
   readonly gates: readonly RunGate[];
+  /** True for the graph of a group. */
+  readonly group?: true;
+}
+
+/** The graphs of a run and of everything below it. They are stored together, by content. */
+export interface Graphs {
+  readonly root: Graph;
+  /** A step names its graph by number: number 1 is the first. */
+  readonly nested: readonly Graph[];
 }
 
 export interface RunGate {
-  readonly name: RunGateName;
+  readonly name: RunGateName | TreeGateName;
   /** -1 is unlimited. */
   readonly limit: number;
 }
+
+/**
+ * Gates of a tree of runs. `leaves`: all tasks below a run, at any depth. `children`: the direct children of a run.
+ * `nested`: tasks whose executor was chosen by a run below the root; it only serves to pause them with the root.
+ */
+type TreeGateName = "leaves" | "children" | "nested";
 
 /** One gate per kind of executor. The gate that a step asks for says where the step runs. */
 export type RunGateName = "in-process" | "workers" | "async" | "pods";
@@ -57,7 +72,10 @@ export type Items =
 export type OnItemFailure = "run-all" | "stop" | "cancel";
 
 /** A step, by what it does. */
-export type GraphStep = TaskStep | WaitStep;
+export type GraphStep = UnitStep | WaitStep;
+
+/** A step whose work is a unit, or one unit per item. */
+export type UnitStep = TaskStep | RunStep;
 
 /** The fields that every step has. */
 interface AnyStep {
@@ -112,6 +130,30 @@ export type WaitedFor =
   | { readonly for: "until" }
   | { readonly for: "event"; readonly event: string; readonly timeoutMs: number | null }
   | { readonly for: "approval"; readonly by: readonly string[] | null; readonly timeoutMs: number | null };
+/** A step that is a run of its own: a workflow, or a group of steps. Over a list, each item is one. */
+export interface RunStep extends AnyStep {
+  readonly kind: "run";
+  /** The ID of the workflow. For a group, the name of its step. */
+  readonly workflow: string;
+  readonly group: boolean;
+  /** The number of its graph. */
+  readonly graph: number;
+  /** Null means the priority of the run that it belongs to. */
+  readonly priority: number | null;
+  /** Pools and mutexes, by full key. The child run holds them until it ends. */
+  readonly asks: readonly (readonly [gate: string, slots: number])[];
+  readonly timeoutMs: number | null;
+  /** The task that handles the failure of each child run. */
+  readonly onFailure?: StoredHandler;
+  /** Set if it starts a run of its own, in the line of runs. */
+  readonly detached?: Detached;
+}
+
+interface Detached {
+  /** Whether the step ends with that run. Otherwise it ends once that run is in line. */
+  readonly wait: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+}
 
 /** `finished` means any ending, including skipped. */
 export interface Need {

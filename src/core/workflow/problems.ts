@@ -21,11 +21,11 @@ export function graphProblems(graph: Graph): Problem[] {
   return [...shapeProblems(graph), ...gateProblems(graph)];
 }
 
-export function* shapeProblems({ steps, output }: Shape): Problems {
+export function* shapeProblems({ steps, output }: Shape, what = "workflow"): Problems {
   if (steps.length === 0)
     yield {
       field: "steps",
-      rule: "the workflow has no steps",
+      rule: `the ${what} has no steps`,
       cure: "Add at least one, like s.step(name, task, input)",
     };
   const known: Known = new Map(steps.map(({ name, each }) => [name, { isEach: Boolean(each) }]));
@@ -60,11 +60,11 @@ function* nameProblems(steps: readonly StepShape[]): Problems {
 
 /** A step that asks for a gate that its run does not have would wait forever. */
 function* gateProblems({ gates, steps }: Graph): Problems {
-  const names = gates.map(({ name }) => name);
+  const names: readonly string[] = gates.map(({ name }) => name);
   for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))
     yield { field: "gates", rule: `"${name}" is listed more than once`, cure: "Keep one of them" };
   for (const step of steps) {
-    if (step.kind === "wait") continue;
+    if (step.kind !== undefined) continue;
     const { name, gate, pod } = step;
     if (!names.includes(gate))
       yield { field: `steps.${name}.gate`, rule: `the run has no gate "${gate}"`, cure: "Add it to gates" };

@@ -9,7 +9,8 @@ import { inProcess, kubernetes, parallel } from "./executor.ts";
 import type { TaskStep } from "./graph.ts";
 import { zip } from "./items.ts";
 import { graphProblems } from "./problems.ts";
-import { graphOf, mostWorkers, runAsks, runTags } from "./resolve.ts";
+import { graphOf, mostWorkers } from "./resolve.ts";
+import { runAsks, runTags } from "./run-asks.ts";
 
 const load = task({
   id: "load",
@@ -201,9 +202,7 @@ describe("a run is made of", () => {
         s.step("crunch", crunch, []);
       },
     });
-    const { steps } = graph(made, { executor: parallel({ maxWorkers: 1 }) }) as {
-      readonly steps: readonly TaskStep[];
-    };
+    const steps = graph(made, { executor: parallel({ maxWorkers: 1 }) }).steps as readonly TaskStep[];
     expect(steps.map(({ gate }) => gate)).toEqual(["pods", "in-process"]);
     expect(steps[0]?.pod).toEqual({
       image: "i",

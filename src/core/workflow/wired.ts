@@ -6,7 +6,7 @@ import { SluiceError } from "../error.ts";
 import { isHandle } from "./handle.ts";
 import type { ItemScope, Referred, StandsFor } from "./reference.ts";
 import { referredBy, saySource } from "./reference.ts";
-import type { Template } from "./template.ts";
+import type { Source, Template } from "./template.ts";
 import { literal, looksTaken, NOTHING, reference } from "./template.ts";
 
 type Primitive = null | undefined | boolean | number | string | bigint | symbol;
@@ -47,9 +47,22 @@ export type AsJson<T> = 0 extends 1 & T
           ? { [Part in keyof T]: AsJson<T[Part]> }
           : T;
 
+/** A workflow or a group under construction. */
+export interface Builder {
+  /**
+   * The source of a value as the steps of this builder see it. A value from outside of a group becomes a part of the
+   * group's input. Undefined for a value of another workflow.
+   */
+  take(referred: Pick<Referred, "build" | "source">): Source | undefined;
+  /** Whether it is this builder, or one that this builder is inside of. */
+  knows(build: object): boolean;
+  /** The name of the group below this builder to which another builder belongs. Undefined if there is none. */
+  groupWith(build: object): string | undefined;
+}
+
 /** The place of a value: its build, its name, and the objects that contain it. */
 interface Place {
-  readonly build: object;
+  readonly build: Builder;
   readonly name: string;
   readonly within?: readonly object[];
   /** The step over a list whose item may be used here. */
@@ -64,7 +77,7 @@ interface Place {
  */
 export function wire(value: unknown, place: Place): Template {
   const referred = referredBy(value);
-  if (referred) return reference(own(referred, place).source);
+  if (referred) return reference(own(referred, place));
   if (value === undefined) return NOTHING;
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
@@ -92,24 +105,41 @@ function fields(value: object, parts: Place): Record<string, Template> {
   );
 }
 
-function own(referred: Referred, place: Place): Referred {
+function own(referred: Referred, place: Place): Source {
   if (place.literal)
     throw refused(place, "is a reference next to a field called $from or $literal", "Rename it");
-  const source = saySource(referred.source);
-  if (referred.build !== place.build)
+  if (!referred.item) return referred.build === place.build ? referred.source : outer(referred, place);
+  if (!place.build.knows(referred.build)) throw elsewhere(saySource(referred.source), place);
+  if (referred.item !== place.item)
     throw refused(
       place,
-      `refers to ${source} of another workflow`,
-      "Use only what this workflow's own steps and input give",
-    );
-  if (referred.item && referred.item !== place.item)
-    throw refused(
-      place,
-      `refers to ${source} of step "${referred.item.step}", which exists only for that step's own items`,
+      `refers to ${saySource(referred.source)} of step "${referred.item.step}", which exists only for that step's own items`,
       "Use it in what its input function returns, and nowhere else",
     );
-  return referred;
+  return referred.source;
 }
+
+/** A value of another builder: what a group takes from outside, or a mistake. */
+function outer(referred: Referred, place: Place): Source {
+  const said = saySource(referred.source);
+  const group = place.build.groupWith(referred.build);
+  if (group !== undefined)
+    throw refused(
+      place,
+      `refers to ${said}, which is inside group "${group}"`,
+      `Return it from the group, and refer to the group's output`,
+    );
+  const taken = place.build.take(referred);
+  if (!taken) throw elsewhere(said, place);
+  return taken;
+}
+
+const elsewhere = (said: string, place: Place): SluiceError =>
+  refused(
+    place,
+    `refers to ${said} of another workflow`,
+    "Use only what this workflow's own steps and input give",
+  );
 
 /**
  * True for an object made by `{}`, in any realm: nothing is above its prototype. Symbols would be lost in

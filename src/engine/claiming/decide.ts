@@ -7,7 +7,7 @@ import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import type { Ask } from "../../core/gate/gate.ts";
 import type { LaneRow, Moves, Scope, View } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
+import { isRunQueue } from "../../store/store.ts";
 import type { Choice } from "./choice.ts";
 import { choose } from "./choice.ts";
 import type { Report, Seat } from "./claims.ts";
@@ -75,7 +75,7 @@ function unitMoves(picture: Picture, { now, start, ahead }: Choice, seat: Seat):
     start,
     expire,
     news: [
-      ...now.flatMap(({ id, queue }) => (queue === RUNS ? [{ run: id, failed: null }] : [])),
+      ...now.flatMap(({ id, queue }) => (isRunQueue(queue) ? [{ run: id, failed: null }] : [])),
       ...newsOf(view, recover),
     ],
     recover,

@@ -4,7 +4,7 @@
  */
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Store } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
+import { isRunQueue } from "../../store/store.ts";
 import type { Decision } from "./decide.ts";
 
 export class Offers {
@@ -33,7 +33,7 @@ export class Offers {
     for (const id of fresh) this.#offered.add(id);
     if (fresh.size > 0 || arrived.length > 0) this.#store.hint("work");
     // A coordinator does not listen for "work".
-    const runs = plan.left.some(({ id, queue }) => queue === RUNS && fresh.has(id));
-    if (runs || arrived.some(({ queue }) => queue === RUNS)) this.#store.hint("runs");
+    const runs = plan.left.some(({ id, queue }) => isRunQueue(queue) && fresh.has(id));
+    if (runs || arrived.some(({ queue }) => isRunQueue(queue))) this.#store.hint("runs");
   }
 }

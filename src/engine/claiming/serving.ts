@@ -1,6 +1,6 @@
 /** Finds the sessions that serve a lane. Each session names the queues and the tasks that it runs. */
 import type { SessionRow } from "../../store/store.ts";
-import { NOTHING_SERVED, RUNS } from "../../store/store.ts";
+import { isRunQueue, NOTHING_SERVED, RUNS } from "../../store/store.ts";
 
 /** The most lanes of other workers in sight, so that they never crowd out our own. */
 export const MOST_FOREIGN = 16;
@@ -65,7 +65,7 @@ export function attending(
   sessions: readonly SessionRow[],
   lane: { readonly queue: string; readonly task: string },
 ): number[] {
-  return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);
+  return isRunQueue(lane.queue) && !isAttended(sessions) ? [] : serving(sessions, lane);
 }
 
 /** True if a live worker admits and advances runs. A worker that is stopping does not. */

@@ -11,7 +11,7 @@
 import type { Hint } from "../../core/hint.ts";
 import type { Env } from "../../env/env.ts";
 import type { Store } from "../../store/store.ts";
-import { RUNS } from "../../store/store.ts";
+import { RUN_QUEUES, RUNS } from "../../store/store.ts";
 import { asideNotice } from "../claiming/set-aside.ts";
 import { StoreClaims } from "../claiming/store-claims.ts";
 import type { Polling } from "../loop.ts";
@@ -51,7 +51,7 @@ export class Coordinator implements Service {
     this.#env = env;
     this.#options = options;
     const seat = { slots: SLOTS, prefetch: 0, claimLeaseMs: options.startTimeoutMs };
-    this.#claims = new StoreClaims(store, { ...seat, name: RUNS, queues: [RUNS], tasks: ["*"] }, env);
+    this.#claims = new StoreClaims(store, { ...seat, name: RUNS, queues: RUN_QUEUES, tasks: ["*"] }, env);
     this.#claims.speakFor(RUNS);
     this.#letIn = new Loop(env, options, () => this.#admit());
     this.#moveOn = new Loop(env, options, () => this.#advance());
@@ -125,21 +125,23 @@ export class Coordinator implements Service {
     let timed = false;
     let aborted = false;
     let handled = false;
-    const { news, enqueued, freed } = await this.#store.advance((runs, results) => {
+    let nested = false;
+    const { news, enqueued, freed, cut } = await this.#store.advance((runs, results) => {
       const answer = advanceRuns(runs, results, settings);
       const moves = "moves" in answer ? answer.moves : [];
       timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
       timed ||= moves.some(({ steps }) => steps.some(({ wait }) => Boolean(wait?.until)));
       handled ||= moves.some(({ finish }) => finish?.handler !== undefined);
+      nested ||= moves.some(({ enqueue }) => enqueue.some(({ child }) => child !== undefined));
       aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
       return answer;
     }, most);
     // A run's timeout, or the time of a step that waits, may end before the next poll.
     if (timed) this.#timers.wake();
-    if (aborted) this.#store.hint("cancel");
+    if (aborted || cut) this.#store.hint("cancel");
     if (enqueued > 0 || aborted || handled) this.#store.hint("work");
-    if (freed.length > 0) {
-      this.#claims.notice(freed);
+    if (freed.length > 0) this.#claims.notice(freed);
+    if (freed.length > 0 || nested) {
       this.#letIn.wake();
       this.#store.hint("runs");
     }

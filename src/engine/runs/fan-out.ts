@@ -11,13 +11,15 @@ import { windowKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
 import { endError } from "../../core/task/end-error.ts";
-import type { TaskStep } from "../../core/workflow/graph.ts";
+import type { UnitStep } from "../../core/workflow/graph.ts";
 import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
+import { refuseTooDeep } from "./child.ts";
+import type { Home } from "./home.ts";
 import { boundedText } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
-import { alike, laneOfStep, unitOf } from "./unit.ts";
+import { alike, laneOfStep, unitOf, waitsForOthers } from "./unit.ts";
 
 /** The most items of one step that are put in line in one transaction. */
 export const A_BATCH = 2_000;
@@ -38,20 +40,21 @@ interface Room {
 
 /** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
-  run: RunSeen,
-  step: TaskStep,
+  home: Home,
+  step: UnitStep,
   values: Values,
   kept: Kept,
   settings: UnitSettings,
   room: Room,
 ): FanMove {
   try {
-    const gates = [{ key: windowKey(run.id, step.name), limit: windowOf(step, values) }];
-    const fan = { lane: laneOfItems(run, step).id, total: itemsOf(step, values).length, created: 0 };
+    if (step.kind === "run") refuseTooDeep(home, step);
+    const gates = [{ key: windowKey(home.run.id, step.name), limit: windowOf(step, values) }];
+    const fan = { lane: laneOfItems(home, step).id, total: itemsOf(step, values).length, created: 0 };
     // One timer for the whole list: an item mostly waits for the items before it, which must not count as
     // waiting too long.
-    const timers = step.asks.length > 0 ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
-    return { ...create(run, step, fan, values, kept, settings, room), gates, timers };
+    const timers = waitsForOthers(step) ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
+    return { ...create(home, step, fan, values, kept, settings, room), gates, timers };
   } catch (error) {
     if (error instanceof SluiceError && error.code === "DATA_TOO_LARGE") throw error;
     const { name, code, message } = error as { name: string; code?: string; message: string };
@@ -61,8 +64,8 @@ export function begin(
 
 /** Creates the next items of a step, from where its row says. */
 export function create(
-  run: RunSeen,
-  step: TaskStep,
+  home: Home,
+  step: UnitStep,
   fan: Fan,
   values: Values,
   kept: Kept,
@@ -70,7 +73,7 @@ export function create(
   room: Room,
 ): FanMove {
   const items = itemsOf(step, values);
-  const shared = alike(run, step, laneOfItems(run, step));
+  const shared = alike(home, step, laneOfItems(home, step));
   const most = Math.min(items.length, fan.created + A_BATCH);
   const enqueue: NewUnit[] = [];
   let end = fan.created;
@@ -80,7 +83,7 @@ export function create(
     const what = `The input of item ${end} of step "${step.name}"`;
     const input = value === undefined ? "" : boundedText(what, value, room.most);
     room.built(input.length);
-    enqueue.push({ ...unitOf(run, step, input, settings, shared), item: end, claimTimeoutMs: null });
+    enqueue.push(unitOf(home, step, input, settings, shared, end));
   }
   const created = { ...fan, created: end };
   // If nothing is left to run, no news will come, so the run is looked at again.
@@ -112,7 +115,7 @@ export const keptItems = (items: readonly ItemSeen[]): Kept =>
 
 /** All items have ended: the step ends with their outcomes. */
 export function conclude(
-  step: TaskStep,
+  step: UnitStep,
   fan: Fan,
   items: readonly ItemSeen[],
   kept: Kept,
@@ -147,16 +150,16 @@ const UNSTARTED = JSON.stringify({
 });
 
 /** The items to end after one has failed, as the step's policy says. */
-export function afterFailure(step: TaskStep, run: RunSeen): FanMove["endItems"] {
+export function afterFailure(step: UnitStep, run: RunSeen): FanMove["endItems"] {
   const policy = step.each?.onFailure ?? "run-all";
   if (policy === "run-all" || !run.failed.includes(step.name)) return [];
   return [{ step: step.name, inFlight: policy === "cancel" }];
 }
 
-function moved(step: TaskStep, state: StepMove["state"], fan: Fan | null, body: string | null): StepMove {
+function moved(step: UnitStep, state: StepMove["state"], fan: Fan | null, body: string | null): StepMove {
   return { name: step.name, state, unit: null, body, fan };
 }
 
 /** One lane for all items: they wait for the same gates and start in the order of their ids. */
-const laneOfItems = (run: RunSeen, step: TaskStep): LaneSpec =>
-  laneOfStep(run, step, windowKey(run.id, step.name));
+const laneOfItems = (home: Home, step: UnitStep): LaneSpec =>
+  laneOfStep(home, step, windowKey(home.run.id, step.name));

@@ -1,17 +1,22 @@
 /** The decision of one look at one run: turns the answer of `progress` into rows to write. */
+import type { SluiceError } from "../../core/error.ts";
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
 import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
+import { keptSteps } from "../../core/run/take-over.ts";
 import { storedOptions } from "../../core/unit-options.ts";
-import type { Graph, GraphStep, TaskStep } from "../../core/workflow/graph.ts";
+import type { Graph, GraphStep, RunStep, UnitStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
-import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
+import type { NewUnit, RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
 import { handlerOf } from "../claiming/handler.ts";
+import { refuseTooDeep } from "./child.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
+import type { Home } from "./home.ts";
+import { homeOf } from "./home.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
@@ -22,6 +27,7 @@ import type { DataSource, Wanted } from "./wanted.ts";
 export class RunLook {
   readonly #run: RunSeen;
   readonly #graph: Graph;
+  readonly #home: Home;
   readonly #wanted: Wanted;
   readonly #settings: UnitSettings;
   readonly #states: Map<string, ProgressState>;
@@ -38,6 +44,7 @@ export class RunLook {
   constructor(run: RunSeen, wanted: Wanted, settings: UnitSettings) {
     this.#run = run;
     this.#graph = graphFrom(run.graph);
+    this.#home = homeOf(run, this.#graph);
     this.#wanted = wanted;
     this.#settings = settings;
     this.#states = new Map(run.steps.map((step) => [step.name, stateOf(step)]));
@@ -46,6 +53,8 @@ export class RunLook {
   move(): RunMove {
     // It has to be admitted again first.
     if (!this.#run.holds && this.#wantsSlots()) return { ...nothing(this.#run), claim: "line" };
+    const taken = this.#takeOver();
+    if (taken) return taken;
     for (const step of this.#run.steps) this.#absorb(step);
     const answer = this.#progress();
     for (const step of answer.expand) this.#expand(step);
@@ -53,14 +62,12 @@ export class RunLook {
     for (const waiting of answer.wait) this.#wait(waiting);
     const moved: RunMove = {
       ...nothing(this.#run),
-      start: this.#start(),
+      start: this.#startNow(),
       gates: this.#gates,
       steps: [
         ...this.#steps,
         ...answer.skip.map(({ step, because }) => skipped(step, because)),
-        ...opened.map(
-          ({ step, unit }): StepMove => ({ name: step.name, state: "open", unit: unit.id, body: null }),
-        ),
+        ...opened.map(({ step, unit }) => openedStep(step, unit)),
       ],
       enqueue: [...this.#enqueue, ...opened.map(({ unit }) => unit)],
       timers: this.#timers,
@@ -71,11 +78,10 @@ export class RunLook {
     return this.#rests(moved) ? { ...moved, claim: "rest" } : moved;
   }
 
-  #start(): RunMove["start"] {
-    const { id, started, resumes } = this.#run;
+  #startNow(): RunMove["start"] {
+    const { started, resumes } = this.#run;
     if (started) return null;
-    if (resumes) return { gates: [], timeoutMs: null, again: true };
-    return { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs };
+    return resumes ? { gates: [], timeoutMs: null, again: true } : this.#start();
   }
 
   /** A run that rests goes on with the answer of a step, or with steps that a pause has held back. */
@@ -97,19 +103,51 @@ export class RunLook {
     return open.length > 0 && open.every(Boolean);
   }
 
+  #start(): NonNullable<RunMove["start"]> {
+    const { timeoutMs = null } = isStarted(this.#run) ? storedOptions(this.#run.options) : this.#graph;
+    return { gates: gatesOf(this.#run.id, this.#graph), timeoutMs };
+  }
+
+  /** A child that repeats an earlier one starts with the finished steps of that one. The next look sees them. */
+  #takeOver(): RunMove | undefined {
+    const { earlier = [], rerunOf, started } = this.#run;
+    if (started || rerunOf === null || earlier.length === 0) return undefined;
+    const steps = keptSteps(this.#graph.steps, new Map(earlier.map(({ name, state }) => [name, state])));
+    if (steps.length === 0) return undefined;
+    const start = { ...this.#start(), takeOver: { run: rerunOf, steps } };
+    return { ...nothing(this.#run), start, again: true };
+  }
+
   #finish(finish: Finish): RunMove["finish"] {
     if (finish.state === "failed") return failed(this.#run, failure(finish.steps), this.#settings);
     return { state: "succeeded", body: this.#text("The result of the run", finish.result) };
   }
 
   /** Puts a step in line, or leaves it to the next look if this one has built enough. */
-  #open(step: TaskStep, input: Json | undefined) {
+  #open(step: UnitStep, input: Json | undefined) {
     if (this.#wanted.isFull) {
       this.#again = true;
       return [];
     }
+    if (step.kind === "run" && this.#isTooDeep(step)) return [];
     const text = input === undefined ? "" : this.#text(`The input of step "${step.name}"`, input);
-    return [{ step, unit: unitOf(this.#run, step, text, this.#settings) }];
+    // A step that ends at once affects other steps.
+    if (step.kind === "run" && step.detached?.wait === false) this.#again = true;
+    return [{ step, unit: unitOf(this.#home, step, text, this.#settings) }];
+  }
+
+  /** The step fails and says why. */
+  #isTooDeep(step: RunStep): boolean {
+    try {
+      refuseTooDeep(this.#home, step);
+      return false;
+    } catch (error) {
+      const { name, code, message } = error as SluiceError;
+      const body = JSON.stringify({ name, code, message });
+      this.#steps.push({ name: step.name, state: "failed", unit: null, body });
+      this.#again = true;
+      return true;
+    }
   }
 
   /** Lets a step begin to wait, or leaves it to the next look if this one has built enough. */
@@ -163,17 +201,17 @@ export class RunLook {
     this.#again = true;
   }
 
-  #create(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #create(step: UnitStep, fan: NonNullable<StepSeen["fan"]>): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
     }
     for (const name of this.#namedIn(step)) this.#read(name);
     const values = valuesOf(this.#graph, this.#now());
-    this.#take(create(this.#run, step, fan, values, this.#kept(step), this.#settings, this.#wanted));
+    this.#take(create(this.#home, step, fan, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
-  #conclude(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #conclude(step: UnitStep, fan: NonNullable<StepSeen["fan"]>): void {
     const key = { run: this.#run.id, step: step.name };
     const sources = this.#withKept(step, [{ items: key }]);
     if (this.#wanted.isFull || !sources || !this.#wanted.has(`Step "${step.name}"`, sources)) {
@@ -187,13 +225,13 @@ export class RunLook {
     this.#concluded.set(step.name, body);
   }
 
-  #expand(step: TaskStep): void {
+  #expand(step: UnitStep): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
     }
     const values = valuesOf(this.#graph, this.#now());
-    this.#take(begin(this.#run, step, values, this.#kept(step), this.#settings, this.#wanted));
+    this.#take(begin(this.#home, step, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
   #take(move: ReturnType<typeof begin>): void {
@@ -299,6 +337,19 @@ export class RunLook {
 export function failed(run: RunSeen, error: Json, { newId }: Pick<UnitSettings, "newId">): RunMove["finish"] {
   const body = JSON.stringify(error);
   return { state: "failed", body, handler: handlerOf({ ...run, attempt: 1 }, { to: "failed", body }, newId) };
+}
+
+/** A step that does not wait for its run has ended as soon as that run is in line. */
+function openedStep(step: UnitStep, { id }: NewUnit): StepMove {
+  if (step.kind !== "run" || step.detached?.wait !== false)
+    return { name: step.name, state: "open", unit: id, body: null };
+  return { name: step.name, state: "succeeded", unit: null, body: JSON.stringify({ id }) };
+}
+
+/** True for a run that a step has started. Its step says how long it may take. */
+function isStarted({ options }: RunSeen): boolean {
+  const { scope, step } = storedOptions(options);
+  return scope !== undefined || step !== undefined;
 }
 
 /** A move that changes nothing. */

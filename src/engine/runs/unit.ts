@@ -1,11 +1,13 @@
 /** A step as a unit: its asks, its input, and what its worker and its recovery need to know. */
 import { asksOfEveryTask } from "../../core/gate/asks.ts";
-import { runGateKey } from "../../core/gate/key.ts";
 import { optionsOfTask } from "../../core/unit-options.ts";
-import type { TaskStep } from "../../core/workflow/graph.ts";
+import type { TaskStep, UnitStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
-import type { NewUnit, RunSeen } from "../../store/runs.ts";
+import type { NewUnit } from "../../store/runs.ts";
+import { childOf, laneOfChild, optionsOfChild } from "./child.ts";
+import type { Home } from "./home.ts";
+import { executorGate } from "./home.ts";
 
 export interface UnitSettings {
   newId(): string;
@@ -14,44 +16,54 @@ export interface UnitSettings {
 }
 
 export function unitOf(
-  run: RunSeen,
-  step: TaskStep,
+  home: Home,
+  step: UnitStep,
   /** Empty for a task that takes none, as `enqueue` stores it. */
   input: string,
   { newId, claimTimeoutMs }: UnitSettings,
-  { lane, options }: Alike = alike(run, step),
+  { lane, options }: Alike = alike(home, step),
+  item?: number,
 ): NewUnit {
+  const isRun = step.kind === "run";
   return {
     id: newId(),
-    name: step.task,
-    priority: step.priority ?? run.priority,
+    name: isRun ? step.workflow : step.task,
+    priority: step.priority ?? home.run.priority,
     lane,
     input,
-    options,
+    options: isRun ? optionsOfChild(home, step, item) : options,
     key: null,
     runAt: null,
     delayMs: null,
     goodUntil: null,
     goodForMs: null,
     step: step.name,
-    claimTimeoutMs: step.asks.length > 0 ? claimTimeoutMs : null,
+    ...(item === undefined ? {} : { item }),
+    claimTimeoutMs: item === undefined && waitsForOthers(step) ? claimTimeoutMs : null,
+    ...(isRun ? { child: childOf(home, step) } : {}),
   };
 }
+
+/** It asks for gates that other runs ask for, too. A run of its own may wait in the line of runs for any time. */
+export const waitsForOthers = (step: UnitStep): boolean =>
+  step.asks.length > 0 && !(step.kind === "run" && step.detached);
 
 /** The fields that all units of a step share. */
 interface Alike {
   readonly lane: LaneSpec;
+  /** Those of child runs differ, because each has its own path. */
   readonly options: string;
 }
 
-export const alike = (run: RunSeen, step: TaskStep, lane = laneOfStep(run, step)): Alike => ({
+export const alike = (home: Home, step: UnitStep, lane = laneOfStep(home, step)): Alike => ({
   lane,
-  options: optionsOf(run, step),
+  options: step.kind === "run" ? "" : optionsOf(home, step),
 });
 
 /** `window` is the gate of the step's items, in addition to what every unit of this step asks. */
-export function laneOfStep(run: RunSeen, step: TaskStep, window?: string): LaneSpec {
-  const own = [runGateKey(run.id, step.gate), ...(window ? [window] : [])];
+export function laneOfStep(home: Home, step: UnitStep, window?: string): LaneSpec {
+  if (step.kind === "run") return laneOfChild(home, step, window);
+  const own = [executorGate(home, step), ...home.ofLeaves, ...(window ? [window] : [])];
   const asks = [
     ...asksOfEveryTask(step.queue),
     ...own.map((gate) => ({ gate, slots: 1 })),
@@ -61,9 +73,9 @@ export function laneOfStep(run: RunSeen, step: TaskStep, window?: string): LaneS
 }
 
 /** True if one failed item keeps the others from starting. */
-const isStopped = ({ each }: TaskStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
+const isStopped = ({ each }: UnitStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
 
-const optionsOf = (run: RunSeen, step: TaskStep): string =>
+const optionsOf = ({ run }: Home, step: TaskStep): string =>
   optionsOfTask({
     retry: step.retry,
     timeoutMs: step.timeoutMs,

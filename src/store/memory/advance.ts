@@ -2,12 +2,14 @@
 
 import { MOST_LOADED, portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
+import { stillCounting } from "../cut-off.ts";
 import { changesOfRun } from "../feed.ts";
 import type { LaneSpec } from "../lane.ts";
-import type { Advanced, DecideRuns, RunMove } from "../runs.ts";
+import type { Advanced, DecideRuns, NewUnit, RunMove } from "../runs.ts";
 import type { News, RunSeen } from "../store.ts";
+import { insertChild, isCutOff, takeOver, tellParent } from "./child.ts";
 import { current } from "./claim.ts";
-import { claimOfRun, clearAway, endRun } from "./end-run.ts";
+import { claimOfRun, clearAway, endBelow, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import { endItems } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
@@ -15,7 +17,7 @@ import { bytes, gather, gathered } from "./results.ts";
 import { exitOfLost, settle } from "./settle.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
-import type { RunningRecord, Tables } from "./tables.ts";
+import type { RunningRecord, RunRecord, Tables } from "./tables.ts";
 import { beginWaits, takeAnswers } from "./waiting.ts";
 
 export function advance(tables: Tables, now: number, decide: DecideRuns, most = MOST_LOADED): Advanced {
@@ -32,11 +34,18 @@ export function advance(tables: Tables, now: number, decide: DecideRuns, most = 
   });
   const { moves, later = [] } = seen.length > 0 ? decided(tables, seen, decide) : { moves: [] };
   const waiting = new Set([...unseen, ...later]);
-  const over = runs.filter((run) => tables.outcome.has(run) && !isStillStopping(tables, run));
+  const cut = runs.filter((run) => isCutOff(tables, run));
+  const isOver = (run: string): boolean => tables.outcome.has(run) && !isStillStopping(tables, run);
+  const over = runs.filter((run) => isOver(run) && !cut.includes(run));
   const stopped = over.filter((run) => releaseRun(tables, run));
   for (const run of over) clearAway(tables, run);
-  const valid = moves.filter(({ run, epoch }) => current(tables, { id: run, epoch }));
+  for (const run of stopped) tellParent(tables, run);
+  for (const run of cut) endBelow(tables, now, run);
   const byRun = new Map(seen.map((run) => [run.id, run]));
+  const valid = stillCounting(
+    moves.filter(({ run, epoch }) => current(tables, { id: run, epoch })),
+    byRun,
+  );
   const enqueued = valid
     .map((move) => apply(tables, now, move, byRun.get(move.run)))
     .reduce((sum, count) => sum + count, 0);
@@ -44,7 +53,7 @@ export function advance(tables: Tables, now: number, decide: DecideRuns, most = 
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
   const resting = valid.flatMap(({ run, claim }) => (claim === null ? [] : [run]));
   const freed = [...ended, ...resting, ...stopped].map((run) => laneOfRun(tables, run));
-  return { news: news.length, enqueued, freed };
+  return { news: news.length, enqueued, freed, ...(cut.length > 0 ? { cut: true as const } : {}) };
 }
 
 /** Calls `decide` again after each read it asks for. */
@@ -80,7 +89,7 @@ function runSeen(
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is not a run`);
-  const { paused } = run;
+  const { paused, graph: graphId } = run;
   const { priority, input, options } = task;
   const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
   return {
@@ -93,11 +102,19 @@ function runSeen(
     priority,
     input,
     options,
-    graph: tables.graph.get(run.graph)?.body ?? "",
+    graph: tables.graph.get(graphId)?.body ?? "",
+    graphId,
     steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
     failed: [...new Set(failed)].sort(),
     rerunOf: storedOptions(options).fromNothing ? null : run.rerunOf,
+    ...earlierOf(tables, run, startedAt !== null),
   };
+}
+
+/** The steps of the child that this one repeats. */
+function earlierOf(tables: Tables, { root, rerunOf }: RunRecord, started: boolean): Pick<RunSeen, "earlier"> {
+  if (started || root === null || rerunOf === null) return {};
+  return { earlier: stepsOf(tables, rerunOf).map(({ name, state }) => ({ name, state })) };
 }
 
 /** Returns how many units were put in line. */
@@ -125,12 +142,18 @@ function putUnits(tables: Tables, now: number, { run, enqueue: units }: RunMove)
   const answers = enqueue(
     tables,
     now,
-    units.map((unit) => ({ ...unit, run })),
+    units.map((unit) => bodyOf(run, unit)),
   );
+  for (const unit of units) insertChild(tables, run, unit);
   const created = units.filter((_, index) => answers[index]?.created);
   for (const { id, claimTimeoutMs } of created)
     if (claimTimeoutMs !== null) tables.timer.put({ id, kind: "claim", at: now + claimTimeoutMs });
   return created.length;
+}
+
+/** A run of its own is no unit of the run that starts it. */
+function bodyOf(run: string, { step, item, ...unit }: NewUnit) {
+  return unit.child?.root === null ? unit : { ...unit, run, step, item };
 }
 
 function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<RunMove["start"]>): void {
@@ -138,6 +161,7 @@ function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<Ru
   const claim = current(tables, { id: run, epoch });
   if (claim) tables.running.put({ ...claim, startedAt: tables.run.get(run)?.beganAt ?? now, untilAt: null });
   bringForth(tables, run, start.gates);
+  if (start.takeOver) takeOver(tables, run, start.takeOver);
   if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });
 }
 

@@ -3,6 +3,7 @@ import { asksOf } from "../lane.ts";
 import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { NewTask } from "../store.ts";
+import { cutOff, cutThrough, tellParent } from "./child.ts";
 import { enqueue } from "./enqueue.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
@@ -36,18 +37,33 @@ export function endRun(
   run: string,
   { handler, ...verdict }: WithdrawVerdict & { readonly handler?: NewTask | undefined },
 ): void {
+  endUnits(tables, now, run);
+  withdraw(tables, now, run, verdict, isStillStopping(tables, run));
+  const workflow = tables.run.get(run)?.workflow;
+  const isChild = (tables.run.get(run)?.root ?? null) !== null;
+  if (verdict.state === "succeeded" && workflow !== undefined && !isChild)
+    tables.success.put({ workflow, run, at: now });
+  leaveNews(tables, [ofRun(run)]);
+  tellParent(tables, run);
+  if (handler) enqueue(tables, now, [handler]);
+}
+
+function endUnits(tables: Tables, now: number, run: string): void {
   for (const { id } of unitsOf(tables, run)) {
-    withdraw(tables, now, id, cancelledBy("run"));
+    const place = withdraw(tables, now, id, cancelledBy("run"));
+    if (place !== undefined) cutOff(tables, id);
     forgetTimers(tables, id);
   }
   for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
   deleteWaits(tables, run);
-  withdraw(tables, now, run, verdict, isStillStopping(tables, run));
-  const workflow = tables.run.get(run)?.workflow;
-  if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
+}
+
+/** Ends what is left of a run that has ended as a unit of its parent. It looks again, to clear its rows away. */
+export function endBelow(tables: Tables, now: number, run: string): void {
+  endUnits(tables, now, run);
+  cutThrough(tables, run);
   leaveNews(tables, [ofRun(run)]);
-  if (handler) enqueue(tables, now, [handler]);
 }
 
 /** It is in progress, or was before it gave its slots back and went back in line. */
@@ -66,7 +82,10 @@ export function cancelRun(
   const was = runState(tables, id);
   if (only === "queued" && was !== "queued") return { was };
   if (hasBegun(tables, id)) endRun(tables, now, id, cancelledBy(by));
-  else withdraw(tables, now, id, cancelledBy(by));
+  else {
+    const place = withdraw(tables, now, id, cancelledBy(by));
+    if (place !== undefined) tellParent(tables, id);
+  }
   return { was };
 }
 
@@ -77,13 +96,15 @@ export function failRun(tables: Tables, now: number, id: string, error: string, 
 }
 
 /**
- * Deletes the gates and lanes that only this run used; a lane that asks none of its gates is shared with
- * others. Arrivals are deleted too, or the next pass would recreate gates and lanes for units that are gone.
+ * Deletes the gates and lanes that only this run and the runs below it used; a lane that asks none of its gates is
+ * shared with others. Arrivals are deleted too, or the next pass would recreate gates and lanes for units that are gone.
  */
 export function clearAway(tables: Tables, run: string): void {
   // A run that was given up in line, after it had rested, may have left some.
   deleteWaits(tables, run);
-  const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
+  const below = tables.run.all().filter(({ root }) => root === run);
+  const units = [run, ...below.map(({ id }) => id)].flatMap((id) => unitsOf(tables, id));
+  const own = units.filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
   const lanes = new Set(own.map(({ lane }) => lane));
   for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);
   for (const { name } of gatesOfRun(tables, run)) tables.gate.delete(name);

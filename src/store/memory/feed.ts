@@ -3,7 +3,7 @@ import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
 import { covers, keepBehind, keepFor, placeOfGate, wants } from "../feed.ts";
 import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page, Renewal } from "../store.ts";
-import { LEAST_KEEP_MS, MARGIN_MS, RUNS, waitOfSubject } from "../store.ts";
+import { isRunQueue, LEAST_KEEP_MS, MARGIN_MS, waitOfSubject } from "../store.ts";
 
 interface Open extends Listener {
   keepMs: number;
@@ -23,7 +23,7 @@ interface Known {
 
 /** The admission of a run has the data of its own kind. A step tells which slots it took, once it took them. */
 function dataOf(unit: Unit, kind: EventRow["kind"], data: string | null, holds: boolean): string | null {
-  if (kind === "TaskClaimed" && unit.queue === RUNS) return JSON.stringify({ priority: unit.priority });
+  if (kind === "TaskClaimed" && isRunQueue(unit.queue)) return JSON.stringify({ priority: unit.priority });
   if (kind === "TaskClaimed" && unit.run !== null && holds)
     return `${data?.slice(0, -1)},"asks":${unit.asks}}`;
   return kind === "TaskStarted" && unit.run !== null ? `{"asks":${unit.asks}}` : data;

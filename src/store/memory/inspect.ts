@@ -8,7 +8,7 @@ import { asides } from "./aside.ts";
 import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
 import { isStillStopping, stopping } from "./stopping.ts";
-import type { LaneRecord, RunningRecord, StoppingRecord, Tables } from "./tables.ts";
+import type { LaneRecord, RunningRecord, StepRecord, StoppingRecord, Tables } from "./tables.ts";
 import { headOf, inLine, pairKey } from "./tables.ts";
 
 export function inspect(tables: Tables, now: number): Inspection {
@@ -113,6 +113,15 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     uncounted: sample([...claims, ...tables.stopping.all()].filter(({ lane }) => !tables.lane.has(lane))),
     unreleased: sample(tables.stopping.all().filter((row) => isUnreleased(tables, row))),
     ...brokenWaits(tables),
+    orphaned: sample(
+      tasks.filter(({ id, run }) => run !== null && isOrphaned(tables, id, run) && !isInTheNews(tables, run)),
+    ),
+    untold: sample(
+      tables.step
+        .all()
+        .filter((step) => isUntold(tables, step))
+        .flatMap(({ unit }) => (unit === null ? [] : [{ id: unit }])),
+    ),
     unborn: sample(
       [...claims, ...tables.stopping.all(), ...tables.outcome.all()].filter(
         ({ epoch }) => (epoch ?? 0) > tables.lastEpoch,
@@ -181,7 +190,18 @@ function brokenWaits(tables: Tables): Record<"leftWaits" | "endlessWaits" | "unh
 }
 
 const isUnreleased = (tables: Tables, { id, session }: StoppingRecord): boolean =>
-  session === RUNS && !isStillStopping(tables, id) && !tables.news.all().some(({ run }) => run === id);
+  session === RUNS && !isStillStopping(tables, id) && !isInTheNews(tables, id);
+
+const isInTheNews = (tables: Tables, id: string): boolean => tables.news.all().some(({ run }) => run === id);
+
+const isOrphaned = (tables: Tables, id: string, run: string): boolean =>
+  tables.outcome.has(run) && !tables.outcome.has(id);
+
+const isUntold = (tables: Tables, { state, unit, run }: StepRecord): boolean =>
+  state === "open" &&
+  tables.outcome.has(unit ?? "") &&
+  tables.running.of(run).length > 0 &&
+  !isInTheNews(tables, run);
 
 function hasLateHead(tables: Tables, lane: LaneRecord): boolean {
   const [first] = tables.waiting.of(lane.id).sort(inLine);

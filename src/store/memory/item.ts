@@ -1,6 +1,7 @@
 /** The items of a step over a list: units that know their run, their step and their place in the list. */
 import { inLineSince } from "../in-line.ts";
 import type { ItemCounts, ItemRow, ItemSeen, RunMove, Standstill } from "../runs.ts";
+import { cutOff } from "./child.ts";
 import { stays } from "./in-line.ts";
 import { events, stateOf } from "./read.ts";
 import type { StepRecord, Tables, TaskRecord } from "./tables.ts";
@@ -41,7 +42,7 @@ export function endItems(
   for (const { id } of unitsOf(tables, run, step)) {
     const place = placeOf(tables, id);
     if (inFlight || place === "waiting" || place === "later")
-      withdraw(tables, now, id, cancelledBy("onFailure"));
+      if (withdraw(tables, now, id, cancelledBy("onFailure")) !== undefined) cutOff(tables, id);
     if (tables.outcome.has(id)) forgetTimers(tables, id);
   }
 }

@@ -4,7 +4,7 @@ import { familyOf } from "../../core/gate/key.ts";
 import type { Inherited, Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
 import { inLineSince } from "../in-line.ts";
-import { RUNS } from "../runs.ts";
+import { isRunQueue, RUN_QUEUES, RUNS } from "../runs.ts";
 import type {
   EventRow,
   GateInfo,
@@ -32,7 +32,7 @@ export function tasks(tables: Tables, { state, queue, name, before, limit }: Tas
     .reverse()
     .filter(
       (row) =>
-        row.queue !== RUNS &&
+        !isRunQueue(row.queue) &&
         (!queue || row.queue === queue) &&
         (!name || row.name === name) &&
         (!before || row.id < before),
@@ -129,7 +129,7 @@ export function queues(tables: Tables): QueueRow[] {
   const later = tally(tables.later.all().map(({ id }) => queueOf(id)));
   const lanes = [...tables.lane.all(), ...tables.arrival.all()].map(({ queue }) => queue);
   const names = new Set([...tables.queue.all().map(({ name }) => name), ...lanes, ...later.keys()]);
-  names.delete(RUNS);
+  for (const queue of RUN_QUEUES) names.delete(queue);
   const found = [...names].map((name) => ({
     name,
     rank: tables.queue.get(name)?.queueRank ?? 100,

@@ -36,10 +36,11 @@ export function run(tables: Tables, id: string): RunDetail | undefined {
   };
 }
 
-export function runs(tables: Tables, { state, workflow, tag, before, ids, limit }: RunFilter): RunRow[] {
-  const found = tables.run
-    .all()
-    .reverse()
+export function runs(tables: Tables, filter: RunFilter): RunRow[] {
+  const { state, workflow, tag, before, ids, root, after, limit } = filter;
+  const all = tables.run.all();
+  const found = (root ? all : all.reverse())
+    .filter((row) => (root ? row.root === root && (!after || row.id > after) : ids || row.root === null))
     .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
     .filter((row) => (!tag || hasTag(row, tag)) && (!ids || ids.includes(row.id)))
     .map((row) => runRow(tables, row))
@@ -64,7 +65,8 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
   return all.has(key) && String(all.get(key)) === tag.slice(equals + 1);
 }
 
-function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf, beganAt }: RunRecord): RunRow {
+function runRow(tables: Tables, record: RunRecord): RunRow {
+  const { id, workflow, paused, tags, source, rerunOf, root, parent, depth, beganAt } = record;
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -81,6 +83,11 @@ function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf, b
     tags,
     source,
     rerunOf,
+    root,
+    parent,
+    depth,
+    step: task.step,
+    item: task.item,
     input,
     key,
     createdAt,

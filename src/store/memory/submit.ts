@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { storedOptions } from "../../core/unit-options.ts";
+import { nestedGraph } from "../graph-id.ts";
 import type { NewRun } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Enqueued } from "../store.ts";
@@ -18,7 +19,7 @@ import { negated } from "./tables.ts";
 
 export function submit(tables: Tables, now: number, runs: readonly NewRun[]): Enqueued[] {
   const created = insertBodies(tables, now, runs);
-  for (const { graph } of runs) tables.graph.put({ hash: hashOf(graph), body: graph });
+  for (const run of runs) putGraphs(tables, run);
   for (const run of created) insertRun(tables, run);
   putInLine(
     tables,
@@ -33,19 +34,32 @@ export function submit(tables: Tables, now: number, runs: readonly NewRun[]): En
   return runs.map((run) => answer(tables, run));
 }
 
-/** A graph is stored once, however many runs use it. */
-const hashOf = (graph: string): string => createHash("sha256").update(graph).digest("base64url").slice(0, 22);
+/** Equal trees of graphs are stored once, however many runs use them. */
+function hashOf({ graph, nested = [] }: NewRun): string {
+  const all = nested.length === 0 ? graph : JSON.stringify([graph, ...nested]);
+  return createHash("sha256").update(all).digest("base64url").slice(0, 22);
+}
 
-function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, steps }: NewRun): void {
+function putGraphs(tables: Tables, run: NewRun): void {
+  const hash = hashOf(run);
+  tables.graph.put({ hash, body: run.graph });
+  for (const [index, body] of (run.nested ?? []).entries())
+    tables.graph.put({ hash: nestedGraph(hash, index + 1), body });
+}
+
+function insertRun(tables: Tables, run: NewRun): void {
+  const { id, name, tags, source, rerunOf, steps } = run;
+  const alone = { root: null, parent: null, depth: 0 };
   tables.run.insert({
     id,
     workflow: name,
-    graph: hashOf(graph),
+    graph: hashOf(run),
     tags,
     source,
     rerunOf,
     paused: false,
     beganAt: null,
+    ...alone,
   });
   for (const step of steps) putStep(tables, id, step);
 }

@@ -3,7 +3,7 @@ import type { EventKind } from "../../core/event.ts";
 import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import type { News, StepState, Timer } from "../runs.ts";
-import { RUNS } from "../runs.ts";
+import { NESTED, RUNS } from "../runs.ts";
 import type { AwaitedEvent, FinalState, LaneState, NewWait, Stopping, WaitAnswer } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { MemoryFeed } from "./feed.ts";
@@ -194,6 +194,10 @@ export interface RunRecord {
   readonly paused: boolean;
   /** When it first started, if it gave its slots back and went back in line. */
   readonly beganAt: number | null;
+  /** The run at the top of its tree, and the run that hears of its end. */
+  readonly root: string | null;
+  readonly parent: string | null;
+  readonly depth: number;
 }
 
 export interface StepRecord {
@@ -249,7 +253,7 @@ const OF_RUNS: SessionRecord = {
   id: RUNS,
   name: RUNS,
   slots: 1_000_000_000,
-  serves: `{"queues":["${RUNS}"],"tasks":["*"]}`,
+  serves: `{"queues":["${RUNS}","${NESTED}"],"tasks":["*"]}`,
   expiresAt: 9_000_000_000_000_000,
   startedAt: 0,
   lost: false,
@@ -343,6 +347,7 @@ export class Tables {
   constructor() {
     this.transact(() => {
       this.session.insert(OF_RUNS);
+      this.queue.insert({ name: NESTED, queueRank: 0 });
       // The row that declarations lock, in stores that have locks.
       this.deploy.insert({ app: "", hash: "", n: 0, at: 0, body: "" });
     });

@@ -95,7 +95,7 @@ function begin(tables: Tables, now: number, { run, step }: StepKey, wait: NewWai
 
 /** The first signal since the run was submitted that is still kept and that no step of the run has taken. */
 function firstSent(tables: Tables, now: number, { run, event }: WaitRecord): SignalRecord | undefined {
-  const since = tables.task.get(run)?.createdAt ?? 0;
+  const since = tables.task.get(tables.run.get(run)?.root ?? run)?.createdAt ?? 0;
   const taken = new Set(tables.wait.of(run).map(({ signalId }) => signalId));
   const [first] = tables.signal
     .all()

@@ -19,6 +19,8 @@ export interface RunSeen {
   readonly input: string;
   readonly options: string;
   readonly graph: string;
+  /** The key under which its graph is stored. */
+  readonly graphId: string;
   readonly steps: readonly StepSeen[];
   /** Steps with items that did not succeed, as far as this news tells. */
   readonly failed: readonly string[];
@@ -26,6 +28,10 @@ export interface RunSeen {
   readonly rerunOf: string | null;
   /** The size of its input and graph if they are too large to be read. Then both are empty here. */
   readonly unread?: number;
+  /**
+   * Only for a child that has not started and repeats an earlier one: the steps of that one, without their results.
+   */
+  readonly earlier?: readonly Pick<StepMove, "name" | "state">[];
 }
 
 /** A step as `advance` sees it. Of its body only the reason of a skip is read, because it may be large. */
@@ -54,6 +60,8 @@ export interface RunMove {
     readonly timeoutMs: number | null;
     /** True if it was in progress before. It keeps the time of its first start. */
     readonly again?: boolean;
+    /** Steps to copy from another run: they need not run again. */
+    readonly takeOver?: { readonly run: string; readonly steps: readonly string[] };
   } | null;
   /** Gates of the run to create now: the windows of steps over a list. */
   readonly gates: readonly { readonly key: string; readonly limit: number }[];
@@ -143,4 +151,6 @@ export interface Advanced {
    * gates may now admit other units.
    */
   readonly freed: readonly LaneSpec[];
+  /** True if units of child runs were ended after their parents: code may have to stop. */
+  readonly cut?: true;
 }

@@ -68,7 +68,8 @@ export interface HolderRow {
 /** Since when code should have ended, and why: the final state of its unit, or its timeout. */
 export interface Stopping {
   readonly since: number;
-  readonly because: "timeout" | FinalState;
+  /** `parent`: a child run that ended with its parent, and whose own units have yet to be ended. */
+  readonly because: "timeout" | "parent" | FinalState;
 }
 
 /**

@@ -37,6 +37,10 @@ export type Contradiction =
   | "endlessWaits"
   /** Waiting steps with an answer that no look at their run will find: "RUN/STEP". */
   | "unheardAnswers"
+  /** Units in line or running whose run is over, and no news of that run is left. */
+  | "orphaned"
+  /** Units that have ended while their step is open and their run goes on, and no news of that run is left. */
+  | "untold"
   /** Claims and outcomes with an epoch that has not been handed out yet. */
   | "unborn"
   /** Lanes whose head is behind their first unit, so that a pass begins after it. */

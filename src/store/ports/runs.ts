@@ -27,6 +27,16 @@ import type { Enqueued, NewTask } from "./units.ts";
 /** The queue of runs, and the session that holds runs in progress. No queue of an app can have this name. */
 export const RUNS = "@runs";
 
+/**
+ * The queue of child runs. It has the lowest rank, so that queued runs never hide the children of runs in progress. Its
+ * claims belong to the session `RUNS`, too.
+ */
+export const NESTED = "@nested";
+
+/** The queues whose units are runs. */
+export const RUN_QUEUES: readonly string[] = [RUNS, NESTED];
+export const isRunQueue = (queue: string | null | undefined): boolean => queue === RUNS || queue === NESTED;
+
 export interface RunPort {
   /** Like `enqueue`, it only inserts. A second submission with the same key returns the first run. */
   submit(runs: readonly NewRun[], within?: unknown): Promise<Enqueued[]>;
@@ -80,6 +90,8 @@ export interface NewRun extends NewTask {
   readonly direct: boolean;
   /** JSON text of core's Graph. Equal graphs are stored once. */
   readonly graph: string;
+  /** The same for everything below it: number 1 is the first. */
+  readonly nested?: readonly string[];
   /** JSON text of an object: keys and values. */
   readonly tags: string;
   /** The submitter: "code", "cli", "schedule nightly", … */
@@ -103,6 +115,15 @@ export interface RunRow {
   readonly tags: string;
   readonly source: string;
   readonly rerunOf: string | null;
+  /** The run at the top of its tree, for a child run. Null for a run of its own. */
+  readonly root: string | null;
+  /** The run that hears of its end: the run that it is a step of. */
+  readonly parent: string | null;
+  /** How many runs are above it. */
+  readonly depth: number;
+  /** The step of its parent that it is, and its place in that step's list. */
+  readonly step: string | null;
+  readonly item: number | null;
   readonly input: string;
   readonly key: string | null;
   readonly createdAt: number;
@@ -123,8 +144,12 @@ export interface RunFilter {
   /** "key" or "key=value". */
   readonly tag?: string | undefined;
   readonly before?: string | undefined;
-  /** Only these runs. */
+  /** Only these runs, child runs included. */
   readonly ids?: readonly string[] | undefined;
+  /** Only the runs below this one, which is at the top of a tree: in the order in which they were made. */
+  readonly root?: string | undefined;
+  /** With `root`: only runs after this one. */
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

@@ -35,6 +35,27 @@ export interface NewUnit extends NewTask {
   readonly claimTimeoutMs: number | null;
   /** For an item: its place in the list. */
   readonly item?: number | undefined;
+  /** Set if the unit is a run. */
+  readonly child?: NewChild | undefined;
+}
+
+/** A run that a step starts. */
+export interface NewChild {
+  /** The number of its graph among those of this run. */
+  readonly graph: number;
+  /** The run at the top of its tree. Null for a run of its own, which is no unit of this run. */
+  readonly root: string | null;
+  readonly depth: number;
+  /** Whether its end is news for this run. */
+  readonly tells: boolean;
+  /**
+   * The run that this run repeats. The child takes over the finished steps of the child that the same step or item had
+   * there, if that one had the same input and did not succeed.
+   */
+  readonly rerunOf: string | null;
+  /** JSON text, like those of a run that is submitted. */
+  readonly tags: string;
+  readonly source: string;
 }
 
 /** A step, with the state of its unit. */

@@ -8,13 +8,15 @@
  * run that is over, whose units are gone and whose code has stopped.
  */
 import { MOST_LOADED } from "../../core/run/load.ts";
+import { stillCounting } from "../cut-off.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight } from "../flow.ts";
 import type { Advanced, DecideRuns, RunMove, RunSeen } from "../runs.ts";
 import type { Dialect } from "../sql.ts";
+import { tellParents } from "./child.ts";
 import { deleteNews, insertNewsOfRuns, selectNews } from "./news.ts";
 import { gather, gathered } from "./results.ts";
-import { sweep } from "./run-end.ts";
+import { endedBelow, sweep } from "./run-end.ts";
 import { writesOf } from "./run-move.ts";
 import { lockAll, seeRuns } from "./run-seen.ts";
 import { releaseClaims } from "./stopping.ts";
@@ -37,23 +39,30 @@ export function* advance(
   if (news.length === 0) return { news: 0, enqueued: 0, freed: [] };
   const ids = [...new Set(news.map(({ run }) => run))].sort();
   const locked = yield* lockAll(ids, most);
-  const { runs, over, lanes } = yield* seeRuns(locked, news);
+  const { runs, over, cut, lanes } = yield* seeRuns(locked, news);
   const byRun = new Map(runs.map((run) => [run.id, run]));
   const { moves: wanted, later = [] } = runs.length > 0 ? yield* decided(decide, runs) : { moves: [] };
   const waiting = new Set([...locked.later, ...later]);
-  const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
+  const current = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
+  const moves = stillCounting(current, byRun);
   const taken = yield* sentBefore(moves);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
   const resting = moves.flatMap(({ run, claim }) => (claim === null ? [] : [run]));
   // The last look at a run removes what only that run needed.
-  const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
+  const again = [
+    ...ended,
+    ...cut.map(({ id }) => id),
+    ...moves.flatMap((move) => (move.again ? [move.run] : [])),
+  ];
   // Runs whose last unit has stopped after their end. Other runs released their slots when they ended.
   const stopped = over.flatMap(({ id, epoch }) => (epoch === null ? [] : [{ id, epoch }]));
   yield* commit([
     stopped.length > 0 && releaseClaims(stopped.map(({ epoch }) => epoch)),
     // The sweep comes before any other write: a pass that holds arrivals may want the rows that are written
     // here.
-    sweep(over.map(({ id }) => id)),
+    sweep(over),
+    stopped.length > 0 && tellParents(stopped.map(({ id }) => id)),
+    cut.map((run) => endedBelow(run, { dialect, quiet: listening.length === 0 })),
     moves.map((move) =>
       writesOf(move, byRun.get(move.run), { dialect, quiet: listening.length === 0 }, taken),
     ),
@@ -64,6 +73,7 @@ export function* advance(
     news: news.length,
     enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
     freed: [...ended, ...resting, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
+    ...(cut.length > 0 ? { cut: true as const } : {}),
   };
 }
 

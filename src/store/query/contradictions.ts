@@ -81,6 +81,13 @@ const endlessWaits = sql`SELECT s.run, s.name AS step FROM sluice_step s WHERE s
 const unheardAnswers = sql`SELECT w.run, w.step FROM sluice_wait w JOIN sluice_step s ON s.run = w.run AND s.name = w.step
   WHERE w.state IS NOT NULL AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = w.run)
     AND NOT EXISTS (SELECT 1 FROM sluice_waiting l WHERE l.id = w.run)`;
+/** A run ends with all its units. Only a child that ended with its parent ends them later, and has news until then. */
+const orphaned = sql`SELECT u.id FROM (SELECT id FROM sluice_waiting UNION ALL SELECT id FROM sluice_later UNION ALL SELECT id FROM sluice_running) AS u
+  JOIN sluice_task t ON t.id = u.id JOIN sluice_outcome o ON o.id = t.run WHERE NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = t.run)`;
+
+/** The end of a step leaves news of its run. The step stays open until that news is read. */
+const untold = sql`SELECT s.unit AS id FROM sluice_step s JOIN sluice_outcome o ON o.id = s.unit JOIN sluice_running r ON r.id = s.run
+  WHERE s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = s.run)`;
 
 /** The last epoch that was issued. */
 const LAST_EPOCH = by({
@@ -127,6 +134,8 @@ export const selectContradictions = {
   leftWaits: sql`${leftWaits} ${FIRST}`.as(waitId),
   endlessWaits: sql`${endlessWaits} ${FIRST}`.as(waitId),
   unheardAnswers: sql`${unheardAnswers} ${FIRST}`.as(waitId),
+  orphaned: sql`${orphaned} ${FIRST}`.as(idOf),
+  untold: sql`${untold} ${FIRST}`.as(idOf),
   unborn: sql`${unborn} ${FIRST}`.as(idOf),
   lateHeads: sql`${lateHeads} ${FIRST}`.as(idOf),
   unfindable: sql`${unfindable} ${FIRST}`.as(idOf),

@@ -2,9 +2,12 @@
  * Ends units that did not run to completion: expired, cancelled with their run, or given up while they
  * waited.
  */
+
+import { RUNS } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { by, forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { FinalState } from "../store.ts";
+import { tellChildren } from "./child.ts";
 import { unlocked } from "./claim.ts";
 import { insertNewsOf } from "./news.ts";
 import { isStillStopping, keepStopping } from "./stopping.ts";
@@ -20,6 +23,8 @@ interface Place {
   readonly which: Sql;
   /** The claims that keep their slots until their code has ended. By default, all that hold slots. */
   readonly stopping?: Sql;
+  /** The reason kept with these claims. By default the state in which their units end. */
+  readonly because?: Sql;
   /** True to leave out, on PostgreSQL, rows that another transaction has locked. */
   readonly unlockedOnly?: boolean;
 }
@@ -42,7 +47,7 @@ const EXPIRED: End = { state: "expired", body: null };
 
 /** The delete decides: a unit that has moved on in the meantime is neither deleted nor ended. */
 function endFrom(
-  { table, which, stopping = sql`u.held = 1`, unlockedOnly = false }: Place,
+  { table, which, stopping = sql`u.held = 1`, because, unlockedOnly = false }: Place,
   { state, body }: End,
   { dialect, quiet }: EndWriting,
 ): Sql[] {
@@ -51,7 +56,7 @@ function endFrom(
   const text = by({ postgres: sql`${body}::text`, sqlite: sql`${body}`, mysql: sql`${body}` });
   const values = sql`u.id, ${raw(`'${state}'`)}, ${epoch}, u.attempt, u.losses, ${text}, ${raw(isClaim ? CLAIMED : UNCLAIMED)}, ${now}, u.n + 1`;
   if (dialect === "postgres") {
-    const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", state)})`;
+    const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", because ?? state)})`;
     const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
     const rows = unlockedOnly && table !== "sluice_running" ? unlocked(table, which) : which;
     const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${rows} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
@@ -62,7 +67,7 @@ function endFrom(
   const alsoEnded = sql`${raw(table)} u JOIN sluice_outcome o ON o.id = u.id JOIN sluice_task t ON t.id = u.id WHERE ${which}`;
   return [
     sql`INSERT INTO ${OUTCOME} SELECT ${values} FROM ${raw(table)} u WHERE ${which}${forUpdate}`,
-    ...(isClaim ? [keepStopping(ended, "u", state)] : []),
+    ...(isClaim ? [keepStopping(ended, "u", because ?? state)] : []),
     ...(quiet ? [] : [tells(tellEnding(state, text, alsoEnded))]),
     by({
       postgres: "",
@@ -113,13 +118,18 @@ function endEverywhere(which: Sql, end: End, ending: EndWriting): Sql[] {
   const claimsById = sql`SELECT u.id FROM sluice_running u WHERE ${which} ORDER BY u.id${forUpdate}`;
   return EVERYWHERE.flatMap((table) => [
     ...(table === "sluice_running" && ending.dialect === "postgres" ? [claimsById] : []),
-    ...endFrom({ table, which }, end, ending),
+    ...endFrom({ table, which, because: WITH_PARENT }, end, ending),
   ]);
 }
 
+/** A child run ends at once. A look of its own ends the units below it, one level per look. */
+const WITH_PARENT = sql`CASE WHEN u.session = ${RUNS} THEN 'parent' ELSE 'cancelled' END`;
+
 /** Ends all remaining units of these runs. */
-export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] =>
-  endEverywhere(sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`, end, ending);
+export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting): Sql[] => [
+  ...endEverywhere(sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`, end, ending),
+  tellChildren(runs),
+];
 
 interface ItemsToEnd {
   readonly run: string;
@@ -140,7 +150,7 @@ export const endItems = (
   const inLine = ["sluice_waiting", "sluice_later"] as const;
   return [
     ...(inFlight
-      ? endEverywhere(which, end, ending)
+      ? [...endEverywhere(which, end, ending), tellChildren([run])]
       : inLine.flatMap((table) => endFrom({ table, which, unlockedOnly }, end, ending))),
     sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
   ];

@@ -13,6 +13,7 @@ import type { Dialect, Sql } from "../sql.ts";
 import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
+import { tellParents } from "./child.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
@@ -85,6 +86,7 @@ export function* cancelRun(
       yield* commit([
         waiting.length > 0 ? endWaiting(id, end, ending(dialect)) : endLater(id, end, ending(dialect)),
         began.length > 0 && afterwards(id),
+        tellParents([id]),
       ]);
       return { was: "queued" };
     }
@@ -108,7 +110,7 @@ export function* failRun(id: string, error: string, dialect: Dialect, handler?: 
   const [claim] = claims;
   if (!claim && waiting.length > 0 && began.length > 0) {
     const end = endWaiting(id, { state: "failed", body: error }, ending(dialect));
-    yield* commit([end, afterwards(id), insertAlso(handler ? [handler] : [])]);
+    yield* commit([end, afterwards(id), tellParents([id]), insertAlso(handler ? [handler] : [])]);
     return true;
   }
   if (!claim) return false;

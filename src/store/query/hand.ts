@@ -4,9 +4,9 @@ import { commit, flight } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, word } from "../row.ts";
 import type { RunState } from "../runs.ts";
-import { RUNS } from "../runs.ts";
+import { RUN_QUEUES } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import { forUpdate, now, raw, rows, sql } from "../sql.ts";
+import { forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { FinalState, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
@@ -160,7 +160,9 @@ export function* retry(id: string, who: string): Flow<{ was: TaskState } | undef
       was: word<FinalState>(row.state),
       n: int(row.n),
     })),
-    task: sql`SELECT id FROM sluice_task WHERE id = ${id} AND run IS NULL AND queue <> ${RUNS}`.as(idOf),
+    task: sql`SELECT id FROM sluice_task WHERE id = ${id} AND run IS NULL AND NOT queue ${oneOf(RUN_QUEUES)}`.as(
+      idOf,
+    ),
   });
   const [found] = outcome;
   if (!found || task.length === 0) return undefined;

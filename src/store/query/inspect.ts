@@ -150,6 +150,8 @@ const samples = (found: Contradictions): Omit<Inspection["broken"], ReadFromRows
   leftWaits: sampleOf(found.leftWaits),
   endlessWaits: sampleOf(found.endlessWaits),
   unheardAnswers: sampleOf(found.unheardAnswers),
+  orphaned: sampleOf(found.orphaned),
+  untold: sampleOf(found.untold),
   unborn: sampleOf(found.unborn),
   lateHeads: sampleOf(found.lateHeads),
   unfindable: sampleOf(found.unfindable),

@@ -4,7 +4,7 @@ import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
 import { int, text } from "../row.ts";
-import { RUNS } from "../runs.ts";
+import { isRunQueue } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { raw, sql } from "../sql.ts";
 import type { QueueRow } from "../store.ts";
@@ -48,7 +48,7 @@ export function* queues(): Flow<QueueRow[]> {
     counts.reduce((all, { of, units }) => all + (isOfQueue(of) ? units : 0), 0);
   const names = new Set([...rank.keys(), ...queueOf.values(), ...later.map(({ of }) => of)]);
   const found = [...names]
-    .filter((name) => name !== RUNS)
+    .filter((name) => !isRunQueue(name))
     .map((name) => ({
       name,
       rank: rank.get(name) ?? UNRANKED,

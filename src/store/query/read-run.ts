@@ -7,7 +7,7 @@ import { flight, send } from "../flow.ts";
 import { inLineSince } from "../in-line.ts";
 import { flag, int, intOrNull, only, text } from "../row.ts";
 import type { ItemRow, RunDetail, RunFilter, RunRow, Standstill, StepRow } from "../runs.ts";
-import { RUNS } from "../runs.ts";
+import { RUN_QUEUES } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
 import { earlierClaim, firstTold, withMoves } from "./in-line.ts";
@@ -27,8 +27,8 @@ export function* stirring(): Flow<{ news: boolean; queued: boolean }> {
   const { news, queued } = yield* flight({
     news: exists(sql`SELECT 1 FROM sluice_news`),
     queued: [
-      exists(sql`SELECT 1 FROM sluice_lane WHERE queue = ${RUNS} AND state <> 0`),
-      exists(sql`SELECT 1 FROM sluice_arrival WHERE queue = ${RUNS}`),
+      exists(sql`SELECT 1 FROM sluice_lane WHERE queue ${oneOf(RUN_QUEUES)} AND state <> 0`),
+      exists(sql`SELECT 1 FROM sluice_arrival WHERE queue ${oneOf(RUN_QUEUES)}`),
     ],
   });
   return { news: news.includes(true), queued: queued.includes(true) };
@@ -102,15 +102,20 @@ export function* standstill(lane: string): Flow<Standstill | undefined> {
   return { open: step.open, claimedAt: only(claims), waiting: inLine };
 }
 
-export function runs({ state, workflow, tag, before, ids, limit }: RunFilter): Flow<RunRow[]> {
+export function runs({ state, workflow, tag, before, ids, root, after, limit }: RunFilter): Flow<RunRow[]> {
   const where = [sql`1 = 1`];
   if (state) where.push(sql`${raw(RUN_STATE)} = ${state}`);
   if (workflow) where.push(sql`u.workflow = ${workflow}`);
   if (tag) where.push(hasTag(tag));
   if (before) where.push(sql`u.id < ${before}`);
   if (ids) where.push(sql`u.id ${oneOf(ids)}`);
+  if (root) where.push(sql`u.root = ${root}`);
+  if (root && after) where.push(sql`u.id > ${after}`);
+  if (!ids && !root) where.push(sql`u.root IS NULL`);
   const all = where.reduce((left, right) => sql`${left} AND ${right}`);
-  return send(selectRuns(sql`WHERE ${all} ORDER BY u.id DESC LIMIT ${whole(limit)}`));
+  return send(
+    selectRuns(sql`WHERE ${all} ORDER BY ${raw(root ? "u.id" : "u.id DESC")} LIMIT ${whole(limit)}`),
+  );
 }
 
 /** Tags are stored as the JSON text of strings, so a key with its value can appear in it in only one form. */

@@ -2,7 +2,7 @@
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { idOf, only } from "../row.ts";
-import { RUNS } from "../runs.ts";
+import { RUN_QUEUES, RUNS } from "../runs.ts";
 import { oneOf, raw, sql } from "../sql.ts";
 import type { EventRow, TaskFilter, TaskRow } from "../store.ts";
 import { history } from "./event.ts";
@@ -37,7 +37,7 @@ export function* ended(ids: readonly string[]): Flow<string[]> {
 }
 
 export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
-  const where = [sql`t.queue <> ${RUNS}`];
+  const where = [sql`NOT t.queue ${oneOf(RUN_QUEUES)}`];
   if (state) where.push(sql`${TASK_STATE} = ${state}`);
   if (queue) where.push(sql`t.queue = ${queue}`);
   if (name) where.push(sql`t.name = ${name}`);

@@ -2,10 +2,11 @@
 import { inByteOrder } from "../../core/text.ts";
 import { changesOfRun } from "../feed.ts";
 import { inPortions } from "../portions.ts";
-import type { RunMove, RunSeen } from "../runs.ts";
+import type { NewUnit, RunMove, RunSeen } from "../runs.ts";
 import { waitSubject } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
+import { childrenIn, insertChildren, takeOver } from "./child.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endItems } from "./expire.ts";
@@ -26,8 +27,9 @@ export function writesOf(
   taken: Taken,
 ): Sql<unknown>[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
-  const units = enqueue.map((unit) => ({ ...unit, run }));
   const waits = beginnings(move);
+  const units = enqueue.map((unit) => bodyOf(run, unit));
+  const children = seen ? childrenIn(move) : [];
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
   return [
     ...(start ? began(run, epoch, start) : []),
@@ -37,6 +39,7 @@ export function writesOf(
     ...insertSteps(steps.map((step) => ({ run, ...step }))),
     ...takeAnswers(move),
     ...insertTasks(units),
+    ...(seen && children.length > 0 ? insertChildren(children, seen) : []),
     ...putInLine(units),
     ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
     ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
@@ -48,15 +51,25 @@ export function writesOf(
   ];
 }
 
+/** A run of its own is no unit of the run that starts it. */
+function bodyOf(run: string, { step, item, ...unit }: NewUnit) {
+  return unit.child?.root === null ? unit : { ...unit, run, step, item };
+}
+
 /** The start of a run is reported before its first steps. */
 function tellMove(move: RunMove, seen: RunSeen | undefined): Sql[] {
   return [...tellRuns(changesOfRun(move, seen)), ...tellEnqueued(move.enqueue.map(({ id }) => id))];
 }
 
-function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
+function began(
+  run: string,
+  epoch: number,
+  { gates, timeoutMs, takeOver: taken }: NonNullable<RunMove["start"]>,
+): Sql[] {
   return [
     sql`UPDATE sluice_running SET started_at = COALESCE((SELECT u.began_at FROM sluice_run u WHERE u.id = ${run}), ${now}), until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
+    ...(taken ? [takeOver(run, taken)] : []),
     ...(timeoutMs === null ? [] : insertTimers([{ id: run, kind: "run", after: timeoutMs }])),
   ];
 }

@@ -2,11 +2,11 @@
 import { portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
-import { flight } from "../flow.ts";
+import { flight, send } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
-import type { RunSeen, StepSeen } from "../runs.ts";
+import type { RunSeen, StepSeen, StepState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { forUpdate, oneOf, raw, sizeOf, sql, throughKey } from "../sql.ts";
@@ -56,7 +56,7 @@ interface RunInProgress {
 
 /** The inputs and graphs of runs in `unread` are left out. */
 const selectRuns = (ids: readonly string[], unread: readonly string[]): Sql<RunInProgress> =>
-  sql`SELECT u.id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, u.graph AS graph_id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
 
@@ -80,6 +80,7 @@ const runOf = (row: Row): RunInProgress["run"] => ({
   input: text(row.input),
   options: text(row.options),
   graph: text(row.graph),
+  graphId: text(row.graph_id),
   rerunOf: storedOptions(text(row.options)).fromNothing ? null : textOrNull(row.rerun_of),
 });
 
@@ -127,38 +128,73 @@ const stepSeen = (row: Row): StepSeen => ({
 /** A run that is over and has no stopping units. `epoch` is that of the claim that it still holds. */
 interface RunOver {
   readonly id: string;
+  readonly isRoot: boolean;
   readonly epoch: number | null;
   readonly lane: LaneSpec;
 }
 
 /** Read under the run's lock, so a unit that stops later leaves news that is read later. */
 const selectOver = (ids: readonly string[]): Sql<RunOver> =>
-  sql`SELECT o.id, c.epoch, t.lane, t.queue, t.name, t.asks FROM sluice_outcome o JOIN sluice_task t ON t.id = o.id
-    LEFT JOIN sluice_stopping c ON c.id = o.id AND c.session = ${RUNS} WHERE o.id ${oneOf(ids)} AND NOT ${isStillStopping("o.id")} ORDER BY o.id`.as(
-    (row) => ({ id: text(row.id), epoch: intOrNull(row.epoch), lane: laneSpec(row) }),
+  sql`SELECT o.id, u.root, c.epoch, t.lane, t.queue, t.name, t.asks FROM sluice_outcome o JOIN sluice_task t ON t.id = o.id JOIN sluice_run u ON u.id = o.id
+    LEFT JOIN sluice_stopping c ON c.id = o.id AND c.session = ${RUNS} WHERE o.id ${oneOf(ids)} AND COALESCE(c.because, '') <> 'parent' AND NOT ${isStillStopping("o.id")} ORDER BY o.id`.as(
+    (row) => ({
+      id: text(row.id),
+      isRoot: row.root === null,
+      epoch: intOrNull(row.epoch),
+      lane: laneSpec(row),
+    }),
   );
+
+/** A run that ended as a unit of its parent, and whose own units have not been ended. */
+interface RunCut {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+const selectCut = (ids: readonly string[]): Sql<RunCut> =>
+  sql`SELECT c.id, c.epoch FROM sluice_stopping c WHERE c.id ${oneOf(ids)} AND c.because = 'parent' ORDER BY c.id`.as(
+    (row) => ({ id: text(row.id), epoch: int(row.epoch) }),
+  );
+
+/** The steps of the child that each of these runs repeats. */
+const selectEarlier = (ids: readonly string[]) =>
+  sql`SELECT u.id AS run, s.name, s.state FROM sluice_run u JOIN sluice_step s ON s.run = u.rerun_of WHERE u.id ${oneOf(ids)} ORDER BY u.id, s.name`.as(
+    (row) => ({ run: text(row.run), step: { name: text(row.name), state: word<StepState>(row.state) } }),
+  );
+
+/** A child that repeats an earlier one and has not started. */
+const repeats = ({ run }: RunInProgress): boolean =>
+  !run.started && run.rerunOf !== null && storedOptions(run.options).scope !== undefined;
 
 interface RunsSeen {
   readonly runs: readonly RunSeen[];
   readonly over: readonly RunOver[];
+  readonly cut: readonly RunCut[];
   /** The lanes of all these runs, by run. */
   readonly lanes: ReadonlyMap<string, LaneSpec>;
 }
 
 export function* seeRuns({ now: ids, unread }: Locked, news: readonly NewsRow[]): Flow<RunsSeen> {
-  const { found, steps, over } = yield* flight({
+  const { found, steps, over, cut } = yield* flight({
     found: selectRuns(ids, [...unread.keys()]),
     steps: selectSteps(ids),
     over: selectOver(ids),
+    cut: selectCut(ids),
   });
+  const repeating = found.filter(repeats).map(({ id }) => id);
+  const earlier = yield* send(repeating.length > 0 && selectEarlier(repeating));
   return {
     runs: found.map(({ id, run }) => ({
       ...run,
       ...unreadOf(unread.get(id)),
       steps: steps.filter((each) => each.run === id).map(({ step }) => step),
       failed: failedOf(id, news),
+      ...(repeating.includes(id)
+        ? { earlier: earlier.filter((each) => each.run === id).map(({ step }) => step) }
+        : {}),
     })),
     over,
+    cut,
     lanes: new Map([...found, ...over].map(({ id, lane }) => [id, lane])),
   };
 }

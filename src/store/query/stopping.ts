@@ -25,10 +25,10 @@ const COLUMNS = "epoch, id, lane, session, run, until_at, lease_ms, claimed_at, 
  * had not started when it was taken away may still start, so its claim lease no longer counts. A lapsed claim
  * stays lost.
  */
-export const keepStopping = (from: Sql, r: string, because: string): Sql => {
+export const keepStopping = (from: Sql, r: string, because: string | Sql): Sql => {
   const until = sql`CASE WHEN ${raw(r)}.until_at <= ${leaseNow} THEN ${raw(r)}.until_at WHEN ${raw(r)}.lease_ms IS NULL THEN NULL ELSE ${leaseNow} + ${raw(r)}.lease_ms END`;
   return sql`INSERT INTO sluice_stopping (${raw(COLUMNS)})
-    SELECT ${raw(`${r}.epoch, ${r}.id, ${r}.lane, ${r}.session, (SELECT k.run FROM sluice_task k WHERE k.id = ${r}.id)`)}, ${until}, ${raw(`${r}.lease_ms, ${r}.claimed_at`)}, ${now}, ${raw(`'${because}'`)} FROM ${from}`;
+    SELECT ${raw(`${r}.epoch, ${r}.id, ${r}.lane, ${r}.session, (SELECT k.run FROM sluice_task k WHERE k.id = ${r}.id)`)}, ${until}, ${raw(`${r}.lease_ms, ${r}.claimed_at`)}, ${now}, ${typeof because === "string" ? raw(`'${because}'`) : because} FROM ${from}`;
 };
 
 /** A run holds its own slots as long as one of its units is stopping. */

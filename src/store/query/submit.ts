@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
+import { nestedGraph } from "../graph-id.ts";
 import { inPortions } from "../portions.ts";
 import type { NewRun, StepMove } from "../runs.ts";
 import { RUNS } from "../runs.ts";
@@ -90,12 +91,22 @@ function goAhead(runs: readonly NewRun[]): Sql[] {
   return [...takeIn(bestPerLane(lanes)), insertClaims(runs), insertNewsOfRuns(runs.map(({ id }) => id))];
 }
 
-/** A graph is stored once, however many runs use it. */
-const graphHash = (graph: string): string =>
-  createHash("sha256").update(graph).digest("base64url").slice(0, 22);
+/** The graphs of a tree are stored once, however many runs use them. */
+function graphHash({ graph, nested = [] }: NewRun): string {
+  const text = nested.length === 0 ? graph : JSON.stringify([graph, ...nested]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
+}
+
+function graphsOf(run: NewRun): [hash: string, body: string][] {
+  const hash = graphHash(run);
+  return [
+    [hash, run.graph],
+    ...(run.nested ?? []).map((body, index): [string, string] => [nestedGraph(hash, index + 1), body]),
+  ];
+}
 
 const insertGraphs = (runs: readonly NewRun[]): Sql[] => {
-  const graphs = new Map(runs.map(({ graph }) => [graphHash(graph), graph]));
+  const graphs = new Map(runs.flatMap(graphsOf));
   const list = [...graphs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([hash, body]) => ({ hash, body }));
   return inPortions(
     list,
@@ -120,13 +131,13 @@ const RUN = {
 
 const insertRuns = (runs: readonly NewRun[]): Sql[] =>
   inPortions(
-    runs.map(({ id, name, graph, tags, source, rerunOf }) => ({
-      id,
-      workflow: name,
-      graph: graphHash(graph),
-      tags,
-      source,
-      rerun_of: rerunOf,
+    runs.map((run) => ({
+      id: run.id,
+      workflow: run.name,
+      graph: graphHash(run),
+      tags: run.tags,
+      source: run.source,
+      rerun_of: run.rerunOf,
     })),
     (portion) =>
       sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.rerun_of, 0 FROM ${rows("r", RUN, portion)}`,

@@ -202,7 +202,7 @@ export const lastSuccesses = (workflows: readonly string[]): Flow<Success[]> =>
 export function* activeRuns(of: RunsOf): Flow<Active> {
   if ("unit" in of) return yield* activeUnit(of.unit);
   const chosen = "workflow" in of ? sql`r.workflow = ${of.workflow}` : sql`r.source = ${of.source}`;
-  const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND ${chosen})`;
+  const isOne = sql`EXISTS (SELECT 1 FROM sluice_run r WHERE r.id = u.id AND r.root IS NULL AND ${chosen})`;
   const lanes = sql`SELECT id FROM sluice_lane WHERE queue = ${RUNS} UNION SELECT lane FROM sluice_arrival WHERE queue = ${RUNS}`;
   const { queued, inProgress } = yield* flight({
     queued: [

@@ -82,7 +82,9 @@ function selectSent({ run, step, event: { name, match } }: ForEvent, most: numbe
   );
 }
 
-const SUBMITTED = (run: string): Sql => sql`(SELECT t.created_at FROM sluice_task t WHERE t.id = ${run})`;
+/** Of the run at the top of the tree. */
+const SUBMITTED = (run: string): Sql =>
+  sql`(SELECT t.created_at FROM sluice_task t WHERE t.id = COALESCE((SELECT u.root FROM sluice_run u WHERE u.id = ${run}), ${run}))`;
 
 const WAIT = {
   run: "text",

@@ -7,6 +7,7 @@ import type { AnyTask } from "../../core/task/definition.ts";
 import { retryPolicy } from "../../core/task/retry.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { AnyWorkflow } from "../../core/workflow/definition.ts";
+import type { PlannedStep, StepPlan } from "../../core/workflow/steps.ts";
 import { loadApp } from "./load-app.ts";
 import { print } from "./output.ts";
 import { count, sayTags } from "./say.ts";
@@ -42,10 +43,29 @@ function resolved({ tasks, workflows, ...app }: App): object {
 }
 
 function workflowData({ input, plan, ...workflow }: AnyWorkflow): object {
-  const steps = plan.steps.map(({ name, needs, ...step }) =>
-    step.kind === "wait" ? { name, waitsFor: step.wait.for, needs } : { name, task: step.task.id, needs },
-  );
-  return { ...workflow, input: input !== undefined, steps };
+  return { ...workflow, input: input !== undefined, steps: stepsData(plan) };
+}
+
+/** The steps of a group stand inside it. A workflow that is a step is named, and listed by itself. */
+function stepsData(plan: StepPlan): object[] {
+  return plan.steps.map((step) => {
+    const { name, needs } = step;
+    if (step.kind === undefined) return { name, task: step.task.id, needs };
+    if (step.kind === "wait") return { name, waitsFor: step.wait.for, needs };
+    const { group, workflow } = step.calls;
+    return group ? { name, group: stepsData(group), needs } : { name, workflow: workflow?.().id, needs };
+  });
+}
+
+/** Nested steps in brackets: `pack, ship → shipOrder, checks (lint, test)`. */
+function saySteps(plan: StepPlan): string {
+  return plan.steps.map(sayStep).join(", ");
+}
+
+function sayStep(step: PlannedStep): string {
+  if (step.kind !== "run") return step.name;
+  const { group, workflow } = step.calls;
+  return group ? `${step.name} (${saySteps(group)})` : `${step.name} → ${workflow?.().id}`;
 }
 
 function taskData({ run: _run, input, pools, ...task }: AnyTask): object {
@@ -94,7 +114,7 @@ function workflowTable({ workflows }: App): string {
     id,
     sayTags(tags),
     timeout,
-    plan.steps.map(({ name }) => name).join(", "),
+    saySteps(plan),
   ]);
   return table(["workflow", "tags", "timeout", "steps"], rows);
 }

@@ -5,6 +5,7 @@ import type { Seen, Why } from "./run-seen.ts";
 
 const step = (more: Partial<StepView>): StepView => ({
   name: "sync",
+  kind: "task",
   task: "sync",
   state: "pending",
   needs: [],

@@ -19,7 +19,13 @@ function seenWith(
 ): Promise<{ gist: string | undefined }> {
   const sentences = [{ text: JSON.stringify(reasons) }];
   const sluice = {
-    runs: { why: async () => ({ run: { state }, now: 9, waiting: [{ step: "mail", reasons, sentences }] }) },
+    runs: {
+      why: async () => ({
+        run: { state, steps: [] },
+        now: 9,
+        waiting: [{ step: "mail", reasons, sentences }],
+      }),
+    },
     queue: { why: async () => ({ reasons, sentences }) },
   } as unknown as Sluice;
   return lookAt(sluice, "r").then(({ whys, why }) => ({

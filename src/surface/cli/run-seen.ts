@@ -3,6 +3,8 @@ import type { RunWithSteps } from "../../api/run-view.ts";
 import type { StepWhy } from "../../api/run-why.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { Reason } from "../../core/gate/reason.ts";
+import type { Below } from "./below.ts";
+import { readBelow } from "./below.ts";
 
 /** Why something waits. The gist has only kinds and gates: holders and durations change constantly and are not news. */
 export interface Why {
@@ -17,15 +19,26 @@ export interface Seen {
   readonly whys: ReadonlyMap<string, Why>;
   /** Why the run itself is queued. */
   readonly why: Why | undefined;
+  /** The child runs in progress. */
+  readonly below?: Below;
 }
 
 /** At most this many steps are explained, because each explanation reads a part of a line. */
 const MOST_ASKED = 10;
 
+/** At most this many child runs are shown with their steps. */
+const MOST_BELOW = 20;
+
 export async function lookAt(sluice: Sluice, id: string): Promise<Seen> {
   const { run, now, waiting } = await sluice.runs.why(id, { most: MOST_ASKED });
   const why = run.state === "queued" ? await whyQueued(sluice, id) : undefined;
-  return { run, now, whys: new Map(waiting.map((step) => [step.step, whyStep(step)])), why };
+  const below = await readBelow(
+    sluice,
+    run,
+    MOST_BELOW,
+    ({ state }) => state === "running" || state === "failed",
+  );
+  return { run, now, whys: new Map(waiting.map((step) => [step.step, whyStep(step)])), why, below };
 }
 
 function whyStep({ reasons, sentences }: StepWhy): Why {

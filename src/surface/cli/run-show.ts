@@ -11,6 +11,8 @@ import { gateTitle } from "../../core/gate/kind.ts";
 import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { Json } from "../../core/workflow/template.ts";
+import type { Below } from "./below.ts";
+import { nameOfItem, readBelow } from "./below.ts";
 import { withRun } from "./common.ts";
 import { findRun } from "./find.ts";
 import type { ItemStanding } from "./item-standing.ts";
@@ -45,10 +47,11 @@ function show(given: string, options: GlobalOptions & { readonly events?: boolea
       sluice.now(),
     ]);
     const found = run as RunWithSteps;
+    const below = await readBelow(sluice, found, options.json ? 0 : MOST_BELOW);
     print(options, { ...found, waits, events, stopping }, () =>
       [
         about(found, stopping, now),
-        stepsOf(found, waits, now),
+        stepsOf(found, waits, below, now),
         ...itemsOf(found, now),
         ...(options.events ? [historyOf(events)] : []),
         ...next(found, options),
@@ -66,6 +69,7 @@ function about(run: RunWithSteps, stopping: readonly StoppingView[], now: number
     ["priority", String(run.priority)],
     ["tags", sayTags(run.tags)],
     ["source", run.source],
+    run.child ? ["step of", sayChild(run.child)] : undefined,
     run.rerunOf === null ? undefined : ["rerun of", run.rerunOf],
     run.idempotencyKey === null ? undefined : ["key", run.idempotencyKey],
     ["queued", when(queuedAt, now)],
@@ -89,18 +93,38 @@ function about(run: RunWithSteps, stopping: readonly StoppingView[], now: number
   ]);
 }
 
-function stepsOf(run: RunWithSteps, waits: StepWaits, now: number): string {
-  return table(
-    ["step", "state", "attempt", "waited", "ran for", "result"],
-    run.steps.map((step) => [
-      step.name,
+function sayChild({ root, parent, step, item }: NonNullable<RunWithSteps["child"]>): string {
+  const name = item === undefined ? step : `${step}[${item}]`;
+  return `${name} of run ${parent}${parent === root ? "" : `, below run ${root}`}`;
+}
+
+function stepsOf(run: RunWithSteps, waits: StepWaits, below: Below, now: number): string {
+  const rows = rowsOf(run, waits, below, now, "");
+  const more = below.more ? `\n${colours.dim("  … and more below. Show a child run by its ID.")}` : "";
+  return `${table(["step", "state", "attempt", "waited", "ran for", "result"], rows)}${more}`;
+}
+
+type Row = (string | Cell)[];
+
+/** The steps of a child run stand below its step. */
+function rowsOf(run: RunWithSteps, waits: StepWaits, below: Below, now: number, lead: string): Row[] {
+  return run.steps.flatMap((step) => [
+    [
+      `${lead}${step.name}${step.kind === "workflow" ? ` → ${step.task}` : ""}`,
       stateCell(step.state),
-      step.attempt === 0 ? "-" : String(step.attempt),
+      step.attempt === 0 || step.kind !== "task" ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
       step.takenOver ? `reused from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
       outcome(step, run, now),
-    ]),
-  );
+    ],
+    ...below.of(step).flatMap((child) => rowsBelow(step, child, below, now, `${lead}  `)),
+  ]);
+}
+
+function rowsBelow(step: StepView, child: RunWithSteps, below: Below, now: number, lead: string): Row[] {
+  if (!step.items) return rowsOf(child, {}, below, now, lead);
+  const head: Row = [`${lead}${nameOfItem(child)}`, runStateCell(child), "-", "-", "-", { text: child.id }];
+  return [head, ...rowsOf(child, {}, below, now, `${lead}  `)];
 }
 
 /** The progress of each step over a list. */
@@ -138,6 +162,9 @@ function waited(step: StepView, perGate: StepWaits[string], now: number): string
   const stood = step.inLine.map(({ from, until }) => (until ?? now) - from);
   return stood.length === 0 ? "-" : sayDuration(stood.reduce((sum, ms) => sum + ms));
 }
+
+/** The most child runs that are shown with their steps. */
+const MOST_BELOW = 50;
 
 /** The data for scripts contains the full text. */
 const MOST_SHOWN = 200;

@@ -9,6 +9,7 @@ const ROOM = { columns: 60, rows: 30 };
 const step = (name: string, needs: string[] = [], more: Partial<StepView> = {}): StepView => ({
   name,
   task: name,
+  kind: "task",
   state: "pending",
   needs,
   unit: null,

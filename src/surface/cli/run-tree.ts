@@ -5,6 +5,7 @@
  */
 import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.ts";
 import { sayDuration } from "../../core/time.ts";
+import { NOTHING_BELOW, nameOfItem } from "./below.ts";
 import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { bar, sayProgress } from "./progress.ts";
 import {
@@ -40,13 +41,15 @@ interface Node {
   readonly step: StepView;
   /** The branch lines that lead to it. */
   readonly branch: string;
+  /** The run that it is a step of, as it was seen. */
+  readonly seen: Seen;
 }
 
 export function runTree(seen: Seen, room: Room): string[] {
-  const nodes = inTree(seen.run.steps);
+  const nodes = inTree(seen, "");
   const kept = fitting(nodes, room.rows - 3);
   const width = Math.max(0, ...kept.map(({ step, branch }) => widthOf(branch) + widthOf(safe(step.name))));
-  const lines = kept.map((node) => lineOf(node, seen, width, room.columns));
+  const lines = kept.map((node) => lineOf(node, width, room.columns));
   const hidden = nodes.length - kept.length;
   return [head(seen, room), ...lines, ...(hidden > 0 ? [colours.dim(`  … and ${hidden} more`)] : [])];
 }
@@ -64,7 +67,7 @@ function head({ run, now, why }: Seen, { columns }: Room): string {
   return `${colours.bold(start)}${style(state)}${cutTo(more, Math.max(10, columns - widthOf(start + state)))}`;
 }
 
-function lineOf({ step, branch }: Node, seen: Seen, width: number, columns: number): string {
+function lineOf({ step, branch, seen }: Node, width: number, columns: number): string {
   const [sign, style] = LOOKS[step.state];
   const name = padTo(safe(step.name), width - widthOf(branch));
   const room = Math.max(10, columns - width - 4);
@@ -124,19 +127,30 @@ function after({ needs }: StepView, { steps }: RunWithSteps): string {
   return open.length > 0 ? `after ${open.join(", ")}` : "";
 }
 
-function inTree(steps: readonly StepView[]): Node[] {
+function inTree(seen: Seen, margin: string): Node[] {
+  const { steps } = seen.run;
   const parents = parentsOf(steps);
   const below = (parent: string | null): StepView[] =>
     steps.filter(({ name }) => parents.get(name) === parent);
   const walk = (parent: string | null, lead: string): Node[] =>
     below(parent).flatMap((step, index, siblings) => {
       const isLast = index === siblings.length - 1;
+      const inner = `${lead}${isLast ? "   " : "│  "}`;
       return [
-        { step, branch: `${lead}${isLast ? "└─ " : "├─ "}` },
-        ...walk(step.name, `${lead}${isLast ? "   " : "│  "}`),
+        { step, branch: `${lead}${isLast ? "└─ " : "├─ "}`, seen },
+        ...nested(step, seen, inner),
+        ...walk(step.name, inner),
       ];
     });
-  return walk(null, "");
+  return walk(null, margin);
+}
+
+/** The steps of the runs that a step is. Why they wait is told by `why`. */
+function nested(step: StepView, { now, below = NOTHING_BELOW }: Seen, lead: string): Node[] {
+  return below.of(step).flatMap((run) => {
+    const seen: Seen = { run, now, whys: new Map(), why: undefined, below };
+    return inTree(seen, step.items ? `${lead}${nameOfItem(run)} ` : lead);
+  });
 }
 
 /** Steps are written after the steps they need, so the parents of their needs are already known. */

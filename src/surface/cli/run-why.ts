@@ -25,6 +25,13 @@ interface Asked {
   readonly why: StepWhy | undefined;
   /** Steps that must end before this one is put in line. */
   readonly needs: readonly string[];
+  /** For a step that is a run in progress: the same of its own steps. */
+  readonly below?: Below | undefined;
+}
+
+interface Below {
+  readonly run: RunWithSteps;
+  readonly steps: readonly Asked[];
 }
 
 interface Seen {
@@ -54,10 +61,35 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
       () => `${finished(found, ending, options)}${below.join("")}`,
     );
   }
-  const steps = found.steps.map((step) => ask(found, step, waiting));
+  const steps = await askBelow(sluice, found, waiting, { left: MOST_BELOW });
   print(options, { ...data, reasons, steps: steps.map((asked) => dataOf(asked, options)) }, () =>
     story({ run: found, reasons, steps }, now, options),
   );
+}
+
+/** The most child runs that are explained. */
+const MOST_BELOW = 20;
+
+/** Child runs are explained with their parents, as far as `room` allows. For a list, `why CHILD` explains each. */
+async function askBelow(
+  sluice: Sluice,
+  run: RunWithSteps,
+  waiting: readonly StepWhy[],
+  room: { left: number },
+): Promise<Asked[]> {
+  const steps: Asked[] = [];
+  for (const step of run.steps) {
+    const asked = ask(run, step, waiting);
+    const isInProgress = step.kind !== "task" && step.state === "running" && step.unit !== null;
+    if (!isInProgress || room.left === 0) {
+      steps.push(asked);
+      continue;
+    }
+    room.left -= 1;
+    const { run: child, waiting: below } = await sluice.runs.why(step.unit as string);
+    steps.push({ ...asked, below: { run: child, steps: await askBelow(sluice, child, below, room) } });
+  }
+  return steps;
 }
 
 const ask = (run: RunWithSteps, step: StepView, waiting: readonly StepWhy[]): Asked => ({
@@ -66,7 +98,7 @@ const ask = (run: RunWithSteps, step: StepView, waiting: readonly StepWhy[]): As
   why: waiting.find((each) => each.step === step.name),
 });
 
-function dataOf({ step, why, needs: units }: Asked, options: GlobalOptions): object {
+function dataOf({ step, why, needs: units, below }: Asked, options: GlobalOptions): object {
   const { name, state, unit, needs, attempt, items } = step;
   const next = why?.item === undefined ? {} : { next: { index: why.item, unit: why.unit } };
   return {
@@ -78,6 +110,7 @@ function dataOf({ step, why, needs: units }: Asked, options: GlobalOptions): obj
     ...(items ? { items, ...next } : {}),
     ...(why ? { reasons: why.reasons, sentences: withCommands(why.sentences, options) } : {}),
     ...(units.length > 0 ? { reasons: [{ kind: "needs", units }] } : {}),
+    ...(below ? { steps: below.steps.map((each) => dataOf(each, options)) } : {}),
   };
 }
 
@@ -109,7 +142,9 @@ function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOpt
   const standing = standingOf(asked.step, run, now);
   const isOpen = asked.step.state === "running" || asked.step.state === "waiting";
   if (standing) return isOpen ? ofItems(asked, standing, now, options) : [];
-  return ofOne(asked, run, now, options);
+  const { below } = asked;
+  const nested = below?.steps.flatMap((each) => ofStep(each, below.run, now, options)) ?? [];
+  return [...ofOne(asked, run, now, options), ...nested.map((line) => `  ${line}`)];
 }
 
 /** The reasons of the next item also hold for all items after it. */

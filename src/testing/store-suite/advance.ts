@@ -64,6 +64,7 @@ export function advanceSuite(fresh: Fresh<"runs" | "steering">): void {
         input: "7",
         options: '{"startTimeoutMs":5000,"onStartTimeout":"requeue"}',
         graph: GRAPH,
+        graphId: expect.any(String),
         steps: [],
         failed: [],
         rerunOf: null,

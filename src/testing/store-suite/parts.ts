@@ -40,6 +40,7 @@ import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
 import { swapSuite } from "./swaps.ts";
 import { tendSuite } from "./tend.ts";
+import { treeSuite } from "./trees.ts";
 import { triggerSuite } from "./triggers.ts";
 import { waitingSuite } from "./waiting.ts";
 import { wakeUpSuite } from "./wake-ups.ts";
@@ -138,6 +139,7 @@ export const PARTS: readonly Part[] = [
   benchPart("a step over a list", ["runs", "inspection"], itemEndingSuite),
   benchPart("a step that waits", ["runs", "waits", "steering", "inspection"], waitingSuite),
   benchPart("a signal", ["runs", "waits", "steering", "inspection"], signalSuite),
+  benchPart("a run of a step", ["runs", "steering", "inspection", "holdings"], treeSuite),
   benchPart("steering", ["runs", "steering", "inspection"], steeringSuite),
   benchPart(
     "code that is stopping",

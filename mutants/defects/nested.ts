@@ -1,0 +1,132 @@
+import type { Defect } from "../defect.ts";
+
+const STORE = "test/conformance/store.test.ts";
+const ENDS = "test/nested/ends.test.ts";
+const PARALLELISM = "test/nested/parallelism.test.ts";
+
+/** Runs that are steps of other runs. */
+export const defects: readonly Defect[] = [
+  {
+    id: "nested-outlives-parent",
+    means: "the units of a child run go on although its parent has ended",
+    file: "src/store/query/advance.ts",
+    from: "cut.map((run) => endedBelow(run, { dialect, quiet: listening.length === 0 })),",
+    to: "",
+    noticedBy: { file: STORE, test: "in progress ends with its parent, one level per look" },
+  },
+  {
+    id: "nested-parent-not-told",
+    means: "a parent waits for ever for a child that has ended",
+    file: "src/store/query/run-end.ts",
+    from: "    tellParents([run.id]),\n",
+    to: "",
+    noticedBy: { file: STORE, test: "tells its parent, in the same transaction" },
+  },
+  {
+    id: "nested-queued-not-told",
+    means: "a parent waits for ever for a child that was cancelled in line",
+    file: "src/store/query/hand-run.ts",
+    from: "        tellParents([id]),\n",
+    to: "",
+    noticedBy: { file: STORE, test: "that is cancelled tells its parent, in line or in progress" },
+  },
+  {
+    id: "nested-child-not-told",
+    means: "the end of a parent never reaches what is two levels below it",
+    file: "src/store/query/expire.ts",
+    from: "  tellChildren(runs),\n",
+    to: "",
+    noticedBy: { file: STORE, test: "in progress ends with its parent, one level per look" },
+  },
+  {
+    id: "nested-slots-before-code",
+    means: "a child lets go of its slots while its code still runs",
+    file: "src/store/query/run-seen.ts",
+    from: "AND COALESCE(c.because, '') <> 'parent' AND NOT ${isStillStopping(\"o.id\")}",
+    to: "AND COALESCE(c.because, '') <> 'parent'",
+    noticedBy: { file: STORE, test: "in progress ends with its parent, one level per look" },
+  },
+  {
+    id: "nested-sweeps-siblings",
+    means: "the end of a child deletes lanes that its siblings use",
+    file: "src/store/query/run-end.ts",
+    from: "  if (isRoot)\n",
+    to: "  if (!isRoot) return own;\n  if (isRoot)\n",
+    noticedBy: { file: STORE, test: "that is over leaves the lanes that its siblings share" },
+  },
+  {
+    id: "nested-window-not-held",
+    means: "a workflow per item ignores the window of its list",
+    file: "src/engine/runs/child.ts",
+    from: "...(window ? [window] : [])",
+    to: "",
+    noticedBy: { file: PARALLELISM, test: "the window of a workflow per item counts whole items" },
+  },
+  {
+    id: "nested-leaves-not-asked",
+    means: "the parallelism of a workflow does not reach the tasks of its children",
+    file: "src/engine/runs/home.ts",
+    from: "const leaves = [...above.leaves, ...(has(",
+    to: "const leaves = [...(has(",
+    noticedBy: { file: PARALLELISM, test: "the parallelism of a workflow counts all tasks below it" },
+  },
+  {
+    id: "nested-group-counts-no-tasks",
+    means: "the parallelism of a group does not count its direct tasks",
+    file: "src/engine/runs/home.ts",
+    from: "...(counts ? [childrenKey(id)] : []),",
+    to: "",
+    noticedBy: { file: PARALLELISM, test: "a group counts its direct steps" },
+  },
+  {
+    id: "nested-pause-misses-executor",
+    means: "a pause does not reach child runs that choose an executor",
+    file: "src/engine/runs/home.ts",
+    from: '...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),',
+    to: "",
+    noticedBy: { file: ENDS, test: "a pause of the root stops every step below it" },
+  },
+  {
+    id: "nested-runs-again",
+    means: "a rerun repeats what succeeded inside a child",
+    file: "src/engine/runs/run-look.ts",
+    from: "if (started || rerunOf === null || earlier.length === 0) return undefined;",
+    to: "if (started || rerunOf === null || earlier.length >= 0) return undefined;",
+    noticedBy: { file: ENDS, test: "what succeeded inside a child does not run again" },
+  },
+  {
+    id: "nested-takes-over-other-input",
+    means: "a child takes over steps that ran with another input",
+    file: "src/store/query/child.ts",
+    from: " AND e.input = t.input",
+    to: "",
+    noticedBy: { file: STORE, test: "takes over the finished steps of the child that it repeats" },
+  },
+  {
+    id: "nested-hidden-behind-queued",
+    means: "thousands of queued runs hide the children of runs in progress",
+    file: "src/store/schema.ts",
+    from: "VALUES ('@nested', 0)",
+    to: "VALUES ('@nested', 200)",
+    noticedBy: { file: "test/nested/behind.test.ts", test: "runs in progress get their children" },
+  },
+  {
+    id: "nested-without-end",
+    means: "a workflow that calls itself fills the store",
+    file: "src/engine/runs/child.ts",
+    from: "|| home.depth < MOST_DEPTH) return;",
+    to: "|| home.depth < 2 * MOST_DEPTH) return;",
+    noticedBy: { file: "test/nested/tree.test.ts", test: "a recursion without an end fails" },
+  },
+  {
+    id: "nested-deadlock-unseen",
+    means: "a step may ask for a mutex that a group around it holds",
+    file: "src/core/app/held.ts",
+    from: "const mutexes = new Map([...held.mutexes, ...own.mutexes.map((mutex) => [mutex, who] as const)]);",
+    to: "const mutexes = held.mutexes;",
+    noticedBy: {
+      file: "src/core/workflow/nested.test.ts",
+      test: "a step in a group asks for a mutex of the group",
+    },
+  },
+];

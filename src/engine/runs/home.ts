@@ -1,0 +1,45 @@
+/** A run as the home of its steps: where it stands in its tree, and which gates its steps ask for. */
+import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
+import type { Nesting } from "../../core/unit-options.ts";
+import { storedOptions } from "../../core/unit-options.ts";
+import type { Graph, RunGate, TaskStep } from "../../core/workflow/graph.ts";
+import type { RunSeen } from "../../store/runs.ts";
+
+export interface Home extends Nesting {
+  readonly run: RunSeen;
+  /** The gates that its tasks ask for because of their place in the tree. */
+  readonly ofLeaves: readonly string[];
+}
+
+const OF_EXECUTORS: readonly RunGate["name"][] = ["in-process", "workers", "async", "pods"];
+
+export function homeOf(run: RunSeen, graph: Graph): Home {
+  const { id } = run;
+  const above: Nesting = storedOptions(run.options).scope ?? {
+    root: id,
+    owner: id,
+    depth: 0,
+    leaves: [],
+    path: "",
+  };
+  const has = (name: RunGate["name"]): boolean => graph.gates.some((gate) => gate.name === name);
+  const owner = OF_EXECUTORS.some(has) ? id : above.owner;
+  const leaves = [...above.leaves, ...(has("leaves") ? [leavesKey(id)] : [])];
+  const counts = graph.gates.some(({ name, limit }) => name === "children" && limit >= 0);
+  const ofLeaves = [
+    ...leaves,
+    // A group's limit counts its direct children: tasks, and whatever is nested.
+    ...(counts ? [childrenKey(id)] : []),
+    // So that every task of a tree asks for a gate of its root. A pause closes these gates.
+    ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
+  ];
+  return { ...above, run, owner, leaves, ofLeaves };
+}
+
+/** The gate of the executor that a step runs on. */
+export const executorGate = ({ owner }: Home, step: TaskStep): string => runGateKey(owner, step.gate);
+
+/** The path of a child below the root, for people. */
+export function pathOf({ path }: Home, step: string, item: number | undefined): string {
+  return `${path === "" ? "" : `${path}/`}${step}${item === undefined ? "" : `[${item}]`}`;
+}
