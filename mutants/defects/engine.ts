@@ -30,7 +30,7 @@ export const defects: readonly Defect[] = [
     id: "run-news-lost",
     means: "a run that was let in never starts",
     file: "src/engine/claiming/decide.ts",
-    from: "queue === RUNS ? [{ run: id, failed: null }] : []",
+    from: "isRunQueue(queue) ? [{ run: id, failed: null }] : []",
     to: "[]",
     noticedBy: { file: "src/engine/claiming/decide.test.ts" },
   },

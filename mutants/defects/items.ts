@@ -27,8 +27,8 @@ export const defects: readonly Defect[] = [
     id: "items-no-claim-timeout",
     means: "items wait for ever for a pool that nobody frees",
     file: "src/engine/runs/fan-out.ts",
-    from: "step.asks.length > 0 ? [{ lane: fan.lane",
-    to: "step.asks.length > 9 ? [{ lane: fan.lane",
+    from: "waitsForOthers(step) ? [{ lane: fan.lane",
+    to: "!waitsForOthers(step) ? [{ lane: fan.lane",
     noticedBy: { file: TOLD, test: "let in none of" },
   },
   {

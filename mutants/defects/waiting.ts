@@ -90,8 +90,8 @@ export const defects: readonly Defect[] = [
     id: "old-signal-taken",
     means: "a step takes a signal of yesterday, sent before its run was submitted",
     file: "src/store/query/wait-begin.ts",
-    from: "(SELECT t.created_at FROM sluice_task t WHERE t.id = ${run})",
-    to: "(SELECT 0 * t.created_at FROM sluice_task t WHERE t.id = ${run})",
+    from: "(SELECT t.created_at FROM sluice_task t WHERE t.id = COALESCE(",
+    to: "(SELECT 0 * t.created_at FROM sluice_task t WHERE t.id = COALESCE(",
     noticedBy: { file: SUITE, test: "SQLite a signal is not taken if it was sent before" },
   },
   {

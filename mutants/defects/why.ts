@@ -174,7 +174,7 @@ export const defects: readonly Defect[] = [
     id: "why-runs-need-nobody",
     means: "A queued run without any worker says that it starts in the next pass.",
     file: "src/engine/claiming/serving.ts",
-    from: "return lane.queue === RUNS && !isAttended(sessions) ? [] : serving(sessions, lane);",
+    from: "return isRunQueue(lane.queue) && !isAttended(sessions) ? [] : serving(sessions, lane);",
     to: "return serving(sessions, lane);",
     noticedBy: LONG,
   },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { retryPolicy } from "../task/retry.ts";
-import type { Graph, GraphEach, GraphStep, Need, TaskStep } from "../workflow/graph.ts";
+import type { Graph, GraphEach, Need, TaskStep } from "../workflow/graph.ts";
 import type { Json } from "../workflow/template.ts";
 import { reference } from "../workflow/template.ts";
 import type { Progress, ProgressState, RunNow } from "./progress.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cyclesIn } from "./cycle.ts";
-import type { Graph, GraphEach, GraphStep, Need, TaskStep } from "./graph.ts";
+import type { Graph, GraphEach, Need, TaskStep } from "./graph.ts";
 import { graphProblems } from "./problems.ts";
 import { reference } from "./template.ts";
 
