@@ -125,11 +125,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/query/advance.js",
     pieces: [
       {
-        find: "    const locked = yield* lockAll(ids, most);\n    const { runs, over, lanes } = yield* seeRuns(locked, news);\n",
+        find: "    const locked = yield* lockAll(ids, most);\n    const { runs, over, cut, lanes } = yield* seeRuns(locked, news);\n",
         // The line is slow, so that two looks at one run meet: the steps are read before the run is locked.
         instead: `    const slowly = () => flight({ nap: sql \`SELECT 1 AS nap FROM pg_sleep(0.06)\`.as(({ nap }) => nap) });
     yield* slowly();
-    const { runs, over, lanes } = yield* seeRuns({ now: ids, later: [], unread: new Map() }, news);
+    const { runs, over, cut, lanes } = yield* seeRuns({ now: ids, later: [], unread: new Map() }, news);
     yield* slowly();
     const locked = yield* lockAll(ids, most);
 `,
@@ -154,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "steps that forget their pools",
-    file: "core/workflow/resolve.js",
+    file: "core/workflow/resolve-step.js",
     pieces: [
       {
         find: "asksFor({ pools, mutexes: options.mutexes })",
@@ -168,7 +168,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "workflows that do not hold their mutex",
-    file: "core/workflow/resolve.js",
+    file: "core/workflow/run-asks.js",
     pieces: [{ find: ", ...asksFor(workflow)]", instead: "]" }],
     store: "sqlite",
     mix: "solos",
