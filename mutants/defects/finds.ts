@@ -4,6 +4,7 @@ import type { Defect } from "../defect.ts";
 const BY_SQL = "test/doctor/by-sql.test.ts";
 const PURE = "src/core/gate/explain.test.ts";
 const STORES = "test/conformance/store.test.ts";
+const FEED = "src/api/feed.test.ts";
 const REPLACED = "test/doctor/replaced.test.ts";
 
 export const defects: readonly Defect[] = [
@@ -185,5 +186,45 @@ export const defects: readonly Defect[] = [
     from: "gate.limit >= 0 && gate.held > gate.limit;",
     to: "gate.limit !== UNLIMITED && gate.held > gate.limit;",
     noticedBy: { file: BY_SQL, test: "a limit below -1 drains nothing" },
+  },
+  {
+    id: "feed-behind-is-forgotten",
+    means: "A slow reader misses changes without a word.",
+    file: "src/engine/feed/member.ts",
+    from: "if (next) this.#isBehind = true;",
+    to: "",
+    noticedBy: { file: FEED, test: "does not hold up the others" },
+  },
+  {
+    id: "feed-behind-has-no-bound",
+    means: "A slow reader fills the memory of its process.",
+    file: "src/api/unread.ts",
+    from: "return MOST_UNREAD - this.#count;",
+    to: "return Number.MAX_SAFE_INTEGER;",
+    noticedBy: { file: FEED, test: "holds a bounded number" },
+  },
+  {
+    id: "feed-behind-reads-for-nobody",
+    means: "While all readers are behind, everything is read, dropped, and read again.",
+    file: "src/engine/feed/follower.ts",
+    from: "if (!this.#isRead) return undefined;",
+    to: "",
+    noticedBy: { file: FEED, test: "holds a bounded number" },
+  },
+  {
+    id: "feed-behind-begins-in-the-past",
+    means: "A reader that begins beside a slow one is told of what happened long before.",
+    file: "src/engine/feed/follower.ts",
+    from: "this.#isRead ? this.#shared.get(keyOf(member)) : undefined;",
+    to: "this.#shared.get(keyOf(member));",
+    noticedBy: { file: FEED, test: "hears only what comes after" },
+  },
+  {
+    id: "feed-behind-reads-on-too-soon",
+    means: "A slow reader counts as caught up while changes are missing.",
+    file: "src/engine/feed/member.ts",
+    from: "return this.#isOver || this.#take(changes);",
+    to: "this.#isBehind = false;\n    return this.#isOver || this.#take(changes);",
+    noticedBy: { file: FEED, test: "does not hold up the others" },
   },
 ];

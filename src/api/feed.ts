@@ -34,7 +34,9 @@ export interface ChangeFeed extends AsyncIterable<ChangeView> {
 export class Changes implements ChangeFeed {
   readonly #filter: ChangeFilter;
   readonly #follower: FeedFollower;
-  readonly #unread = new Unread();
+  readonly #unread = new Unread(() => {
+    if (this.#member) this.#follower.goOn(this.#member);
+  });
   #joining: Promise<Member> | undefined;
   #member: Member | undefined;
   #reading: AsyncGenerator<ChangeView, void, undefined> | undefined;

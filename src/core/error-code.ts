@@ -227,7 +227,7 @@ const OF_STORE = {
     cure: "Connect again.",
   },
   FEED_EXPIRED: {
-    means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
+    means: "The feed cannot continue without a gap: the cursor is too old, or the reader was more than an hour behind.",
     cure: "Start again from now, without a cursor, and read again what you show.",
   },
   MIGRATION_BUSY: {
