@@ -191,9 +191,13 @@ const named = (from: number, to: number): string[] =>
 async function readMany(env: FakeEnv, feed: AsyncIterator<ChangeView>, many: number): Promise<string[]> {
   const subjects: string[] = [];
   while (subjects.length < many) {
-    const next = feed.next();
-    const isThere = await Promise.race([next.then(() => true), env.advance(1_000).then(() => false)]);
-    if (!isThere) await env.advance(1_000);
+    let isThere = false;
+    const next = feed.next().finally(() => {
+      isThere = true;
+    });
+    await Promise.race([next, env.advance(1_000)]);
+    for (let wait = 0; !isThere && wait < 10; wait += 1) await env.advance(1_000);
+    if (!isThere) throw new Error(`nothing comes after ${subjects.at(-1)}`);
     subjects.push((await next).value?.subject);
   }
   return subjects;

@@ -2,7 +2,7 @@
 import { SluiceError } from "../core/error.ts";
 import type { ClientCall, OncePerTask } from "../core/task/client-call.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
-import { checkText } from "../core/text.ts";
+import { bytesOf, checkText, LONGEST_TEXT } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import type { AnswerCall } from "../engine/worker/worker-options.ts";
@@ -63,6 +63,7 @@ function once<Options extends { readonly idempotencyKey?: string }>(
       "BAD_OPTIONS",
       `${whose}: give either key, which counts for this task only, or idempotencyKey, which counts for all.`,
     );
-  checkText(`${whose}: key`, key);
-  return { ...options, idempotencyKey: `${id}/${key}` } as unknown as Options;
+  const before = `${id}/`;
+  checkText(`${whose}: key`, key, LONGEST_TEXT - bytesOf(before));
+  return { ...options, idempotencyKey: `${before}${key}` } as unknown as Options;
 }

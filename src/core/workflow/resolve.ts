@@ -15,7 +15,7 @@ import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import type { PlannedEach } from "./each.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
-import type { Graph, GraphEach, TaskStep, RunGate } from "./graph.ts";
+import type { Graph, GraphEach, RunGate, TaskStep } from "./graph.ts";
 import type { PlannedStep } from "./steps.ts";
 
 interface Machine {
