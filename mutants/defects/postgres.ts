@@ -4,9 +4,9 @@ const SETTINGS = "test/postgres/settings.test.ts";
 const POOLER = "test/postgres/pooler.test.ts";
 const AS_ALWAYS = "does what it always does";
 
-/** Servers as people run them: their settings, their plans, and who stands before them. */
 const LOCKED = "test/race/locked-unit.test.ts";
 
+/** Servers as people run them: their settings, their plans, and who stands before them. */
 export const defects: readonly Defect[] = [
   {
     id: "head-passes-a-locked-unit",
@@ -15,14 +15,6 @@ export const defects: readonly Defect[] = [
     from: "head: (column, decided) => `CASE WHEN ${IS_PAST} THEN s.${column} ELSE ${decided} END`,",
     to: "head: (_, decided) => decided,",
     noticedBy: { file: LOCKED, test: "is claimed once it is free" },
-  },
-  {
-    id: "a-locked-unit-is-progress",
-    means: "A worker makes one pass after the other for as long as somebody else has locked a unit.",
-    file: "src/engine/claiming/store-claims.ts",
-    from: "&& !stuck.has(lane)",
-    to: "",
-    noticedBy: { file: LOCKED, test: "is not repeated at once" },
   },
   {
     id: "postgres-jit-on",

@@ -64,25 +64,5 @@ for (const server of ["PostgreSQL", "PostgreSQL as installed"] as const) {
         await place.close();
       }
     });
-
-    test("a pass that finds nothing but a locked unit is not repeated at once", async () => {
-      const place = await placeOf(server);
-      try {
-        const store = await place.open();
-        await store.enqueue(TASKS.slice(0, 8).map((id) => newTask(id)));
-        await store.changeLimit({ key: "pool:race", to: "value", limit: 1, by: "test" });
-        await intake(store);
-        const locker = await place.beside();
-        await locker.query("BEGIN");
-        await locker.query("SELECT id FROM sluice_waiting WHERE id = 't00' FOR UPDATE");
-        const claimer = await Claimer.open(store, "s1");
-        const busy: boolean[] = [];
-        for (let round = 0; round < 40; round += 1) busy.push(await claimer.looksAgain());
-        // The first looks take in what is new.
-        expect(busy.slice(20)).not.toContain(true);
-      } finally {
-        await place.close();
-      }
-    });
   });
 }

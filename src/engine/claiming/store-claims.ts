@@ -352,14 +352,8 @@ const isHandled = (one: Finished | Recovery): boolean => "handler" in one && one
 /** True if the pass changed something. If not, it is not repeated at once, even if it could not see everything. */
 function hasMoved(passed: Passed, view: View, { moves }: Decision): boolean {
   const heads = new Map(view.lanes.map(({ id, head }) => [id, head.id]));
-  const claimed = new Set(passed.claimed.map(({ id }) => id));
-  const missed = new Set(moves.claim.flatMap(({ id }) => (claimed.has(id) ? [] : [id])));
-  // Another transaction has locked a unit of these lanes, so their heads have stayed in front of it.
-  const stuck = new Set(view.heads.flatMap(({ id, lane }) => (missed.has(id) ? [lane] : [])));
   // A head that was too early may have hidden everything behind it. Marks and parking are no progress.
-  const lanes = moves.lanes.some(
-    ({ lane, head }) => head !== null && head.id !== heads.get(lane) && !stuck.has(lane),
-  );
+  const lanes = moves.lanes.some(({ lane, head }) => head !== null && head.id !== heads.get(lane));
   const units = passed.claimed.length + passed.started.length + moves.recover.length + moves.expire.length;
   return units > 0 || lanes;
 }
