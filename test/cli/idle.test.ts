@@ -8,7 +8,8 @@ const shop = openWorkshop();
 describe("limits list", () => {
   test("leaves out idle values that have only the limit of their family, and says how to see them", async () => {
     for (const tenant of ["a", "b", "c"]) {
-      const { id } = await shop.sluice.submit("plain", { n: 1 } as never, { tags: { tenant } });
+      const args = ["app.js", "plain", '{"n":1}', "--tag", `tenant=${tenant}`];
+      const { id } = await shop.data("submit", ...args);
       await shop.reaches(id, "succeeded");
     }
     await shop.sluice.limits.set("tag:tenant=c", 3, "ann");
