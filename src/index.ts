@@ -50,6 +50,7 @@ export {
   workflow,
 } from "./core/workflow/definition.ts";
 export type { EachOptions } from "./core/workflow/each.ts";
+export { type EventDefinition, event } from "./core/workflow/event.ts";
 export {
   type ExecutorChoice,
   inProcess,
@@ -61,8 +62,10 @@ export {
 export type { EachHandle, ItemError, Outcome, StepEnding, StepHandle } from "./core/workflow/handle.ts";
 export { entries, type Gathered, zip } from "./core/workflow/items.ts";
 export type { Reference } from "./core/workflow/reference.ts";
+export type { SignalOptions } from "./core/workflow/signal-options.ts";
 export type { StepOptions } from "./core/workflow/step-options.ts";
 export type { Steps } from "./core/workflow/steps.ts";
+export type { Approval, ApproveOptions, WaitForOptions } from "./core/workflow/waiting.ts";
 export {
   all,
   any,

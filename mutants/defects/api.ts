@@ -94,8 +94,8 @@ export const defects: readonly Defect[] = [
     id: "running-item-cancelled",
     means: "a step over a list that runs is shown as cancelled",
     file: "src/api/run-view.ts",
-    from: 'if (items && isOver) return "cancelled";',
-    to: 'if (items && !isOver) return "cancelled";',
+    from: 'if ((items || wait) && isOver) return "cancelled";',
+    to: 'if ((items || wait) && !isOver) return "cancelled";',
     noticedBy: { file: "test/cli/items.test.ts" },
   },
   {

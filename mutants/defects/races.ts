@@ -359,8 +359,8 @@ export const defects: readonly Defect[] = [
     id: "lane-move-without-stamp",
     means: "a lane is parked by somebody who saw it before the last unit arrived",
     file: "src/store/query/lanes.ts",
-    from: "      sqlite: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane AND l.stamp = m.seen`",
-    to: "      sqlite: sql`UPDATE sluice_lane AS l SET ${ASSIGN} FROM ${list} WHERE l.id = m.lane`",
+    from: "const unlessChanged = sql`WHERE l.id = m.lane AND l.stamp = m.seen`;",
+    to: "const unlessChanged = sql`WHERE l.id = m.lane`;",
     noticedBy: {
       file: "test/conformance/store.test.ts",
       test: "SQLite a lane moves only when it is as it was seen",

@@ -62,6 +62,9 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
       ...(handler ? { onFailure: handler } : {}),
+      ...(app.runs.whileWaiting === "release" && holdings(workflow).length === 0
+        ? { releases: true as const }
+        : {}),
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),
@@ -79,15 +82,19 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   };
 }
 
+/** Locks and pools that a run holds from its start to its end. */
+const holdings = ({ mutexes = [], pools = {} }: AnyWorkflow): string[] => [
+  ...mutexes.map((name) => `mutex "${name}"`),
+  ...Object.keys(pools).map((name) => `pool "${name}"`),
+];
+
 /**
  * Direct execution never waits, and must not take pools or mutexes past their limits. So a workflow that
  * holds any is refused.
  */
-function refuseHolding({ id, mutexes = [], pools = {} }: AnyWorkflow): void {
-  const held = [
-    ...mutexes.map((name) => `mutex "${name}"`),
-    ...Object.keys(pools).map((name) => `pool "${name}"`),
-  ];
+function refuseHolding(workflow: AnyWorkflow): void {
+  const { id } = workflow;
+  const held = holdings(workflow);
   if (held.length === 0) return;
   throw new SluiceError(
     "NOT_DIRECT",

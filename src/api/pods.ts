@@ -68,7 +68,10 @@ async function isCurrent(store: Store, unit: string, fence: number): Promise<boo
 function namespacesOf(app: App): string[] {
   const choices: (ExecutorChoice | undefined)[] = [app.executor];
   for (const { executor, plan } of app.workflows.values())
-    choices.push(executor, ...plan.steps.map(({ options }) => options.executor));
+    choices.push(
+      executor,
+      ...plan.steps.flatMap((step) => (step.kind === "wait" ? [] : step.options.executor)),
+    );
   const named = choices.flatMap((choice) =>
     choice?.kind === "kubernetes" ? [choice.namespace ?? "default"] : [],
   );

@@ -12,6 +12,7 @@ import type { Wait } from "../engine/claiming/wait.ts";
 import { waitsOf } from "../engine/claiming/wait.ts";
 import type { EventRow, ItemCounts } from "../store/store.ts";
 import { readable } from "./readable.ts";
+import type { WaitStepView } from "./wait-view.ts";
 
 export interface RunEvent {
   readonly at: number;
@@ -101,6 +102,23 @@ export function listEvents(step: string, state: string, items: ItemCounts): RunE
     ...tell(enqueuedAt, "StepReady", { items: total }),
     ...tell(since, "StepStarted", {}),
     ...(end ? tell(until, end, { succeeded, failed, cancelled }) : []),
+  ];
+}
+
+/** The events of a step that waits. A wait that ends with its run has no answer. */
+export function waitEvents(
+  step: string,
+  state: string,
+  { since, until: _, answer, ...what }: WaitStepView,
+): RunEvent[] {
+  const begun: RunEvent = { at: since, kind: "StepWaiting", step, data: what };
+  if (!answer) return [begun];
+  const { at, ...how } = answer;
+  const end = OF_LIST[state];
+  return [
+    begun,
+    { at, kind: "StepAnswered", step, data: how },
+    ...(end ? [{ at, kind: end, step, data: {} }] : []),
   ];
 }
 

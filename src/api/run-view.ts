@@ -1,12 +1,14 @@
 /** A run as users and programs see it, with its JSON parsed and its steps in the order of the workflow. */
 import type { Because } from "../core/run/progress.ts";
-import type { Graph } from "../core/workflow/graph.ts";
+import type { Graph, GraphStep } from "../core/workflow/graph.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { Stay } from "../store/in-line.ts";
 import type { ItemCounts, RunDetail, RunRow, RunState, StepRow } from "../store/store.ts";
 import { endOf } from "./end-of.ts";
 import { readable } from "./readable.ts";
+import type { WaitStepView } from "./wait-view.ts";
+import { waitView } from "./wait-view.ts";
 
 export interface RunView<Output = unknown> {
   readonly id: string;
@@ -41,7 +43,8 @@ export type StepViewState =
 
 export interface StepView {
   readonly name: string;
-  readonly task: string;
+  /** The task it calls. Null for a step that waits. */
+  readonly task: string | null;
   readonly state: StepViewState;
   /** The steps it needs. */
   readonly needs: readonly string[];
@@ -62,6 +65,8 @@ export interface StepView {
   readonly because?: Because;
   /** For a step over a list: the counts of its items. */
   readonly items?: ItemCounts;
+  /** For a step that waits or has waited: what for, and how it was answered. */
+  readonly wait?: WaitStepView;
 }
 
 export interface RunWithSteps<Output = unknown> extends RunView<Output> {
@@ -96,26 +101,15 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
   const { steps: written = [] } = readable(graph) as Partial<Graph>;
   return {
     ...runView<Output>(run),
-    steps: written.map(({ name, task, needs }) =>
-      stepView(
-        name,
-        task,
-        needs.map(({ step }) => step),
-        rows.get(name),
-        run,
-      ),
-    ),
+    steps: written.map((step) => stepView(step, rows.get(step.name), run)),
   };
 }
 
-function stepView(
-  name: string,
-  task: string,
-  needs: readonly string[],
-  row: StepRow | undefined,
-  run: RunRow,
-): StepView {
+function stepView(step: GraphStep, row: StepRow | undefined, run: RunRow): StepView {
   const isOver = run.finishedAt !== null;
+  const { name } = step;
+  const task = step.kind === "wait" ? null : step.task;
+  const needs = step.needs.map((need) => need.step);
   if (!row)
     return {
       name,
@@ -132,6 +126,7 @@ function stepView(
     };
   const state = stateOf(row, isOver);
   const takenOver = takenOverFrom(row, run);
+  const wait = row.wait && waitView(row.wait);
   return {
     name,
     task,
@@ -139,23 +134,31 @@ function stepView(
     needs,
     unit: row.unit,
     attempt: row.attempt,
-    enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? null,
+    enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? wait?.since ?? null,
     claimedAt: row.claimedAt,
-    finishedAt: row.finishedAt,
+    finishedAt: row.finishedAt ?? wait?.answer?.at ?? null,
     inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
     ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
-    ...(state === "skipped" || row.body === null ? {} : ofItems(readable(row.body))),
+    ...(wait ? { wait } : {}),
+    ...(state === "skipped" || row.body === null ? {} : ofBody(step, state, row.body)),
   };
 }
 
+/** A step that waits ends with its body, a list with the outcomes of its items. */
+const ofBody = (step: GraphStep, state: StepViewState, body: string): Pick<StepView, "result" | "error"> =>
+  step.kind === "wait" ? endOf(state, body) : ofItems(readable(body));
+
 /** A list that was taken over whole has no items here, only their outcomes. */
-function takenOverFrom({ state, unit, ofRun, fan }: StepRow, { id, rerunOf }: RunRow): string | undefined {
+function takenOverFrom(
+  { state, unit, ofRun, fan, wait }: StepRow,
+  { id, rerunOf }: RunRow,
+): string | undefined {
   if (unit !== null) return ofRun === null || ofRun === id ? undefined : ofRun;
-  return state === "succeeded" && fan === null ? (rerunOf ?? undefined) : undefined;
+  return state === "succeeded" && fan === null && wait === null ? (rerunOf ?? undefined) : undefined;
 }
 
 /** If a list could not begin, its body is the error. Otherwise its body is the outcomes of its items. */
@@ -164,10 +167,10 @@ function ofItems(body: unknown): Pick<StepView, "result" | "error"> {
 }
 
 /** For an open step, users want to know where its unit is. */
-function stateOf({ state, place, items }: StepRow, isOver: boolean): StepViewState {
+function stateOf({ state, place, items, wait }: StepRow, isOver: boolean): StepViewState {
   if (state !== "open") return state;
-  // The run ended first and cancelled the items.
-  if (items && isOver) return "cancelled";
+  // The run ended first and cancelled the items, or the wait.
+  if ((items || wait) && isOver) return "cancelled";
   if (items)
     return items.running + items.succeeded + items.failed + items.cancelled > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";

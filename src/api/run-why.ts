@@ -5,16 +5,17 @@ import { isAttended } from "../engine/claiming/serving.ts";
 import type { Replaced, RunRow, RunWaits, SessionRow } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import type { Told } from "./explain.ts";
-import { explainWait, isUnset } from "./explain.ts";
+import { explainWait, isUnset, told } from "./explain.ts";
 import { eachInTurn } from "./in-turn.ts";
-import type { RunWithSteps } from "./run-view.ts";
+import type { RunWithSteps, StepView } from "./run-view.ts";
 import { runWithSteps } from "./run-view.ts";
+import { awaits } from "./wait-view.ts";
 
 /** The wait of a step, or of the next item of a step over a list. */
 export interface StepWhy extends Told {
   readonly step: string;
-  /** The ID of its task, or of the item's task. */
-  readonly unit: string;
+  /** The ID of its task, or of the item's task. Null for a step that waits for a time, an event or a person. */
+  readonly unit: string | null;
   /** The index of the next item in its list. */
   readonly item?: number;
 }
@@ -32,15 +33,25 @@ export interface RunWhy {
 export async function runWhy(seen: RunWaits, replaced: () => Promise<readonly Replaced[]>): Promise<RunWhy> {
   const unset = await eachInTurn(seen.waits, ({ view }) => isUnset(explainWait(view)));
   const limits = unset.includes(true) ? await replaced() : [];
+  const run = runWithSteps(seen);
   return {
-    run: runWithSteps(seen),
+    run,
     now: seen.now,
     reasons: reasonsOfRun(seen.run, seen.sessions),
-    waiting: await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
-      const { id: unit, reasons, sentences } = explainWait(view, limits);
-      return { step, unit, ...(item === null ? {} : { item }), reasons, sentences };
-    }),
+    waiting: [
+      ...(await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
+        const { id: unit, reasons, sentences } = explainWait(view, limits);
+        return { step, unit, ...(item === null ? {} : { item }), reasons, sentences };
+      })),
+      ...run.steps.flatMap((step) => whyWaiting(run.id, step, seen.now)),
+    ],
   };
+}
+
+/** A step that waits for no slots. */
+function whyWaiting(run: string, { name, state, wait }: StepView, now: number): StepWhy[] {
+  if (state !== "waiting" || !wait) return [];
+  return [{ step: name, unit: null, ...told([awaits(run, name, wait)], now) }];
 }
 
 /** A pause, or no live worker. */

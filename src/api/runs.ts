@@ -10,6 +10,8 @@ import type { Graph } from "../core/workflow/graph.ts";
 import { waitsIn, waitsOf } from "../engine/claiming/wait.ts";
 import type { Env } from "../env/env.ts";
 import type { RunDetail, RunFilter, RunState, StepMove, StepRow, Store, TaskRow } from "../store/store.ts";
+import type { AnswerOptions } from "./answering.ts";
+import { answerStep } from "./answering.ts";
 import type { OptionNames, WaitOptions } from "./call-options.ts";
 import { knownOptions, signalOf } from "./call-options.ts";
 import { untilEnded } from "./ended.ts";
@@ -20,7 +22,7 @@ import { itemView } from "./item-view.ts";
 import { runOf } from "./new-run.ts";
 import { readable } from "./readable.ts";
 import type { RunEvent, StepHistory } from "./run-events.ts";
-import { itemEvents, listEvents, poolsIn, runEvents, waitedPerGate } from "./run-events.ts";
+import { itemEvents, listEvents, poolsIn, runEvents, waitEvents, waitedPerGate } from "./run-events.ts";
 import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
@@ -119,6 +121,16 @@ export class Runs {
 
   resume(id: string, by = "code"): Promise<void> {
     return this.#setPaused(id, false, by);
+  }
+
+  /** Answers a step that waits for an approval. It succeeds. */
+  async approve(id: string, step: string, options: AnswerOptions = {}): Promise<void> {
+    await answerStep(this.#store, await this.#detail(id), step, true, options);
+  }
+
+  /** Answers a step that waits for an approval. It fails with the code REJECTED. */
+  async reject(id: string, step: string, options: AnswerOptions = {}): Promise<void> {
+    await answerStep(this.#store, await this.#detail(id), step, false, options);
   }
 
   async #setPaused(id: string, paused: boolean, by: string): Promise<void> {
@@ -220,9 +232,10 @@ export class Runs {
       gate,
       detail.run.startedAt,
       steps.map((step) => ({ ...step, now })),
-      runWithSteps(detail).steps.flatMap(({ name, state, items }) =>
-        items ? listEvents(name, state, items) : [],
-      ),
+      runWithSteps(detail).steps.flatMap(({ name, state, items, wait }) => {
+        if (items) return listEvents(name, state, items);
+        return wait ? waitEvents(name, state, wait) : [];
+      }),
     );
   }
 

@@ -8,8 +8,9 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
-import { storedOptions } from "../core/unit-options.ts";
+import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
+import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
@@ -20,7 +21,6 @@ import { checked } from "../store/checked.ts";
 import { asksOf } from "../store/lane.ts";
 import { closed, Lifetime } from "../store/lifetime.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
-import { RUNS } from "../store/store.ts";
 import type { OptionNames, WaitOptions, Within } from "./call-options.ts";
 import {
   checkList,
@@ -54,13 +54,14 @@ import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
+import { newSignal } from "./signals.ts";
 import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 import { answersOf } from "./task-calls.ts";
 import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
-import { neededApp, unknownTask } from "./unknown.ts";
+import { neededApp, notRetried, unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { ConnectOptions, RunningWorker, WorkerSettings };
@@ -207,6 +208,21 @@ export class Sluice implements AsyncDisposable {
     const [submitted] = await this.store.submit([run], within);
     if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
     return submitted as { id: string; created: boolean };
+  }
+
+  /**
+   * Sends a signal of an event: it answers every step that waits for it, in each run at most one. It is kept for a day, or
+   * for `keep`, for steps that begin to wait later.
+   */
+  async signal<Input>(
+    event: (Carrying<Input, unknown> & { readonly id: string }) | string,
+    payload: Input,
+    options: SignalOptions = {},
+  ): Promise<SignalSent> {
+    const made = await newSignal(this.#app, event, payload, options, this.#env.newId());
+    const sent = await this.store.signal(made);
+    if (sent.woken > 0) this.store.hint("runs");
+    return sent;
   }
 
   /** Explains why a task is not running: every gate in its way, the holders, and what would end the wait. */
@@ -367,18 +383,6 @@ export class Sluice implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** A step or a run is repeated with a rerun, so that the steps after it run too. */
-function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
-  const run = queue === RUNS ? id : storedOptions(options).step?.run;
-  if (run === undefined)
-    return new SluiceError(
-      "NOT_FINISHED",
-      `task ${id} is ${state}; only a finished task can be put back in line.`,
-    );
-  const what = run === id ? "a run" : `a step of run ${run}`;
-  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
 }
 
 const called = (workflow: AnyWorkflow | string): string =>

@@ -4,16 +4,19 @@ import type { ClientCall, OncePerTask } from "../core/task/client-call.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { bytesOf, checkText, LONGEST_TEXT } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
+import type { SignalOptions } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import { inputOf } from "../executor/input.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions, OF_ENQUEUING, OF_EXECUTE } from "./call-options.ts";
+import { OF_SIGNAL } from "./signals.ts";
 
 /** The verbs of a program that has the worker's app. */
 interface Verbs {
   enqueue(task: string, input: never, options: EnqueueOptions): Promise<unknown>;
   submit(workflow: string, input: never, options: SubmitOptions): Promise<unknown>;
+  signal(event: string, payload: unknown, options: SignalOptions): Promise<unknown>;
   readonly runs: { get(id: string): Promise<unknown> };
 }
 
@@ -43,9 +46,24 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
     const options = knownOptions(whose, call.options, { ...OF_ENQUEUING, ...ONCE });
     return verbs.enqueue(call.task, input, once(whose, unit, options));
   }
+  if (call.verb === "signal") {
+    const whose = `event "${call.event}"`;
+    const { key, ...options } = knownOptions(whose, call.options, OF_SIGNAL);
+    return verbs.signal(call.event, input, {
+      ...options,
+      ...(key === undefined ? {} : { key: ofTask(whose, unit, key) }),
+    });
+  }
   const whose = `workflow "${call.workflow}"`;
   const options = knownOptions(whose, call.options, { ...OF_SUBMITTING, ...ONCE });
   return verbs.submit(call.workflow, input, { source: `task ${unit.id}`, ...once(whose, unit, options) });
+}
+
+/** The caller does not see the ID of the task in front, so the longest key is told without it. */
+function ofTask(whose: string, { id }: Asking, key: string): string {
+  const before = `${id}/`;
+  checkText(`${whose}: key`, key, LONGEST_TEXT - bytesOf(before));
+  return `${before}${key}`;
 }
 
 /**
@@ -54,7 +72,7 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
  */
 function once<Options extends { readonly idempotencyKey?: string }>(
   whose: string,
-  { id }: Asking,
+  unit: Asking,
   { key, ...options }: Options & OncePerTask,
 ): Options {
   if (key === undefined) return options as unknown as Options;
@@ -63,7 +81,5 @@ function once<Options extends { readonly idempotencyKey?: string }>(
       "BAD_OPTIONS",
       `${whose}: give either key, which counts for this task only, or idempotencyKey, which counts for all.`,
     );
-  const before = `${id}/`;
-  checkText(`${whose}: key`, key, LONGEST_TEXT - bytesOf(before));
-  return { ...options, idempotencyKey: `${before}${key}` } as unknown as Options;
+  return { ...options, idempotencyKey: ofTask(whose, unit, key) } as unknown as Options;
 }

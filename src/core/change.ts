@@ -20,6 +20,7 @@ export const TOPIC = {
   worker: 128,
   lane: 256,
   trigger: 512,
+  signal: 1024,
 } as const;
 
 export type Topic = keyof typeof TOPIC;
@@ -57,10 +58,13 @@ const TOPIC_OF: Readonly<Record<ChangeKind, Topic | null>> = {
   RunPaused: "run",
   RunResumed: "run",
   StepReady: "run",
+  StepWaiting: "run",
+  StepAnswered: "run",
   StepSkipped: "run",
   StepSucceeded: "run",
   StepFailed: "run",
   StepCancelled: "run",
+  SignalSent: "signal",
   LimitChanged: "gate",
   LimitReset: "gate",
   LimitDeclared: "gate",

@@ -99,6 +99,10 @@ const REFUSED = {
     cure: "Give a whole number.",
   },
   BAD_STORE_URL: { means: "A URL does not name a store.", cure: "Write file:…, postgres://… or mysql://…." },
+  BAD_SIGNAL: {
+    means: "The payload of a signal does not match the schema of its event, or has too many fields.",
+    cure: "Send a payload that matches.",
+  },
   BAD_TAG: { means: "The key or value of a tag is not valid.", cure: "Change the tag that the error names." },
   BAD_TEXT: {
     means: "A name, a key or another text is empty, too long or holds control characters.",
@@ -128,12 +132,20 @@ const REFUSED = {
     means: "Only a finished task or run can be run again.",
     cure: "Wait until it ends, or cancel it.",
   },
+  NOT_ALLOWED: {
+    means: "The step names the people who may answer, and the caller is none of them.",
+    cure: "Let one of them answer.",
+  },
   NOT_IN_PROGRESS: {
     means: "Only a run in progress can be paused or resumed.",
     cure: "Use runs show to see the state of the run.",
   },
   NOT_JSON: { means: "A value has no JSON form.", cure: "Pass plain data." },
   NOT_QUEUED: { means: "The run is no longer in line.", cure: "Cancel it with runs cancel." },
+  NOT_WAITING: {
+    means: "The step does not wait for an answer of a person, or has one already.",
+    cure: "Use runs show to see the state of the step.",
+  },
   NO_APP: {
     means: "The call needs an app, and none was connected.",
     cure: "Pass the app: connect({ app }).",
@@ -275,6 +287,10 @@ const OF_ENDING = {
     means: "The attempt was aborted for a reason that has no code of its own.",
     cure: "Read the message.",
   },
+  BAD_WAIT: {
+    means: "The time, the match or the question of a step that waits makes no sense once it is known.",
+    cure: "Read the message. Pass a time with a time zone, or a value for each field to match.",
+  },
   CANCELLED: { means: "The task, step or run was cancelled.", cure: "Retry it if that was a mistake." },
   CLAIM_TIMEOUT: {
     means: "A step that asks for pools or mutexes waited longer than SLUICE_CLAIM_TIMEOUT.",
@@ -319,6 +335,7 @@ const OF_ENDING = {
     means: "The task lost its process or worker three times, so its code may be the cause.",
     cure: "Find the cause, then retry the task by hand.",
   },
+  REJECTED: { means: "A person rejected the step.", cure: "Read their note." },
   RESULT_NOT_JSON: { means: "A result has no JSON form.", cure: "Return plain data." },
   RESULT_NOT_STORED: {
     means: "The store refused the result or the error of the task.",
@@ -344,6 +361,10 @@ const OF_ENDING = {
   TIMEOUT: {
     means: "An attempt took longer than its timeout.",
     cure: "Raise the timeout, or make the code faster.",
+  },
+  WAIT_TIMEOUT: {
+    means: "A step waited for an event or a person, and the timeout passed.",
+    cure: "Raise the timeout, or give the step an otherwise.",
   },
   WORKER_STOPPED: {
     means: "The worker stopped before the task was done.",

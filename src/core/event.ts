@@ -92,6 +92,31 @@ const OF_LANES = {
   LaneRestored: { means: "A lane that was set aside was put back in line.", data: WHO },
 } as const satisfies Record<string, EventMeaning>;
 
+/** What a step waits for. */
+export const WAITS_FOR = {
+  for: "what it waits for: `sleep`, `until`, `event` or `approval`",
+  ms: "how long it waits",
+  at: "the time until which it waits",
+  event: "the event",
+  match: "the fields and values that a payload must have",
+  question: "the question",
+  by: "who may answer",
+};
+/** How a step that waits was answered. */
+export const ANSWERED = {
+  how: "by a `signal`, because it was `approved` or `rejected`, or because the `time` is up",
+  state: "whether the step succeeds or fails",
+  signal: "the ID of the signal",
+  by: "who answered",
+  note: "what they said",
+};
+
+/** The subject is a step that waits, as `RUN/STEP`. */
+const OF_WAITS = {
+  StepWaiting: { means: "The step waits for a time, an event or a person.", data: WAITS_FOR },
+  StepAnswered: { means: "The step has what it waited for, or its time is up.", data: ANSWERED },
+} as const satisfies Record<string, EventMeaning>;
+
 /** The subject is the key of a gate. */
 const OF_GATES = {
   LimitChanged: { means: "Somebody set the limit.", data: CHANGE },
@@ -122,6 +147,10 @@ const OF_FEED = {
     means: "The priority of a step was changed.",
     data: { ...WHO, from: "the priority before", to: "the new one" },
   },
+  SignalSent: {
+    means: "A signal of an event was sent. The subject is the event.",
+    data: { id: "the ID of the signal", woken: "how many steps it has answered" },
+  },
   LimitDeclared: {
     means: "An app declared a limit, and this changed the limit in force.",
     data: { app: "the app", ...LIMITS },
@@ -142,7 +171,7 @@ export const FEED_EVENTS: Readonly<Record<keyof typeof OF_FEED, EventMeaning>> =
 
 export type FeedEventKind = keyof typeof OF_FEED;
 
-export const EVENTS = { ...OF_UNITS, ...OF_LANES, ...OF_GATES, ...OF_TRIGGERS } as const;
+export const EVENTS = { ...OF_UNITS, ...OF_WAITS, ...OF_LANES, ...OF_GATES, ...OF_TRIGGERS } as const;
 
 export type EventKind = keyof typeof EVENTS;
 
@@ -154,6 +183,7 @@ export const EVENT_GROUPS: readonly (readonly [
   kinds: Readonly<Record<string, EventMeaning>>,
 ])[] = [
   ["Tasks, steps and runs", OF_UNITS],
+  ["Steps that wait", OF_WAITS],
   ["Lanes", OF_LANES],
   ["Gates", OF_GATES],
   ["Schedules, sensors and automations", OF_TRIGGERS],

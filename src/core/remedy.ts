@@ -17,6 +17,12 @@ export type Remedy =
   | { readonly action: "resumeRun"; readonly run: string }
   | { readonly action: "cancelRun"; readonly run: string }
   | { readonly action: "rerun"; readonly run: string }
+  | { readonly action: "approve"; readonly run: string; readonly step: string }
+  | {
+      readonly action: "signal";
+      readonly event: string;
+      readonly payload: Readonly<Record<string, unknown>>;
+    }
   | { readonly action: "listRuns"; readonly state?: "started" }
   | { readonly action: "cancelTask"; readonly task: string }
   | { readonly action: "listTasks" }
@@ -51,6 +57,8 @@ export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonl
     means: "Runs a finished run again. Steps that succeeded are not repeated.",
     lead: "Run it again with",
   },
+  approve: { means: "Approves a step that waits for an answer.", lead: "Approve it with" },
+  signal: { means: "Sends a signal of an event.", lead: "Send it with" },
   listRuns: { means: "Lists the runs.", lead: "See" },
   cancelTask: { means: "Cancels a task.", lead: "Cancel it with" },
   listTasks: { means: "Lists the tasks.", lead: "See" },
@@ -90,6 +98,10 @@ export function callOf(remedy: Remedy): string {
       return call("runs.cancel", remedy.run);
     case "rerun":
       return call("runs.rerun", remedy.run);
+    case "approve":
+      return call("runs.approve", remedy.run, JSON.stringify(remedy.step));
+    case "signal":
+      return call("signal", remedy.event, JSON.stringify(remedy.payload));
     case "listRuns":
       return remedy.state ? `sluice.runs.list({ state: "${remedy.state}" })` : call("runs.list");
     case "cancelTask":

@@ -38,6 +38,8 @@ interface OptionsOfRun {
   readonly onStartTimeout?: "requeue" | "fail";
   /** True if the run is repeated from the start and takes over no results. Otherwise absent. */
   readonly fromNothing?: true;
+  /** True if the run gives its slots back while its open steps only wait. Otherwise absent. */
+  readonly releases?: true;
   readonly onFailure?: StoredHandler;
 }
 

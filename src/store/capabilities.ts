@@ -14,6 +14,7 @@ import type { SteeringPort } from "./ports/steering.ts";
 import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
 import type { UnitPort } from "./ports/units.ts";
+import type { WaitPort } from "./ports/waiting.ts";
 import type { WakeUpPort } from "./ports/wake-ups.ts";
 
 /** The ports of a store, by name. */
@@ -29,6 +30,7 @@ export interface Ports {
   readonly steering: SteeringPort;
   readonly asides: AsidePort;
   readonly runs: RunPort;
+  readonly waits: WaitPort;
   readonly triggers: TriggerPort;
   readonly inspection: InspectionPort;
   readonly feed: FeedPort;
@@ -108,6 +110,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
     standstill: true,
     laterRuns: true,
   },
+  waits: { signal: true, answerWait: true, lapseWait: true },
   triggers: {
     triggers: true,
     pauseTrigger: true,

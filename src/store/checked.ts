@@ -15,8 +15,19 @@ import type { Ports } from "./capabilities.ts";
 import { isVerb } from "./capabilities.ts";
 import { checkCursor, POSITIONS } from "./feed.ts";
 import { Lifetime } from "./lifetime.ts";
+import { fieldsOf } from "./match.ts";
 import type { NewRun } from "./runs.ts";
-import type { Declaration, LimitChange, Listener, NewSession, NewTask, Store, TaskFilter } from "./store.ts";
+import type {
+  Declaration,
+  LimitChange,
+  Listener,
+  NewSession,
+  NewSignal,
+  NewTask,
+  Store,
+  TaskFilter,
+} from "./store.ts";
+import { MOST_FIELDS } from "./store.ts";
 import type { NewTrigger } from "./triggers.ts";
 
 type VerbOf<P> = P extends unknown ? keyof P : never;
@@ -133,6 +144,13 @@ const RULES: Rules = {
   },
   standstill: (lane) => checkText("The id of a lane", lane),
   laterRuns: checkPage,
+
+  signal: checkSignal,
+  answerWait: ({ run, step }) => {
+    id(run);
+    checkText("The name of a step", step);
+  },
+  lapseWait: ENGINE,
 
   triggers: null,
   pauseTrigger: (name, _, who) => {
@@ -269,6 +287,19 @@ function checkSession({ id: session, name, slots, leaseMs }: NewSession): void {
   checkText("The name of a worker", name);
   checkNumber("BAD_SLOTS", "The number of a worker's slots", slots, { least: 0, most: MOST_SLOTS });
   checkNumber("BAD_LEASE", "A worker's lease", leaseMs, SPANS);
+}
+
+function checkSignal({ id: signal, event, keepMs, key, payload }: NewSignal): void {
+  id(signal);
+  checkText("The name of an event", event);
+  optional(`event "${event}": the key`, key);
+  checkNumber("BAD_OPTIONS", `event "${event}": keep, in milliseconds,`, keepMs, SPANS);
+  const fields = fieldsOf(payload).length;
+  if (fields <= MOST_FIELDS) return;
+  throw new SluiceError(
+    "BAD_SIGNAL",
+    `event "${event}": the payload has ${fields} fields that are texts, numbers, true or false, and ${MOST_FIELDS} are allowed. Put the rest into one field.`,
+  );
 }
 
 function checkChange(change: LimitChange): void {

@@ -62,7 +62,8 @@ const LIST_ENDS: Readonly<Record<Exclude<StepState, "open">, ChangeKind>> = {
 };
 
 /**
- * A step with one unit is reported by its unit. A list has many units, so its step is reported as a whole.
+ * A step with one unit is reported by its unit. A list has many units and a step that waits has none, so these
+ * steps are reported as a whole.
  */
 export function changesOfRun(
   { run, start, steps }: RunMove,
@@ -75,13 +76,18 @@ export function changesOfRun(
       { run, kind, step: step.name, data },
     ];
     if (step.state === "skipped") return change("StepSkipped", step.body);
-    if (!step.fan && !before?.fan) return [];
+    if (!step.fan && !before?.fan && !isOfWait(step)) return [];
     if (step.state !== "open") return change(LIST_ENDS[step.state]);
     return before ? [] : change("StepReady", JSON.stringify({ items: step.fan?.total ?? 0 }));
   };
-  const started: RunChange[] = start ? [{ run, kind: "RunStarted", step: null, data: null }] : [];
+  const started: RunChange[] =
+    start && !start.again ? [{ run, kind: "RunStarted", step: null, data: null }] : [];
   return [...started, ...steps.flatMap(told)];
 }
+
+/** A step that ends with an answer, or that could not begin to wait. How it began is told by its history. */
+const isOfWait = ({ state, unit, answered }: StepMove): boolean =>
+  answered === true || (unit === null && state === "failed");
 
 export const pausedChange = (run: string, paused: boolean, by: string): RunChange => ({
   run,

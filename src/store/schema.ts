@@ -80,7 +80,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   },
 };
 
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** Refuses a store whose schema version this code does not support, and says what to do. */
 export function checkVersion(version: number): void {
@@ -109,6 +109,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     runs(WORDS[dialect]),
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
+    waits(WORDS[dialect]),
   ];
 }
 
@@ -245,6 +246,29 @@ function feed({ name, text, identity, hot, cold, clustered }: Words): string[] {
     `INSERT INTO sluice_feed (id, last_pos, swept_pos) VALUES (1, 0, 0), (2, 0, 0)`,
     // 1 if the loss of this session has been reported: its lease had run out.
     `ALTER TABLE sluice_session ADD COLUMN lost SMALLINT NOT NULL DEFAULT 0`,
+  ];
+}
+
+/** Steps that wait for a time, an event or a person, and the signals of events. */
+function waits({ name, text, short, hot, clustered }: Words): string[] {
+  return [
+    // One row per waiting step, until its run ends. topic is the event it waits for, NULL once it has an answer.
+    // match_key stands for the fields and values to match. late_* is the answer when its time is up. signal is
+    // the signal it has taken.
+    `CREATE TABLE sluice_wait (run ${name} NOT NULL, step ${name} NOT NULL, topic ${name}, match_key ${name}, late_state ${name}, late_body ${text}, state ${name}, body ${text}, signal_id ${name}, at BIGINT NOT NULL, PRIMARY KEY (run, step))${hot}${clustered}`,
+    `CREATE INDEX sluice_wait_topic ON sluice_wait (topic, match_key, run, at, step)`,
+    // The events that steps have waited for. The row with an empty fields_key is locked: shared by signals,
+    // exclusively by steps that begin to wait. Each other row is a list of fields that steps compare.
+    `CREATE TABLE sluice_topic (event ${name} NOT NULL, fields_key ${name} NOT NULL, fields ${short} NOT NULL, PRIMARY KEY (event, fields_key))${hot}${clustered}`,
+    `CREATE TABLE sluice_signal (id ${name} NOT NULL PRIMARY KEY, event ${name} NOT NULL, idem_key ${name}, payload ${text} NOT NULL, at BIGINT NOT NULL, until_at BIGINT NOT NULL)${hot}${clustered}`,
+    `CREATE UNIQUE INDEX sluice_signal_key ON sluice_signal (event, idem_key)`,
+    `CREATE INDEX sluice_signal_sent ON sluice_signal (event, at, id)`,
+    `CREATE INDEX sluice_signal_old ON sluice_signal (until_at)`,
+    // The top-level fields of payloads that steps may compare. field_key stands for a field and its value.
+    `CREATE TABLE sluice_signal_field (signal_id ${name} NOT NULL, field_key ${name} NOT NULL, event ${name} NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (signal_id, field_key))${hot}${clustered}`,
+    // When a run first started that gave its slots back and went back in line.
+    `ALTER TABLE sluice_run ADD COLUMN began_at BIGINT`,
+    `CREATE INDEX sluice_signal_field_value ON sluice_signal_field (event, field_key, at, signal_id)`,
   ];
 }
 

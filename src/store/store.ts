@@ -19,6 +19,7 @@ import type { SteeringPort } from "./ports/steering.ts";
 import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
 import type { UnitPort } from "./ports/units.ts";
+import type { WaitPort } from "./ports/waiting.ts";
 import type { WakeUpPort } from "./ports/wake-ups.ts";
 
 export * from "./ports/advancing.ts";
@@ -36,10 +37,12 @@ export * from "./ports/reports.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
+export * from "./ports/step-key.ts";
 export * from "./ports/steps.ts";
 export type * from "./ports/swaps.ts";
 export type * from "./ports/triggers.ts";
 export type * from "./ports/units.ts";
+export * from "./ports/waiting.ts";
 export type * from "./ports/wake-ups.ts";
 
 export interface Store
@@ -55,6 +58,7 @@ export interface Store
     SteeringPort,
     AsidePort,
     RunPort,
+    WaitPort,
     TriggerPort,
     InspectionPort,
     FeedPort,

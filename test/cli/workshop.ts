@@ -47,9 +47,15 @@ const sheet = workflow({ id: "sheet", steps: (s, input) => {
   return s.step("sum", quick, { n: 1 }, { after: [cells] });
 } });
 const plain = workflow({ id: "plain", steps: (s, input) => s.step("only", quick, { n: input.n }) });
+const asking = workflow({ id: "asking", steps: (s, input) => {
+  const paid = s.waitFor("paid", "paid", { match: { order: input.order }, timeout: "2d" });
+  const release = s.approve("release", { question: "Release it?", by: ["ana"], after: [paid] });
+  const nap = s.sleep("nap", "3h", { mayFail: true });
+  return s.step("last", quick, { n: 2 }, { after: [release, nap] });
+} });
 export default defineApp({
   tasks: [quick, held, boom, cell],
-  workflows: [diamond, broken, sheet, plain],
+  workflows: [diamond, broken, sheet, plain, asking],
   schedules: [
     schedule({ id: "yearly", workflow: plain, cron: "0 3 1 1 *", timezone: "Europe/Berlin", input: { n: 7 } }),
   ],

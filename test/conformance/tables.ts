@@ -38,6 +38,8 @@ export const TABLES = [
   "aside",
 ] as const;
 
+const WAITING = ["wait", "topic", "signal", "signal_field"] as const;
+
 export async function besidePostgres(url: string): Promise<Aside> {
   const client = new pg.Client({
     connectionString: url,
@@ -74,6 +76,7 @@ export async function emptyTables(aside: Aside): Promise<void> {
   // One transaction, because commits are the slow part.
   await aside.query("BEGIN");
   for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);
-  for (const table of ["listener", "change_new", "change"]) await aside.query(`DELETE FROM sluice_${table}`);
+  for (const table of [...WAITING, "listener", "change_new", "change"])
+    await aside.query(`DELETE FROM sluice_${table}`);
   await aside.query("COMMIT");
 }

@@ -6,6 +6,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import client, { sent, welcome } from "../../examples/client/app.ts";
 import failures, { alarms, bank, charge, order } from "../../examples/failures/app.ts";
 import schedules, { remindDaily, remindNoMore } from "../../examples/schedules/app.ts";
+import waiting, {
+  gift,
+  mails,
+  paid,
+  order as paidOrder,
+  release,
+  trial,
+} from "../../examples/waiting/app.ts";
 import type { App, Sluice } from "../../src/index.ts";
 import { connect } from "../../src/index.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
@@ -103,4 +111,57 @@ test("docs/schedules.md: what was declared and what was set at run time is liste
   await sluice.deploy();
   await remindNoMore(sluice, "ann");
   expect(await listed()).toEqual(declared);
+});
+
+describe("docs/workflows.md, steps that wait", () => {
+  async function untilWaiting(sluice: Sluice, id: string, step: string): Promise<void> {
+    const stateOf = async () => (await sluice.runs.get(id))?.steps.find(({ name }) => name === step)?.state;
+    await until(async () => (await stateOf()) === "waiting", `${step} waits`);
+  }
+
+  test("a trial sleeps and waits for a date", async () => {
+    mails.length = 0;
+    const sluice = await running(waiting);
+    const { id } = await sluice.submit(trial, { email: "ann", ends: "2020-01-01" });
+    await until(async () => mails.length > 0, "the trial ends");
+    expect(mails).toEqual(["ann: Your trial has ended."]);
+    const [settle, welcome, end] = (await sluice.runs.get(id))?.steps ?? [];
+    expect([settle?.state, welcome?.state, end?.state]).toEqual(["waiting", "pending", "succeeded"]);
+    expect((settle?.wait?.until ?? 0) - (settle?.wait?.since ?? 0)).toBe(7_200_000);
+    const { waiting: waits } = await sluice.runs.why(id);
+    expect(waits[0]?.sentences[0]?.text).toMatch(/^it sleeps until .* \(in (2h|1h59m\d+s)\)$/);
+  });
+
+  test("an order waits for its payment", async () => {
+    mails.length = 0;
+    const sluice = await running(waiting);
+    const { id } = await sluice.submit(paidOrder, { id: "A-1", email: "ann" });
+    await sluice.signal(paid, { orderId: "A-2", amount: 1 });
+    await sluice.signal(paid, { orderId: "A-1", amount: 30 });
+    expect((await sluice.runs.ended(id)).result).toEqual({ amount: 30 });
+    expect(mails).toEqual(["ann: Thank you."]);
+    const other = await sluice.submit(gift, "A-3");
+    await untilWaiting(sluice, other.id, "payment");
+    expect(await sluice.signal("paid", { orderId: "A-3", amount: 5 })).toMatchObject({ woken: 1 });
+    expect((await sluice.runs.ended(other.id)).result).toEqual({ orderId: "A-3", amount: 5 });
+  });
+
+  test("a release asks a person", async () => {
+    mails.length = 0;
+    const sluice = await running(waiting);
+    const [yes, no] = [
+      await sluice.submit(release, { version: "2" }),
+      await sluice.submit(release, { version: "3" }),
+    ];
+    for (const { id } of [yes, no]) await untilWaiting(sluice, id, "ask");
+    await sluice.runs.approve(yes.id, "ask", { by: "ana", note: "go" });
+    await sluice.runs.reject(no.id, "ask", { by: "bob", note: "not on a Friday" });
+    expect((await sluice.runs.ended(yes.id)).result).toEqual({ by: "ana", note: "go" });
+    const refused = await sluice.runs.ended(no.id);
+    expect(refused.steps[0]?.error).toMatchObject({
+      code: "REJECTED",
+      message: 'bob rejected step "ask": not on a Friday',
+    });
+    expect(mails).toEqual(["all@example.com: 2"]);
+  });
 });

@@ -243,4 +243,27 @@ export const CORRUPTIONS: readonly Corruption[] = [
     sql: [`UPDATE sluice_session SET serves = '{"queues":["mail","money"],"tasks":["send","bulk"]}'`],
     finds: ["workers", "warn", /^1 waiting: no live worker serves queue "money" and knows task "bill"/],
   },
+  {
+    name: "a step that waits though its run is over",
+    sql: ["INSERT INTO sluice_wait (run, step, topic, at) VALUES ('ends', 'paid', 'paid', 0)"],
+    finds: ["waits", "fail", /though their run is not in progress/, ["ends/paid"]],
+  },
+  {
+    name: "a step that waits for a time without a timer",
+    sql: ["INSERT INTO sluice_wait (run, step, late_state, at) VALUES ('runs', 'nap', 'succeeded', 0)"],
+    finds: ["waits", "fail", /though nothing can end that/, ["runs/nap"]],
+  },
+  {
+    name: "an open step without a unit, items and a wait",
+    sql: ["INSERT INTO sluice_step (run, name, state) VALUES ('runs', 'nap', 'open')"],
+    finds: ["waits", "fail", /though nothing can end that/, ["runs/nap"]],
+  },
+  {
+    name: "an answer without news of its run",
+    sql: [
+      "INSERT INTO sluice_step (run, name, state) VALUES ('runs', 'paid', 'open')",
+      "INSERT INTO sluice_wait (run, step, state, body, at) VALUES ('runs', 'paid', 'succeeded', '1', 0)",
+    ],
+    finds: ["waits", "fail", /though nobody looks at their run/, ["runs/paid"]],
+  },
 ];

@@ -7,6 +7,7 @@ import { RECORDED_KINDS } from "../../src/core/change.ts";
 import { RUNS } from "../../src/store/runs.ts";
 import type { Recovery } from "../../src/store/store.ts";
 import { FakeClock } from "../../src/testing/clock.ts";
+import type { BenchWith } from "../../src/testing/store-suite/bench.ts";
 import { Bench, MAIL, NOTHING, scopeOf } from "../../src/testing/store-suite/bench.ts";
 import { FeedReader } from "../../src/testing/store-suite/feed-bench.ts";
 import { gateOf, move, newRun, open, started, unitOf } from "../../src/testing/store-suite/run-bench.ts";
@@ -29,6 +30,17 @@ async function live(bench: Bench, nameOf: (fate: string) => string, session: str
   const { id, epoch } = ahead;
   await bench.store.note([{ id, epoch, kind: "TaskLogged", data: '{"message":"hello"}' }]);
   await bench.store.pass(scopeOf([MAIL], { session }), () => ({ ...NOTHING, expire: [nameOf("over")] }));
+}
+
+/** A step that waits for an event, and the signal that answers it. */
+async function waits(bench: BenchWith<"runs" | "waits">): Promise<void> {
+  await bench.store.submit([newRun("waits", { direct: true })]);
+  const wait = { event: { name: "paid", match: [] }, until: null, late: null, told: "{}" };
+  await move(bench, "waits", {
+    start: { gates: [], timeoutMs: null },
+    steps: [{ name: "paid", state: "open", unit: null, body: null, wait }],
+  });
+  await bench.store.signal({ id: "signal", event: "paid", payload: "1", keepMs: 1_000, key: null });
 }
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
@@ -57,6 +69,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await lose(bench);
     await wholeRun(bench);
     await others(bench);
+    await waits(bench);
 
     const told = new Set<string>();
     const recorded = new Set<string>();

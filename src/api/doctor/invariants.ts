@@ -20,6 +20,7 @@ export const invariantChecks = (seen: Looked): Check[] => [
   claimsCheck(seen),
   epochsCheck(seen),
   lineCheck(seen),
+  waitsCheck(seen),
   rowsCheck(seen),
 ];
 
@@ -95,6 +96,29 @@ const lineCheck = ({ broken: found, rows }: Looked): Check =>
       ),
     ],
     eachOf(rows.waiting, "waiting unit", "each within sight of a pass"),
+  );
+
+const waitsCheck = ({ broken: found }: Looked): Check =>
+  checkOf(
+    "waits",
+    [
+      ...broken(
+        found.leftWaits,
+        "steps that wait though their run is not in progress, so a signal may go to nobody",
+        "Delete their rows from sluice_wait by hand, and report it",
+      ),
+      ...broken(
+        found.endlessWaits,
+        "steps that wait though nothing can end that",
+        "Cancel their runs and run them again, and report it",
+      ),
+      ...broken(
+        found.unheardAnswers,
+        "steps that have what they waited for though nobody looks at their run",
+        "Pause and resume the run: this makes a worker look at it. Report it",
+      ),
+    ],
+    "the steps that wait have a run, and something can end each wait",
   );
 
 const rowsCheck = ({ broken: found, rows, gates }: Looked): Check =>

@@ -9,7 +9,7 @@ import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { parallel } from "../workflow/executor.ts";
-import type { AppDefinition, QueueMode } from "./definition.ts";
+import type { AppDefinition, QueueMode, WhileWaiting } from "./definition.ts";
 
 interface AppQueue {
   readonly name: string;
@@ -40,6 +40,7 @@ interface AppRuns {
   readonly tags: readonly AppTagLimit[];
   readonly startTimeoutMs: number;
   readonly onStartTimeout: "requeue" | "fail";
+  readonly whileWaiting: WhileWaiting;
 }
 
 export interface App extends AppTriggers {
@@ -72,6 +73,7 @@ export const APP_DEFAULTS = {
   runs: 10,
   startTimeout: "180s",
   onStartTimeout: "requeue",
+  whileWaiting: "hold",
 } as const;
 
 /** Declared queues make the mode custom, so that an app need not say it twice. */
@@ -136,5 +138,6 @@ function runsOf({ runs }: AppDefinition): AppRuns {
     ),
     startTimeoutMs: parseDuration(runs?.startTimeout ?? APP_DEFAULTS.startTimeout),
     onStartTimeout: runs?.onStartTimeout ?? APP_DEFAULTS.onStartTimeout,
+    whileWaiting: runs?.whileWaiting ?? APP_DEFAULTS.whileWaiting,
   };
 }

@@ -34,7 +34,15 @@ export interface RunOptions {
   readonly startTimeout?: Duration;
   /** Requeues or fails a run that does not start in time. The default is "requeue". */
   readonly onStartTimeout?: "requeue" | "fail";
+  /**
+   * Whether a run whose open steps only wait keeps its slots. With "release" it gives them back, and goes back
+   * in line, in its old place, when a step has what it waited for. The default is "hold". A run that holds pools
+   * or mutexes always keeps its slots.
+   */
+  readonly whileWaiting?: WhileWaiting;
 }
+
+export type WhileWaiting = "hold" | "release";
 
 /**
  * How many runs with a tag may be in progress at once: with this key, with this key and value, or for each

@@ -10,6 +10,7 @@ import type { EachOptions } from "../workflow/each.ts";
 import type { InProcess, Kubernetes, Parallel } from "../workflow/executor.ts";
 import type { PodResources } from "../workflow/graph.ts";
 import type { StepOptions } from "../workflow/step-options.ts";
+import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
   AppDefinition,
   PoolOptions,
@@ -102,11 +103,32 @@ export const EACH_FIELDS: Fields<EachOptions> = {
   input: true,
 };
 
+export const WAIT_FIELDS: {
+  readonly sleep: Fields<WaitingOptions>;
+  readonly until: Fields<WaitingOptions>;
+  readonly event: Fields<WaitForOptions>;
+  readonly approval: Fields<ApproveOptions>;
+} = {
+  sleep: { after: true, when: true, mayFail: true },
+  until: { after: true, when: true, mayFail: true },
+  event: { after: true, when: true, mayFail: true, match: true, timeout: true, otherwise: true },
+  approval: {
+    after: true,
+    when: true,
+    mayFail: true,
+    question: true,
+    by: true,
+    timeout: true,
+    otherwise: true,
+  },
+};
+
 export const RUN_FIELDS: Fields<RunOptions> = {
   max: true,
   tags: true,
   startTimeout: true,
   onStartTimeout: true,
+  whileWaiting: true,
 };
 export const TAG_FIELDS: Fields<TagLimit> = { key: true, value: true, perValue: true, limit: true };
 

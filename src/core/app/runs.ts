@@ -24,6 +24,7 @@ export function* runProblems({ runs }: AppDefinition): Problems {
   if (runs.max !== UNLIMITED) yield* mustBeWhole("runs.max", runs.max, 1, MAX);
   yield* mustBeDuration("runs.startTimeout", runs.startTimeout);
   yield* mustBeOneOf("runs.onStartTimeout", runs.onStartTimeout, ["requeue", "fail"]);
+  yield* mustBeOneOf("runs.whileWaiting", runs.whileWaiting, ["hold", "release"]);
   if (runs.tags !== undefined) yield* tagLimitProblems(runs.tags);
 }
 

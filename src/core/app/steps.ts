@@ -6,7 +6,7 @@
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { gateOf, parallel } from "../workflow/executor.ts";
-import type { PlannedStep } from "../workflow/steps.ts";
+import type { PlannedTaskStep } from "../workflow/steps.ts";
 import type { AppDefinition } from "./definition.ts";
 import { eachProblems } from "./each.ts";
 import { executorProblems } from "./executors.ts";
@@ -25,10 +25,15 @@ import {
   shown,
 } from "./rule.ts";
 import { retryProblems } from "./tasks.ts";
+import { waitProblems } from "./waits.ts";
 
 export function* stepProblems(name: string, workflow: AnyWorkflow, definition: AppDefinition): Problems {
   for (const step of workflow.plan.steps) {
     const field = `${name}.steps.${step.name}`;
+    if (step.kind === "wait") {
+      yield* waitProblems(field, step);
+      continue;
+    }
     yield* optionProblems(field, step, definition);
     yield* taskOfStep(field, step, definition);
     yield* heldByRun(field, step, workflow, definition);
@@ -36,7 +41,11 @@ export function* stepProblems(name: string, workflow: AnyWorkflow, definition: A
   yield* gateProblems(name, workflow, definition);
 }
 
-function* optionProblems(field: string, { options, each }: PlannedStep, definition: AppDefinition): Problems {
+function* optionProblems(
+  field: string,
+  { options, each }: PlannedTaskStep,
+  definition: AppDefinition,
+): Problems {
   yield* mustKnowFields(`${field}.`, options, each ? EACH_FIELDS : STEP_FIELDS);
   if (each) yield* eachProblems(field, each);
   if (options.queue !== undefined) yield* queueOfTask(`${field}.queue`, options.queue, definition);
@@ -61,7 +70,7 @@ function* optionProblems(field: string, { options, each }: PlannedStep, definiti
   yield* askProblems(`${field}.pools`, options.pools, poolsOf(definition), "step");
 }
 
-function* taskOfStep(field: string, { task, options }: PlannedStep, { tasks }: AppDefinition): Problems {
+function* taskOfStep(field: string, { task, options }: PlannedTaskStep, { tasks }: AppDefinition): Problems {
   const ids = Array.isArray(tasks) ? tasks.filter(isRecord).map(({ id }) => String(id)) : [];
   if (!ids.includes(task.id))
     yield {
@@ -95,7 +104,12 @@ export function* mutexProblems(field: string, mutexes: unknown): Problems {
   }
 }
 
-function* heldByRun(field: string, step: PlannedStep, run: AnyWorkflow, definition: AppDefinition): Problems {
+function* heldByRun(
+  field: string,
+  step: PlannedTaskStep,
+  run: AnyWorkflow,
+  definition: AppDefinition,
+): Problems {
   const [wanted, held] = [step.options.mutexes, run.mutexes].map((list) => (Array.isArray(list) ? list : []));
   for (const mutex of (wanted as string[]).filter((each) => held?.includes(each)))
     yield {
@@ -136,7 +150,9 @@ function* together(
 /** A run has each of its gates once, with one limit. */
 function* gateProblems(name: string, workflow: AnyWorkflow, { executor: ofApp }: AppDefinition): Problems {
   const first = new Map<string, { step: string; limit: number | "cpus" }>();
-  for (const { name: step, task, options } of workflow.plan.steps) {
+  for (const planned of workflow.plan.steps) {
+    if (planned.kind === "wait") continue;
+    const { name: step, task, options } = planned;
     const choice = options.executor ?? workflow.executor ?? ofApp ?? parallel();
     if (!isChoice(choice)) continue;
     const gate = gateOf(choice, task);

@@ -56,6 +56,7 @@ describe("an app with workflows", () => {
       tags: [],
       startTimeoutMs: 180_000,
       onStartTimeout: "requeue",
+      whileWaiting: "hold",
     });
   });
 
@@ -85,6 +86,7 @@ describe("an app with workflows", () => {
       ],
       startTimeoutMs: 60_000,
       onStartTimeout: "fail",
+      whileWaiting: "hold",
     });
     for (const part of [app.runs, app.runs.tags, app.runs.tags[0]]) expect(Object.isFrozen(part)).toBe(true);
   });

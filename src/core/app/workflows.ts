@@ -19,6 +19,7 @@ import {
 } from "./rule.ts";
 import { mutexProblems, stepProblems } from "./steps.ts";
 import { tagProblems } from "./tags.ts";
+import { sharedEventProblems } from "./waits.ts";
 
 export function* workflowProblems(definition: AppDefinition): Problems {
   const workflows: unknown = definition.workflows ?? [];
@@ -51,6 +52,11 @@ export function* workflowProblems(definition: AppDefinition): Problems {
     const name = typeof id === "string" && id !== "" ? `workflows.${id}` : place;
     yield* oneWorkflow(name, workflow, definition);
   }
+  yield* sharedEventProblems(
+    workflows
+      .filter((workflow) => isRecord(workflow) && isRecord(workflow.plan))
+      .map((workflow: AnyWorkflow) => [`workflows.${workflow.id}`, workflow]),
+  );
 }
 
 function taskIds({ tasks }: AppDefinition): unknown[] {

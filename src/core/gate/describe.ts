@@ -51,6 +51,8 @@ function sentence(reason: Reason, telling: Telling): string {
       return later(reason, telling);
     case "needs":
       return `${listed(reason.units, 5)} must finish first`;
+    case "awaits":
+      return awaited(reason, telling);
     case "busy":
       return busy(reason);
     case "noWorker":
@@ -140,6 +142,25 @@ function never({ gate, asked, limit, room = asked }: Of<"never">): string {
 function later({ at, because }: Of<"later">, { now }: Telling): string {
   const wait = at > now ? `in ${sayDuration(at - now)}` : "due";
   return `not before ${isoTime(at)} (${wait}), ${because === "retry" ? "retry delay" : "start delay"}`;
+}
+
+function awaited(reason: Of<"awaits">, { now }: Telling): string {
+  const { until } = reason;
+  const end =
+    until === null
+      ? ""
+      : `until ${isoTime(until)} (${until > now ? `in ${sayDuration(until - now)}` : "due"})`;
+  if (reason.for === "sleep") return `it sleeps ${end}`;
+  if (reason.for === "until") return `it waits ${end}`;
+  const limit = end === "" ? "" : `, ${end}`;
+  if (reason.for === "event") return `it waits for ${ofEvent(reason)}${limit}`;
+  const who = reason.by ? `an answer of ${reason.by.join(" or ")}` : "an answer";
+  return `it waits for ${who}${limit}: ${reason.question ?? ""}`;
+}
+
+function ofEvent({ event, match = {} }: Of<"awaits">): string {
+  const fields = Object.entries(match).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  return `event "${event}"${fields.length === 0 ? "" : ` with ${fields.join(" and ")}`}`;
 }
 
 function heldBy(holders: readonly Holder[], { now }: Telling): string {

@@ -88,6 +88,20 @@ type Cause =
     }
   | { readonly kind: "later"; readonly at: number; readonly because: "delay" | "retry" }
   | { readonly kind: "needs"; readonly units: readonly string[] }
+  /** A step that waits for a time, an event or a person. At `until` its time is up. */
+  | {
+      readonly kind: "awaits";
+      readonly run: string;
+      readonly step: string;
+      readonly for: "sleep" | "until" | "event" | "approval";
+      readonly until: number | null;
+      readonly event?: string;
+      /** Fields of the payload, and the values that they must have. */
+      readonly match?: Readonly<Record<string, unknown>>;
+      readonly question?: string;
+      /** Who may answer, if not everybody. */
+      readonly by?: readonly string[];
+    }
   /**
    * `ahead` counts units in front that are also refused as busy and could run on one of its workers. `free`
    * counts slots that are unused, but that units ahead would take.

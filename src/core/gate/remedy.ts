@@ -35,10 +35,18 @@ export function remedies(reason: Reason): readonly Remedy[] {
       ];
     case "aside":
       return [{ action: "restoreLane", lane: reason.lane }];
+    case "awaits":
+      return toAnswer(reason);
     case "later":
     case "needs":
       return [];
   }
+}
+
+/** A person can answer, or send what the step waits for. */
+function toAnswer({ run, step, event, match = {}, ...reason }: Of<"awaits">): readonly Remedy[] {
+  if (reason.for === "approval") return [{ action: "approve", run, step }];
+  return event === undefined ? [] : [{ action: "signal", event, payload: match }];
 }
 
 /** Any worker can admit runs. */

@@ -3,7 +3,7 @@
  * units and gates.
  */
 import type { EventMeaning } from "../event.ts";
-import { ERROR } from "../event.ts";
+import { ANSWERED, ERROR, WAITS_FOR } from "../event.ts";
 
 /** Only the history of a run has them, for a step over a list. */
 const COUNTS = {
@@ -37,6 +37,8 @@ export const RUN_EVENTS = {
       items: "the number of items, for a step over a list",
     },
   },
+  StepWaiting: { means: "The step waits for a time, an event or a person.", data: WAITS_FOR },
+  StepAnswered: { means: "The step has what it waited for, or its time is up.", data: ANSWERED },
   StepSlotWaiting: {
     means: "The step waits for slots. There is one event per wait.",
     data: { reason: "the reason, in words", gates: "the keys of the gates" },

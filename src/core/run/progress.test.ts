@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { retryPolicy } from "../task/retry.ts";
-import type { Graph, GraphEach, GraphStep, Need } from "../workflow/graph.ts";
+import type { Graph, GraphEach, Need, TaskStep } from "../workflow/graph.ts";
 import type { Json } from "../workflow/template.ts";
 import { reference } from "../workflow/template.ts";
 import type { Progress, ProgressState, RunNow } from "./progress.ts";
 import { progress } from "./progress.ts";
 
-const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep> = {}): GraphStep => ({
+const step = (name: string, needs: readonly Need[] = [], more: Partial<TaskStep> = {}): TaskStep => ({
   name,
   task: "work",
   queue: "default",
@@ -25,7 +25,7 @@ const step = (name: string, needs: readonly Need[] = [], more: Partial<GraphStep
   ...more,
 });
 
-const graph = (steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph => ({
+const graph = (steps: readonly TaskStep[], more: Partial<Graph> = {}): Graph => ({
   workflow: "w",
   steps,
   output: null,
@@ -125,7 +125,7 @@ describe("a step", () => {
 describe("a step over a list", () => {
   const from = (name: string, ...path: string[]) => reference({ step: name, path });
   const outcomesOf = (name: string, ...path: string[]) => reference({ outcomes: name, path });
-  const over = (each: Partial<GraphEach>): Partial<GraphStep> => ({
+  const over = (each: Partial<GraphEach>): Partial<TaskStep> => ({
     input: reference({ item: "value", path: [] }),
     each: { items: { list: [1] }, concurrency: null, onFailure: "run-all", ...each },
   });
@@ -143,7 +143,7 @@ describe("a step over a list", () => {
     expect(moved(progress(steps, now({ a: "failed" })))).toMatchObject({ skip: ["sync"], expand: [] });
   });
 
-  test.each<[string, Partial<GraphStep>]>([
+  test.each<[string, Partial<TaskStep>]>([
     ["its list is", over({ items: { list: from("a") } })],
     ["a list of its zip is", over({ items: { zip: [[1], from("a")] } })],
     ["its object is", over({ items: { entries: from("a", "map") } })],

@@ -7,7 +7,7 @@
  * only for a ready step, a condition or the end, so they are requested by name first.
  */
 import { holds, stepsIn } from "../workflow/condition.ts";
-import type { Graph, GraphStep, Need } from "../workflow/graph.ts";
+import type { Graph, GraphStep, Need, TaskStep, WaitStep } from "../workflow/graph.ts";
 import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
 import { resultsOf, stepsOfEach } from "./fan-out.ts";
@@ -25,6 +25,7 @@ export interface RunNow {
   readonly outputs: ReadonlyMap<string, Json>;
   /** Outputs that cannot be read in this look. The steps that need them stay pending for now. */
   readonly later?: ReadonlySet<string>;
+  readonly paused?: boolean;
 }
 
 /** Outputs that one step needs together. `by` is null for the result of the run. */
@@ -39,11 +40,21 @@ export type Progress =
   | {
       readonly skip: readonly { readonly step: string; readonly because: Because }[];
       /** The input is undefined for a task that takes none. */
-      readonly open: readonly { readonly step: GraphStep; readonly input: Json | undefined }[];
+      readonly open: readonly { readonly step: TaskStep; readonly input: Json | undefined }[];
       /** Steps over a list that can begin. */
-      readonly expand: readonly GraphStep[];
+      readonly expand: readonly TaskStep[];
+      readonly wait: readonly BeginningWait[];
       readonly finish: Finish | null;
     };
+
+/** A step that begins to wait. */
+export interface BeginningWait {
+  readonly step: WaitStep;
+  /** What it waits for: a time, the fields of a payload, or a question. */
+  readonly input: Json | undefined;
+  /** Its output after its timeout. Undefined if the timeout fails it. */
+  readonly otherwise: Json | undefined;
+}
 
 export type Because =
   | { readonly kind: "need"; readonly step: string; readonly was: ProgressState; readonly wanted: Need["on"] }
@@ -64,8 +75,9 @@ class Walk {
   readonly #states: Map<string, ProgressState>;
   readonly #wants: Want[] = [];
   readonly #skip: { step: string; because: Because }[] = [];
-  readonly #open: { step: GraphStep; input: Json | undefined }[] = [];
-  readonly #expand: GraphStep[] = [];
+  readonly #open: { step: TaskStep; input: Json | undefined }[] = [];
+  readonly #expand: TaskStep[] = [];
+  readonly #wait: BeginningWait[] = [];
 
   constructor(graph: Graph, now: RunNow) {
     this.#graph = graph;
@@ -79,7 +91,7 @@ class Walk {
     while (this.#round()) {}
     const finish = this.#isOver() ? this.#finish() : null;
     if (this.#wants.length > 0) return { wants: this.#wants };
-    return { skip: this.#skip, open: this.#open, expand: this.#expand, finish };
+    return { skip: this.#skip, open: this.#open, expand: this.#expand, wait: this.#wait, finish };
   }
 
   #round(): boolean {
@@ -102,8 +114,18 @@ class Walk {
     if (!this.#has(step.name, named)) return "pending";
     const values = valuesOf(this.#graph, this.#now);
     if (step.when && !holds(step.when, values)) return this.#skipped(step, { kind: "condition" });
+    if (step.kind === "wait") return this.#await(step, values);
     if (step.each) this.#expand.push(step);
     else this.#open.push({ step, input: fill(step.input, values) });
+    return "open";
+  }
+
+  /** While the run is paused, nothing begins to wait. */
+  #await(step: WaitStep, values: Values): ProgressState {
+    if (this.#now.paused) return "pending";
+    const { otherwise } = step;
+    const instead = otherwise === undefined ? undefined : (fill(otherwise, values) ?? null);
+    this.#wait.push({ step, input: fill(step.input, values), otherwise: instead });
     return "open";
   }
 

@@ -2,6 +2,7 @@
  * What a task's code asks of the store of its worker, as plain data: it may cross the border of a process.
  * An input is JSON text, empty if there is none.
  */
+import type { SignalOptions } from "../workflow/signal-options.ts";
 import type { SubmitOptions } from "../workflow/submit-options.ts";
 import type { EnqueueOptions } from "./enqueue-options.ts";
 
@@ -26,6 +27,13 @@ export type ClientCall =
       readonly input: string;
       readonly options: SubmitOptions & OncePerTask;
     }
+  | {
+      readonly verb: "signal";
+      readonly event: string;
+      /** JSON text, empty if there is none. */
+      readonly input: string;
+      readonly options: SignalOptions;
+    }
   | { readonly verb: "run" };
 
 /** The task's own run, as far as its code may rely on it. */
@@ -42,7 +50,7 @@ export interface OwnRun {
 
 interface OwnStep {
   readonly name: string;
-  readonly task: string;
+  readonly task: string | null;
   readonly state: string;
   readonly result?: unknown;
   readonly error?: { readonly name: string; readonly message: string; readonly code?: string };

@@ -2,6 +2,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../time.ts";
 import type { Carrying } from "../workflow/carried.ts";
+import type { SignalOptions, SignalSent } from "../workflow/signal-options.ts";
 import type { SubmitOptions } from "../workflow/submit-options.ts";
 import type { OncePerTask, OwnRun } from "./client-call.ts";
 import type { EnqueueOptions } from "./enqueue-options.ts";
@@ -51,6 +52,12 @@ export interface TaskClient {
     input: Input,
     options?: SubmitOptions & OncePerTask,
   ): Promise<{ id: string; created: boolean }>;
+  /** Sends a signal of an event. A `key` counts for this task only, so the signal is sent once for all attempts. */
+  signal<Input>(
+    event: (Carrying<Input, unknown> & { readonly id: string }) | string,
+    payload: Input,
+    options?: SignalOptions,
+  ): Promise<SignalSent>;
   /** The run that this task is a step of. */
   run(): Promise<OwnRun | undefined>;
 }

@@ -14,11 +14,16 @@ import { readItems } from "./items.ts";
 import type { ItemScope, Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
-import type { PlannedStep, StepPlan, Steps } from "./steps.ts";
+import type { PlannedStep, PlannedTaskStep, PlannedWaitStep, StepPlan, Steps } from "./steps.ts";
 import type { Template } from "./template.ts";
 import { reference, stepsNamedIn } from "./template.ts";
+import type { WaitCall } from "./waiting.ts";
+import { waitingSteps } from "./waiting.ts";
 import { readCondition } from "./when.ts";
 import { wire } from "./wired.ts";
+
+/** A step without what `after`, `when` and its other options say. */
+type Unfinished<Step> = Omit<Step, "needs" | "when" | "options">;
 
 export class Build {
   readonly #workflow: string;
@@ -31,7 +36,11 @@ export class Build {
 
   /** Runs `steps` and then closes the build. */
   plan(steps: (s: Steps, input: Reference<unknown>) => unknown): StepPlan {
-    const verbs = { step: this.#step.bind(this), each: this.#each.bind(this) } as unknown as Steps;
+    const verbs = {
+      step: this.#step.bind(this),
+      each: this.#each.bind(this),
+      ...waitingSteps(this.#wait.bind(this)),
+    } as unknown as Steps;
     const returned = this.#closing(() =>
       steps(verbs, referTo({ build: this, source: { input: true, path: [] } })),
     );
@@ -71,6 +80,20 @@ export class Build {
     return eachHandleOf(name, this);
   }
 
+  #wait(name: string, { wait, input, otherwise, rest }: WaitCall): StepHandle<unknown> {
+    this.#mustBeOpen(name);
+    const made = {
+      name,
+      kind: "wait",
+      each: null,
+      wait: Object.freeze(wait),
+      input: this.#wire(input, `step "${name}"`),
+      ...(otherwise === undefined ? {} : { otherwise: this.#wire(otherwise, `step "${name}": otherwise`) }),
+    } as const;
+    this.#add(made, rest);
+    return handleOf(name, this);
+  }
+
   #itemInput(name: string, input: EachOptions["input"]): Template {
     if (input === undefined) return reference({ item: "value", path: [] });
     if (typeof input !== "function")
@@ -79,16 +102,20 @@ export class Build {
     return this.#wire(input(...itemReferences(this, item)), `step "${name}": input`, item);
   }
 
-  #mustCall(name: string, task: AnyTask): void {
+  #mustBeOpen(name: string): void {
     if (this.#ended)
       throw this.#refused(`step "${name}" was created after steps had returned. Create all steps inside it`);
+  }
+
+  #mustCall(name: string, task: AnyTask): void {
+    this.#mustBeOpen(name);
     if (typeof task?.id !== "string")
       throw this.#refused(
         `step "${name}" must call a task, but was given ${task}. Make one with task({ … })`,
       );
   }
 
-  #add(step: Pick<PlannedStep, "name" | "task" | "input" | "each">, options: StepOptions): void {
+  #add(step: Unfinished<PlannedTaskStep> | Unfinished<PlannedWaitStep>, options: StepOptions): void {
     const { name } = step;
     const { after, when, ...overrides } = options;
     const condition =
@@ -97,7 +124,7 @@ export class Build {
       ...templatesIn(step).flatMap(stepsNamedIn),
       ...(condition ? stepsIn(condition) : []),
     ]);
-    this.#steps.push(Object.freeze({ ...step, needs, when: condition, options: overrides }));
+    this.#steps.push(Object.freeze({ ...step, needs, when: condition, options: overrides }) as PlannedStep);
   }
 
   #wire(value: unknown, name: string, item?: ItemScope): Template {

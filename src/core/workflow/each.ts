@@ -37,15 +37,18 @@ export interface PlannedEach {
   readonly onFailure: OnItemFailure | undefined;
 }
 
-/** The common shape of a step and a step over a list, planned or stored. */
+/** The common shape of all steps, planned or stored. */
 export interface RenderedItem {
   readonly input: Template;
+  /** Only a waiting step has one. */
+  readonly otherwise?: Template;
   readonly each?: { readonly items: Items; readonly concurrency?: Template | null | undefined } | null;
 }
 
 /** All templates that are filled in before the step can begin. */
-export function templatesIn({ input, each }: RenderedItem): readonly Template[] {
-  return each ? [...listsIn(each.items), each.concurrency ?? null, input] : [input];
+export function templatesIn({ input, each, otherwise }: RenderedItem): readonly Template[] {
+  if (each) return [...listsIn(each.items), each.concurrency ?? null, input];
+  return otherwise === undefined ? [input] : [input, otherwise];
 }
 
 export function listsIn(items: Items): readonly Template[] {

@@ -57,7 +57,7 @@ export type Items =
 export type OnItemFailure = "run-all" | "stop" | "cancel";
 
 /** A step, by what it does. */
-export type GraphStep = TaskStep;
+export type GraphStep = TaskStep | WaitStep;
 
 /** The fields that every step has. */
 interface AnyStep {
@@ -93,6 +93,25 @@ export interface TaskStep extends AnyStep {
   /** How its pods are made. Only for steps at the gate "pods". */
   readonly pod: PodSpec | null;
 }
+
+/**
+ * A step that waits for a time, an event or an answer. It has no unit, so it holds no worker and no slot. Its
+ * input is filled in when the step begins to wait: the time, the fields of the payload, or the question.
+ */
+export interface WaitStep extends AnyStep {
+  readonly kind: "wait";
+  readonly each: null;
+  readonly wait: WaitedFor;
+  /** Its output if its timeout passes. Without it, the timeout fails the step. */
+  readonly otherwise?: Template;
+}
+
+/** What a waiting step waits for. `by`: who may answer; null means everybody. */
+export type WaitedFor =
+  | { readonly for: "sleep"; readonly ms: number }
+  | { readonly for: "until" }
+  | { readonly for: "event"; readonly event: string; readonly timeoutMs: number | null }
+  | { readonly for: "approval"; readonly by: readonly string[] | null; readonly timeoutMs: number | null };
 
 /** `finished` means any ending, including skipped. */
 export interface Need {

@@ -81,9 +81,9 @@ function* failedProblems(
 }
 
 /** An item is known only in the input of a step over a list. */
-function* itemProblems(field: string, { input, each, when }: StepShape): Problems {
+function* itemProblems(field: string, { each, when, ...step }: StepShape): Problems {
   const elsewhere = [
-    ...(each ? [...listsIn(each.items), each.concurrency ?? null] : [input]),
+    ...(each ? [...listsIn(each.items), each.concurrency ?? null] : templatesIn(step)),
     ...(when ? templatesOf(when) : []),
   ];
   if (elsewhere.flatMap(sourcesIn).some(isItem)) yield outsideOfItems(field);

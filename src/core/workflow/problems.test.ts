@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cyclesIn } from "./cycle.ts";
-import type { Graph, GraphEach, GraphStep, Need } from "./graph.ts";
+import type { Graph, GraphEach, Need, TaskStep } from "./graph.ts";
 import { graphProblems } from "./problems.ts";
 import { reference } from "./template.ts";
 
 const on = (...steps: string[]): Need[] => steps.map((step) => ({ step, on: "succeeded" }));
 
-function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
+function step(name: string, more: Partial<TaskStep> = {}): TaskStep {
   return {
     name,
     task: "t",
@@ -27,7 +27,7 @@ function step(name: string, more: Partial<GraphStep> = {}): GraphStep {
   };
 }
 
-function graph(steps: readonly GraphStep[], more: Partial<Graph> = {}): Graph {
+function graph(steps: readonly TaskStep[], more: Partial<Graph> = {}): Graph {
   const gates: Graph["gates"] = [{ name: "async", limit: -1 }];
   return { workflow: "w", steps, output: null, failFast: false, timeoutMs: null, gates, ...more };
 }
@@ -70,7 +70,7 @@ describe("a graph", () => {
 
   it("that was stored before steps could go over lists has no problems either", () => {
     const { each: _, ...old } = step("a");
-    expect(graphProblems(graph([old as GraphStep]))).toEqual([]);
+    expect(graphProblems(graph([old as TaskStep]))).toEqual([]);
   });
 
   it.each<[string, string, Graph]>([

@@ -63,7 +63,9 @@ function* gateProblems({ gates, steps }: Graph): Problems {
   const names = gates.map(({ name }) => name);
   for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))
     yield { field: "gates", rule: `"${name}" is listed more than once`, cure: "Keep one of them" };
-  for (const { name, gate, pod } of steps) {
+  for (const step of steps) {
+    if (step.kind === "wait") continue;
+    const { name, gate, pod } = step;
     if (!names.includes(gate))
       yield { field: `steps.${name}.gate`, rule: `the run has no gate "${gate}"`, cure: "Add it to gates" };
     if (gate === "pods" && pod === null)

@@ -6,6 +6,7 @@ import type { AnyWorkflow } from "./definition.ts";
 import { workflow } from "./definition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import { inProcess, kubernetes, parallel } from "./executor.ts";
+import type { TaskStep } from "./graph.ts";
 import { zip } from "./items.ts";
 import { graphProblems } from "./problems.ts";
 import { graphOf, mostWorkers, runAsks, runTags } from "./resolve.ts";
@@ -200,7 +201,9 @@ describe("a run is made of", () => {
         s.step("crunch", crunch, []);
       },
     });
-    const { steps } = graph(made, { executor: parallel({ maxWorkers: 1 }) });
+    const { steps } = graph(made, { executor: parallel({ maxWorkers: 1 }) }) as {
+      readonly steps: readonly TaskStep[];
+    };
     expect(steps.map(({ gate }) => gate)).toEqual(["pods", "in-process"]);
     expect(steps[0]?.pod).toEqual({
       image: "i",

@@ -15,8 +15,9 @@ import { parseDuration } from "../time.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import type { PlannedEach } from "./each.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
-import type { Graph, GraphEach, RunGate, TaskStep } from "./graph.ts";
-import type { PlannedStep } from "./steps.ts";
+import type { Graph, GraphEach, GraphStep, RunGate, TaskStep } from "./graph.ts";
+import type { PlannedTaskStep } from "./steps.ts";
+import { waitStep } from "./wait-step.ts";
 
 interface Machine {
   /** The number of CPUs of the process that submits the run. */
@@ -26,7 +27,8 @@ interface Machine {
 /** Tasks are looked up by ID, so the app's own version of a task counts. */
 export function graphOf(workflow: AnyWorkflow, app: App, { cpus }: Machine): Graph {
   const gates = new Map<string, RunGate>();
-  const steps = workflow.plan.steps.map((step): TaskStep => {
+  const steps = workflow.plan.steps.map((step): GraphStep => {
+    if (step.kind === "wait") return waitStep(step);
     const task = app.tasks.get(step.task.id) ?? step.task;
     const executor = step.options.executor ?? workflow.executor ?? app.executor;
     const gate = withCpus(gateOf(executor, task), cpus);
@@ -51,7 +53,7 @@ export function mostWorkers(app: App, { cpus }: Machine): number {
 
 /** The step's own options come first, then those of its task. */
 function called(
-  { name, input, each, needs, when, options }: PlannedStep,
+  { name, input, each, needs, when, options }: PlannedTaskStep,
   task: AnyTask,
 ): Omit<TaskStep, "gate" | "pod"> {
   const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });

@@ -10,9 +10,10 @@ import type { EachHandle, StepHandle } from "./handle.ts";
 import type { GivenItems, ItemOf } from "./items.ts";
 import type { StepOptions, StepOverrides } from "./step-options.ts";
 import type { Template } from "./template.ts";
+import type { PlannedWait, WaitingOptions, WaitingSteps } from "./waiting.ts";
 import type { AsJson, Wired } from "./wired.ts";
 
-export interface Steps {
+export interface Steps extends WaitingSteps {
   /**
    * A step that calls a task. It starts as soon as every step it refers to or comes after has ended as
    * required.
@@ -45,14 +46,30 @@ export interface StepPlan {
   readonly output: Template;
 }
 
-export interface PlannedStep {
+/** A step, by what it does. */
+export type PlannedStep = PlannedTaskStep | PlannedWaitStep;
+
+interface AnyPlannedStep {
   readonly name: string;
-  readonly task: AnyTask;
   /** For a step over a list: the input of each item. */
   readonly input: Template;
   readonly each: PlannedEach | null;
   readonly needs: readonly Need[];
   readonly when: Condition | null;
+}
+
+export interface PlannedTaskStep extends AnyPlannedStep {
+  readonly kind?: undefined;
+  readonly task: AnyTask;
   /** As written; the app check validates them. */
   readonly options: StepOverrides;
+}
+
+export interface PlannedWaitStep extends AnyPlannedStep {
+  readonly kind: "wait";
+  readonly each: null;
+  readonly wait: PlannedWait;
+  readonly otherwise?: Template;
+  /** As written; the app check validates them. */
+  readonly options: Pick<WaitingOptions, "mayFail">;
 }

@@ -11,11 +11,12 @@ export function recoveries(view: View): Recovery[] {
   return view.lost.map((lost) => recoveryOf(lost, view.now));
 }
 
-/** The news that recovery leaves: a step of a run has ended. */
+/** The news that recovery leaves: a step of a run has ended, or a run that may have begun before it rested. */
 export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
   const options = new Map(view.lost.map((lost) => [lost.id, lost.options]));
-  return recovered.flatMap(({ id, to }) => {
+  return recovered.flatMap(({ id, to }): News[] | News => {
     if (!isOver(to)) return [];
+    if (storedOptions(options.get(id) ?? "").releases) return [{ run: id, failed: null }];
     return newsOfStep({ options: options.get(id) ?? "" }, false) ?? [];
   });
 }

@@ -129,11 +129,12 @@ export class Coordinator implements Service {
       const answer = advanceRuns(runs, results, settings);
       const moves = "moves" in answer ? answer.moves : [];
       timed ||= moves.some(({ start }) => start && start.timeoutMs !== null);
+      timed ||= moves.some(({ steps }) => steps.some(({ wait }) => Boolean(wait?.until)));
       handled ||= moves.some(({ finish }) => finish?.handler !== undefined);
       aborted ||= moves.some(({ endItems }) => endItems.some(({ inFlight }) => inFlight));
       return answer;
     }, most);
-    // A run's timeout may end before the next poll.
+    // A run's timeout, or the time of a step that waits, may end before the next poll.
     if (timed) this.#timers.wake();
     if (aborted) this.#store.hint("cancel");
     if (enqueued > 0 || aborted || handled) this.#store.hint("work");

@@ -11,7 +11,7 @@ import { windowKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
 import { endError } from "../../core/task/end-error.ts";
-import type { GraphStep } from "../../core/workflow/graph.ts";
+import type { TaskStep } from "../../core/workflow/graph.ts";
 import type { Json, Values } from "../../core/workflow/template.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
@@ -39,7 +39,7 @@ interface Room {
 /** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
   run: RunSeen,
-  step: GraphStep,
+  step: TaskStep,
   values: Values,
   kept: Kept,
   settings: UnitSettings,
@@ -62,7 +62,7 @@ export function begin(
 /** Creates the next items of a step, from where its row says. */
 export function create(
   run: RunSeen,
-  step: GraphStep,
+  step: TaskStep,
   fan: Fan,
   values: Values,
   kept: Kept,
@@ -112,7 +112,7 @@ export const keptItems = (items: readonly ItemSeen[]): Kept =>
 
 /** All items have ended: the step ends with their outcomes. */
 export function conclude(
-  step: GraphStep,
+  step: TaskStep,
   fan: Fan,
   items: readonly ItemSeen[],
   kept: Kept,
@@ -147,16 +147,16 @@ const UNSTARTED = JSON.stringify({
 });
 
 /** The items to end after one has failed, as the step's policy says. */
-export function afterFailure(step: GraphStep, run: RunSeen): FanMove["endItems"] {
+export function afterFailure(step: TaskStep, run: RunSeen): FanMove["endItems"] {
   const policy = step.each?.onFailure ?? "run-all";
   if (policy === "run-all" || !run.failed.includes(step.name)) return [];
   return [{ step: step.name, inFlight: policy === "cancel" }];
 }
 
-function moved(step: GraphStep, state: StepMove["state"], fan: Fan | null, body: string | null): StepMove {
+function moved(step: TaskStep, state: StepMove["state"], fan: Fan | null, body: string | null): StepMove {
   return { name: step.name, state, unit: null, body, fan };
 }
 
 /** One lane for all items: they wait for the same gates and start in the order of their ids. */
-const laneOfItems = (run: RunSeen, step: GraphStep): LaneSpec =>
+const laneOfItems = (run: RunSeen, step: TaskStep): LaneSpec =>
   laneOfStep(run, step, windowKey(run.id, step.name));

@@ -2,9 +2,10 @@
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
+import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
-import type { Graph, GraphStep } from "../../core/workflow/graph.ts";
+import { storedOptions } from "../../core/unit-options.ts";
+import type { Graph, GraphStep, TaskStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
@@ -14,6 +15,7 @@ import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
+import { beginToWait } from "./waits.ts";
 import type { DataSource, Wanted } from "./wanted.ts";
 
 /** One run. A step whose data is not here stays as it is. */
@@ -42,14 +44,16 @@ export class RunLook {
   }
 
   move(): RunMove {
+    // It has to be admitted again first.
+    if (!this.#run.holds && this.#wantsSlots()) return { ...nothing(this.#run), claim: "line" };
     for (const step of this.#run.steps) this.#absorb(step);
     const answer = this.#progress();
     for (const step of answer.expand) this.#expand(step);
     const opened = answer.open.flatMap(({ step, input }) => this.#open(step, input));
-    const { id, started } = this.#run;
-    return {
+    for (const waiting of answer.wait) this.#wait(waiting);
+    const moved: RunMove = {
       ...nothing(this.#run),
-      start: started ? null : { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs },
+      start: this.#start(),
       gates: this.#gates,
       steps: [
         ...this.#steps,
@@ -64,6 +68,33 @@ export class RunLook {
       again: this.#again,
       finish: answer.finish && this.#finish(answer.finish),
     };
+    return this.#rests(moved) ? { ...moved, claim: "rest" } : moved;
+  }
+
+  #start(): RunMove["start"] {
+    const { id, started, resumes } = this.#run;
+    if (started) return null;
+    if (resumes) return { gates: [], timeoutMs: null, again: true };
+    return { gates: gatesOf(id, this.#graph), timeoutMs: this.#graph.timeoutMs };
+  }
+
+  /** A run that rests goes on with the answer of a step, or with steps that a pause has held back. */
+  #wantsSlots(): boolean {
+    const { steps, paused } = this.#run;
+    if (steps.some(({ answer }) => answer !== null)) return true;
+    return !paused && !steps.some(({ state }) => state === "open");
+  }
+
+  /** After this move, its open steps only wait, and nothing is to be done but to wait for them. */
+  #rests({ steps, enqueue, again, finish, gates }: RunMove): boolean {
+    const { options, holds } = this.#run;
+    if (!storedOptions(options).releases || !holds || again || finish) return false;
+    if (enqueue.length > 0 || gates.length > 0) return false;
+    const after = new Map(this.#run.steps.map((seen) => [seen.name, isWaiting(seen)]));
+    for (const { name, state, wait } of steps)
+      after.set(name, state === "open" ? wait !== undefined : undefined);
+    const open = [...after.values()].filter((each) => each !== undefined);
+    return open.length > 0 && open.every(Boolean);
   }
 
   #finish(finish: Finish): RunMove["finish"] {
@@ -72,13 +103,25 @@ export class RunLook {
   }
 
   /** Puts a step in line, or leaves it to the next look if this one has built enough. */
-  #open(step: GraphStep, input: Json | undefined) {
+  #open(step: TaskStep, input: Json | undefined) {
     if (this.#wanted.isFull) {
       this.#again = true;
       return [];
     }
     const text = input === undefined ? "" : this.#text(`The input of step "${step.name}"`, input);
     return [{ step, unit: unitOf(this.#run, step, text, this.#settings) }];
+  }
+
+  /** Lets a step begin to wait, or leaves it to the next look if this one has built enough. */
+  #wait(waiting: BeginningWait): void {
+    if (this.#wanted.isFull) {
+      this.#again = true;
+      return;
+    }
+    const { size, ...step } = beginToWait(waiting, this.#wanted.most);
+    this.#wanted.built(size);
+    this.#steps.push(step);
+    this.#again ||= step.state === "failed";
   }
 
   #text(what: string, value: Json): string {
@@ -90,11 +133,16 @@ export class RunLook {
   /** Records a step that has ended. A step over a list continues or ends. */
   #absorb(seen: StepSeen): void {
     if (seen.state !== "open") return;
-    const { name, unit, body, fan } = seen;
+    const { name, unit, body, fan, answer } = seen;
+    // The answer becomes the body of the step, where the next look finds it.
+    if (answer !== null) {
+      this.#steps.push({ name, state: answer, unit: null, body: null, answered: true });
+      this.#again = true;
+    }
     if (seen.ended !== null)
       this.#steps.push({ name, unit, body, state: stateOf(seen) as StepMove["state"] });
     const step = this.#graph.steps.find((each) => each.name === name);
-    if (!fan || !step) return;
+    if (!fan || !step || step.kind === "wait") return;
     const stopped = afterFailure(step, this.#run);
     if (stopped.length > 0) this.#stop(step, fan, stopped);
     else if (fan.created < fan.total) this.#create(step, fan);
@@ -115,7 +163,7 @@ export class RunLook {
     this.#again = true;
   }
 
-  #create(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #create(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
@@ -125,7 +173,7 @@ export class RunLook {
     this.#take(create(this.#run, step, fan, values, this.#kept(step), this.#settings, this.#wanted));
   }
 
-  #conclude(step: GraphStep, fan: NonNullable<StepSeen["fan"]>): void {
+  #conclude(step: TaskStep, fan: NonNullable<StepSeen["fan"]>): void {
     const key = { run: this.#run.id, step: step.name };
     const sources = this.#withKept(step, [{ items: key }]);
     if (this.#wanted.isFull || !sources || !this.#wanted.has(`Step "${step.name}"`, sources)) {
@@ -139,7 +187,7 @@ export class RunLook {
     this.#concluded.set(step.name, body);
   }
 
-  #expand(step: GraphStep): void {
+  #expand(step: TaskStep): void {
     if (this.#wanted.isFull || !this.#hasAll(step)) {
       this.#again = true;
       return;
@@ -242,7 +290,8 @@ export class RunLook {
   }
 
   #now(): RunNow {
-    return { input: parse(this.#run.input), steps: this.#states, outputs: this.#outputs };
+    const { input, paused } = this.#run;
+    return { input: parse(input), steps: this.#states, outputs: this.#outputs, paused };
   }
 }
 
@@ -254,6 +303,10 @@ export function failed(run: RunSeen, error: Json, { newId }: Pick<UnitSettings, 
 
 /** A move that changes nothing. */
 export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
+
+/** Undefined for a step that is not open. */
+const isWaiting = ({ state, unit, fan }: StepSeen): boolean | undefined =>
+  state === "open" ? unit === null && fan === null : undefined;
 
 function stateOf({ state, ended }: StepSeen): ProgressState {
   if (state !== "open" || ended === null) return state;

@@ -1,6 +1,6 @@
 /**
  * Timeouts: of a run that takes too long, of a step that waits too long for its pools, and of a list whose
- * pools admit none of its items for too long.
+ * pools admit none of its items for too long. The times of steps that wait are timers, too.
  *
  * Only the time that a step waits for a full gate or behind other units counts. While a gate is paused or
  * unset, nothing could have admitted the step, so its clock stands still. The history of its lane tells these
@@ -16,6 +16,7 @@ import { sayDuration } from "../../core/time.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import { asDataError, isDataError } from "../../store/data-error.ts";
 import type { EventRow, Store, TaskRow, Timer, WaitView } from "../../store/store.ts";
+import { waitOfSubject } from "../../store/store.ts";
 import { handlerOf } from "../claiming/handler.ts";
 import type { Wait } from "../claiming/wait.ts";
 import { hurdlesOf, reasonsOf, waitsOf } from "../claiming/wait.ts";
@@ -53,6 +54,7 @@ export async function lookAtTimers(store: Store, settings: TimerSettings): Promi
 
 async function ring(store: Store, timer: Timer, settings: TimerSettings): Promise<void> {
   if (timer.kind === "run") await endRun(store, timer, settings);
+  else if (timer.kind === "wait") await endPatience(store, timer);
   else if (timer.kind === "items") await endStandstill(store, timer, settings);
   else await endWait(store, timer, settings);
 }
@@ -67,6 +69,12 @@ async function endRun(store: Store, timer: Timer, { newId }: TimerSettings): Pro
   store.hint("cancel");
   store.hint("runs");
   if (handler) store.hint("work");
+}
+
+/** The time of a step that waits is up. The store deletes the timer with the wait, or if there is none. */
+async function endPatience(store: Store, { id }: Timer): Promise<void> {
+  await store.lapseWait(waitOfSubject(id));
+  store.hint("runs");
 }
 
 async function endWait(store: Store, timer: Timer, settings: TimerSettings): Promise<void> {

@@ -2,6 +2,7 @@
 import { SluiceError } from "../../core/error.ts";
 import type { ClientCall, OwnRun } from "../../core/task/client-call.ts";
 import type { TaskClient } from "../../core/task/definition.ts";
+import type { SignalSent } from "../../core/workflow/signal-options.ts";
 import type { Job } from "../executor.ts";
 import { inputText } from "../input.ts";
 
@@ -31,6 +32,11 @@ export function clientOf(job: Job, signal: () => AbortSignal, isOver: () => bool
       const name = typeof workflow === "string" ? workflow : workflow.id;
       const text = textOf(`workflow "${name}"`, input);
       return (await ask({ verb: "submit", workflow: name, input: text, options })) as Created;
+    },
+    signal: async (event, payload, options = {}) => {
+      const name = typeof event === "string" ? event : event.id;
+      const text = textOf(`event "${name}"`, payload);
+      return (await ask({ verb: "signal", event: name, input: text, options })) as SignalSent;
     },
     run: async () => (await ask({ verb: "run" })) as OwnRun | undefined,
   });

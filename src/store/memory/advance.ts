@@ -12,9 +12,11 @@ import { enqueue } from "./enqueue.ts";
 import { endItems } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { bytes, gather, gathered } from "./results.ts";
+import { exitOfLost, settle } from "./settle.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
 import type { RunningRecord, Tables } from "./tables.ts";
+import { beginWaits, takeAnswers } from "./waiting.ts";
 
 export function advance(tables: Tables, now: number, decide: DecideRuns, most = MOST_LOADED): Advanced {
   const news = someNews(tables);
@@ -40,7 +42,8 @@ export function advance(tables: Tables, now: number, decide: DecideRuns, most = 
     .reduce((sum, count) => sum + count, 0);
   for (const { seq, run } of news) if (!waiting.has(run)) tables.news.delete(seq);
   const ended = valid.flatMap(({ run, finish }) => (finish ? [run] : []));
-  const freed = [...ended, ...stopped].map((run) => laneOfRun(tables, run));
+  const resting = valid.flatMap(({ run, claim }) => (claim === null ? [] : [run]));
+  const freed = [...ended, ...resting, ...stopped].map((run) => laneOfRun(tables, run));
   return { news: news.length, enqueued, freed };
 }
 
@@ -69,7 +72,11 @@ function readable(run: RunSeen, most: number): RunSeen {
   return size > most ? { ...run, input: "", graph: "", unread: size } : run;
 }
 
-function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: readonly News[]): RunSeen {
+function runSeen(
+  tables: Tables,
+  { id, epoch, startedAt, held }: RunningRecord,
+  news: readonly News[],
+): RunSeen {
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is not a run`);
@@ -80,6 +87,8 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
     id,
     epoch,
     started: startedAt !== null,
+    holds: held,
+    resumes: startedAt === null && run.beganAt !== null,
     paused,
     priority,
     input,
@@ -95,12 +104,16 @@ function runSeen(tables: Tables, { id, epoch, startedAt }: RunningRecord, news: 
 function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undefined): number {
   const { run, start, gates, steps, finish } = move;
   if (start) begin(tables, now, move, start);
+  if (move.claim === "rest") rest(tables, run);
+  if (move.claim === "line") backInLine(tables, now, run);
   bringForth(tables, run, gates);
   for (const step of steps) putStep(tables, run, step);
+  takeAnswers(tables, move);
   for (const change of changesOfRun(move, seen)) tables.feed.run(change);
   const created = putUnits(tables, now, move);
   for (const { lane, afterMs } of move.timers)
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
+  beginWaits(tables, now, move);
   for (const ending of move.endItems) endItems(tables, now, run, ending);
   // `endRun` leaves news of the run itself.
   if (finish) endRun(tables, now, run, finish);
@@ -123,9 +136,23 @@ function putUnits(tables: Tables, now: number, { run, enqueue: units }: RunMove)
 function begin(tables: Tables, now: number, move: RunMove, start: NonNullable<RunMove["start"]>): void {
   const { run, epoch } = move;
   const claim = current(tables, { id: run, epoch });
-  if (claim) tables.running.put({ ...claim, startedAt: now, untilAt: null });
+  if (claim) tables.running.put({ ...claim, startedAt: tables.run.get(run)?.beganAt ?? now, untilAt: null });
   bringForth(tables, run, start.gates);
   if (start.timeoutMs !== null) tables.timer.put({ id: run, kind: "run", at: now + start.timeoutMs });
+}
+
+/** A claim without slots has no lease either. */
+function rest(tables: Tables, run: string): void {
+  const claim = claimOfRun(tables, run);
+  if (claim && !isStillStopping(tables, run)) tables.running.put({ ...claim, held: false, untilAt: null });
+}
+
+function backInLine(tables: Tables, now: number, id: string): void {
+  const claim = claimOfRun(tables, id);
+  const run = tables.run.get(id);
+  if (!claim || !run) return;
+  tables.run.put({ ...run, beganAt: claim.startedAt });
+  settle(tables, now, [exitOfLost({ id, epoch: claim.epoch, to: "waiting", body: null })]);
 }
 
 /** A paused run's gates are created paused. */

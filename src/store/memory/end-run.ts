@@ -9,6 +9,7 @@ import { runState } from "./run.ts";
 import { isStillStopping } from "./stopping.ts";
 import type { GateRecord, RunningRecord, Tables, TaskRecord } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
+import { deleteWaits } from "./waiting.ts";
 import type { WithdrawVerdict } from "./withdraw.ts";
 import { cancelledBy, withdraw } from "./withdraw.ts";
 
@@ -41,12 +42,18 @@ export function endRun(
   }
   for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
+  deleteWaits(tables, run);
   withdraw(tables, now, run, verdict, isStillStopping(tables, run));
   const workflow = tables.run.get(run)?.workflow;
   if (verdict.state === "succeeded" && workflow !== undefined) tables.success.put({ workflow, run, at: now });
   leaveNews(tables, [ofRun(run)]);
   if (handler) enqueue(tables, now, [handler]);
 }
+
+/** It is in progress, or was before it gave its slots back and went back in line. */
+const hasBegun = (tables: Tables, id: string): boolean =>
+  claimOfRun(tables, id) !== undefined ||
+  (tables.waiting.has(id) && (tables.run.get(id)?.beganAt ?? null) !== null);
 
 export function cancelRun(
   tables: Tables,
@@ -58,13 +65,13 @@ export function cancelRun(
   if (!tables.run.has(id)) return undefined;
   const was = runState(tables, id);
   if (only === "queued" && was !== "queued") return { was };
-  if (claimOfRun(tables, id)) endRun(tables, now, id, cancelledBy(by));
+  if (hasBegun(tables, id)) endRun(tables, now, id, cancelledBy(by));
   else withdraw(tables, now, id, cancelledBy(by));
   return { was };
 }
 
 export function failRun(tables: Tables, now: number, id: string, error: string, handler?: NewTask): boolean {
-  if (!tables.run.has(id) || !claimOfRun(tables, id)) return false;
+  if (!tables.run.has(id) || !hasBegun(tables, id)) return false;
   endRun(tables, now, id, { state: "failed", body: error, handler });
   return true;
 }
@@ -74,6 +81,8 @@ export function failRun(tables: Tables, now: number, id: string, error: string, 
  * others. Arrivals are deleted too, or the next pass would recreate gates and lanes for units that are gone.
  */
 export function clearAway(tables: Tables, run: string): void {
+  // A run that was given up in line, after it had rested, may have left some.
+  deleteWaits(tables, run);
   const own = unitsOf(tables, run).filter(({ asks }) => asksOf(asks).some(({ gate }) => isOwn(run, gate)));
   const lanes = new Set(own.map(({ lane }) => lane));
   for (const { seq, lane } of tables.arrival.all()) if (lanes.has(lane)) tables.arrival.delete(seq);

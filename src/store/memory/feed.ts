@@ -3,7 +3,7 @@ import { topicOf } from "../../core/change.ts";
 import type { RunChange } from "../feed.ts";
 import { covers, keepBehind, keepFor, placeOfGate, wants } from "../feed.ts";
 import type { Change, EventRow, FeedCursor, FeedLook, Listener, NewChange, Page, Renewal } from "../store.ts";
-import { LEAST_KEEP_MS, MARGIN_MS, RUNS } from "../store.ts";
+import { LEAST_KEEP_MS, MARGIN_MS, RUNS, waitOfSubject } from "../store.ts";
 
 interface Open extends Listener {
   keepMs: number;
@@ -154,8 +154,16 @@ function ofEvent(known: Known, { subject, n, kind, data }: EventRow): Untimed {
   if (topic === "gate") return { ...told, ...placeOfGate(subject) };
   if (topic === "trigger") return told;
   if (topic === "lane") return { ...told, queue: known.queueOf(subject) };
+  if (topic === "run") return ofWait(known, { subject, kind, data });
   const unit = known.unit(subject);
   if (!unit) throw new Error(`an event of ${subject}, which is no unit`);
   const { run, step, item, name: task, queue } = unit;
   return { ...told, run, step, item, task, queue, data: dataOf(unit, kind, data, known.holds(subject)) };
+}
+
+/** A step that waits is told as a part of its run. */
+function ofWait(known: Known, { subject, kind, data }: Pick<EventRow, "subject" | "kind" | "data">): Untimed {
+  const { run, step } = waitOfSubject(subject);
+  const { name: task = null, queue = null } = known.unit(run) ?? {};
+  return { ...NOWHERE, subject: run, kind, run, step, task, queue, data };
 }

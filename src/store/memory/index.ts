@@ -35,6 +35,7 @@ import { tend } from "./tend.ts";
 import { resetTimer, timers } from "./timer.ts";
 import * as trigger from "./triggers.ts";
 import { wait } from "./wait.ts";
+import * as waiting from "./waiting.ts";
 
 export type { Dump } from "./dump.ts";
 
@@ -91,6 +92,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     declare: (declaration, occasion = "deploy") => write((at) => declare(tables, at, declaration, occasion)),
     ...movesOf(world),
     ...steeringOf(world),
+    ...waitsOf(world),
     ...triggersOf(world),
     ...sessionsOf(world),
     ...readsOf(world),
@@ -174,6 +176,12 @@ const steeringOf = ({
   failWaiting: (id, error, handler) => write((at) => steer.failWaiting(tables, at, id, error, handler)),
   timers: () => look((at) => timers(tables, at)),
   resetTimer: (timer, afterMs) => write((at) => resetTimer(tables, at, timer, afterMs)),
+});
+
+const waitsOf = ({ tables, write }: World): Pick<S.Store, "signal" | "answerWait" | "lapseWait"> => ({
+  signal: (sent) => write((at) => waiting.signal(tables, at, sent)),
+  answerWait: (wait, answer) => write((at) => waiting.answerWait(tables, at, wait, answer)),
+  lapseWait: (wait) => write((at) => waiting.lapseWait(tables, at, wait)),
 });
 
 /** Verbs of triggers, which start runs automatically. */

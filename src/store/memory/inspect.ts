@@ -1,7 +1,7 @@
 /** Collects everything that the doctor looks at, by simple walks over the tables. It judges nothing. */
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import { asksOf, isAsks } from "../lane.ts";
-import { RUNS } from "../runs.ts";
+import { RUNS, waitSubject } from "../runs.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import type { Contradiction, InspectedGate, Inspection, LostClaim, Sample } from "../store.ts";
 import { asides } from "./aside.ts";
@@ -9,7 +9,7 @@ import { isLost } from "./look.ts";
 import { gates } from "./read.ts";
 import { isStillStopping, stopping } from "./stopping.ts";
 import type { LaneRecord, RunningRecord, StoppingRecord, Tables } from "./tables.ts";
-import { headOf, inLine } from "./tables.ts";
+import { headOf, inLine, pairKey } from "./tables.ts";
 
 export function inspect(tables: Tables, now: number): Inspection {
   const alive = tables.session.all().filter(({ id, expiresAt }) => id !== RUNS && expiresAt > now);
@@ -112,6 +112,7 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
     ),
     uncounted: sample([...claims, ...tables.stopping.all()].filter(({ lane }) => !tables.lane.has(lane))),
     unreleased: sample(tables.stopping.all().filter((row) => isUnreleased(tables, row))),
+    ...brokenWaits(tables),
     unborn: sample(
       [...claims, ...tables.stopping.all(), ...tables.outcome.all()].filter(
         ({ epoch }) => (epoch ?? 0) > tables.lastEpoch,
@@ -138,6 +139,44 @@ function broken(tables: Tables): Record<Contradiction, Sample> {
         .map(({ gate }) => ({ id: gate })),
     ),
     malformedTasks: sample(tasks.filter(({ asks }) => !isAsks(asks))),
+  };
+}
+
+function brokenWaits(tables: Tables): Record<"leftWaits" | "endlessWaits" | "unheardAnswers", Sample> {
+  const waits = tables.wait.all();
+  const named = (steps: readonly { readonly run: string; readonly step: string }[]): Sample =>
+    sample(steps.map((step) => ({ id: waitSubject(step) })));
+  const isInProgress = (run: string): boolean => tables.running.of(run).length > 0;
+  const steps = tables.step.all().map(({ name, ...step }) => ({ ...step, step: name }));
+  const bare = steps.filter(
+    ({ run, step, state, unit, lane }) =>
+      state === "open" &&
+      unit === null &&
+      lane === null &&
+      isInProgress(run) &&
+      !tables.wait.has(pairKey(run, step)),
+  );
+  const timeless = waits.filter(
+    (wait) => wait.state === null && wait.late && !tables.timer.has(pairKey(waitSubject(wait), "wait")),
+  );
+  const inTheNews = new Set(tables.news.all().map(({ run }) => run));
+  return {
+    leftWaits: named(
+      waits.filter(
+        ({ run }) =>
+          !isInProgress(run) && !(tables.waiting.has(run) && tables.run.get(run)?.beganAt !== null),
+      ),
+    ),
+    endlessWaits: named([...bare, ...timeless]),
+    unheardAnswers: named(
+      waits.filter(
+        ({ run, step, state }) =>
+          state !== null &&
+          tables.step.get(pairKey(run, step))?.state === "open" &&
+          !inTheNews.has(run) &&
+          !tables.waiting.has(run),
+      ),
+    ),
   };
 }
 

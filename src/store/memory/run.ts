@@ -6,6 +6,7 @@ import { itemCounts } from "./item.ts";
 import { stateOf } from "./read.ts";
 import { endedOf, fanOf, stepsOf } from "./step.ts";
 import type { RunRecord, StepRecord, Tables } from "./tables.ts";
+import { waitRow } from "./waiting.ts";
 
 /** A run that ended in any other way counts as failed. */
 const ENDED: Readonly<Record<FinalState, RunState>> = {
@@ -63,7 +64,7 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
   return all.has(key) && String(all.get(key)) === tag.slice(equals + 1);
 }
 
-function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }: RunRecord): RunRow {
+function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf, beganAt }: RunRecord): RunRow {
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -85,15 +86,17 @@ function runRow(tables: Tables, { id, workflow, paused, tags, source, rerunOf }:
     createdAt,
     queuedAt: unit?.at ?? createdAt,
     dequeuedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
-    startedAt: claim?.startedAt ?? firstStepAt(tables, id),
+    startedAt: claim?.startedAt ?? beganAt ?? firstStepAt(tables, id),
     finishedAt: outcome?.finishedAt ?? null,
     body: outcome?.body ?? null,
   };
 }
 
-/** When the claim is gone, the run's units still tell when it started. */
+/** When the claim is gone, the run's units and waits still tell when it started. */
 function firstStepAt(tables: Tables, run: string): number | null {
-  const times = tables.task.all().flatMap((task) => (task.run === run ? [task.createdAt] : []));
+  const units = tables.task.all().flatMap((task) => (task.run === run ? [task.createdAt] : []));
+  const waits = tables.step.of(run).flatMap(({ name }) => waitRow(tables, { run, step: name })?.since ?? []);
+  const times = [...units, ...waits];
   return times.length > 0 ? Math.min(...times) : null;
 }
 
@@ -119,6 +122,7 @@ function stepRow(tables: Tables, step: StepRecord): StepRow {
     claimedAt: claim?.claimedAt ?? outcome?.claimedAt ?? null,
     finishedAt: outcome?.finishedAt ?? null,
     inLine: stays(tables, id),
+    wait: waitRow(tables, { run: step.run, step: step.name }),
     progress: claim?.progress ?? null,
     result: outcome?.body ?? null,
   };

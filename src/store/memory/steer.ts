@@ -5,7 +5,7 @@ import { announce } from "./arrival.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import { changeLimit } from "./hand.ts";
-import { leaveNewsOf } from "./news.ts";
+import { leaveNews, leaveNewsOf, ofRun } from "./news.ts";
 import type { Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
@@ -20,6 +20,8 @@ export function pauseRun(tables: Tables, now: number, id: string, paused: boolea
     if (gate.paused !== paused)
       changeLimit(tables, now, { key: gate.name, to: paused ? "paused" : "resumed", by });
   tables.feed.run(pausedChange(id, paused, by));
+  // A step that would have begun to wait during the pause begins now.
+  if (!paused) leaveNews(tables, [ofRun(id)]);
   return true;
 }
 

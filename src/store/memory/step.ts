@@ -19,8 +19,17 @@ export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
   const { name, state, unit } = step;
   const fan = fanOf(step);
   const left = fan !== null && state === "open" && isLeft(tables, fan.lane);
-  const body = fan ? null : step.body;
-  return { name, state, unit, body, ended: endedOf(tables, step), fan: fan && { ...fan, left } };
+  const body = state === "skipped" ? step.body : null;
+  const answer = state === "open" ? tables.wait.get(pairKey(step.run, name))?.state : undefined;
+  return {
+    name,
+    state,
+    unit,
+    body,
+    ended: endedOf(tables, step),
+    answer: answer ?? null,
+    fan: fan && { ...fan, left },
+  };
 }
 
 /** Null if the step is not over a list. */

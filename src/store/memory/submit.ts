@@ -37,7 +37,16 @@ export function submit(tables: Tables, now: number, runs: readonly NewRun[]): En
 const hashOf = (graph: string): string => createHash("sha256").update(graph).digest("base64url").slice(0, 22);
 
 function insertRun(tables: Tables, { id, name, graph, tags, source, rerunOf, steps }: NewRun): void {
-  tables.run.insert({ id, workflow: name, graph: hashOf(graph), tags, source, rerunOf, paused: false });
+  tables.run.insert({
+    id,
+    workflow: name,
+    graph: hashOf(graph),
+    tags,
+    source,
+    rerunOf,
+    paused: false,
+    beganAt: null,
+  });
   for (const step of steps) putStep(tables, id, step);
 }
 

@@ -4,7 +4,7 @@ import type { Limit, Line } from "../../core/gate/gate.ts";
 import type { Success } from "../../core/schedule/automation.ts";
 import type { News, StepState, Timer } from "../runs.ts";
 import { RUNS } from "../runs.ts";
-import type { FinalState, LaneState, Stopping } from "../store.ts";
+import type { AwaitedEvent, FinalState, LaneState, NewWait, Stopping, WaitAnswer } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { MemoryFeed } from "./feed.ts";
 import { Table, UndoLog } from "./table.ts";
@@ -192,6 +192,8 @@ export interface RunRecord {
   readonly source: string;
   readonly rerunOf: string | null;
   readonly paused: boolean;
+  /** When it first started, if it gave its slots back and went back in line. */
+  readonly beganAt: number | null;
 }
 
 export interface StepRecord {
@@ -208,6 +210,27 @@ export interface StepRecord {
 
 export interface NewsRecord extends News {
   readonly seq: number;
+}
+
+export interface WaitRecord {
+  readonly run: string;
+  readonly step: string;
+  readonly event: AwaitedEvent | null;
+  readonly late: NewWait["late"];
+  /** Null as long as it waits. */
+  readonly state: WaitAnswer["state"] | null;
+  readonly body: string | null;
+  readonly signalId: string | null;
+  readonly at: number;
+}
+
+export interface SignalRecord {
+  readonly id: string;
+  readonly event: string;
+  readonly idemKey: string | null;
+  readonly payload: string;
+  readonly at: number;
+  readonly untilAt: number;
 }
 
 export interface TriggerRecord extends Omit<TriggerRow, "busy"> {
@@ -305,6 +328,12 @@ export class Tables {
     key: ({ id, kind }) => pairKey(id, kind),
     group: byId,
   });
+  readonly wait = new Table<WaitRecord>(this.#journal, {
+    name: "wait",
+    key: ({ run, step }) => pairKey(run, step),
+    group: ({ run }) => run,
+  });
+  readonly signal = new Table<SignalRecord>(this.#journal, { name: "signal", key: byId });
   readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
   readonly aside = new Table<AsideRecord>(this.#journal, { name: "aside", key: ({ lane }) => lane });
   readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });

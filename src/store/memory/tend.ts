@@ -6,6 +6,7 @@ import { loseSessions } from "./session.ts";
 import type { MemoryEnding } from "./settle.ts";
 import { expire } from "./settle.ts";
 import type { Tables } from "./tables.ts";
+import { sweepSignals } from "./waiting.ts";
 
 const BATCH = 500;
 const GATES_AT_ONCE = 200;
@@ -24,6 +25,7 @@ export function tend(tables: Tables, now: number, parkedAfter: string): Tended {
   expireAnywhere(tables, now, over);
   loseSessions(tables, now);
   forgetSessions(tables, now);
+  sweepSignals(tables, now);
   tables.feed.sweep(now);
   return {
     now,

@@ -1,6 +1,7 @@
 /** The types of `advance`: what it sees of a run under the run's lock, what it may read first, and what it writes. */
 import type { LaneSpec } from "../lane.ts";
-import type { Fan, NewUnit, StepKey, StepMove } from "./steps.ts";
+import type { StepKey } from "./step-key.ts";
+import type { Fan, NewUnit, StepMove } from "./steps.ts";
 import type { FinalState, NewTask } from "./units.ts";
 
 /** A run in progress that has news, read under its lock. */
@@ -9,6 +10,10 @@ export interface RunSeen {
   /** The epoch of its claim. */
   readonly epoch: number;
   readonly started: boolean;
+  /** False while its claim holds no slots, because its open steps only wait. */
+  readonly holds: boolean;
+  /** It was in progress before, gave its slots back, and has been admitted again. */
+  readonly resumes: boolean;
   readonly paused: boolean;
   readonly priority: number;
   readonly input: string;
@@ -23,8 +28,10 @@ export interface RunSeen {
   readonly unread?: number;
 }
 
-/** A step as `advance` sees it. The body of a step over a list is not read, because it may be large. */
-export interface StepSeen extends Omit<StepMove, "fan"> {
+/** A step as `advance` sees it. Of its body only the reason of a skip is read, because it may be large. */
+export interface StepSeen extends Omit<StepMove, "fan" | "wait" | "answered"> {
+  /** The answer of a step that waits. */
+  readonly answer: "succeeded" | "failed" | null;
   /** How its unit ended, or null if it has not ended. */
   readonly ended: FinalState | null;
   /** `left`: some items are in line, delayed or running. */
@@ -45,6 +52,8 @@ export interface RunMove {
   readonly start: {
     readonly gates: readonly { readonly key: string; readonly limit: number }[];
     readonly timeoutMs: number | null;
+    /** True if it was in progress before. It keeps the time of its first start. */
+    readonly again?: boolean;
   } | null;
   /** Gates of the run to create now: the windows of steps over a list. */
   readonly gates: readonly { readonly key: string; readonly limit: number }[];
@@ -58,6 +67,11 @@ export interface RunMove {
   readonly timers: readonly { readonly lane: string; readonly afterMs: number }[];
   /** Steps whose items must not start any more. With `inFlight`, running items are aborted too. */
   readonly endItems: readonly { readonly step: string; readonly inFlight: boolean }[];
+  /**
+   * `rest`: the claim gives its slots back, unless code of the run is still stopping. `line`: a claim that rests
+   * goes back in line, in its old place.
+   */
+  readonly claim: "rest" | "line" | null;
   /** There is more to do: the run leaves news of itself. */
   readonly again: boolean;
   /** The end of the run. Units of the run that have not ended are cancelled with it. */
@@ -77,6 +91,7 @@ export const STILL: Omit<RunMove, "run" | "epoch"> = {
   enqueue: [],
   timers: [],
   endItems: [],
+  claim: null,
   again: false,
   finish: null,
 };
@@ -123,6 +138,9 @@ export interface Advanced {
   /** How many news rows were read; 0 if there were none. */
   readonly news: number;
   readonly enqueued: number;
-  /** Lanes of runs that ended, or whose last step has stopped. Their gates may now admit other units. */
+  /**
+   * Lanes of runs that ended, gave their slots back or went back in line, or whose last step has stopped. Their
+   * gates may now admit other units.
+   */
   readonly freed: readonly LaneSpec[];
 }

@@ -31,6 +31,12 @@ export type Contradiction =
    * them is left.
    */
   | "unreleased"
+  /** Waiting steps of runs that are not in progress: "RUN/STEP". */
+  | "leftWaits"
+  /** Open steps that wait for something, and nothing could ever end that: "RUN/STEP". */
+  | "endlessWaits"
+  /** Waiting steps with an answer that no look at their run will find: "RUN/STEP". */
+  | "unheardAnswers"
   /** Claims and outcomes with an epoch that has not been handed out yet. */
   | "unborn"
   /** Lanes whose head is behind their first unit, so that a pass begins after it. */

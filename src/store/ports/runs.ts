@@ -149,11 +149,11 @@ export interface RunWaits extends RunDetail {
 }
 
 /**
- * A wait that takes too long (`claim`), a list that makes no progress (`items`; `id` is its lane), or a run
- * that takes too long (`run`).
+ * A wait for slots that takes too long (`claim`), a list that makes no progress (`items`; `id` is its lane), a
+ * run that takes too long (`run`), or a step that waits for a time, or no longer than that (`wait`).
  */
 export interface Timer {
   readonly id: string;
-  readonly kind: "claim" | "items" | "run";
+  readonly kind: "claim" | "items" | "run" | "wait";
   readonly at: number;
 }

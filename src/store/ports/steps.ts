@@ -1,8 +1,12 @@
 /** Steps of a run, and the items of a step over a list. */
 import type { Stay } from "../in-line.ts";
 import type { FinalState, NewTask } from "./units.ts";
+import type { NewWait, WaitRow } from "./waiting.ts";
 
-/** The state of a step. A step without a row is `pending`; an `open` step has a unit in line or running. */
+/**
+ * The state of a step. A step without a row is `pending`; an `open` step has a unit in line or running, or it
+ * waits for a time, an event or a person.
+ */
 export type StepState = "open" | "succeeded" | "failed" | "skipped" | "cancelled";
 
 export interface StepMove {
@@ -13,6 +17,10 @@ export interface StepMove {
   readonly body: string | null;
   /** Only for a step over a list. */
   readonly fan?: Fan | null | undefined;
+  /** The step begins to wait. */
+  readonly wait?: NewWait | undefined;
+  /** The step ends with the answer that it waited for. The answer becomes its body. */
+  readonly answered?: boolean | undefined;
 }
 
 /** The items of a step: their lane, how many there are, and how many were put in line so far. */
@@ -29,15 +37,10 @@ export interface NewUnit extends NewTask {
   readonly item?: number | undefined;
 }
 
-export interface StepKey {
-  readonly run: string;
-  readonly step: string;
-}
-
-export const keyOfStep = ({ run, step }: StepKey): string => `${run}/${step}`;
-
 /** A step, with the state of its unit. */
-export interface StepRow extends StepMove {
+export interface StepRow extends Omit<StepMove, "wait" | "answered"> {
+  /** For a step that waits, or has waited. */
+  readonly wait: WaitRow | null;
   /** How its unit ended, if the step does not know it yet. */
   readonly ended: FinalState | null;
   /** For a step over a list: how many items are in which state. */

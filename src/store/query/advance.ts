@@ -3,7 +3,7 @@
  * decide, write. Only the holder of a run's lock writes its steps, so a step is put in line once, however
  * many units end at the same moment and however often that is reported.
  *
- * Locks: news, runs by id, then the rows that are written. Nothing here waits for a gate while it holds a
+ * Locks: news, runs by id, topics by name, then the rows that are written. Nothing here waits for a gate while it holds a
  * unit. The exceptions are a new run's own gates, which no other transaction knows yet, and the gates of a
  * run that is over, whose units are gone and whose code has stopped.
  */
@@ -19,6 +19,7 @@ import { writesOf } from "./run-move.ts";
 import { lockAll, seeRuns } from "./run-seen.ts";
 import { releaseClaims } from "./stopping.ts";
 import { selectListening } from "./tell.ts";
+import { sentBefore } from "./wait-begin.ts";
 
 export interface HowToAdvance {
   readonly dialect: Dialect;
@@ -41,7 +42,9 @@ export function* advance(
   const { moves: wanted, later = [] } = runs.length > 0 ? yield* decided(decide, runs) : { moves: [] };
   const waiting = new Set([...locked.later, ...later]);
   const moves = wanted.filter(({ run, epoch }) => byRun.get(run)?.epoch === epoch);
+  const taken = yield* sentBefore(moves);
   const ended = moves.flatMap(({ run, finish }) => (finish ? [run] : []));
+  const resting = moves.flatMap(({ run, claim }) => (claim === null ? [] : [run]));
   // The last look at a run removes what only that run needed.
   const again = [...ended, ...moves.flatMap((move) => (move.again ? [move.run] : []))];
   // Runs whose last unit has stopped after their end. Other runs released their slots when they ended.
@@ -51,14 +54,16 @@ export function* advance(
     // The sweep comes before any other write: a pass that holds arrivals may want the rows that are written
     // here.
     sweep(over.map(({ id }) => id)),
-    moves.map((move) => writesOf(move, byRun.get(move.run), { dialect, quiet: listening.length === 0 })),
+    moves.map((move) =>
+      writesOf(move, byRun.get(move.run), { dialect, quiet: listening.length === 0 }, taken),
+    ),
     deleteNews(news.flatMap(({ run, seq }) => (waiting.has(run) ? [] : [seq]))),
     again.length > 0 && insertNewsOfRuns(again),
   ]);
   return {
     news: news.length,
     enqueued: moves.reduce((sum, { enqueue }) => sum + enqueue.length, 0),
-    freed: [...ended, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
+    freed: [...ended, ...resting, ...stopped.map(({ id }) => id)].flatMap((run) => lanes.get(run) ?? []),
   };
 }
 

@@ -5,7 +5,7 @@
 import { LINES, UNLIMITED } from "../../core/gate/gate.ts";
 import type { Row } from "../row.ts";
 import { idOf, text, textOrNull } from "../row.ts";
-import { RUNS } from "../runs.ts";
+import { RUNS, waitSubject } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, raw, sql } from "../sql.ts";
 import type { Contradiction, Sample } from "../store.ts";
@@ -61,6 +61,27 @@ const uncounted = sql`SELECT r.id FROM (SELECT id, lane FROM sluice_running UNIO
 const unreleased = sql`SELECT r.id FROM sluice_stopping r WHERE r.session = ${RUNS}
   AND NOT EXISTS (SELECT 1 FROM sluice_stopping x WHERE x.run = r.id) AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = r.id)`;
 
+const waitId = (row: Row): string => waitSubject({ run: text(row.run), step: text(row.step) });
+
+const leftWaits = sql`SELECT w.run, w.step FROM sluice_wait w WHERE NOT EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = w.run)
+  AND NOT EXISTS (SELECT 1 FROM sluice_waiting l JOIN sluice_run u ON u.id = l.id WHERE l.id = w.run AND u.began_at IS NOT NULL)`;
+
+const SUBJECT = by({
+  postgres: "w.run || '/' || w.step",
+  sqlite: "w.run || '/' || w.step",
+  mysql: "CONCAT(w.run, '/', w.step)",
+});
+
+/** A step that is open has a unit, items or a wait. A wait that may take only some time has a timer. */
+const endlessWaits = sql`SELECT s.run, s.name AS step FROM sluice_step s WHERE s.state = 'open' AND s.unit IS NULL AND s.lane IS NULL
+    AND EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = s.run) AND NOT EXISTS (SELECT 1 FROM sluice_wait w WHERE w.run = s.run AND w.step = s.name)
+  UNION SELECT w.run, w.step FROM sluice_wait w WHERE w.state IS NULL AND w.late_state IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM sluice_timer t WHERE t.id = ${SUBJECT} AND t.kind = 'wait')`;
+
+const unheardAnswers = sql`SELECT w.run, w.step FROM sluice_wait w JOIN sluice_step s ON s.run = w.run AND s.name = w.step
+  WHERE w.state IS NOT NULL AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM sluice_news n WHERE n.run = w.run)
+    AND NOT EXISTS (SELECT 1 FROM sluice_waiting l WHERE l.id = w.run)`;
+
 /** The last epoch that was issued. */
 const LAST_EPOCH = by({
   // This reads the view and not the sequence itself: a role that may insert need not have the right to read a
@@ -103,6 +124,9 @@ export const selectContradictions = {
   claimedTwice: sql`${claimedTwice} ${FIRST}`.as(idOf),
   uncounted: sql`${uncounted} ${FIRST}`.as(idOf),
   unreleased: sql`${unreleased} ${FIRST}`.as(idOf),
+  leftWaits: sql`${leftWaits} ${FIRST}`.as(waitId),
+  endlessWaits: sql`${endlessWaits} ${FIRST}`.as(waitId),
+  unheardAnswers: sql`${unheardAnswers} ${FIRST}`.as(waitId),
   unborn: sql`${unborn} ${FIRST}`.as(idOf),
   lateHeads: sql`${lateHeads} ${FIRST}`.as(idOf),
   unfindable: sql`${unfindable} ${FIRST}`.as(idOf),

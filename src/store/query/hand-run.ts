@@ -20,9 +20,10 @@ import type { EndWriting } from "./expire.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
 import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
-import { finished } from "./run-end.ts";
+import { deleteTimersOf, finished } from "./run-end.ts";
 import { tellEvents } from "./tell.ts";
 import { tellGates, tellRuns } from "./tell-others.ts";
+import { deleteWaits } from "./wait-begin.ts";
 
 const lockRun = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id = ${id}${forUpdate}`.as(idOf);
@@ -40,6 +41,13 @@ const selectClaim = (id: string): Sql<RunClaim> =>
 
 const selectWaiting = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(idOf);
+
+/** One row if the run was in progress, gave its slots back and went back in line. */
+const selectBegan = (id: string): Sql<string> =>
+  sql`SELECT id FROM sluice_run WHERE id = ${id} AND began_at IS NOT NULL`.as(idOf);
+
+/** What such a run leaves behind when it ends in line. None of its steps has a unit that has not ended. */
+const afterwards = (id: string): Sql[] => [deleteTimersOf(id), ...deleteWaits(id), insertNewsOfRuns([id])];
 
 /** Locks a run. Returns false if there is none. */
 function* holdRun(id: string): Flow<boolean> {
@@ -59,10 +67,11 @@ export function* cancelRun(
   if (!(yield* holdRun(id))) return undefined;
   const end = { state: "cancelled", body: JSON.stringify({ by: who }) } as const;
   for (let round = 0; round < 5; round += 1) {
-    const { waiting, later, running, outcome } = yield* flight({
+    const { waiting, later, running, outcome, began } = yield* flight({
       waiting: selectWaiting(id),
       later: sql`SELECT id FROM sluice_later WHERE id = ${id}${forUpdate}`.as(idOf),
       running: selectClaim(id),
+      began: selectBegan(id),
       outcome: sql`SELECT state FROM sluice_outcome WHERE id = ${id}`.as(({ state }) => text(state)),
     });
     const [claim] = running;
@@ -73,9 +82,10 @@ export function* cancelRun(
       return { was };
     }
     if (waiting.length + later.length > 0) {
-      yield* commit(
+      yield* commit([
         waiting.length > 0 ? endWaiting(id, end, ending(dialect)) : endLater(id, end, ending(dialect)),
-      );
+        began.length > 0 && afterwards(id),
+      ]);
       return { was: "queued" };
     }
     const [final] = outcome;
@@ -90,7 +100,17 @@ const runStateOf = (final: string): RunState =>
 
 export function* failRun(id: string, error: string, dialect: Dialect, handler?: NewTask): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
-  const [claim] = yield* send(selectClaim(id));
+  const { claims, waiting, began } = yield* flight({
+    claims: selectClaim(id),
+    waiting: selectWaiting(id),
+    began: selectBegan(id),
+  });
+  const [claim] = claims;
+  if (!claim && waiting.length > 0 && began.length > 0) {
+    const end = endWaiting(id, { state: "failed", body: error }, ending(dialect));
+    yield* commit([end, afterwards(id), insertAlso(handler ? [handler] : [])]);
+    return true;
+  }
   if (!claim) return false;
   const run = { id, epoch: claim.epoch };
   yield* commit([
@@ -116,6 +136,8 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     changed.length > 0 && switched(changed, paused, who),
     tellRuns([pausedChange(id, paused, who)]),
+    // A step that would have begun to wait during the pause begins now.
+    !paused && insertNewsOfRuns([id]),
   ]);
   return true;
 }

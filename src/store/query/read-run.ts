@@ -15,6 +15,7 @@ import { joinPlaces, RUN_STATE } from "./place.ts";
 import { selectRuns } from "./run-row.ts";
 import type { Counted } from "./step-row.ts";
 import { countItems, itemCounts, itemRows, selectItems, selectSteps, stepRows } from "./step-row.ts";
+import { selectWaitsOf, waitRow } from "./wait-row.ts";
 
 export { holders } from "./holders.ts";
 export { line } from "./line.ts";
@@ -45,8 +46,12 @@ export function* run(id: string): Flow<RunDetail | undefined> {
   const [run] = runs;
   if (!run) return undefined;
   const steps = yield* stepRows(told);
-  const counted = yield* send(steps.filter(({ fan }) => fan).map(({ name }) => countItems(id, name)));
-  return { run, graph: only(graphs), steps: steps.map((step) => withItems(step, counted)) };
+  const { counted, waits } = yield* flight({
+    counted: steps.filter(({ fan }) => fan).map(({ name }) => countItems(id, name)),
+    waits: selectWaitsOf(id, steps),
+  });
+  const withWaits = steps.map((step) => ({ ...step, wait: waitRow(waits, step.name) }));
+  return { run, graph: only(graphs), steps: withWaits.map((step) => withItems(step, counted)) };
 }
 
 const withItems = (step: StepRow, counted: readonly Counted[]): StepRow =>

@@ -5,6 +5,7 @@ import { by, now, sql } from "../sql.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
+import { deleteWaits } from "./wait-begin.ts";
 
 /** Ends a run, for whatever reason. */
 export function finished(
@@ -15,13 +16,14 @@ export function finished(
   return [
     ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),
     deleteTimersOf(run.id),
+    ...deleteWaits(run.id),
     ...endRun(run, { state, body }, ending),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
     ...insertAlso(handler ? [handler] : []),
   ];
 }
 
-const deleteTimersOf = (run: string): Sql => {
+export const deleteTimersOf = (run: string): Sql => {
   const steps = sql`SELECT t.id FROM sluice_task t WHERE t.run = ${run}`;
   const lists = sql`SELECT s.lane FROM sluice_step s WHERE s.run = ${run} AND s.lane IS NOT NULL`;
   const ofAll = sql`DELETE FROM sluice_timer WHERE id = ${run} OR id IN (${steps}) OR id IN (${lists})`;
@@ -48,6 +50,8 @@ const recordSuccess = (run: string): Sql =>
  */
 export function sweep(runs: readonly string[]): Sql[] {
   return runs.flatMap((run) => [
+    // A run that was given up in line, after it had rested, may have left some.
+    ...deleteWaits(run),
     by({
       postgres: sql`DELETE FROM sluice_arrival WHERE seq > 0 AND lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,
       sqlite: sql`DELETE FROM sluice_arrival WHERE lane IN (SELECT t.lane FROM sluice_task t WHERE t.run = ${run})`,

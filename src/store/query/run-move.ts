@@ -3,30 +3,46 @@ import { inByteOrder } from "../../core/text.ts";
 import { changesOfRun } from "../feed.ts";
 import { inPortions } from "../portions.ts";
 import type { RunMove, RunSeen } from "../runs.ts";
-import type { Sql } from "../sql.ts";
+import { waitSubject } from "../runs.ts";
+import type { Dialect, Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endItems } from "./expire.ts";
 import { finished } from "./run-end.ts";
+import { exitOfLost, settle } from "./settle.ts";
+import { isStillStopping } from "./stopping.ts";
 import { insertSteps } from "./submit.ts";
-import { tellEnqueued } from "./tell.ts";
+import { tellEnqueued, tellMoved } from "./tell.ts";
 import { tellRuns } from "./tell-others.ts";
+import type { Taken } from "./wait-begin.ts";
+import { beginnings, insertWaits, takeAnswers } from "./wait-begin.ts";
 
 /** `seen` is the run before the move. */
-export function writesOf(move: RunMove, seen: RunSeen | undefined, ending: EndWriting): Sql[] {
+export function writesOf(
+  move: RunMove,
+  seen: RunSeen | undefined,
+  ending: EndWriting,
+  taken: Taken,
+): Sql<unknown>[] {
   const { run, epoch, start, gates, steps, enqueue, finish } = move;
   const units = enqueue.map((unit) => ({ ...unit, run }));
+  const waits = beginnings(move);
   const timed = enqueue.filter(({ claimTimeoutMs }) => claimTimeoutMs !== null);
   return [
     ...(start ? began(run, epoch, start) : []),
+    ...(move.claim === "rest" ? [rest(run, epoch)] : []),
+    ...(move.claim === "line" ? backInLine(run, epoch, ending.dialect) : []),
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
     ...insertSteps(steps.map((step) => ({ run, ...step }))),
+    ...takeAnswers(move),
     ...insertTasks(units),
     ...putInLine(units),
     ...insertTimers(timed.map(({ id, claimTimeoutMs }) => ({ id, kind: "claim", after: claimTimeoutMs }))),
     ...insertTimers(move.timers.map(({ lane, afterMs }) => ({ id: lane, kind: "items", after: afterMs }))),
+    ...insertTimers(waits.flatMap(timerOfWait)),
     ...(ending.quiet ? [] : tellMove(move, seen)),
+    ...insertWaits(waits, taken, ending.quiet),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, ending)),
     ...(finish ? finished({ id: run, epoch }, finish, ending) : []),
   ];
@@ -39,9 +55,22 @@ function tellMove(move: RunMove, seen: RunSeen | undefined): Sql[] {
 
 function began(run: string, epoch: number, { gates, timeoutMs }: NonNullable<RunMove["start"]>): Sql[] {
   return [
-    sql`UPDATE sluice_running SET started_at = ${now}, until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
+    sql`UPDATE sluice_running SET started_at = COALESCE((SELECT u.began_at FROM sluice_run u WHERE u.id = ${run}), ${now}), until_at = NULL WHERE id = ${run} AND epoch = ${epoch}`,
     ...(gates.length > 0 ? [insertGates(run, gates)] : []),
     ...(timeoutMs === null ? [] : insertTimers([{ id: run, kind: "run", after: timeoutMs }])),
+  ];
+}
+
+/** A claim without slots has no lease either. It stays until the run goes on or ends. */
+const rest = (run: string, epoch: number): Sql =>
+  sql`UPDATE sluice_running SET held = 0, until_at = NULL WHERE id = ${run} AND epoch = ${epoch} AND NOT ${isStillStopping("sluice_running.id")}`;
+
+function backInLine(run: string, epoch: number, dialect: Dialect): Sql<unknown>[] {
+  const exit = exitOfLost({ id: run, epoch, to: "waiting", body: null });
+  return [
+    sql`UPDATE sluice_run SET began_at = (SELECT c.started_at FROM sluice_running c WHERE c.id = ${run} AND c.epoch = ${epoch}) WHERE id = ${run}`,
+    ...settle([exit], dialect),
+    tellMoved([run]),
   ];
 }
 
@@ -55,13 +84,27 @@ function insertGates(run: string, gates: RunMove["gates"]): Sql {
   )} JOIN sluice_run u ON u.id = ${run} WHERE NOT EXISTS (SELECT 1 FROM sluice_gate k WHERE k.name = g.name)`;
 }
 
-const insertTimers = (
-  timers: readonly { readonly id: string; readonly kind: string; readonly after: number | null }[],
-): Sql[] =>
+function timerOfWait({ run, step, wait: { until } }: ReturnType<typeof beginnings>[number]): NewTimer[] {
+  if (until === null) return [];
+  const id = waitSubject({ run, step });
+  return "at" in until
+    ? [{ id, kind: "wait", after: null, at: until.at }]
+    : [{ id, kind: "wait", after: until.afterMs }];
+}
+
+/** After a time from now, or at an instant. */
+interface NewTimer {
+  readonly id: string;
+  readonly kind: string;
+  readonly after: number | null;
+  readonly at?: number;
+}
+
+const insertTimers = (timers: readonly NewTimer[]): Sql[] =>
   inPortions(
-    timers.map(({ id, kind, after }) => ({ id, kind, after_ms: after })),
+    timers.map(({ id, kind, after, at = null }) => ({ id, kind, after_ms: after, at })),
     (portion) =>
-      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, ${now} + m.after_ms FROM ${rows("m", TIMER, portion)}`,
+      sql`INSERT INTO sluice_timer (id, kind, at) SELECT m.id, m.kind, COALESCE(m.at, ${now} + m.after_ms) FROM ${rows("m", TIMER, portion)}`,
   );
 
-const TIMER = { id: "text", kind: "text", after_ms: "int" } as const;
+const TIMER = { id: "text", kind: "text", after_ms: "int", at: "int" } as const;

@@ -56,7 +56,7 @@ interface RunInProgress {
 
 /** The inputs and graphs of runs in `unread` are left out. */
 const selectRuns = (ids: readonly string[], unread: readonly string[]): Sql<RunInProgress> =>
-  sql`SELECT u.id, c.epoch, c.started_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
 
@@ -73,6 +73,8 @@ const runOf = (row: Row): RunInProgress["run"] => ({
   id: text(row.id),
   epoch: int(row.epoch),
   started: intOrNull(row.started_at) !== null,
+  holds: flag(row.held),
+  resumes: intOrNull(row.started_at) === null && intOrNull(row.began_at) !== null,
   paused: flag(row.paused),
   priority: int(row.priority),
   input: text(row.input),
@@ -99,8 +101,8 @@ const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELE
    WHEN (SELECT d.id FROM sluice_later d WHERE d.lane = s.lane LIMIT 1) IS NOT NULL THEN 1 ELSE 0 END`;
 
 const selectSteps = (ids: readonly string[]): Sql<{ readonly run: string; readonly step: StepSeen }> =>
-  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.lane IS NULL THEN s.body ELSE NULL END AS body, o.state AS ended, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
-    LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`.as(
+  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.state = 'skipped' THEN s.body ELSE NULL END AS body, o.state AS ended, w.state AS answer, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
+    LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' LEFT JOIN sluice_wait w ON w.run = s.run AND w.step = s.name AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`.as(
     (row) => ({ run: text(row.run), step: stepSeen(row) }),
   );
 
@@ -110,6 +112,7 @@ const stepSeen = (row: Row): StepSeen => ({
   unit: textOrNull(row.unit),
   body: textOrNull(row.body),
   ended: wordOrNull(row.ended),
+  answer: wordOrNull(row.answer),
   fan:
     row.lane === null
       ? null

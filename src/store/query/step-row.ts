@@ -42,6 +42,7 @@ const stepRow = (row: Row): ToldStep["row"] => ({
   ofRun: textOrNull(row.of_run),
   place: wordOrNull(row.place),
   attempt: int(row.attempt),
+  wait: null,
   enqueuedAt: intOrNull(row.created_at),
   claimedAt: intOrNull(row.claimed_at),
   finishedAt: intOrNull(row.finished_at),

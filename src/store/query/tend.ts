@@ -11,11 +11,12 @@ import { expireAnywhere } from "./expire.ts";
 import { selectOld, sweep } from "./feed-sweep.ts";
 import { selectNow } from "./look.ts";
 import { selectLostSessions, tellLostSessions } from "./session.ts";
+import { deleteSignals, selectOldSignals } from "./signal-sweep.ts";
 
 const BATCH = sql`500`;
 
 export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
-  const { clock, due, over, next, parkedOn, lost, ...old } = yield* flight({
+  const { clock, due, over, next, parkedOn, lost, signals, ...old } = yield* flight({
     clock: selectNow(),
     due: sql`SELECT id FROM sluice_later WHERE at <= ${now} AND NOT EXISTS (SELECT 1 FROM sluice_aside a WHERE a.lane = sluice_later.lane) ORDER BY at LIMIT ${BATCH}${forUpdateSkipLocked}`.as(
       idOf,
@@ -26,6 +27,7 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
     next: sql`SELECT MIN(at) AS at FROM sluice_later WHERE at > ${now}`.as(({ at }) => intOrNull(at)),
     parkedOn: selectParkedOn(parkedAfter),
     lost: selectLostSessions(),
+    signals: selectOldSignals(),
     ...selectOld,
   });
   yield* commit([
@@ -33,6 +35,7 @@ export function* tend(parkedAfter: string, dialect: Dialect): Flow<Tended> {
     over.length > 0 && [expireAnywhere(over, { dialect, quiet: false }), moveDeadlines(over)],
     lost.length > 0 && tellLostSessions(lost),
     deleteEndedSessions(),
+    deleteSignals(signals),
     sweep(old),
   ]);
   return {

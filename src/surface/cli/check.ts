@@ -42,7 +42,9 @@ function resolved({ tasks, workflows, ...app }: App): object {
 }
 
 function workflowData({ input, plan, ...workflow }: AnyWorkflow): object {
-  const steps = plan.steps.map(({ name, task, needs }) => ({ name, task: task.id, needs }));
+  const steps = plan.steps.map(({ name, needs, ...step }) =>
+    step.kind === "wait" ? { name, waitsFor: step.wait.for, needs } : { name, task: step.task.id, needs },
+  );
   return { ...workflow, input: input !== undefined, steps };
 }
 

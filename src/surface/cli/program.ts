@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   deploy: async () => (await import("./deploy.ts")).addDeploy,
   submit: async () => (await import("./submit.ts")).addSubmit,
   runs: async () => (await import("./runs.ts")).addRuns,
+  signal: async () => (await import("./signal.ts")).addSignal,
   queue: async () => (await import("./queue.ts")).addQueue,
   pools: async () => (await import("./pools.ts")).addPools,
   schedules: async () => (await import("./schedules.ts")).addSchedules,

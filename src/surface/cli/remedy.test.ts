@@ -19,6 +19,8 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   resumeRun: { action: "resumeRun", run: "01m7" },
   cancelRun: { action: "cancelRun", run: "01m7" },
   rerun: { action: "rerun", run: "01m7" },
+  approve: { action: "approve", run: "01kxt", step: "release" },
+  signal: { action: "signal", event: "paid", payload: { orderId: "A 1" } },
   listRuns: { action: "listRuns", state: "started" },
   cancelTask: { action: "cancelTask", task: "01m7" },
   listTasks: { action: "listTasks" },

@@ -36,6 +36,10 @@ function wordsOf(remedy: Remedy): string {
       return `runs cancel ${quoted(remedy.run)}`;
     case "rerun":
       return `runs rerun ${appFile()} ${quoted(remedy.run)}`;
+    case "approve":
+      return `runs approve ${quoted(remedy.run)} ${quoted(remedy.step)}`;
+    case "signal":
+      return `signal ${quoted(remedy.event)} ${quoted(JSON.stringify(remedy.payload))}`;
     case "listRuns":
       return `runs list${remedy.state ? ` --state ${remedy.state}` : ""}`;
     case "cancelTask":

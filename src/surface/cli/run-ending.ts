@@ -52,6 +52,11 @@ export function stepRanFor(
   return from === null || until === null ? undefined : sayDuration(until - from);
 }
 
+/** How long a step waited for a time, an event or a person. Undefined for all other steps. */
+export function stepWaitedFor({ wait, finishedAt }: StepView, now: number): string | undefined {
+  return wait && sayDuration((finishedAt ?? now) - wait.since);
+}
+
 export function sayError(error: StoredError | undefined): string {
   if (!error) return "no error was stored";
   const { name = "Error", code, message } = error;

@@ -2,7 +2,7 @@
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { sayProgress } from "./progress.ts";
-import { runEnding, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import { runEnding, sayError, saySkipped, stepRanFor, stepWaitedFor } from "./run-ending.ts";
 import type { Seen } from "./run-seen.ts";
 import { count } from "./say.ts";
 import { padTo, safe, widthOf } from "./text.ts";
@@ -86,7 +86,7 @@ function ofItems(was: StepView | undefined, step: StepView, { seen, mayTell }: T
 }
 
 function after(step: StepView, now: number): string {
-  const time = stepRanFor(step, now);
+  const time = stepRanFor(step, now) ?? stepWaitedFor(step, now);
   return time === undefined ? "" : `${step.state === "succeeded" ? " in" : " after"} ${time}`;
 }
 

@@ -5,6 +5,8 @@ import type { Command } from "commander";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { StepWaits } from "../../api/runs.ts";
 import type { StoppingView } from "../../api/stopping.ts";
+import { awaits } from "../../api/wait-view.ts";
+import { describe } from "../../core/gate/describe.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
 import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
@@ -14,7 +16,7 @@ import { findRun } from "./find.ts";
 import type { ItemStanding } from "./item-standing.ts";
 import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
-import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor, stepWaitedFor } from "./run-ending.ts";
 import { historyOf } from "./run-history.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -129,6 +131,8 @@ function left(standing: ItemStanding): string {
  * The wait at each gate, longest first. Without any, the time the step stood in line until it was claimed.
  */
 function waited(step: StepView, perGate: StepWaits[string], now: number): string {
+  const answered = stepWaitedFor(step, now);
+  if (answered !== undefined) return answered;
   if (perGate.length > 0)
     return perGate.map(({ gate, forMs }) => `${sayDuration(forMs)} on ${gateTitle(gate)}`).join(", ");
   const stood = step.inLine.map(({ from, until }) => (until ?? now) - from);
@@ -145,6 +149,8 @@ function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
   if (step.state === "skipped") return { text: saySkipped(step), style: colours.dim };
   if (step.state === "pending")
     return { text: step.needs.length > 0 ? `after ${step.needs.join(", ")}` : "", style: colours.dim };
+  if (step.state === "waiting" && step.wait)
+    return { text: cutTo(describe(awaits(run.id, step.name, step.wait), { now }), MOST_SHOWN) };
   const shown = step.state === "succeeded" ? step.result : step.progress;
   const text = JSON.stringify(shown) ?? "";
   return { text: cutTo(step.state === "succeeded" || text === "" ? text : `progress ${text}`, MOST_SHOWN) };

@@ -7,7 +7,15 @@ import type { RunWithSteps, StepView, StepViewState } from "../../api/run-view.t
 import { sayDuration } from "../../core/time.ts";
 import { sayItemsEnd, sayStanding, standingOf } from "./item-standing.ts";
 import { bar, sayProgress } from "./progress.ts";
-import { isOver, ranFor, runStateCell, sayError, saySkipped, stepRanFor } from "./run-ending.ts";
+import {
+  isOver,
+  ranFor,
+  runStateCell,
+  sayError,
+  saySkipped,
+  stepRanFor,
+  stepWaitedFor,
+} from "./run-ending.ts";
 import type { Seen } from "./run-seen.ts";
 import type { Style } from "./table.ts";
 import { colours, cutTo, padTo, safe, widthOf } from "./text.ts";
@@ -66,7 +74,7 @@ function lineOf({ step, branch }: Node, seen: Seen, width: number, columns: numb
 }
 
 function noteOf(step: StepView, seen: Seen, room: number): string {
-  return itemsNote(step, seen, room) ?? plainNote(step, seen);
+  return itemsNote(step, seen, room) ?? waitNote(step, seen) ?? plainNote(step, seen);
 }
 
 /** For a step over a list that has begun. */
@@ -77,6 +85,14 @@ function itemsNote(step: StepView, { run, now }: Seen, room: number): string | u
   const start = time === undefined ? "" : `${time}  `;
   if (step.state !== "running") return `${start}${sayItemsEnd(step, standing)}`;
   return `${start}${sayStanding(standing, room - widthOf(start))}`;
+}
+
+/** For a step that waits for a time, an event or a person. */
+function waitNote(step: StepView, { now, whys }: Seen): string | undefined {
+  const time = stepWaitedFor(step, now);
+  if (time === undefined) return undefined;
+  if (step.state === "waiting") return whys.get(step.name)?.text ?? "";
+  return step.state === "failed" ? `after ${time}: ${sayError(step.error)}` : `waited ${time}`;
 }
 
 function plainNote(step: StepView, { run, now, whys }: Seen): string {

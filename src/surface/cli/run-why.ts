@@ -141,6 +141,8 @@ function ofOne(
       return [`  ${name} ${step.unit} has been running for ${stepRanFor(step, now)}${attempt}.`];
     case "waiting":
     case "later": {
+      if (step.wait)
+        return [`  ${name} does not go on, because`, ...reasonLines(why?.reasons ?? [], now, options, 4)];
       const reasons = reasonLines(why?.reasons ?? [], now, options, 4);
       const since = sayDuration(now - (step.inLine.at(-1)?.from ?? now));
       const wait =

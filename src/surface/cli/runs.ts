@@ -1,4 +1,4 @@
-/** `sluice runs list|show|items|watch|cancel|pause|resume|rerun` */
+/** `sluice runs list|show|items|watch|approve|reject|cancel|pause|resume|rerun` */
 import type { Command } from "commander";
 import { Option } from "commander";
 import { RUN_STATES } from "../../api/filters.ts";
@@ -12,6 +12,7 @@ import { findRun } from "./find.ts";
 import { loadApp } from "./load-app.ts";
 import { atLeastOne } from "./numbers.ts";
 import { print } from "./output.ts";
+import { addRunAnswers } from "./run-answer.ts";
 import { isOver, ranFor, runEnding, runStateCell } from "./run-ending.ts";
 import { addRunItems } from "./run-items.ts";
 import { addRunShow } from "./run-show.ts";
@@ -44,6 +45,7 @@ export function addRuns(program: Command): void {
     .action((_, command: Command) => listRuns(command.optsWithGlobals()));
   addRunShow(runs);
   addRunItems(runs);
+  addRunAnswers(runs);
   withRun(runs.command("watch"))
     .description("show its steps live until it ends; exit with 0 if it succeeded, otherwise with 1")
     .action((run: string, _, command: Command) => watch(run, command.optsWithGlobals()));

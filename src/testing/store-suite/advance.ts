@@ -57,6 +57,8 @@ export function advanceSuite(fresh: Fresh<"runs" | "steering">): void {
         id: "a",
         epoch: expect.any(Number),
         started: false,
+        holds: true,
+        resumes: false,
         paused: false,
         priority: 0,
         input: "7",

@@ -24,8 +24,8 @@ export function fanOutSuite(fresh: Fresh<"runs" | "steering">): void {
       enqueue: itemsOf("r", "each", [0, 1]),
     });
     await leaveNews(bench, "r");
-    const plain = { ...open("r", "plain"), ended: null, fan: null };
-    const each = { name: "each", state: "open", unit: null, body: null, ended: null };
+    const plain = { ...open("r", "plain"), ended: null, answer: null, fan: null };
+    const each = { name: "each", state: "open", unit: null, body: null, ended: null, answer: null };
     const lane = laneOfItems("r", "each").id;
     expect((await seen(bench))?.steps).toEqual([
       { ...each, fan: { lane, total: 5, created: 2, left: true } },

@@ -201,7 +201,7 @@ export function itemEndingSuite(fresh: Fresh<"runs" | "inspection">): void {
     await bench.store.submit([again]);
     const run = await seen(bench);
     expect(run).toMatchObject({ id: "again", rerunOf: "r" });
-    expect(run?.steps).toEqual([{ ...done, ended: null, fan: { ...done.fan, left: false } }]);
+    expect(run?.steps).toEqual([{ ...done, ended: null, answer: null, fan: { ...done.fan, left: false } }]);
     expect((await bench.store.run("again"))?.steps[0]).toMatchObject({
       body: "[1]",
       items: {

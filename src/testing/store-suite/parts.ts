@@ -35,11 +35,13 @@ import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
 import { setTriggerSuite } from "./set-triggers.ts";
 import { settleSuite } from "./settle.ts";
+import { signalSuite } from "./signals.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
 import { swapSuite } from "./swaps.ts";
 import { tendSuite } from "./tend.ts";
 import { triggerSuite } from "./triggers.ts";
+import { waitingSuite } from "./waiting.ts";
 import { wakeUpSuite } from "./wake-ups.ts";
 
 export interface Opened<S> {
@@ -134,6 +136,8 @@ export const PARTS: readonly Part[] = [
   benchPart("a step over a list", ["runs", "steering"], fanOutSuite),
   benchPart("a step over a list", ["runs", "steering"], itemNewsSuite),
   benchPart("a step over a list", ["runs", "inspection"], itemEndingSuite),
+  benchPart("a step that waits", ["runs", "waits", "steering", "inspection"], waitingSuite),
+  benchPart("a signal", ["runs", "waits", "steering", "inspection"], signalSuite),
   benchPart("steering", ["runs", "steering", "inspection"], steeringSuite),
   benchPart(
     "code that is stopping",

@@ -218,8 +218,8 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
     await letIn(bench, "again");
     const seen = (await look(bench)).find(({ id }) => id === "again");
     expect(seen?.steps).toEqual([
-      { ...done, ended: null, fan: null },
-      { ...skipped, ended: null, fan: null },
+      { ...done, ended: null, answer: null, fan: null },
+      { ...skipped, ended: null, answer: null, fan: null },
     ]);
   });
 
@@ -239,6 +239,7 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
       items: null,
       enqueuedAt: at,
       finishedAt: null,
+      wait: null,
       result: null,
     };
     expect((await bench.store.run("r"))?.steps).toEqual([
