@@ -4,6 +4,7 @@ import type { Defect } from "../defect.ts";
 const BY_SQL = "test/doctor/by-sql.test.ts";
 const PURE = "src/core/gate/explain.test.ts";
 const STORES = "test/conformance/store.test.ts";
+const FEED = "src/api/feed.test.ts";
 const REPLACED = "test/doctor/replaced.test.ts";
 
 export const defects: readonly Defect[] = [
@@ -185,5 +186,94 @@ export const defects: readonly Defect[] = [
     from: "gate.limit >= 0 && gate.held > gate.limit;",
     to: "gate.limit !== UNLIMITED && gate.held > gate.limit;",
     noticedBy: { file: BY_SQL, test: "a limit below -1 drains nothing" },
+  },
+  {
+    id: "feed-behind-is-forgotten",
+    means: "A slow reader misses changes without a word.",
+    file: "src/engine/feed/member.ts",
+    from: "if (next) this.#isBehind = true;",
+    to: "",
+    noticedBy: { file: FEED, test: "does not hold up the others" },
+  },
+  {
+    id: "feed-behind-has-no-bound",
+    means: "A slow reader fills the memory of its process.",
+    file: "src/api/unread.ts",
+    from: "return MOST_UNREAD - this.#count;",
+    to: "return Number.MAX_SAFE_INTEGER;",
+    noticedBy: { file: FEED, test: "holds a bounded number" },
+  },
+  {
+    id: "feed-behind-reads-for-nobody",
+    means: "While all readers are behind, everything is read, dropped, and read again.",
+    file: "src/engine/feed/follower.ts",
+    from: "if (!this.#isRead) return undefined;",
+    to: "",
+    noticedBy: { file: FEED, test: "holds a bounded number" },
+  },
+  {
+    id: "feed-behind-begins-in-the-past",
+    means: "A reader that begins beside a slow one is told of what happened long before.",
+    file: "src/engine/feed/follower.ts",
+    from: "this.#isRead ? this.#shared.get(keyOf(member)) : undefined;",
+    to: "this.#shared.get(keyOf(member));",
+    noticedBy: { file: FEED, test: "hears only what comes after" },
+  },
+  {
+    id: "feed-behind-hears-the-others",
+    means: "A slow reader gets what is read for others, and misses what was before that.",
+    file: "src/engine/feed/member.ts",
+    from: "if (this.#isOver || this.#isBehind) return;",
+    to: "if (this.#isOver) return;",
+    noticedBy: { file: FEED, test: "does not hold up the others" },
+  },
+  {
+    id: "child-forgets-open-calls",
+    means: "In a child process, a call that its code did not await never settles.",
+    file: "src/executor/process/attempts.ts",
+    from: "if (attempt.isAsking) this.#asking.set(job, attempt);",
+    to: "",
+    noticedBy: { file: "src/executor/process/attempts.test.ts", test: "open when its code ends" },
+  },
+  {
+    id: "child-leaves-with-open-calls",
+    means: "A child process that is told to leave does not wait for the answers that its code waits for.",
+    file: "src/executor/process/attempts.ts",
+    from: "this.#running.size + this.#asking.size === 0",
+    to: "this.#running.size === 0",
+    noticedBy: { file: "src/executor/process/attempts.test.ts", test: "open when its code ends" },
+  },
+  {
+    id: "parent-leaves-late-calls-open",
+    means: "A call from a child process for a job that is over there gets no answer.",
+    file: "src/executor/process/child.ts",
+    from: 'if (!assignment && message.sluice === "call") void this.#answer(undefined, message);',
+    to: "",
+    noticedBy: { file: "src/executor/process/child.test.ts", test: "a job that it does not have" },
+  },
+  {
+    id: "client-outlives-its-code",
+    means: "Code that has returned starts work in the name of a task that has ended.",
+    file: "src/executor/function/function-executor.ts",
+    from: "isOver = true;",
+    to: "",
+    noticedBy: { file: "src/executor/function/client.test.ts", test: "after the code has ended" },
+  },
+  {
+    id: "cron-step-beyond-its-field",
+    means: "A schedule for every 90 minutes fires every hour, without a word.",
+    file: "src/core/app/triggers.ts",
+    from: "nextFire(newCron(text as string)",
+    to: "nextFire(parseCron(text as string)",
+    also: [{ from: "import { newCron }", to: "import { parseCron }" }],
+    noticedBy: { file: "src/api/schedules.test.ts", test: "says so once" },
+  },
+  {
+    id: "cancelled-items-count-as-failed",
+    means: "A program counts cancelled items twice.",
+    file: "src/store/query/step-row.ts",
+    from: 'sum("failed", "expired", "quarantined")',
+    to: 'sum("failed", "cancelled", "expired", "quarantined")',
+    noticedBy: { file: STORES },
   },
 ];

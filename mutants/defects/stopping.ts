@@ -6,8 +6,8 @@ export const defects: readonly Defect[] = [
     id: "limits-list-hides-stopping",
     means: "a limit looks free to raise, although code that should have ended holds it",
     file: "src/surface/cli/limits.ts",
-    from: "${stillHeld(views, now)}`",
-    to: "`",
+    from: "${stillHeld(views, now)}${rest}`",
+    to: "${rest}`",
     noticedBy: { file: "test/cli/stopping.test.ts", test: "every listing says" },
   },
   {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { DataError } from "../store/data-error.ts";
 import { laneOf } from "../store/lane.ts";
@@ -187,4 +188,23 @@ test("a unit that the store cannot read fails its own waiter, and no other one o
   for (const id of ["good", "other"]) await store.cancel(id, "ann");
   await env.advance(10_000);
   for (const one of [good, other]) expect(await one).toMatchObject({ state: "cancelled" });
+});
+
+test("a signal that serves many waiters has one listener, and none of them keeps it", async () => {
+  const store = openMemory();
+  const ids = many(30);
+  await store.enqueue(ids.map((id) => newTask(id)));
+  const stop = new AbortController();
+  const warnings: string[] = [];
+  const warned = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", warned);
+  const first = untilEnded(store, "t0", stop.signal);
+  const rest = ids.slice(1).map((id) => untilEnded(store, id, stop.signal).catch((error: unknown) => error));
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+  await store.cancel("t0", "ann");
+  expect(await first).toMatchObject({ state: "cancelled" });
+  stop.abort("enough");
+  expect(await Promise.all(rest)).toEqual(ids.slice(1).map(() => "enough"));
+  process.off("warning", warned);
+  expect(warnings).toEqual([]);
 });

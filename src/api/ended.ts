@@ -10,7 +10,7 @@ import { followerOf } from "../engine/feed/followers.ts";
 import type { Member } from "../engine/feed/member.ts";
 import type { Cancel, Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
-import { stayAlive, turn } from "../env/timers.ts";
+import { onAbort, stayAlive, turn } from "../env/timers.ts";
 import { isDataError } from "../store/data-error.ts";
 import { isFinal } from "../store/final.ts";
 import type { Change, Store, TaskRow } from "../store/store.ts";
@@ -76,7 +76,7 @@ class Endings {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#remove(waiting);
-        signal?.removeEventListener("abort", aborted);
+        letGo();
       };
       const waiting: Waiting = {
         id,
@@ -89,8 +89,7 @@ class Endings {
           reject(error);
         },
       };
-      const aborted = (): void => waiting.failed(signal?.reason);
-      signal?.addEventListener("abort", aborted, { once: true });
+      const letGo = signal ? onAbort(signal, () => waiting.failed(signal.reason)) : () => {};
       const all = this.#waiting.get(id) ?? new Set();
       this.#waiting.set(id, all.add(waiting));
       this.#letGo ??= stayAlive();

@@ -167,24 +167,136 @@ test("the cursor of a feed moves on while nothing matches, but never past a chan
   await last;
 });
 
-test("whoever does not read is told so, instead of keeping ever more in memory", async () => {
+/** Counts the changes that are read from the store. */
+function counted(store: Store) {
+  const read = { changes: 0, last: 0 };
+  const counting = new Proxy(store, {
+    get: (target, name) => {
+      if (name !== "changes") return Reflect.get(target, name, target);
+      return async (look: Parameters<Store["changes"]>[0]) => {
+        const page = await target.changes(look);
+        read.changes += page.changes.length;
+        read.last = Math.max(read.last, page.changes.at(-1)?.position ?? 0);
+        return page;
+      };
+    },
+  });
+  return { read, counting };
+}
+
+const named = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, index) => `t${from + index}`);
+
+/** Reads this many changes; time passes whenever the reader has to wait. */
+async function readMany(env: FakeEnv, feed: AsyncIterator<ChangeView>, many: number): Promise<string[]> {
+  const subjects: string[] = [];
+  while (subjects.length < many) {
+    let isThere = false;
+    const next = feed.next().finally(() => {
+      isThere = true;
+    });
+    await Promise.race([next, env.advance(1_000)]);
+    for (let wait = 0; !isThere && wait < 10; wait += 1) await env.advance(1_000);
+    if (!isThere) throw new Error(`nothing comes after ${subjects.at(-1)}`);
+    subjects.push((await next).value?.subject);
+  }
+  return subjects;
+}
+
+test("a reader that does not read holds a bounded number of changes, and gets all of them when it reads on", async () => {
   const env = new FakeEnv();
-  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const { read, counting } = counted(openMemory({ now: env.clock.now }));
+  const { sluice, store } = opened(counting, env);
   const feed = sluice.changes()[Symbol.asyncIterator]();
   const first = feed.next();
   await env.settle();
-  const ids = Array.from({ length: 12_000 }, (_, index) => `t${index}`);
+  const ids = named(0, 23_000);
   for (const some of [ids.slice(0, 1), ids.slice(1)]) {
     await store.enqueue(some.map((id) => newTask(id)));
     await env.advance(2_000);
   }
   // Each turn reads a page of a thousand, then lets others run.
-  for (let page = 0; page < 12; page += 1) await env.settle();
+  for (let page = 0; page < 25; page += 1) await env.settle();
   expect((await first).value?.subject).toBe("t0");
+  expect(read.last).toBeLessThanOrEqual(12_000);
+  expect(await readMany(env, feed, 22_999)).toEqual(ids.slice(1));
+  // Almost nothing is read twice.
+  expect(read.changes).toBeLessThan(26_000);
+});
+
+test("a reader that resumes within its keep time gets everything, however much that is", async () => {
+  const env = new FakeEnv();
+  const store = openMemory({ now: env.clock.now });
+  const cursor = await opened(store, env).sluice.changes({ keep: "10m" }).begin();
+  const ids = named(0, 14_000);
+  await store.enqueue(ids.map((id) => newTask(id)));
+  const { read, counting } = counted(store);
+  const feed = opened(counting, env).sluice.changes({ keep: "10m", after: cursor });
+  await feed.begin();
+  await env.advance(2_000);
+  expect(read.last).toBeLessThanOrEqual(12_000);
+  expect(await readMany(env, feed[Symbol.asyncIterator](), 14_000)).toEqual(ids);
+});
+
+test("a reader that is behind does not hold up the others, and misses nothing", async () => {
+  const env = new FakeEnv();
+  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const [slow, fast] = [sluice.changes(), sluice.changes({ task: "send" })];
+  await Promise.all([slow.begin(), fast.begin()]);
+  const ids = named(0, 12_000);
+  const reading = fast[Symbol.asyncIterator]();
+  for (let from = 0; from < 12_000; from += 4_000) {
+    await store.enqueue(ids.slice(from, from + 4_000).map((id) => newTask(id)));
+    expect(await readMany(env, reading, 4_000)).toEqual(ids.slice(from, from + 4_000));
+  }
+  const all = slow[Symbol.asyncIterator]();
+  expect(await readMany(env, all, 12_000)).toEqual(ids);
+  // Both go on together.
+  await store.enqueue([newTask("last")]);
+  expect(await readMany(env, reading, 1)).toEqual(["last"]);
+  expect(await readMany(env, all, 1)).toEqual(["last"]);
+});
+
+test("a reader that begins while all others are behind hears only what comes after", async () => {
+  const env = new FakeEnv();
+  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const slow = sluice.changes();
+  await slow.begin();
+  const ids = named(0, 13_000);
+  await store.enqueue(ids.map((id) => newTask(id)));
+  for (let page = 0; page < 30; page += 1) await env.advance(100);
+  const later = sluice.changes();
+  await later.begin();
+  await store.enqueue([newTask("last")]);
+  expect(await readMany(env, later[Symbol.asyncIterator](), 1)).toEqual(["last"]);
+  expect(await readMany(env, slow[Symbol.asyncIterator](), 13_001)).toEqual([...ids, "last"]);
+});
+
+test("a reader that is too far behind is told so, after everything that it could still get", async () => {
+  const env = new FakeEnv();
+  const { sluice, store } = opened(openMemory({ now: env.clock.now }), env);
+  const slow = sluice.changes();
+  await slow.begin();
+  const ids = named(0, 13_000);
+  await store.enqueue(ids.map((id) => newTask(id)));
+  for (let minute = 0; minute < 70; minute += 1) {
+    await env.advance(60_000);
+    await store.tend();
+  }
+  const feed = slow[Symbol.asyncIterator]();
+  const subjects: unknown[] = [];
   const read = async (): Promise<void> => {
-    for (let next = await feed.next(); !next.done; next = await feed.next());
+    for (let next = feed.next(); ; next = feed.next()) {
+      await Promise.race([next, env.advance(10)]);
+      subjects.push((await next).value?.subject);
+    }
   };
-  await expect(read()).rejects.toMatchObject({ code: "FEED_EXPIRED" });
+  await expect(read()).rejects.toMatchObject({
+    code: "FEED_EXPIRED",
+    message: expect.stringContaining("are not kept any more"),
+  });
+  expect(subjects).toEqual(ids.slice(0, subjects.length));
+  expect(subjects.length).toBe(10_000);
 });
 
 test("listeners are renewed as long as somebody reads, and a hundred who read make one read", async () => {

@@ -6,8 +6,8 @@
 import type { FeedFollower } from "../engine/feed/follower.ts";
 import { followerOf } from "../engine/feed/followers.ts";
 import type { Member } from "../engine/feed/member.ts";
-import type { Env } from "../env/env.ts";
-import { stayAlive } from "../env/timers.ts";
+import type { Cancel, Env } from "../env/env.ts";
+import { onAbort, stayAlive } from "../env/timers.ts";
 import type { Store } from "../store/store.ts";
 import type { ChangeFilter } from "./change-filter.ts";
 import { wishOf } from "./change-filter.ts";
@@ -34,9 +34,13 @@ export interface ChangeFeed extends AsyncIterable<ChangeView> {
 export class Changes implements ChangeFeed {
   readonly #filter: ChangeFilter;
   readonly #follower: FeedFollower;
-  readonly #unread = new Unread();
+  readonly #unread = new Unread(() => {
+    if (this.#member) this.#follower.goOn(this.#member);
+  });
   #joining: Promise<Member> | undefined;
   #member: Member | undefined;
+  /** Stops listening to the signal. */
+  #letGo: Cancel = () => {};
   #reading: AsyncGenerator<ChangeView, void, undefined> | undefined;
 
   constructor(store: Store, env: Env, filter: ChangeFilter) {
@@ -68,12 +72,12 @@ export class Changes implements ChangeFeed {
     const { interest, from, keepMs } = wishOf(this.#filter);
     const { signal } = this.#filter;
     signal?.throwIfAborted();
-    signal?.addEventListener("abort", this.#stop, { once: true });
+    if (signal) this.#letGo = onAbort(signal, this.#stop);
     const joining = from
       ? this.#follower.resume(interest, from, this.#unread, keepMs)
       : this.#follower.join(interest, this.#unread, keepMs);
     const member = await joining.catch((error: unknown) => {
-      signal?.removeEventListener("abort", this.#stop);
+      this.#letGo();
       throw error;
     });
     this.#member = member;
@@ -100,7 +104,7 @@ export class Changes implements ChangeFeed {
     } catch (error) {
       if (!signal?.aborted) throw error;
     } finally {
-      signal?.removeEventListener("abort", this.#stop);
+      this.#letGo();
       letGo();
       this.#follower.leave(member);
     }

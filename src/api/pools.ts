@@ -17,6 +17,8 @@ import type { Limits } from "./limits.ts";
 export interface PoolView {
   readonly name: string;
   readonly limit: Limit;
+  /** The limit in force is the one that its family has for each value. */
+  readonly perValue: boolean;
   /** The number of slots held. */
   readonly claimed: number;
   /** The number of units that wait in line for it. */
@@ -103,10 +105,11 @@ function checkPool(name: string): void {
 }
 
 function poolView(gate: GateInfo & { readonly held: number }, pending: number): PoolView {
-  const { key, limit, held, leaseMs, paused } = gate;
+  const { key, limit, perValue, held, leaseMs, paused } = gate;
   return {
     name: key.slice("pool:".length),
     limit,
+    perValue,
     claimed: held,
     pending,
     leaseMs,

@@ -101,7 +101,7 @@ export function listEvents(step: string, state: string, items: ItemCounts): RunE
   return [
     ...tell(enqueuedAt, "StepReady", { items: total }),
     ...tell(since, "StepStarted", {}),
-    ...(end ? tell(until, end, { succeeded, failed: failed - cancelled, cancelled }) : []),
+    ...(end ? tell(until, end, { succeeded, failed, cancelled }) : []),
   ];
 }
 

@@ -202,7 +202,8 @@ function stateOf({ state, place, items, wait }: StepRow, isOver: boolean): StepV
   if (state !== "open") return state;
   // The run ended first and cancelled the items, or the wait.
   if ((items || wait) && isOver) return "cancelled";
-  if (items) return items.running > 0 || items.succeeded + items.failed > 0 ? "running" : "waiting";
+  if (items)
+    return items.running + items.succeeded + items.failed + items.cancelled > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";
   if (place === "claimed" || place === "running") return "running";
   return place === "succeeded" || place === "cancelled" ? place : "failed";

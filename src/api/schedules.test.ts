@@ -172,6 +172,32 @@ describe("a schedule set at run time", () => {
     expect(await schedules.list()).toEqual([]);
   });
 
+  test.each<[object, string]>([
+    [
+      { task: mail, cron: "0 3 * * *", input: { to: "a" }, timezone: "Mars/X" },
+      'timezone: there is no time zone "Mars/X". Write it like "Europe/Berlin", or leave it out for UTC.',
+    ],
+    [{ task: "zz", cron: "0 3 * * *" }, 'task: there is no task "zz" (known: mail).'],
+    [
+      { task: mail, workflow: noted, cron: "0 3 * * *" },
+      "names a task and a workflow. Name one, or write a schedule for each.",
+    ],
+    [
+      { task: mail, cron: "0 3 * * *", tags: { env: "prod" } },
+      "tags: tags are for runs, and a task has none. Leave them out.",
+    ],
+    [
+      { task: mail, cron: "*/90 * * * *", input: { to: "a" } },
+      'cron: "*/90 * * * *" has a step of 90 in its minute, which has only 60 values.',
+    ],
+  ])("that is wrong says so once, as a sentence: %j", async (schedule, message) => {
+    const { schedules } = await setting();
+    const refused = await schedules.set("nags", schedule as never).catch((error: Error) => error.message);
+    expect(refused).toContain(`schedule "nags": ${message}`);
+    expect(refused).not.toContain("schema");
+    expect(refused).not.toContain(";");
+  });
+
   test("needs an input of the type that its task takes", async () => {
     const { schedules } = await setting();
     // @ts-expect-error: the input is missing

@@ -3,6 +3,7 @@ import type { App } from "../core/app/app.ts";
 import type { Problems } from "../core/app/rule.ts";
 import { mustBeName } from "../core/app/rule.ts";
 import { oneSchedule } from "../core/app/triggers.ts";
+import type { Problem } from "../core/error.ts";
 import { SluiceError } from "../core/error.ts";
 import type { InputFor, ScheduleDefinition, ScheduleTimes } from "../core/schedule/definition.ts";
 import type { SetScheduleSpec } from "../core/schedule/set-schedule.ts";
@@ -24,16 +25,18 @@ type Settable = Omit<ScheduleDefinition, "id">;
 export function settableTrigger(app: App, id: string, schedule: Settable, by: string): NewTrigger {
   const problems = [...problemsOf(app, id, schedule)];
   if (problems.length > 0)
-    throw new SluiceError(
-      "BAD_SCHEDULE",
-      `schedule ${shortly(id)}: ${problems.map(({ field, rule, cure }) => `${field} ${rule}. ${cure}`).join("; ")}.`,
-      { details: { problems } },
-    );
+    throw new SluiceError("BAD_SCHEDULE", `schedule ${shortly(id)}: ${problems.map(sentence).join("; ")}.`, {
+      details: { problems },
+    });
   const { schedules } = triggersOf({ tasks: [], schedules: [{ ...schedule, id }] });
   const [{ workflow, spec, input, tags, priority, paused }] = schedules as [(typeof schedules)[number]];
   const whole: SetScheduleSpec = { ...spec, input, tags, priority, setBy: by };
   return { name: setScheduleName(id), kind: "schedule", workflow, spec: JSON.stringify(whole), paused };
 }
+
+/** A rule may be about the schedule as a whole, which has been named. */
+const sentence = ({ field, rule, cure }: Problem): string =>
+  `${field === "" ? "" : `${field}: `}${rule}. ${cure}`;
 
 function* problemsOf(app: App, id: string, schedule: Settable): Problems {
   yield* mustBeName("id", id, "a schedule's id");
@@ -47,7 +50,7 @@ function* problemsOf(app: App, id: string, schedule: Settable): Problems {
   }
   const definition = { tasks: [...app.tasks.values()], workflows: [...app.workflows.values()] };
   for (const problem of oneSchedule("schedule", { ...schedule, id }, definition))
-    yield { ...problem, field: problem.field.replace("schedule.", "") };
+    yield { ...problem, field: problem.field.replace(/^schedule\.?/, "") };
   if (typeof schedule.input === "function")
     yield { field: "input", rule: "is a function, which cannot be stored", cure: "Pass the input itself" };
 }

@@ -2,7 +2,7 @@
 import { SluiceError } from "../core/error.ts";
 import type { ClientCall, OncePerTask } from "../core/task/client-call.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
-import { checkText } from "../core/text.ts";
+import { bytesOf, checkText, LONGEST_TEXT } from "../core/text.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { SignalOptions } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
@@ -49,10 +49,9 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
   if (call.verb === "signal") {
     const whose = `event "${call.event}"`;
     const { key, ...options } = knownOptions(whose, call.options, OF_SIGNAL);
-    if (key !== undefined) checkText(`${whose}: key`, key);
     return verbs.signal(call.event, input, {
       ...options,
-      ...(key === undefined ? {} : { key: ofTask(unit, key) }),
+      ...(key === undefined ? {} : { key: ofTask(whose, unit, key) }),
     });
   }
   const whose = `workflow "${call.workflow}"`;
@@ -60,7 +59,12 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
   return verbs.submit(call.workflow, input, { source: `task ${unit.id}`, ...once(whose, unit, options) });
 }
 
-const ofTask = ({ id }: Asking, key: string): string => `${id}/${key}`;
+/** The caller does not see the ID of the task in front, so the longest key is told without it. */
+function ofTask(whose: string, { id }: Asking, key: string): string {
+  const before = `${id}/`;
+  checkText(`${whose}: key`, key, LONGEST_TEXT - bytesOf(before));
+  return `${before}${key}`;
+}
 
 /**
  * All attempts of a task share its ID, so a call with a key happens once per task. An attempt that was replaced
@@ -77,6 +81,5 @@ function once<Options extends { readonly idempotencyKey?: string }>(
       "BAD_OPTIONS",
       `${whose}: give either key, which counts for this task only, or idempotencyKey, which counts for all.`,
     );
-  checkText(`${whose}: key`, key);
-  return { ...options, idempotencyKey: ofTask(unit, key) } as unknown as Options;
+  return { ...options, idempotencyKey: ofTask(whose, unit, key) } as unknown as Options;
 }

@@ -1,12 +1,14 @@
-/** Holds changes between the feed and their reader, up to a bound. */
+/** Holds changes between the feed and their reader, up to a bound. A reader that is slower lets the feed wait. */
 import type { Hearing } from "../engine/feed/member.ts";
-import { expired } from "../engine/feed/member.ts";
 import type { Change } from "../store/store.ts";
 
-/** The most changes kept for a slow reader. */
+/** The most changes held for a slow reader. The others stay in the store. */
 const MOST_UNREAD = 10_000;
+/** The feed goes on when the reader has read down to this. */
+const FEW_UNREAD = MOST_UNREAD / 2;
 
 export class Unread implements Hearing {
+  readonly #goOn: () => void;
   #changes: Change[] = [];
   /** The reader has taken the changes before this index. */
   #taken = 0;
@@ -14,9 +16,18 @@ export class Unread implements Hearing {
   #error: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
+  /** `goOn` is called when there is room again. */
+  constructor(goOn: () => void) {
+    this.#goOn = goOn;
+  }
+
   /** The first change after which the reader has not asked for more. */
   get first(): Change | undefined {
     return this.#inHand ?? this.#changes[this.#taken];
+  }
+
+  get room(): number {
+    return MOST_UNREAD - this.#count;
   }
 
   get #count(): number {
@@ -25,9 +36,7 @@ export class Unread implements Hearing {
 
   hear(changes: readonly Change[]): void {
     if (this.#error) return;
-    if (this.#count + changes.length > MOST_UNREAD)
-      this.lost(expired(`more than ${MOST_UNREAD} changes were waiting to be read`));
-    else this.#changes.push(...changes);
+    this.#changes.push(...changes);
     this.#wake?.();
   }
 
@@ -54,6 +63,12 @@ export class Unread implements Hearing {
   #take(change: Change): Change {
     this.#taken += 1;
     this.#inHand = change;
+    // Changes that were read must not pile up if there are always more.
+    if (this.#taken === MOST_UNREAD) {
+      this.#changes = this.#changes.slice(this.#taken);
+      this.#taken = 0;
+    }
+    if (this.#count === FEW_UNREAD) this.#goOn();
     return change;
   }
 }

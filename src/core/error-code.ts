@@ -202,6 +202,10 @@ const REFUSED = {
     means: "The task has succeeded, so running it again would repeat its effects.",
     cure: "Force it if you want that.",
   },
+  TASK_ENDED: {
+    means: "The code of a task has called the client of its context after the code had ended.",
+    cure: "Await every call of the client before the code returns.",
+  },
   TRIGGER_TAKEN: {
     means: "Another app owns a schedule, sensor or automation with this name.",
     cure: "Choose another ID, or remove it from the other app and deploy that app.",
@@ -244,7 +248,8 @@ const OF_STORE = {
     cure: "Connect again.",
   },
   FEED_EXPIRED: {
-    means: "The feed cannot continue without a gap: the cursor is too old, or the reader was too slow.",
+    means:
+      "The feed cannot continue without a gap: the cursor is too old, or the reader was more than an hour behind.",
     cure: "Start again from now, without a cursor, and read again what you show.",
   },
   MIGRATION_BUSY: {

@@ -1,5 +1,6 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { every, sleep, soon, after as startTimer, turn } from "./timers.ts";
+import { every, onAbort, sleep, soon, after as startTimer, turn } from "./timers.ts";
 
 describe("a timer", () => {
   test("longer than Node can count does not ring at once", async () => {
@@ -54,5 +55,18 @@ describe("a turn", () => {
     soon(() => order.push("arrived"));
     await turn().then(() => order.push("turn"));
     expect(order).toEqual(["arrived", "turn"]);
+  });
+});
+
+describe("what waits for an abort", () => {
+  test("is called once, unless it has let go, and one listener serves all", () => {
+    const stop = new AbortController();
+    const called: number[] = [];
+    const letGo = Array.from({ length: 20 }, (_, index) => onAbort(stop.signal, () => called.push(index)));
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+    for (const each of letGo.slice(1, 19)) each();
+    stop.abort();
+    stop.signal.dispatchEvent(new Event("abort"));
+    expect(called).toEqual([0, 19]);
   });
 });

@@ -25,12 +25,12 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();
-      signal?.removeEventListener("abort", end);
+      letGo();
       resolve();
     };
     const cancel = after(ms, end, { keepsAlive: true });
+    const letGo = signal && !signal.aborted ? onAbort(signal, end) : () => {};
     if (signal?.aborted) end();
-    else signal?.addEventListener("abort", end);
   });
 }
 
@@ -49,4 +49,30 @@ export const turn = (): Promise<void> => new Promise(soon);
 export function stayAlive(): Cancel {
   const timer = setInterval(() => {}, LONGEST_MS);
   return () => clearInterval(timer);
+}
+
+const aborts = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back once when the signal is aborted. However many callers share a signal, it has one listener: Node warns
+ * of a leak from the eleventh on.
+ */
+export function onAbort(signal: AbortSignal, call: () => void): Cancel {
+  const known = aborts.get(signal);
+  const calls = known ?? new Set();
+  // Each caller has an entry of its own, even with the same function.
+  const entry = (): void => call();
+  calls.add(entry);
+  if (!known) {
+    aborts.set(signal, calls);
+    signal.addEventListener("abort", () => callAll(signal, calls), { once: true });
+  }
+  return () => {
+    calls.delete(entry);
+  };
+}
+
+function callAll(signal: AbortSignal, calls: ReadonlySet<() => void>): void {
+  aborts.delete(signal);
+  for (const call of [...calls]) call();
 }

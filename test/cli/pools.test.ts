@@ -24,6 +24,7 @@ describe("pools list", () => {
       {
         name: "database",
         limit: 5,
+        perValue: false,
         claimed: 3,
         pending: 1,
         leaseMs: 300_000,

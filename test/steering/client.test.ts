@@ -71,6 +71,27 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await sluice.ended(alone.id)).result).toEqual({ same: true });
   });
 
+  test("a key that is too long is refused with the limit of the key itself", async () => {
+    const answers: unknown[] = [];
+    const ask = asking(async ({ client }) => {
+      for (const key of ["k".repeat(190), "k".repeat(169), "k".repeat(168), "é".repeat(84)])
+        answers.push(await client.enqueue(mail, "a", { key }).catch(({ code, message }) => [code, message]));
+    });
+    const sluice = await working(place, { tasks: [ask, mail], workflows: [noted] });
+    const { id } = await sluice.enqueue(ask, {});
+    await sluice.ended(id);
+    const refused = (bytes: number): unknown => [
+      "BAD_TEXT",
+      expect.stringMatching(
+        `^task "mail": key is too long: it has ${bytes} bytes, and ${190 - id.length} are allowed. Got "kkk`,
+      ),
+    ];
+    expect(id).toHaveLength(22);
+    const created = expect.objectContaining({ created: true });
+    expect(answers).toEqual([refused(190), refused(169), created, created]);
+    expect(JSON.stringify(answers)).not.toContain(`${id}/`);
+  });
+
   test("it refuses what a program is refused", async () => {
     const codes: unknown[] = [];
     const ask = asking(async ({ client }) => {
@@ -139,4 +160,49 @@ describeOn(["sqlite"], (place) => {
     await until(async () => (await sluice.list({ name: "mail" }))[0]?.state === "succeeded", "it was sent");
     expect(await sluice.list({ name: "mail" })).toHaveLength(1);
   });
+
+  test.each(["here", "child"])(
+    "a call that nobody awaits is answered, and a late one refused: %s",
+    async (at) => {
+      const project = newProject(0);
+      writeFileSync(project.app, at === "child" ? OPEN_CALLS : OPEN_CALLS.replaceAll("cpu: true,", ""));
+      await bundledCli();
+      const { app } = await loadApp(project.app);
+      const store = (await place.open()) as string;
+      const sluice = await connect({ store, app, migrate: true });
+      onTestFinished(() => sluice.close());
+      if (at === "child") await startWorker(project, "--store", store, "--processes=1");
+      else await sluice.worker();
+      await sluice.ended((await sluice.enqueue("ask", {} as never)).id);
+      const { result } = await sluice.ended((await sluice.enqueue("tell", {} as never)).id);
+      const { pid, ...seen } = result as { readonly pid: number };
+      expect(pid === process.pid).toBe(at === "here");
+      expect(seen).toEqual({ open: true, late: "TASK_ENDED" });
+      expect(await sluice.list({ name: "mail" })).toHaveLength(1);
+    },
+  );
 });
+
+const OPEN_CALLS = `
+import { defineApp, task } from "sluice";
+const mail = task({ id: "mail", run: (to) => to });
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+const seen = {};
+const ask = task({
+  id: "ask",
+  cpu: true,
+  run: async (_, { client }) => {
+    client.enqueue(mail, "a").then(({ created }) => { seen.open = created; });
+    setTimeout(() => client.enqueue(mail, "b").catch(({ code }) => { seen.late = code; }), 200);
+  },
+});
+const tell = task({
+  id: "tell",
+  cpu: true,
+  run: async () => {
+    for (let wait = 0; wait < 2000 && !(seen.open && seen.late); wait += 1) await pause();
+    return { pid: process.pid, ...seen };
+  },
+});
+export default defineApp({ tasks: [mail, ask, tell] });
+`;

@@ -41,13 +41,22 @@ export function* targetProblems(
     yield* inputProblems(`${field}.input`, input, find(parts, workflow));
     return;
   }
-  if (workflow !== undefined)
+  // It is not clear what the input is for.
+  if (workflow !== undefined) {
     yield { field, rule: "names a task and a workflow", cure: "Name one, or write a schedule for each" };
-  if (tags !== undefined)
-    yield { field: `${field}.tags`, rule: "are for runs, and a task has none", cure: "Leave them out" };
+    return;
+  }
+  const isForRuns = tags !== undefined;
+  if (isForRuns)
+    yield {
+      field: `${field}.tags`,
+      rule: "tags are for runs, and a task has none",
+      cure: "Leave them out",
+    };
   const parts = partsIn(tasks);
   yield* mustBePart("task", `${field}.task`, task, idsOf(parts));
-  yield* inputProblems(`${field}.input`, input, find(parts, task));
+  // Without an input, it may be meant for a workflow.
+  if (!isForRuns || input !== undefined) yield* inputProblems(`${field}.input`, input, find(parts, task));
 }
 
 const idsOf = (parts: readonly Part[]): string[] => parts.map(({ id }) => id);

@@ -1,7 +1,7 @@
 /** Rules for schedules, sensors and automations. */
 import { SluiceError } from "../error.ts";
 import type { AutomationCondition } from "../schedule/automation.ts";
-import { parseCron } from "../schedule/cron.ts";
+import { newCron } from "../schedule/cron.ts";
 import type { WorkflowRef } from "../schedule/definition.ts";
 import { workflowId } from "../schedule/definition.ts";
 import { nextFire } from "../schedule/next-fire.ts";
@@ -131,7 +131,7 @@ function* oneAutomation(field: string, automation: Entry, workflows: readonly st
 function* mustBeCron(field: string, text: unknown, zone: string): Problems {
   try {
     // Any start date will do: a day that does not come after it never comes.
-    if (nextFire(parseCron(text as string), zone, Date.UTC(2024, 0, 1)) !== null) return;
+    if (nextFire(newCron(text as string), zone, Date.UTC(2024, 0, 1)) !== null) return;
     yield { field, rule: `${shown(text)} names a day that never comes`, cure: "Name a day that exists" };
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;

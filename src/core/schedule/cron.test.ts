@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { parseCron } from "./cron.ts";
+import { newCron, parseCron } from "./cron.ts";
 
-const problem = (text: string): string => {
+const problem = (text: string, parse = parseCron): string => {
   try {
-    parseCron(text);
+    parse(text);
   } catch (error) {
     return (error as { details: { rule: string } }).details.rule;
   }
@@ -54,6 +54,23 @@ describe("a cron expression", () => {
   ])("that is %j is refused with what is wrong", (text, rule) => {
     expect(problem(text)).toBe(rule);
   });
+
+  test.each([
+    ["*/90 * * * *", '"*/90 * * * *" has a step of 90 in its minute, which has only 60 values'],
+    ["*/61 0 0 1 1 *", '"*/61 0 0 1 1 *" has a step of 61 in its second, which has only 60 values'],
+    ["0 2-20/25 * * *", '"0 2-20/25 * * *" has a step of 25 in its hour, which has only 24 values'],
+    ["0 0 1,5/32 * *", '"0 0 1,5/32 * *" has a step of 32 in its day of month, which has only 31 values'],
+    ["0 0 1 */13 *", '"0 0 1 */13 *" has a step of 13 in its month, which has only 12 values'],
+    ["0 0 * * */8", '"0 0 * * */8" has a step of 8 in its day of week, which has only 7 values'],
+  ])("that is %j is refused when it is written, and is read where it was stored", (text, rule) => {
+    expect(problem(text)).toBe("none");
+    expect(problem(text, newCron)).toContain(rule);
+  });
+
+  test.each(["*/60 * * * *", "0 */24 * * *", "0 0 * * */7", "0 0 1 */12 *", "0 0 */31 * *"])(
+    "may have a step as large as its field: %j",
+    (text) => expect(problem(text, newCron)).toBe("none"),
+  );
 
   test("that is no nickname is refused with those we know", () => {
     expect(problem("@fortnightly")).toContain("known: @yearly");

@@ -42,6 +42,10 @@ const MONTH: Field = { name: "month", min: 1, max: 12, names: MONTHS };
 /** 7 is also Sunday. */
 const WEEKDAY: Field = { name: "day of week", min: 0, max: 7, names: DAYS };
 
+const FIELDS = [SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY];
+/** Where the values of each field begin again. */
+const NEXT = ["minute", "hour", "day", "month", "year", "week"];
+
 const NICKNAMES: Readonly<Record<string, string>> = {
   "@yearly": "0 0 1 1 *",
   "@annually": "0 0 1 1 *",
@@ -51,6 +55,22 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   "@midnight": "0 0 * * *",
   "@hourly": "0 * * * *",
 };
+
+/** For an expression that somebody writes: a step that is too large to mean anything is refused, too. */
+export function newCron(text: string): Cron {
+  const cron = parseCron(text);
+  for (const [index, part] of fieldsOf(text).entries())
+    for (const step of part.matchAll(/\/(\d+)/g)) {
+      const { name, min, max } = FIELDS[index] as Field;
+      const size = FIELDS[index] === WEEKDAY ? 7 : max - min + 1;
+      if (Number(step[1]) > size)
+        throw badCron(
+          text,
+          `has a step of ${step[1]} in its ${name}, which has only ${size} values. A step starts again with each ${NEXT[index]}`,
+        );
+    }
+  return cron;
+}
 
 /** Parses the expression, or throws BAD_CRON with the problem. */
 export function parseCron(text: string): Cron {

@@ -2,7 +2,11 @@
  * Serves all members that follow the feed in one process with one read per look, however many there are.
  * Members with the same interest share a listener. Members that arrive while others are being started are
  * started together afterwards.
+ *
+ * A member whose reader has no room is behind: it hears nothing until there is room again. Then it reads by
+ * itself what it has not heard, and goes on with the others. If all members are behind, nothing is read.
  */
+import type { SluiceError } from "../../core/error.ts";
 import type { Env } from "../../env/env.ts";
 import { turn } from "../../env/timers.ts";
 import type { Change, FeedCursor, Interest, Page, Store } from "../../store/store.ts";
@@ -30,7 +34,9 @@ export class FeedFollower {
   readonly #shared = new Map<string, string>();
   #joining: Joining[] = [];
   #isJoining = false;
-  /** Everything up to this position was read. */
+  /** Members that are behind and read by themselves. */
+  readonly #catchingUp = new Set<Member>();
+  /** Everything up to this position was read for the members that are not behind. */
   #position: number | undefined;
   #renewAt = 0;
   #rest: (() => Promise<void>) | undefined;
@@ -80,7 +86,9 @@ export class FeedFollower {
    * before it joined.
    */
   async #begin(members: readonly Member[]): Promise<void> {
-    const known = (member: Member): string | undefined => this.#shared.get(keyOf(member));
+    // If all are behind, the last position read may be old. A member that begins must not start there.
+    const known = (member: Member): string | undefined =>
+      this.#isRead ? this.#shared.get(keyOf(member)) : undefined;
     const fresh = members.filter((member) => known(member) === undefined);
     // From now on they share the listener, so a member that leaves meanwhile does not remove it.
     for (const member of members) member.listener = known(member) ?? "";
@@ -95,14 +103,20 @@ export class FeedFollower {
     // A listener whose members have all left meanwhile is not renewed, so no member may share it.
     for (const member of fresh)
       if (this.#members.has(member)) this.#shared.set(keyOf(member), ids.get(keyOf(member)) as string);
+    const wasRead = this.#isRead;
     for (const member of members) {
       const id = ids.get(keyOf(member));
       member.begin(id ?? member.listener, id === undefined ? (this.#position ?? start) : start);
     }
+    if (!wasRead && this.#position !== undefined)
+      this.#position = Math.min(...members.map(({ since }) => since));
     await this.#run(start);
   }
 
-  /** Continues at a cursor. Before this resolves, the member has heard everything that came after the cursor. */
+  /**
+   * Continues at a cursor. Before this resolves, the member has heard everything that came after the cursor, as
+   * far as there was room.
+   */
   async resume(interest: Interest, from: FeedCursor, hearing: Hearing, keepMs?: number): Promise<Member> {
     const member = new Member(interest, keepMs, hearing);
     const listener = { id: this.#env.newId(), keepMs: member.keepMs };
@@ -112,20 +126,58 @@ export class FeedFollower {
       throw expired("the cursor is too old, or belongs to another filter");
     member.begin(id, from.position);
     for (;;) {
-      const page = await this.#store.changes({ after: member.position, limit: A_PAGE, listeners: [id] });
-      check(page, member.position);
-      if (!page.alive.has(id)) throw expired("its listener was forgotten");
-      member.hear(page.changes);
+      const page = await this.#pageFor(member);
+      if (!member.catchUp(page.changes)) break;
       if (!page.more && member.position >= (this.#position ?? 0)) break;
       await turn();
       if (this.#env.monotonic() < renewAt) continue;
       await this.#store.keepFollowing([listener], member.readUpTo);
       renewAt = this.#env.monotonic() + RENEW_MS;
     }
+    const wasRead = this.#isRead;
     this.#members.add(member);
+    if (!wasRead && member.isCurrent && this.#position !== undefined) this.#position = member.position;
     await this.#run(member.position);
     this.#renewAt = Math.min(this.#renewAt, renewAt);
     return member;
+  }
+
+  /** Its reader has room again. */
+  goOn(member: Member): void {
+    if (!member.isBehind || member.isOver || this.#catchingUp.has(member)) return;
+    this.#catchingUp.add(member);
+    this.#catchUp(member)
+      .catch((error: unknown) => this.#lose(member, error))
+      .finally(() => this.#catchingUp.delete(member));
+  }
+
+  /** If nobody else is read for, the common reads go on where this member is. */
+  async #catchUp(member: Member): Promise<void> {
+    while (this.#members.has(member)) {
+      const position = this.#isRead ? (this.#position ?? member.position) : member.position;
+      if (member.position >= position) {
+        this.#position = position;
+        member.goesOn();
+        this.#loop.wake();
+        return;
+      }
+      if (!member.catchUp((await this.#pageFor(member)).changes)) return;
+      await turn();
+    }
+  }
+
+  /** The next changes for this member alone. */
+  async #pageFor(member: Member): Promise<Page> {
+    const { listener, position } = member;
+    const page = await this.#store.changes({ after: position, limit: A_PAGE, listeners: [listener] });
+    if (!isWhole(page, position)) throw gone();
+    if (!page.alive.has(listener)) throw forgotten();
+    return page;
+  }
+
+  /** Somebody takes what is read for all. */
+  get #isRead(): boolean {
+    return [...this.#members].some(({ isCurrent }) => isCurrent);
   }
 
   /**
@@ -178,14 +230,24 @@ export class FeedFollower {
     const after = this.#position;
     if (after === undefined) return undefined;
     await this.#renew();
+    if (!this.#isRead) return undefined;
     const listeners = this.#listeners();
     const page = await this.#store.changes({ after, limit: A_PAGE, listeners });
     if (this.#position !== after) return 0;
-    check(page, after);
+    if (!isWhole(page, after)) return this.#loseThoseAt(after);
     this.#position = page.changes.at(-1)?.position ?? after;
     this.#forget(listeners.filter((id) => !page.alive.has(id)));
     this.#deliver(page.changes);
     return page.more ? 0 : this.#pace.next(page.changes.length > 0);
+  }
+
+  /** The next changes are gone. Members that have heard of later ones, or read by themselves, miss nothing. */
+  #loseThoseAt(position: number): number {
+    for (const member of [...this.#members])
+      if (member.isCurrent && member.position <= position) this.#lose(member, gone());
+    const others = [...this.#members].filter(({ isCurrent }) => isCurrent);
+    if (others.length > 0) this.#position = Math.min(...others.map((member) => member.position));
+    return 0;
   }
 
   #deliver(changes: readonly Change[]): void {
@@ -205,7 +267,7 @@ export class FeedFollower {
   /** Changes read after a listener was forgotten are incomplete for the members that depend on it. */
   #forget(gone: readonly string[]): void {
     for (const member of [...this.#members])
-      if (gone.includes(member.listener)) this.#lose(member, expired("its listener was forgotten"));
+      if (gone.includes(member.listener)) this.#lose(member, forgotten());
   }
 
   #loseAll(error: unknown): void {
@@ -227,7 +289,9 @@ const keyOf = ({ interest: { topics, run, task, queue }, keepMs, isKept }: Membe
   JSON.stringify([topics, run, task, queue, keepMs, isKept]);
 
 /** Positions are consecutive. A missing one must not go unnoticed. */
-function check({ lapsed, changes }: Page, after: number): void {
-  const isWhole = changes.every(({ position }, index) => position === after + 1 + index);
-  if (lapsed || !isWhole) throw expired("changes since then are not kept any more");
-}
+const isWhole = ({ lapsed, changes }: Page, after: number): boolean =>
+  !lapsed && changes.every(({ position }, index) => position === after + 1 + index);
+
+const gone = (): SluiceError => expired("the next changes are not kept any more");
+
+const forgotten = (): SluiceError => expired("its listener was not renewed in time and is gone");

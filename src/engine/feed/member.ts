@@ -6,7 +6,9 @@ import type { Change, Interest } from "../../store/store.ts";
 export interface Hearing {
   /** The first change that its reader has not finished with. Without it, the reader reads at once. */
   readonly first?: Change | undefined;
-  /** Some changes, in order. */
+  /** How many changes it can take now. Without it, there is no bound. */
+  readonly room?: number;
+  /** Some changes, in order, and never more than there is room for. */
   hear(changes: readonly Change[]): void;
   /** The member has ended: it may have missed something, or the store is away. */
   lost(error: unknown): void;
@@ -23,6 +25,7 @@ export class Member {
   #position = -1;
   #since = -1;
   #isOver = false;
+  #isBehind = false;
   /** The listener that records changes for it. */
   listener = "";
 
@@ -54,6 +57,16 @@ export class Member {
     return this.#isOver;
   }
 
+  /** It had no room for everything that was read. It takes nothing until it has caught up. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** It has begun, and hears what is read for all. */
+  get isCurrent(): boolean {
+    return this.#since >= 0 && !this.#isBehind && !this.#isOver;
+  }
+
   begin(listener: string, position: number): void {
     this.listener = listener;
     this.#position = position;
@@ -64,15 +77,31 @@ export class Member {
   }
 
   hear(changes: readonly Change[]): void {
-    if (this.#isOver) return;
-    if (this.#early) {
-      this.#early.push(...changes);
-      return;
-    }
+    if (this.#isOver || this.#isBehind) return;
+    if (this.#early) this.#early.push(...changes);
+    else this.#take(changes);
+  }
+
+  /** Takes changes that were read for it alone. False if it had no room for all of them. */
+  catchUp(changes: readonly Change[]): boolean {
+    return this.#isOver || this.#take(changes);
+  }
+
+  /** It has caught up. */
+  goesOn(): void {
+    this.#isBehind = false;
+  }
+
+  /** It is behind if it has no room for all of them. It takes the others later, from the store. */
+  #take(changes: readonly Change[]): boolean {
     const fresh = changes.filter(({ position }) => position > this.#position);
-    this.#position = fresh.at(-1)?.position ?? this.#position;
     const wanted = fresh.filter((change) => wants(this.interest, change));
-    if (wanted.length > 0) this.#hearing.hear(wanted);
+    const room = this.#hearing.room ?? wanted.length;
+    const next = wanted[room];
+    this.#position = next ? next.position - 1 : (fresh.at(-1)?.position ?? this.#position);
+    if (next) this.#isBehind = true;
+    if (wanted.length > 0 && room > 0) this.#hearing.hear(next ? wanted.slice(0, room) : wanted);
+    return !next;
   }
 
   lose(error: unknown): void {

@@ -40,6 +40,45 @@ describe("the context", () => {
 });
 
 describe("the client", () => {
+  test("starts nothing after the code has ended, however it was got", async () => {
+    for (const end of ["returns", "throws"]) {
+      calls.length = 0;
+      let kept: TaskContext | undefined;
+      let client: TaskContext["client"] | undefined;
+      await running(
+        (context) => {
+          kept = context;
+          if (end === "throws") throw new Error("no");
+          client = context.client;
+        },
+        { call },
+      );
+      const late = [kept?.client, client].filter((one) => one !== undefined);
+      for (const one of late)
+        await expect(one.enqueue(mail, { to: "a" })).rejects.toMatchObject({ code: "TASK_ENDED" });
+      expect(late).toHaveLength(end === "throws" ? 1 : 2);
+      expect(calls).toEqual([]);
+    }
+  });
+
+  test("answers a call that was made in time, even if the code does not wait for it", async () => {
+    let open: Promise<unknown> | undefined;
+    let answer = (_: unknown): void => {};
+    const slow = (): Promise<unknown> =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const ending = running(
+      ({ client }) => {
+        open = client.run();
+      },
+      { call: slow },
+    );
+    expect(await ending).toMatchObject({ ok: true });
+    answer("an answer");
+    expect(await open).toBe("an answer");
+  });
+
   test("hands calls on as plain data, by the id of what is called", async () => {
     calls.length = 0;
     const runAt = new Date(5);

@@ -11,9 +11,13 @@ interface Created {
   readonly created: boolean;
 }
 
-/** Code that was told to stop starts nothing more: its task may already run elsewhere. */
-export function clientOf(job: Job, signal: () => AbortSignal): TaskClient {
+/**
+ * Code that was told to stop starts nothing more: its task may already run elsewhere. Nor does code that has ended:
+ * what became of the task is settled. A call that was made in time is answered, even if the code ends before that.
+ */
+export function clientOf(job: Job, signal: () => AbortSignal, isOver: () => boolean): TaskClient {
   const ask = async (call: ClientCall): Promise<unknown> => {
+    if (isOver()) throw taskEnded(job.name);
     signal().throwIfAborted();
     if (!job.call) throw noClient(job.name);
     return job.call(call);
@@ -45,6 +49,12 @@ function textOf(whose: string, input: unknown): string {
     throw new SluiceError("BAD_INPUT", `${whose}: ${(cause as Error).message}.`, { cause });
   }
 }
+
+const taskEnded = (task: string): SluiceError =>
+  new SluiceError(
+    "TASK_ENDED",
+    `task "${task}" has called its client after its code had ended. Nothing was started. Await every call before the code returns.`,
+  );
 
 const noClient = (task: string): SluiceError =>
   new SluiceError(

@@ -55,6 +55,7 @@ export async function parseWith(schema: StandardSchemaV1, value: unknown, whose:
 async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
   const { id, attempt, fence, step } = job;
   let client: TaskClient | undefined;
+  let isOver = false;
   job.begins?.();
   try {
     const value: unknown = await task.run(input as never, {
@@ -67,7 +68,7 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
         return signal();
       },
       get client() {
-        client ??= clientOf(job, signal);
+        client ??= clientOf(job, signal, () => isOver);
         return client;
       },
       progress: (progress) => job.progress(progress),
@@ -76,6 +77,8 @@ async function call(task: AnyTask, input: unknown, job: Job, signal: () => Abort
     return { ok: true, result: toJson(task.id, value) };
   } catch (error) {
     return thrownBy(task, job, error);
+  } finally {
+    isOver = true;
   }
 }
 

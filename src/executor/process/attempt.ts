@@ -64,6 +64,11 @@ export class Attempt implements Job {
     });
   }
 
+  /** Calls have no answer yet. */
+  get isAsking(): boolean {
+    return this.#calls.size > 0;
+  }
+
   answer(call: number, answer: CallAnswer): void {
     const settle = this.#calls.get(call);
     this.#calls.delete(call);

@@ -222,3 +222,20 @@ test("an executor that answers before its code has ended is not believed: the en
     ending: { ok: false, error: { name: "Error", message: "over" }, retryable: true },
   });
 });
+
+test("a call that is open when its code ends is answered, and the process does not leave before that", async () => {
+  const { attempts, begun, told, left } = serving();
+  attempts.hear(run(1));
+  await settled();
+  const job = begun[0]?.job as Job;
+  const [first, second] = [job.call?.({ verb: "run" }), job.call?.({ verb: "run" })];
+  begun[0]?.end(done);
+  await settled();
+  expect(told.at(-1)).toMatchObject({ sluice: "ended", job: 1 });
+  attempts.hear({ sluice: "leave" });
+  attempts.hear({ sluice: "answer", job: 1, call: 1, answer: { ok: true, value: "one" } });
+  expect(left()).toBe(0);
+  attempts.hear({ sluice: "answer", job: 1, call: 2, answer: { ok: true, value: "two" } });
+  expect(await Promise.all([first, second])).toEqual(["one", "two"]);
+  expect(left()).toBe(1);
+});

@@ -16,6 +16,8 @@ export class Attempts {
   readonly #tell: TellParent;
   readonly #left: () => void;
   readonly #running = new Map<number, Attempt>();
+  /** Their code has ended, but not waited for all answers to its calls. */
+  readonly #asking = new Map<number, Attempt>();
   readonly #deadline: Deadline;
   #told = 0;
   #leaving = false;
@@ -36,8 +38,7 @@ export class Attempts {
   hear(message: ToChild): void {
     if (message.sluice === "run") void this.#run(message);
     else if (message.sluice === "abort") this.#running.get(message.job)?.abort(errorOf(message.reason));
-    else if (message.sluice === "answer")
-      this.#running.get(message.job)?.answer(message.call, message.answer);
+    else if (message.sluice === "answer") this.#answer(message);
     else if (message.sluice === "leave") {
       this.#leaving = true;
       this.#leaveIfIdle();
@@ -46,6 +47,14 @@ export class Attempts {
 
   deadlineMoved(): void {
     this.#deadline.look();
+  }
+
+  #answer({ job, call, answer }: Extract<ToChild, { sluice: "answer" }>): void {
+    const attempt = this.#running.get(job) ?? this.#asking.get(job);
+    attempt?.answer(call, answer);
+    if (!attempt || attempt.isAsking) return;
+    this.#asking.delete(job);
+    this.#leaveIfIdle();
   }
 
   async #run(message: Run): Promise<void> {
@@ -65,6 +74,7 @@ export class Attempts {
     if (machineNow() >= beginBy) this.#tell({ sluice: "missed", job });
     else this.#tell({ sluice: "ended", job, ending: await this.#endingOf(attempt) });
     this.#running.delete(job);
+    if (attempt.isAsking) this.#asking.set(job, attempt);
     this.#leaveIfIdle();
   }
 
@@ -90,7 +100,7 @@ export class Attempts {
   }
 
   #leaveIfIdle(): void {
-    if (this.#leaving && this.#running.size === 0) this.#left();
+    if (this.#leaving && this.#running.size + this.#asking.size === 0) this.#left();
   }
 }
 

@@ -366,3 +366,19 @@ test("a process that closes its channel and stays alive is told as that", async 
   });
   expect(await child.gone).toMatchObject({ killedFor: "unreachable" });
 });
+
+test("a call for a job that it does not have is answered, and starts nothing", async () => {
+  const asked: unknown[] = [];
+  withJob({ call: async (call) => void asked.push(call) });
+  fake.says({ sluice: "begun", job: 1 });
+  fake.says({ sluice: "ended", job: 1, ending: done });
+  fake.says({ sluice: "call", job: 1, call: 3, asks: { verb: "run" } });
+  await immediate();
+  expect(fake.sent.at(-1)).toMatchObject({
+    sluice: "answer",
+    job: 1,
+    call: 3,
+    answer: { ok: false, error: { code: "TASK_ENDED" } },
+  });
+  expect(asked).toEqual([]);
+});

@@ -243,6 +243,7 @@ export class Child implements SeatHolder {
 
   #hearOf(message: Exclude<Extract<ToParent, { job: number }>, { sluice: "missed" }>): void {
     const assignment = this.#jobs.get(message.job);
+    if (!assignment && message.sluice === "call") void this.#answer(undefined, message);
     if (!assignment) return;
     const { job } = assignment;
     if (message.sluice === "begun") assignment.begun();
@@ -260,11 +261,16 @@ export class Child implements SeatHolder {
     }
   }
 
+  /** Every call gets an answer, because code waits for it. Without a job, the job is over here. */
   async #answer(
-    { call: ask }: Job,
+    of: Job | undefined,
     { job, call, asks }: Extract<ToParent, { sluice: "call" }>,
   ): Promise<void> {
-    const answer = await answerTo(async () => (ask ? ask(asks) : Promise.reject(noClient())));
+    const answer = await answerTo(async () => {
+      if (!of) throw taskEnded();
+      if (!of.call) throw noClient();
+      return of.call(asks);
+    });
     this.#tell({ sluice: "answer", job, call, answer });
   }
 
@@ -313,6 +319,9 @@ export class Child implements SeatHolder {
 
 const noClient = (): SluiceError =>
   new SluiceError("NO_CLIENT", "The executor of this process was given no way to a store.");
+
+const taskEnded = (): SluiceError =>
+  new SluiceError("TASK_ENDED", "The attempt whose code called the client is over. Nothing was started.");
 
 const tooLate = (): StoredError =>
   storedError(new SluiceError("NOT_BEGUN", "Its process could not start it in time."));

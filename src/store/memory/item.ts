@@ -55,6 +55,7 @@ export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null 
   const outcomes = ids.flatMap((id) => tables.outcome.get(id) ?? []);
   const claims = ids.flatMap((id) => tables.running.of(id));
   const succeeded = outcomes.filter(({ state }) => state === "succeeded").length;
+  const cancelled = outcomes.filter(({ state }) => state === "cancelled").length;
   const times = ids.flatMap((id) => claimsOf(tables, id));
   const ended = outcomes.map(({ finishedAt }) => finishedAt);
   return {
@@ -63,8 +64,8 @@ export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null 
     waiting: ids.filter((id) => tables.waiting.has(id) || tables.later.has(id)).length,
     running: claims.length,
     succeeded,
-    failed: outcomes.length - succeeded,
-    cancelled: outcomes.filter(({ state }) => state === "cancelled").length,
+    failed: outcomes.length - succeeded - cancelled,
+    cancelled,
     enqueuedAt: created.length > 0 ? created.reduce((a, b) => Math.min(a, b)) : null,
     since: times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : null,
     until: ended.length > 0 ? ended.reduce((a, b) => Math.max(a, b)) : null,

@@ -82,15 +82,17 @@ export interface StepRow extends Omit<StepMove, "wait" | "answered"> {
   readonly result: string | null;
 }
 
+/** No item counts in two states. */
 export interface ItemCounts {
+  /** The length of the list. */
   readonly total: number;
+  /** How many items were put in line so far. A rerun counts those that it took over here, and in no state. */
   readonly created: number;
   readonly waiting: number;
   readonly running: number;
   readonly succeeded: number;
-  /** Failed, cancelled, expired or quarantined. */
+  /** Failed, expired or quarantined. */
   readonly failed: number;
-  /** How many of `failed` were cancelled. */
   readonly cancelled: number;
   /**
    * When the first item was put in line, when the first item was first claimed, and when the last item so far

@@ -86,7 +86,7 @@ export function itemCounts(
     waiting: sum("waiting", "later"),
     running: sum("running", "claimed"),
     succeeded: sum("succeeded"),
-    failed: sum("failed", "cancelled", "expired", "quarantined"),
+    failed: sum("failed", "expired", "quarantined"),
     cancelled: sum("cancelled"),
     enqueuedAt: earliest(times(({ firstInLine }) => firstInLine)),
     since: earliest(times(({ firstClaim }) => firstClaim)),

@@ -47,7 +47,7 @@ describe("how a step over a list stands", () => {
   test.each<[string, Parameters<typeof standing>]>([
     ["none is done", [{ succeeded: 0, failed: 0 }]],
     ["none has begun", [{ succeeded: 0, failed: 0, since: null as never }]],
-    ["those that are done were cancelled", [{ succeeded: 0, failed: 2, cancelled: 2 }]],
+    ["those that are done were cancelled", [{ succeeded: 0, failed: 0, cancelled: 2 }]],
     ["none is left", [{ waiting: 0, running: 0 }]],
     ["the run is paused", [{}, { paused: true }]],
     ["the run is over", [{}, { state: "cancelled" }]],

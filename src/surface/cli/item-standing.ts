@@ -39,10 +39,10 @@ function ofOutcomes(outcomes: unknown): ItemStanding | undefined {
 }
 
 function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: number): ItemStanding {
-  const { total, created, running, succeeded, cancelled } = items;
-  const failed = items.failed - cancelled;
+  const { total, created, running, succeeded, failed, cancelled } = items;
   const waiting = items.waiting + total - created;
-  const taken = run.rerunOf === null ? 0 : created - items.waiting - running - succeeded - items.failed;
+  const own = items.waiting + running + succeeded + failed + cancelled;
+  const taken = run.rerunOf === null ? 0 : created - own;
   const done = succeeded + failed + taken;
   const leftMs = run.paused || isOver(run.state) ? undefined : timeLeft(items, waiting + running, now);
   return { total, done, inFlight: running, waiting, failed, cancelled, leftMs };
@@ -50,11 +50,11 @@ function ofCounts(items: NonNullable<StepView["items"]>, run: RunView, now: numb
 
 /** Assumes the pace since the first item began. */
 function timeLeft(
-  { since, succeeded, failed, cancelled }: NonNullable<StepView["items"]>,
+  { since, succeeded, failed }: NonNullable<StepView["items"]>,
   left: number,
   now: number,
 ): number | undefined {
-  const done = succeeded + failed - cancelled;
+  const done = succeeded + failed;
   if (since === null || done === 0 || left === 0) return undefined;
   return Math.max(0, ((now - since) / done) * left);
 }

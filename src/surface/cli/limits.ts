@@ -8,6 +8,8 @@ import { UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import type { AppSaying } from "../../store/store.ts";
 import { withBy } from "./common.ts";
+import type { ListOptions } from "./idle.ts";
+import { leftOut, listed, withFilter } from "./idle.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
 import { ago, count, sayLimit, sayUse } from "./say.ts";
@@ -22,10 +24,11 @@ type Options = GlobalOptions & { readonly by?: string; readonly new?: boolean };
 
 export function addLimits(program: Command): void {
   const limits = program.command("limits").description("see and change limits live");
-  limits
-    .command("list")
-    .description("every gate: how much is held, its limit, and who set it")
-    .action((_, command: Command) => listLimits(command.optsWithGlobals()));
+  withFilter(limits.command("list"), "pool:, tag:tenant=")
+    .description("the gates: how much is held, their limits, and who set them")
+    .action((prefix: string | undefined, _, command: Command) =>
+      listLimits(prefix ?? "", command.optsWithGlobals()),
+    );
   withBy(limits.command("set"), "changes it")
     .description("set a limit; it survives restarts until it is reset")
     .argument("<key>", "the gate, as in the list: cluster, queue:stripe, pool:database")
@@ -49,15 +52,19 @@ export function addLimits(program: Command): void {
     .action((key: string, _, command: Command) => deleteLimit(key, command.optsWithGlobals()));
 }
 
-function listLimits(options: Options): Promise<void> {
+function listLimits(prefix: string, options: ListOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const [views, now] = await Promise.all([sluice.limits.list(), sluice.now()]);
+    const [all, now] = await Promise.all([sluice.limits.list(), sluice.now()]);
+    const { shown: views, idle } = listed(all, options, ({ key }) => key.startsWith(prefix), isIdle);
     print(options, views, () => {
-      const shown = views.filter(saysSomething);
+      const shown = options.all ? views : views.filter(saysSomething);
+      const rest = leftOut(idle, "gate", options, "limits list");
+      if (shown.length + idle === 0 && prefix !== "") return `No gate begins with "${safe(prefix)}".`;
+      if (shown.length === 0 && idle > 0) return rest.trimStart();
       if (shown.length === 0)
         return `No limits yet. Apps declare them: ${toPaste(options, `dev ${appFile()}`)}`;
       const rows = shown.map((view) => [view.key, sayUse(view), view.line, saySource(view, now)]);
-      return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}`;
+      return `${table(["gate", "held/limit", "line", "source"], rows)}${stillHeld(views, now)}${rest}`;
     });
   });
 }
@@ -65,6 +72,10 @@ function listLimits(options: Options): Promise<void> {
 /** A gate that nobody has given a limit, and that nothing holds, is of no interest to a person. */
 const saysSomething = ({ source, limit, held, paused }: LimitView): boolean =>
   source !== "default" || limit !== UNLIMITED || held > 0 || paused;
+
+/** Its family says all there is to say of it. */
+const isIdle = ({ perValue, held, paused, said, stopping }: LimitView): boolean =>
+  perValue && held === 0 && !paused && stopping.length === 0 && said.every(({ limit }) => limit === null);
 
 /** Each stopping unit once, with all gates that it holds. */
 function stillHeld(views: readonly LimitView[], now: number): string {

@@ -6,6 +6,8 @@ import { ANY, parseKey, poolKey } from "../../core/gate/key.ts";
 import { formatDuration } from "../../core/time.ts";
 import type { GateHolder } from "../../store/store.ts";
 import { withBy } from "./common.ts";
+import type { ListOptions } from "./idle.ts";
+import { leftOut, listed, withFilter } from "./idle.ts";
 import { consequence, newNote } from "./limits.ts";
 import { limitNumber } from "./numbers.ts";
 import { print } from "./output.ts";
@@ -14,17 +16,18 @@ import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
 import type { Cell, TableRow } from "./table.ts";
 import { fields, table } from "./table.ts";
-import { colours } from "./text.ts";
+import { colours, safe } from "./text.ts";
 import { withStore } from "./with-store.ts";
 
 type SetOptions = GlobalOptions & { readonly lease?: string; readonly by?: string; readonly new?: boolean };
 
 export function addPools(program: Command): void {
   const pools = program.command("pools").description("see and set pools, and see who holds their slots");
-  pools
-    .command("list")
-    .description("every pool: its limit, claimed slots, waiting steps and tasks, and its lease")
-    .action((_, command: Command) => listPools(command.optsWithGlobals()));
+  withFilter(pools.command("list"), "gpu, tenant=")
+    .description("the pools: their limits, claimed slots, waiting steps and tasks, and their leases")
+    .action((prefix: string | undefined, _, command: Command) =>
+      listPools(prefix ?? "", command.optsWithGlobals()),
+    );
   pools
     .command("info")
     .description("one pool: who holds its slots, since when, and when each lease expires")
@@ -45,16 +48,24 @@ export function addPools(program: Command): void {
     );
 }
 
-function listPools(options: GlobalOptions): Promise<void> {
+function listPools(prefix: string, options: ListOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const pools = await sluice.pools.list();
+    const all = await sluice.pools.list();
+    const { shown: pools, idle } = listed(all, options, ({ name }) => name.startsWith(prefix), isIdle);
     print(options, pools, () => {
+      const rest = leftOut(idle, "pool", options, "pools list");
+      if (pools.length === 0 && idle > 0) return rest.trimStart();
+      if (pools.length === 0 && prefix !== "") return `No pool begins with "${safe(prefix)}".`;
       if (pools.length === 0)
         return `No pools yet. Apps declare them; to create one: ${toPaste(options, "pools set NAME LIMIT")}`;
-      return table(["pool", "limit", "claimed", "pending", "lease"], pools.map(row));
+      return `${table(["pool", "limit", "claimed", "pending", "lease"], pools.map(row))}${rest}`;
     });
   });
 }
+
+/** Its family says all there is to say of it. */
+const isIdle = ({ perValue, claimed, pending, paused }: PoolView): boolean =>
+  perValue && claimed === 0 && pending === 0 && !paused;
 
 const row = (pool: PoolView): TableRow => [
   pool.name,

@@ -119,7 +119,7 @@ describe("the tree of a run", () => {
   });
 
   test("of a step over a list that has ended says what its items came to", () => {
-    const counts = { total: 3, created: 3, waiting: 0, running: 0, succeeded: 1, failed: 2, cancelled: 1 };
+    const counts = { total: 3, created: 3, waiting: 0, running: 0, succeeded: 1, failed: 1, cancelled: 1 };
     const ended = { items: { ...counts, enqueuedAt: 0, since: NOW - 5_000, until: NOW - 2_000 } };
     const error = { name: "Error", message: "no such user" };
     const one = { state: "succeeded", result: 1 };
