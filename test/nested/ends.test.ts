@@ -19,7 +19,8 @@ function stubborn() {
     id: "hold",
     run: async (name: string, { signal }: TaskContext) => {
       begun.push(name);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       aborted.push(name);
       await go.promise;
     },
@@ -117,7 +118,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
 
   test("a child, a group and a run have their timeouts", async () => {
-    const { hold, letGo, aborted } = stubborn();
+    const { hold, begun, letGo, aborted } = stubborn();
     const slow = workflow({ id: "slow", timeout: "100ms", steps: (s) => s.step("hold", hold, "slow") });
     const main = workflow({
       id: "main",
@@ -134,7 +135,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const run = await sluice.runs.ended(id);
     expect(run.state).toBe("succeeded");
     expect(run.steps.map(({ error }) => error?.code)).toEqual(["RUN_TIMEOUT", "RUN_TIMEOUT", "RUN_TIMEOUT"]);
-    await until(() => aborted.length === 3, "all code is told to stop");
+    // On a slow machine, a run may be over before its code has begun.
+    await until(() => aborted.length === begun.length, "all code that has begun is told to stop");
     letGo();
   });
 
