@@ -61,13 +61,14 @@ export class Running {
   take({ now, claimed, started }: Answer, askedAt: number): void {
     const { env, holdings, tell } = this.#parts;
     this.#clock = { storeNow: now, at: env.monotonic() };
-    for (const claim of claimed) {
-      tell({ kind: "claimed", id: claim.id, held: claim.held });
-      this.#have(claim, askedAt);
-    }
+    // These were claimed earlier, so they come first in their line.
     for (const id of started) {
       const claim = holdings.takeAhead(id);
       if (claim) this.#begin(claim, true, askedAt);
+    }
+    for (const claim of claimed) {
+      tell({ kind: "claimed", id: claim.id, held: claim.held });
+      this.#have(claim, askedAt);
     }
   }
 

@@ -54,7 +54,7 @@ const LAZY = {
   },
 };
 
-export interface OpenContext {
+interface OpenContext {
   readonly context: TaskContext;
   /** The code has ended. Its client starts nothing more. */
   end(): void;
