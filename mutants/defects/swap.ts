@@ -171,7 +171,7 @@ export const defects: readonly Defect[] = [
     file: ENGINE,
     from: "    if (swap) leave(lanes, swap.ahead);\n",
     to: "",
-    noticedBy: { file: ENGINE_TEST, test: AHEAD_AS_WHOLE },
+    noticedBy: { file: ENGINE_TEST, test: "two exchanges in flight start different claims" },
   },
   {
     id: "swap-ahead-lapsed",

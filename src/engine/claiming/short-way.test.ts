@@ -231,11 +231,12 @@ async function working(limits: Record<string, number> = {}) {
   await memory.declare({ queues: [{ name: "q", rank: 100 }], gates });
   await memory.enqueue(Array.from({ length: 40 }, (_, n) => unit(`u${String(n).padStart(2, "0")}`, {})));
   const { store, swaps } = counting(memory);
-  const worker = async (session: string) => {
-    const seat = { name: session, slots: 4, prefetch: 0, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
+  const worker = async (session: string, prefetch = 0) => {
+    const seat = { name: session, slots: 4, prefetch, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
     const claims = new StoreClaims(store, seat, { monotonic: clock.now });
     await claims.open(session, 1_000_000);
     let held: readonly Claimed[] = [];
+    const ahead = new Map<string, Claimed>();
     /** Takes in what is new, and then what it may claim. */
     const begin = async (): Promise<void> => {
       await next(0, { hinted: true });
@@ -251,7 +252,9 @@ async function working(limits: Record<string, number> = {}) {
       const active = held.length;
       const usual = { started: [], active, appetite: 4, draining: false, hinted: false, ownTurn: false };
       const answer = await claims.exchange({ ...usual, finished, ...report });
-      held = [...held, ...answer.claimed];
+      for (const claim of answer.claimed) ahead.set(claim.id, claim);
+      const begun = [...answer.started, ...answer.claimed.filter((one) => one.held).map(({ id }) => id)];
+      held = [...held, ...begun.flatMap((id) => ahead.get(id) ?? [])];
       return swaps() > before;
     };
     /** Its first unit has failed, and this task handles that. Returns whether this took the short way. */
@@ -265,7 +268,7 @@ async function working(limits: Record<string, number> = {}) {
     };
     return { begin, next, fail };
   };
-  return { memory, clock, worker };
+  return { memory, clock, worker, swaps };
 }
 
 test("the short way is taken until a hint comes, something else is to be said, or it was taken too often", async () => {
@@ -278,6 +281,17 @@ test("the short way is taken until a hint comes, something else is to be said, o
   for (let n = 0; n < 18; n += 1) ways.push(await next(1));
   expect(ways.lastIndexOf(true, 13)).toBe(13);
   expect(ways.slice(13)).toEqual([true, false, true, true, true]);
+  expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
+});
+
+test("two exchanges in flight start different claims that were made ahead", async () => {
+  const { memory, worker, swaps } = await working();
+  const { begin, next } = await worker("a", 12);
+  await begin();
+  expect(await next(1)).toBe(true);
+  const before = swaps();
+  await Promise.all([next(1), next(1)]);
+  expect(swaps() - before).toBe(2);
   expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
 });
 
