@@ -247,8 +247,9 @@ export class StoreClaims implements Claims {
     const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
     // A pass looks only for the prefetched claims that are still missing.
     const ahead = Math.max(0, this.#laneOf.size - report.active - report.finished.length);
-    const budget = report.draining ? 0 : free + Math.max(0, this.#seat.prefetch - ahead);
-    const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
+    const missing = Math.max(0, this.#seat.prefetch - ahead);
+    const budget = report.draining ? 0 : free + missing;
+    const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget, missing);
     return {
       ...sight,
       session: this.#session,
