@@ -59,7 +59,9 @@ export const countDown: WorkflowDefinition<number, unknown> = workflow({
 export const nightly = workflow({
   id: "nightly",
   steps: (s, orders: Reference<Order[]>) => {
-    const started = s.run("site", publishSite, undefined, { detached: { wait: false, tags: { env: "prod" } } });
+    const started = s.run("site", publishSite, undefined, {
+      detached: { wait: false, tags: { env: "prod" } },
+    });
     const labels = s.each("ship", orders, shipOrder);
     return { site: started.output.id, count: s.step("report", report, [], { after: [labels] }).output };
   },
