@@ -21,7 +21,8 @@ export type Remedy =
   | {
       readonly action: "signal";
       readonly event: string;
-      readonly payload: Readonly<Record<string, unknown>>;
+      /** The fields that the payload must have, and their values. What else it has, only the sender knows. */
+      readonly match: Readonly<Record<string, unknown>>;
     }
   | { readonly action: "listRuns"; readonly state?: "started" }
   | { readonly action: "cancelTask"; readonly task: string }
@@ -101,7 +102,7 @@ export function callOf(remedy: Remedy): string {
     case "approve":
       return call("runs.approve", remedy.run, JSON.stringify(remedy.step));
     case "signal":
-      return call("signal", remedy.event, JSON.stringify(remedy.payload));
+      return call("signal", remedy.event, payloadToFill(remedy.match));
     case "listRuns":
       return remedy.state ? `sluice.runs.list({ state: "${remedy.state}" })` : call("runs.list");
     case "cancelTask":
@@ -128,6 +129,14 @@ export function callOf(remedy: Remedy): string {
 /** A placeholder for a value that a person chooses. */
 export const LIMIT = "LIMIT";
 const NEW = "{ isNew: true }";
+
+/** A payload of which only some fields are known. The hole is not JSON, so nobody sends it by mistake. */
+export function payloadToFill(known: Readonly<Record<string, unknown>>): string {
+  const fields = Object.entries(known).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  return `{${[...fields, "…"].join(", ")}}`;
+}
 
 /** The first argument is a name or an ID and is quoted. The others are written as they are. */
 const call = (verb: string, subject?: string, ...rest: readonly (string | number)[]): string =>

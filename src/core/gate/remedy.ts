@@ -46,7 +46,7 @@ export function remedies(reason: Reason): readonly Remedy[] {
 /** A person can answer, or send what the step waits for. */
 function toAnswer({ run, step, event, match = {}, ...reason }: Of<"awaits">): readonly Remedy[] {
   if (reason.for === "approval") return [{ action: "approve", run, step }];
-  return event === undefined ? [] : [{ action: "signal", event, payload: match }];
+  return event === undefined ? [] : [{ action: "signal", event, match }];
 }
 
 /** Any worker can admit runs. */

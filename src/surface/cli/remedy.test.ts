@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../core/error.ts";
 import type { Action, Remedy } from "../../core/remedy.ts";
-import { REMEDIES } from "../../core/remedy.ts";
+import { callOf, REMEDIES } from "../../core/remedy.ts";
 import { createProgram } from "./program.ts";
 import { sayError, sayRemedy } from "./remedy.ts";
 
@@ -20,7 +20,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   cancelRun: { action: "cancelRun", run: "01m7" },
   rerun: { action: "rerun", run: "01m7" },
   approve: { action: "approve", run: "01kxt", step: "release" },
-  signal: { action: "signal", event: "paid", payload: { orderId: "A 1" } },
+  signal: { action: "signal", event: "paid", match: { orderId: "A 1" } },
   listRuns: { action: "listRuns", state: "started" },
   cancelTask: { action: "cancelTask", task: "01m7" },
   listTasks: { action: "listTasks" },
@@ -52,6 +52,13 @@ describe("a remedy as a command", () => {
     expect(sayRemedy({ action: "setLimit", gate: "pool:tenant=o'neil; rm" }, {})).toBe(
       "npx sluice limits set 'pool:tenant=o'\\''neil; rm' LIMIT",
     );
+  });
+
+  test("leaves a hole for what only a person knows, which is no JSON", () => {
+    const signal = { action: "signal", event: "paid", match: { orderId: "A 1" } } as const;
+    expect(sayRemedy(signal, {})).toBe(`npx sluice signal paid '{"orderId":"A 1", …}' --app app.ts`);
+    expect(callOf(signal)).toBe('sluice.signal("paid", {"orderId":"A 1", …})');
+    expect(sayRemedy({ ...signal, match: {} }, {})).toBe("npx sluice signal paid '{…}' --app app.ts");
   });
 
   test("names the store that was named", () => {

@@ -2,7 +2,7 @@
 import type { Sentence } from "../../api/explain.ts";
 import type { SluiceError } from "../../core/error.ts";
 import type { Remedy } from "../../core/remedy.ts";
-import { LIMIT, withRemedies } from "../../core/remedy.ts";
+import { LIMIT, payloadToFill, withRemedies } from "../../core/remedy.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { appFile, toPaste } from "./settings.ts";
 import { quoted } from "./shell.ts";
@@ -39,7 +39,7 @@ function wordsOf(remedy: Remedy): string {
     case "approve":
       return `runs approve ${quoted(remedy.run)} ${quoted(remedy.step)}`;
     case "signal":
-      return `signal ${quoted(remedy.event)} ${quoted(JSON.stringify(remedy.payload))}`;
+      return `signal ${quoted(remedy.event)} ${quoted(payloadToFill(remedy.match))} --app ${appFile()}`;
     case "listRuns":
       return `runs list${remedy.state ? ` --state ${remedy.state}` : ""}`;
     case "cancelTask":
