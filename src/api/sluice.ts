@@ -12,6 +12,7 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
+import type { AsJson } from "../core/workflow/wired.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
@@ -73,6 +74,8 @@ interface WorkerView {
   readonly name: string;
   readonly slots: number;
 }
+
+type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
 
 /** One call of `enqueue` among many. */
 interface Enqueuing<Task extends AnyTask = AnyTask> {
@@ -237,7 +240,8 @@ export class Sluice implements AsyncDisposable {
     return { ...explanation, waits };
   }
 
-  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+  /** Its result has the form in which it was stored: JSON. */
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<ResultOf<Task>> | undefined> {
     const row = await this.store.task(id);
     return row && taskView(row);
   }
@@ -246,7 +250,7 @@ export class Sluice implements AsyncDisposable {
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
     options: WaitOptions = {},
-  ): Promise<TaskView<OutputOf<Task>>> {
+  ): Promise<TaskView<ResultOf<Task>>> {
     const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
