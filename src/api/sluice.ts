@@ -8,6 +8,7 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
+import { storedOptions } from "../core/unit-options.ts";
 import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
@@ -49,7 +50,7 @@ import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
-import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
@@ -88,7 +89,7 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv() } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env);
 }
@@ -317,10 +318,17 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task);
+      throw notRetried(task, await this.#rootOf(task));
     }
     this.store.hint("work");
     return retried;
+  }
+
+  /** The run at the top of the tree that a task or a run is in. */
+  async #rootOf({ id, options }: TaskRow): Promise<string | undefined> {
+    const run = storedOptions(options).step?.run ?? id;
+    const [row] = await this.store.runs({ ids: [run], limit: 1 });
+    return row && (row.root ?? row.id);
   }
 
   /**

@@ -29,7 +29,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   startWorker: { action: "startWorker", queue: "mail" },
   deploy: { action: "deploy" },
   migrate: { action: "migrate" },
-  explain: { action: "explain", unit: "01m7" },
+  explainRun: { action: "explainRun", run: "01m7" },
   inspect: { action: "inspect" },
 };
 
@@ -59,6 +59,20 @@ describe("a remedy as a command", () => {
     expect(sayRemedy(signal, {})).toBe(`npx sluice signal paid '{"orderId":"A 1", …}' --app app.ts`);
     expect(callOf(signal)).toBe('sluice.signal("paid", {"orderId":"A 1", …})');
     expect(sayRemedy({ ...signal, match: {} }, {})).toBe("npx sluice signal paid '{…}' --app app.ts");
+  });
+
+  test("says who answers, if only some may", () => {
+    const approve = { action: "approve", run: "01m7", step: "ok" } as const;
+    expect(sayRemedy(approve, {})).toBe("npx sluice runs approve 01m7 ok");
+    expect(callOf(approve)).toBe('sluice.runs.approve("01m7", "ok")');
+    expect(sayRemedy({ ...approve, by: ["ana"] }, {})).toBe("npx sluice runs approve 01m7 ok --by ana");
+    expect(callOf({ ...approve, by: ["ana"] })).toBe('sluice.runs.approve("01m7", "ok", { by: "ana" })');
+    expect(sayRemedy({ ...approve, by: ["ana", "bob"] }, {})).toBe(
+      "npx sluice runs approve 01m7 ok --by NAME",
+    );
+    expect(callOf({ ...approve, by: ["ana", "bob"] })).toBe(
+      'sluice.runs.approve("01m7", "ok", { by: NAME })',
+    );
   });
 
   test("names the store that was named", () => {

@@ -49,6 +49,8 @@ function about(task: TaskView, stopping: readonly StoppingView[], now: number): 
   return fields([
     ["id", task.id],
     ["task", task.name],
+    task.step ? ["run", task.step.run] : undefined,
+    task.step ? ["step", task.step.name] : undefined,
     ["queue", task.queue],
     ["state", stateCell(task.state)],
     ["since", when(task.at, now)],
