@@ -8,7 +8,6 @@ import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
-import { storedOptions } from "../core/unit-options.ts";
 import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
@@ -53,6 +52,7 @@ import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
+import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
@@ -318,17 +318,10 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task, await this.#rootOf(task));
+      throw notRetried(task, await rootOf(this.store, task));
     }
     this.store.hint("work");
     return retried;
-  }
-
-  /** The run at the top of the tree that a task or a run is in. */
-  async #rootOf({ id, options }: TaskRow): Promise<string | undefined> {
-    const run = storedOptions(options).step?.run ?? id;
-    const [row] = await this.store.runs({ ids: [run], limit: 1 });
-    return row && (row.root ?? row.id);
   }
 
   /**

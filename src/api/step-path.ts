@@ -9,7 +9,7 @@ import type { Graph, GraphStep } from "../core/workflow/graph.ts";
 import type { RunDetail, Store } from "../store/store.ts";
 import { readable } from "./readable.ts";
 
-export interface FoundStep {
+interface FoundStep {
   /** The run that has the step. */
   readonly detail: RunDetail;
   readonly step: string;

@@ -104,6 +104,16 @@ test("a step below a run is found by its path, and by its name at least named", 
   await sluice.runs.cancel(id);
 });
 
+test("a run is paused and resumed once, and a step's task shows its run", { timeout: 120_000 }, async () => {
+  const { id, sluice, unit, table } = await world();
+  expect(await table("runs", "resume", id)).toBe(`run ${id} was not paused.\n`);
+  expect(await table("runs", "pause", id)).toMatch(/^run \w+ is paused: no more steps start/);
+  expect(await table("runs", "resume", id)).toBe(`run ${id} is resumed.\n`);
+  const shown = await table("tasks", "show", await unit("bad/fail"));
+  expect(shown).toMatch(new RegExp(`^run +${await unit("bad")}\nstep +fail$`, "m"));
+  await sluice.runs.cancel(id);
+});
+
 test("a child is rerun, paused and resumed with its root, and says so", { timeout: 120_000 }, async () => {
   const { id, sluice, unit, table, ends } = await world();
   const bad = await unit("bad");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StepView } from "../../api/run-view.ts";
-import type { Line } from "./run-lines.ts";
+import type { ToldLine } from "./run-lines.ts";
 import { RunLines } from "./run-lines.ts";
 import type { Seen, Why } from "./run-seen.ts";
 
@@ -43,7 +43,7 @@ function changes(before: Seen | undefined, now: Seen): string[] {
   return textsOf(lines.tell(now));
 }
 
-const textsOf = (lines: readonly Line[]): string[] => lines.map(({ text }) => text);
+const textsOf = (lines: readonly ToldLine[]): string[] => lines.map(({ text }) => text);
 
 test("each line has the time of what it tells", () => {
   const times = (lines: RunLines, of: Seen): number[] => lines.tell(of).map(({ at }) => at);

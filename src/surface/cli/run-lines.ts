@@ -10,7 +10,7 @@ import { padTo, safe, widthOf } from "./text.ts";
 /** The progress of a step is shown at most once in this time, because it may change constantly. */
 const QUIET_MS = 5_000;
 
-export interface Line {
+export interface ToldLine {
   /** When it happened, by the clock of the store. For what goes on, when it was seen. */
   readonly at: number;
   readonly text: string;
@@ -22,7 +22,7 @@ export class RunLines {
   readonly #told = new Map<string, number>();
 
   /** The lines about what has changed since the last call, each with its time. The first call returns everything. */
-  tell(seen: Seen): Line[] {
+  tell(seen: Seen): ToldLine[] {
     const lines = changes(this.#before, seen, (step) => this.#mayTell(step, seen.now));
     this.#before = seen;
     return lines;
@@ -37,11 +37,11 @@ export class RunLines {
 
 type MayTell = (step: string) => boolean;
 
-function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): Line[] {
+function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): ToldLine[] {
   const { run } = seen;
   const width = Math.max(...[run.workflow, ...run.steps.map(({ name }) => name)].map(widthOf));
   const known = new Map(before?.run.steps.map((step) => [step.name, step]));
-  const line = (name: string, what: string, at: number | null): Line => ({
+  const line = (name: string, what: string, at: number | null): ToldLine => ({
     at: at ?? seen.now,
     text: `${padTo(safe(name), width)}  ${safe(what)}`,
   });
