@@ -47,7 +47,7 @@ test("a run tells what it waits for, and the commands that end it work", { timeo
   await shop.stepIs(id, "release", "waiting");
   expect(await shop.table("why", id)).toMatch(
     new RegExp(
-      `it waits for an answer of ana: Release it\\?\\n +npx sluice runs approve ${id} release$`,
+      `it waits for an answer of ana: Release it\\?\\n +npx sluice runs approve ${id} release --by ana$`,
       "m",
     ),
   );

@@ -189,6 +189,8 @@ describe("a workflow is refused", () => {
     refusal((s) => s.step("b", tick, undefined, { when: true as never }));
     refusal((s) => s.step("b", tick, undefined, { when: all(not(true as never)) }));
     messages = /^workflow "w", group "g": step "b": when: a condition must come from when/;
-    expect(() => planOf((s) => s.group("g", (g) => g.sleep("b", "1s", { when: 1 as never })))).toThrow(messages);
+    expect(() => planOf((s) => s.group("g", (g) => g.sleep("b", "1s", { when: 1 as never })))).toThrow(
+      messages,
+    );
   });
 });
