@@ -12,6 +12,7 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
+import type { AsJson } from "../core/workflow/wired.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
@@ -48,9 +49,10 @@ import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
-import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
+import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
@@ -74,6 +76,8 @@ interface WorkerView {
   readonly slots: number;
 }
 
+type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
+
 /** One call of `enqueue` among many. */
 interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly task: Task;
@@ -85,7 +89,7 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv() } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env);
 }
@@ -237,7 +241,8 @@ export class Sluice implements AsyncDisposable {
     return { ...explanation, waits };
   }
 
-  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+  /** Its result has the form in which it was stored: JSON. */
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<ResultOf<Task>> | undefined> {
     const row = await this.store.task(id);
     return row && taskView(row);
   }
@@ -246,7 +251,7 @@ export class Sluice implements AsyncDisposable {
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
     options: WaitOptions = {},
-  ): Promise<TaskView<OutputOf<Task>>> {
+  ): Promise<TaskView<ResultOf<Task>>> {
     const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
@@ -313,7 +318,7 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task);
+      throw notRetried(task, await rootOf(this.store, task));
     }
     this.store.hint("work");
     return retried;

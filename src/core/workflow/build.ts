@@ -204,8 +204,10 @@ export class Build implements Builder {
   ): void {
     const { name } = step;
     const { after, when, ...overrides } = options;
+    const whose = `step "${name}": when`;
+    const wire = (value: unknown): Template => this.#wire(value, whose);
     const condition =
-      when === undefined ? null : readCondition(when, (value) => this.#wire(value, `step "${name}": when`));
+      when === undefined ? null : readCondition(when, { wire, whose: `${this.#title}: ${whose}` });
     const needs = needsOf(
       [...this.#explicit(name, after), ...outer],
       [...templatesIn(step).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
