@@ -168,7 +168,7 @@ function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): Step
     finishedAt: row.finishedAt ?? wait?.answer?.at ?? null,
     inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
-    ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
+    ...(row.unit === null || state === "skipped" ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
