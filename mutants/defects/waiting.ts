@@ -228,4 +228,20 @@ export const defects: readonly Defect[] = [
       test: "on SQLite it can be cancelled while it is in line",
     },
   },
+  {
+    id: "waiting-rerun-deaf",
+    means: "a rerun does not hear the signal that its first run missed",
+    file: "src/store/query/since.ts",
+    from: "      const first = chainOf(known.get(run)?.root ?? run, known).at(-1);",
+    to: "      const [first] = chainOf(known.get(run)?.root ?? run, known);",
+    noticedBy: { file: "test/waiting/reruns.test.ts", test: "a late signal is heard by the rerun, once" },
+  },
+  {
+    id: "waiting-rerun-hears-twice",
+    means: "a rerun takes the signal again that a kept step has taken",
+    file: "src/store/query/since.ts",
+    from: "return [run, { since: first?.createdAt ?? 0, taken: taken.get(run) ?? [] }];",
+    to: "return [run, { since: first?.createdAt ?? 0, taken: [] }];",
+    noticedBy: { file: "test/waiting/reruns.test.ts", test: "a late signal is heard by the rerun, once" },
+  },
 ];

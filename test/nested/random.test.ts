@@ -92,7 +92,7 @@ function count({ state, mustRun, mayRun }: Expected, reached: number): void {
 }
 
 function wrongStates(seen: ReadonlyMap<Path, Seen>, { nodes }: Expected): string[] {
-  const states = new Map(
+  const states = new Map<string, string>(
     [...seen].flatMap(([path, { steps }]) =>
       steps.map(({ name, state }) => [`${path}/${name}`, state] as const),
     ),
@@ -111,13 +111,13 @@ const stoppedIn = ({ steps, items }: Seen): string[] => [
 
 async function seenBelow(sluice: Sluice, root: string, tree: Tree): Promise<Map<Path, Seen>> {
   const below = await sluice.runs.tree(root, { limit: 1_000 });
-  const paths = new Map<string, Path>([[root, ""]]);
+  const paths = new Map<string, string>([[root, ""]]);
   for (const { id, child } of below) {
     if (!child) continue;
     const { parent, step, item } = child;
     paths.set(id, `${paths.get(parent)}/${step}${item === undefined ? "" : `/${item}`}`);
   }
-  const seen = new Map<Path, Seen>();
+  const seen = new Map<string, Seen>();
   for (const [id, path] of paths) {
     const { steps, ...run } = (await sluice.runs.get(id)) as RunWithSteps;
     const items = new Map<string, readonly ItemView[]>();

@@ -130,38 +130,35 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     ]);
   });
 
-  test("a failure of a child run, a list and a wait does, too", async () => {
-    for (const how of ["child", "list", "wait"]) {
-      again();
-      const main = workflow({
-        id: "main",
-        failFast: true,
-        steps: (s) => {
-          const first =
-            how === "child"
-              ? s.run("first", one, "bad child")
-              : how === "list"
-                ? s.each("first", ["bad list"], note)
-                : s.waitFor("first", "nothing", { timeout: "100ms" });
-          const later = s.sleep("nap", "50ms");
-          s.step("behind", note, "behind", { after: [later], pools: { none: 1 } });
-          s.step("sorry", note, "sorry", { after: [first.failed] });
-        },
-      });
-      const sluice = await working(place, {
-        tasks: [note],
-        workflows: [main, one],
-        pools: { none: { limit: 1 } },
-      });
-      await sluice.limits.set("pool:none", 0);
-      const { id } = await sluice.submit(main, undefined);
-      await inLine(sluice, async () => id, ["behind"]);
-      letGo();
-      expect((await sluice.runs.ended(id)).state).toBe("failed");
-      expect(ran).toEqual(how === "wait" ? ["sorry"] : [`bad ${how}`, "sorry"]);
-      expect(await stepsOf(sluice, id)).toContain("behind skipped because first failed");
-      await sluice.close();
-    }
+  test.each(["child", "list", "wait"])("a failure of a %s does, too", async (how) => {
+    again();
+    const main = workflow({
+      id: "main",
+      failFast: true,
+      steps: (s) => {
+        const first =
+          how === "child"
+            ? s.run("first", one, "bad child")
+            : how === "list"
+              ? s.each("first", ["bad list"], note)
+              : s.waitFor("first", "nothing", { timeout: "1s" });
+        const after = [s.sleep("nap", "50ms")];
+        s.step("behind", note, "behind", { after, pools: { none: 1 } });
+        s.step("sorry", note, "sorry", { after: [first.failed] });
+      },
+    });
+    const sluice = await working(place, {
+      tasks: [note],
+      workflows: [main, one],
+      pools: { none: { limit: 1 } },
+    });
+    await sluice.limits.set("pool:none", 0);
+    const { id } = await sluice.submit(main, undefined);
+    await inLine(sluice, async () => id, ["behind"]);
+    letGo();
+    expect((await sluice.runs.ended(id)).state).toBe("failed");
+    expect(ran).toEqual(how === "wait" ? ["sorry"] : [`bad ${how}`, "sorry"]);
+    expect(await stepsOf(sluice, id)).toContain("behind skipped because first failed");
   });
 
   test("an item that is a workflow stops the items in line", async () => {

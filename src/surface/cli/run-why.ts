@@ -188,8 +188,9 @@ function ofOne(
         : [`  ${name} ${step.unit} is in line. Nothing blocks it; it starts in the next pass.`];
     }
     case "pending":
-      return isOver(run.state)
-        ? []
+      if (isOver(run.state)) return [];
+      return run.paused && needs.length === 0
+        ? [`  ${name} begins once the run is resumed.`]
         : [`  ${name} comes after ${needs.join(", ") || "a worker's next look at the run"}.`];
     default:
       return [];
