@@ -196,7 +196,11 @@ function takenOverFrom(
  * The answer of a step that waits, the results of items, or the result of a step that only starts a run. If a step could
  * not begin, its body is the error.
  */
-function ofBody({ kind, isList }: AboutStep, state: StepViewState, text: string): Pick<StepView, "result" | "error"> {
+function ofBody(
+  { kind, isList }: AboutStep,
+  state: StepViewState,
+  text: string,
+): Pick<StepView, "result" | "error"> {
   if (kind === "wait") return endOf(state, text);
   const body = readable(text);
   if (isList && Array.isArray(body)) return { result: resultsOf(body as Json) };

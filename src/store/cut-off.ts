@@ -12,11 +12,12 @@ export function stillCounting(moves: readonly RunMove[], seen: ReadonlyMap<strin
   const optionsOf = (run: string): string => seen.get(run)?.options ?? "";
   const ended = new Set(moves.flatMap(({ run, finish }) => (finish ? [run] : [])));
   const stops = moves.flatMap((move) => stopsOf(move, optionsOf(move.run)));
-  return moves.filter(({ run }) => {
+  return moves.filter(({ run, finish }) => {
     const { scope, step } = storedOptions(optionsOf(run));
     if (!scope || !step) return true;
     if (ended.has(step.run)) return false;
-    return seen.get(run)?.started === true || !stops.some((stop) => stop(step));
+    // A child may fail in its first look, and stop others.
+    return seen.get(run)?.started === true || finish !== null || !stops.some((stop) => stop(step));
   });
 }
 

@@ -11,7 +11,9 @@ export function hearingOf(tables: Tables, run: string): { readonly since: number
   const kept = tables.step.of(run).filter(({ state }) => state === "succeeded");
   const subjects = earlier.flatMap((id) => kept.map(({ name }) => waitSubject({ run: id, step: name })));
   const taken = subjects.flatMap((subject) => {
-    const { signal } = JSON.parse(tables.event.get(eventKey(subject, 2))?.data ?? "{}") as { signal?: string };
+    const { signal } = JSON.parse(tables.event.get(eventKey(subject, 2))?.data ?? "{}") as {
+      signal?: string;
+    };
     return signal ?? [];
   });
   return { since: tables.task.get(first ?? run)?.createdAt ?? 0, taken };

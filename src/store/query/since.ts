@@ -65,7 +65,8 @@ function* chains(runs: readonly string[]): Flow<ReadonlyMap<string, Link>> {
 /** The run first, and then what it repeats. */
 function chainOf(run: string, known: ReadonlyMap<string, Link>): Link[] {
   const chain: Link[] = [];
-  for (let at = known.get(run); at; at = at.rerunOf === null ? undefined : known.get(at.rerunOf)) chain.push(at);
+  for (let at = known.get(run); at; at = at.rerunOf === null ? undefined : known.get(at.rerunOf))
+    chain.push(at);
   return chain;
 }
 
@@ -75,10 +76,12 @@ function* takenBefore(
   known: ReadonlyMap<string, Link>,
 ): Flow<ReadonlyMap<string, string[]>> {
   const { kept } = yield* flight({
-    kept: sql`SELECT run, name FROM sluice_step WHERE run ${oneOf(runs)} AND state = 'succeeded'`.as((row) => ({
-      run: text(row.run),
-      step: text(row.name),
-    })),
+    kept: sql`SELECT run, name FROM sluice_step WHERE run ${oneOf(runs)} AND state = 'succeeded'`.as(
+      (row) => ({
+        run: text(row.run),
+        step: text(row.name),
+      }),
+    ),
   });
   const runOf = new Map<string, string>();
   for (const { run, step } of kept)
@@ -86,10 +89,12 @@ function* takenBefore(
   const taken = new Map<string, string[]>();
   if (runOf.size === 0) return taken;
   const answers = yield* send(
-    sql`SELECT subject, data FROM sluice_event WHERE subject ${oneOf([...runOf.keys()].sort())} AND n = 2`.as((row) => ({
-      subject: text(row.subject),
-      data: textOrNull(row.data),
-    })),
+    sql`SELECT subject, data FROM sluice_event WHERE subject ${oneOf([...runOf.keys()].sort())} AND n = 2`.as(
+      (row) => ({
+        subject: text(row.subject),
+        data: textOrNull(row.data),
+      }),
+    ),
   );
   for (const { subject, data } of answers) {
     const { signal } = JSON.parse(data ?? "{}") as { readonly signal?: string };

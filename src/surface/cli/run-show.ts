@@ -184,8 +184,7 @@ function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
 }
 
 function itemsOutcome(step: StepView, standing: ItemStanding): Cell {
-  if (step.state === "succeeded")
-    return { text: cutTo(JSON.stringify(step.result), MOST_SHOWN) };
+  if (step.state === "succeeded") return { text: cutTo(JSON.stringify(step.result), MOST_SHOWN) };
   if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };
   return { text: cutTo(sayItemsEnd(step, standing), MOST_SHOWN), style: colours.red };
 }

@@ -327,6 +327,7 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
           handles,
         ],
       });
+      await bench.session();
       const inLine = how === "cancel in line" || how === "claim timeout";
       if (!inLine) await letIn(bench, "r-first");
       // Admitted, but not started.
@@ -338,7 +339,7 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
       for (const unit of ["r-child", "r-plain"])
         expect(await bench.store.task(unit)).toMatchObject({
           state: "cancelled",
-          result: '{"by":"failFast","step":"first"}',
+          body: '{"by":"failFast","step":"first"}',
         });
       expect((await bench.store.task("r-handles"))?.state).toBe("waiting");
     },
