@@ -1,10 +1,9 @@
 /** The decision of one look at one run: turns the answer of `progress` into rows to write. */
 import type { SluiceError } from "../../core/error.ts";
 import { runGateKey } from "../../core/gate/key.ts";
-import { stoppedBy } from "../../core/run/fail-fast.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
+import type { BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import { keptSteps } from "../../core/run/take-over.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -19,6 +18,7 @@ import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems, unstartedBecause } from "./fan-out.ts";
 import type { Home } from "./home.ts";
 import { homeOf } from "./home.ts";
+import { endOf, isWaiting, skipped, stateOf } from "./step-state.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
@@ -371,31 +371,6 @@ function isStarted({ options }: RunSeen): boolean {
 
 /** A move that changes nothing. */
 export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
-
-/** Undefined for a step that is not open. */
-const isWaiting = ({ state, unit, fan }: StepSeen): boolean | undefined =>
-  state === "open" ? unit === null && fan === null : undefined;
-
-/** A step whose unit never started because another step failed is skipped, like one that was never in line. */
-function endOf(seen: StepSeen): StepMove {
-  const { name, unit, body } = seen;
-  const failed = stoppedBy(body);
-  if (failed !== undefined) return { ...skipped(name, { kind: "failFast", step: failed }), unit };
-  return { name, unit, body: null, state: stateOf(seen) as StepMove["state"] };
-}
-
-function stateOf({ state, ended, body }: StepSeen): ProgressState {
-  if (state !== "open" || ended === null) return state;
-  if (stoppedBy(body) !== undefined) return "skipped";
-  return ended === "succeeded" || ended === "cancelled" ? ended : "failed";
-}
-
-const skipped = (name: string, because: Because): StepMove => ({
-  name,
-  state: "skipped",
-  unit: null,
-  body: JSON.stringify(because),
-});
 
 const gatesOf = (run: string, graph: Graph) =>
   graph.gates.map(({ name, limit }) => ({ key: runGateKey(run, name), limit }));

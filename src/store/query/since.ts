@@ -11,14 +11,14 @@ import { waitSubject } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { oneOf, sql } from "../sql.ts";
 
-export interface Hearing {
+export interface Audible {
   /** When the first run of the chain of the root was submitted. */
   readonly since: number;
   /** IDs of signals that were taken before. */
   readonly taken: readonly string[];
 }
 
-export function* hearingOf(runs: readonly string[]): Flow<ReadonlyMap<string, Hearing>> {
+export function* hearingOf(runs: readonly string[]): Flow<ReadonlyMap<string, Audible>> {
   const known = yield* chains(runs);
   const earlier = runs.flatMap((run) => (chainOf(run, known).length > 1 ? [run] : []));
   const taken = earlier.length > 0 ? yield* takenBefore(earlier, known) : new Map<string, string[]>();

@@ -13,7 +13,7 @@ import { now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { AwaitedEvent, NewWait, StepKey } from "../store.ts";
 import { waitSubject } from "../store.ts";
 import { insertEvents } from "./event.ts";
-import type { Hearing } from "./since.ts";
+import type { Audible } from "./since.ts";
 import { hearingOf } from "./since.ts";
 import { tellRuns } from "./tell-others.ts";
 import { holdToWait, insertFields } from "./topic.ts";
@@ -45,7 +45,7 @@ export function* sentBefore(moves: readonly RunMove[]): Flow<Taken> {
     fields: insertFields(
       waiting.map(({ event: { name, match } }) => ({ event: name, names: match.map(([field]) => field) })),
     ),
-    sent: waiting.map((wait) => selectSent(wait, hearing.get(wait.run) as Hearing, ofRun(waiting, wait.run))),
+    sent: waiting.map((wait) => selectSent(wait, hearing.get(wait.run) as Audible, ofRun(waiting, wait.run))),
   });
   const taken = new Map<string, string>();
   const used = new Set<string>();
@@ -70,7 +70,7 @@ interface Sent {
 /** Signals that the run can hear, that are still kept, and that no other step of the run has taken. */
 function selectSent(
   { run, step, event: { name, match } }: ForEvent,
-  { since, taken }: Hearing,
+  { since, taken }: Audible,
   most: number,
 ): Sql<Sent> {
   const [first, ...rest] = match.map(fieldKey);
