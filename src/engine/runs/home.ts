@@ -9,6 +9,8 @@ export interface Home extends Nesting {
   readonly run: RunSeen;
   /** The gates that its tasks ask for because of their place in the tree. */
   readonly ofLeaves: readonly string[];
+  /** True if nothing new starts in the run after a failure. */
+  readonly failFast: boolean;
 }
 
 const OF_EXECUTORS: readonly RunGate["name"][] = ["in-process", "workers", "async", "pods"];
@@ -33,7 +35,7 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
     ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
   ];
-  return { ...above, run, owner, leaves, ofLeaves };
+  return { ...above, run, owner, leaves, ofLeaves, failFast: graph.failFast };
 }
 
 /** The gate of the executor that a step runs on. */
