@@ -41,7 +41,8 @@ export interface RunGate {
 
 /**
  * Gates of a tree of runs. `leaves`: all tasks below a run, at any depth. `children`: the direct children of a run.
- * `nested`: tasks whose executor was chosen by a run below the root; it only serves to pause them with the root.
+ * `nested`: runs below children of the root, and tasks whose executor was chosen by a run below the root; it only serves
+ * to pause them with the root.
  */
 type TreeGateName = "leaves" | "children" | "nested";
 

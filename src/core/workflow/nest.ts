@@ -73,6 +73,8 @@ export class Nest {
       return step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
+    const isRoot = own !== undefined && own.root === undefined;
+    if (hasChildren && !isRoot) pausable(owner.root ?? owner);
     const most = parallelism ?? UNLIMITED;
     return {
       workflow: planned.name,
@@ -145,7 +147,7 @@ export class Nest {
     if (executor === undefined)
       return this.#number(owner, plan, () => this.#graph(ofWorkflow(workflow), owner, undefined));
     const root = owner.root ?? owner;
-    root.gates.set("nested", { name: "nested", limit: UNLIMITED });
+    pausable(root);
     return this.#number(root, plan, () => {
       const own: Owner = { executor, gates: new Map(), root };
       return this.#graph(ofWorkflow(workflow), own, own);
@@ -164,6 +166,9 @@ export class Nest {
     return number;
   }
 }
+
+/** Runs and tasks below the root that ask for none of its other gates are paused with it. */
+const pausable = ({ gates }: Owner): unknown => gates.set("nested", { name: "nested", limit: UNLIMITED });
 
 const ofWorkflow = (workflow: AnyWorkflow): Planned => ({
   name: workflow.id,

@@ -14,6 +14,7 @@ import { enqueue } from "./enqueue.ts";
 import { endItems } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { bytes, gather, gathered } from "./results.ts";
+import { isPaused } from "./run.ts";
 import { exitOfLost, settle } from "./settle.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
@@ -89,7 +90,7 @@ function runSeen(
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is not a run`);
-  const { paused, graph: graphId } = run;
+  const { graph: graphId } = run;
   const { priority, input, options } = task;
   const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
   return {
@@ -98,7 +99,7 @@ function runSeen(
     started: startedAt !== null,
     holds: held,
     resumes: startedAt === null && run.beganAt !== null,
-    paused,
+    paused: isPaused(tables, run),
     priority,
     input,
     options,

@@ -11,7 +11,13 @@ import { negated } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** Every step of a run asks a gate of the run, so pausing these gates holds back all steps. */
+const inProgressBelow = (tables: Tables, root: string): string[] =>
+  tables.run.all().flatMap((run) => (run.root === root && claimOfRun(tables, run.id) ? [run.id] : []));
+
+/**
+ * Every task and every child of the tree asks a gate of the run. What asks for no gate is held back by `advance`, which
+ * reads whether the run at the top is paused.
+ */
 export function pauseRun(tables: Tables, now: number, id: string, paused: boolean, by: string): boolean {
   const run = tables.run.get(id);
   if (!run || !claimOfRun(tables, id)) return false;
@@ -20,8 +26,8 @@ export function pauseRun(tables: Tables, now: number, id: string, paused: boolea
     if (gate.paused !== paused)
       changeLimit(tables, now, { key: gate.name, to: paused ? "paused" : "resumed", by });
   tables.feed.run(pausedChange(id, paused, by));
-  // A step that would have begun to wait during the pause begins now.
-  if (!paused) leaveNews(tables, [ofRun(id)]);
+  // What the pause has held back begins now.
+  if (!paused) leaveNews(tables, [id, ...inProgressBelow(tables, id)].map(ofRun));
   return true;
 }
 

@@ -20,7 +20,7 @@ import { insertEvents } from "./event.ts";
 import type { EndWriting } from "./expire.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
-import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
+import { insertNewsOf, insertNewsOfRuns, insertNewsOfTree } from "./news.ts";
 import { deleteTimersOf, finished } from "./run-end.ts";
 import { tellEvents } from "./tell.ts";
 import { tellGates, tellRuns } from "./tell-others.ts";
@@ -122,7 +122,10 @@ export function* failRun(id: string, error: string, dialect: Dialect, handler?: 
   return true;
 }
 
-/** Pauses the run's own gates: every step asks for one of them. */
+/**
+ * Pauses the gates of the run: every task and every child of its tree asks for one of them. What asks for no gate is held
+ * back by `advance`, which reads whether the run at the top is paused.
+ */
 export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
   const { running, gates } = yield* flight({
@@ -138,8 +141,8 @@ export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolea
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     changed.length > 0 && switched(changed, paused, who),
     tellRuns([pausedChange(id, paused, who)]),
-    // A step that would have begun to wait during the pause begins now.
-    !paused && insertNewsOfRuns([id]),
+    // What the pause has held back begins now.
+    !paused && [insertNewsOfRuns([id]), insertNewsOfTree(id)],
   ]);
   return true;
 }
