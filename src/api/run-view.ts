@@ -158,6 +158,7 @@ function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): Step
   const state = stateOf(row, isOver);
   const takenOver = takenOverFrom(row, run);
   const wait = row.wait && waitView(row.wait);
+  const isLoose = isCutLoose(row);
   return {
     ...about,
     state,
@@ -165,10 +166,10 @@ function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): Step
     attempt: row.attempt,
     enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? wait?.since ?? null,
     claimedAt: row.claimedAt,
-    finishedAt: row.finishedAt ?? wait?.answer?.at ?? null,
+    finishedAt: isLoose ? run.finishedAt : (row.finishedAt ?? wait?.answer?.at ?? null),
     inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
-    ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
+    ...(row.unit === null || isLoose ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
@@ -177,12 +178,18 @@ function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): Step
   };
 }
 
+/** A step that waited for a detached run when its own run ended. The end of the detached run is not its end. */
+export const isCutLoose = ({ state, unit, ofRun }: StepRow): boolean =>
+  state === "cancelled" && unit !== null && ofRun === null;
+
 /** A list that was taken over whole has no items here, only their outcomes. */
 function takenOverFrom(
-  { state, unit, ofRun, fan, wait }: StepRow,
-  { id, rerunOf }: RunRow,
+  { state, unit, ofRun, fan, wait, enqueuedAt }: StepRow,
+  { id, rerunOf, createdAt }: RunRow,
 ): string | undefined {
-  if (unit !== null) return ofRun === null || ofRun === id ? undefined : ofRun;
+  // A detached run belongs to no run. It was submitted before this run if a step of an earlier one did so.
+  if (unit !== null && ofRun === null) return (enqueuedAt ?? 0) < createdAt ? (rerunOf ?? undefined) : undefined;
+  if (unit !== null) return ofRun === id ? undefined : (ofRun ?? undefined);
   return state === "succeeded" && fan === null && wait === null ? (rerunOf ?? undefined) : undefined;
 }
 
@@ -191,7 +198,7 @@ function takenOverFrom(
  * not begin, its body is the error.
  */
 function ofBody({ kind }: AboutStep, state: StepViewState, text: string): Pick<StepView, "result" | "error"> {
-  if (kind === "wait") return endOf(state, text);
+  if (kind === "wait" || state === "cancelled") return endOf(state, text);
   const body = readable(text);
   const isResult = Array.isArray(body) || state === "succeeded";
   return isResult ? { result: body } : { error: body as StoredError };

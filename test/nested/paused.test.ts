@@ -22,7 +22,7 @@ function everyKind(depth: number, levels: number) {
   const quick = task({ id: "quick", run: async (at: unknown) => void begun.push(String(at)) });
   const plain = workflow({ id: "plain", steps: (s) => s.step("p", quick, "plain") });
   const locking = workflow({ id: "locking", mutexes: ["LOCK"], steps: (s) => s.step("l", quick, "lock") });
-  const own = workflow({ id: "own", executor: inProcess({ max: 1 }), steps: (s) => s.step("o", quick, "own") });
+  const own = workflow({ id: "own", executor: inProcess(), steps: (s) => s.step("o", quick, "own") });
   const body = workflow({
     id: "body",
     steps: (s) => {

@@ -154,6 +154,8 @@ interface Detached {
   /** Whether the step ends with that run. Otherwise it ends once that run is in line. */
   readonly wait: boolean;
   readonly tags: Readonly<Record<string, string>>;
+  /** True if that run gives its slots back while its open steps only wait. Otherwise absent. */
+  readonly releases?: true;
 }
 
 /** `finished` means any ending, including skipped. */

@@ -126,6 +126,7 @@ export class Nest {
     const workflow = this.#app.workflows.get(given.id) ?? given;
     const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
     const detached = detachedOf(options);
+    const own = [...asksFor(workflow), ...asksFor(options)];
     const held = detached ? runAsks(workflow, detached.tags) : asksFor(workflow);
     return {
       workflow: workflow.id,
@@ -134,7 +135,15 @@ export class Nest {
       asks: pairs([...held, ...asksFor(options)]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached ? { detached: { ...detached, tags: { ...workflow.tags, ...detached.tags } } } : {}),
+      ...(detached
+        ? {
+            detached: {
+              ...detached,
+              tags: { ...workflow.tags, ...detached.tags },
+              ...(this.#app.runs.whileWaiting === "release" && own.length === 0 ? { releases: true as const } : {}),
+            },
+          }
+        : {}),
     };
   }
 

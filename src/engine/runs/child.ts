@@ -51,6 +51,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false
       ? {}

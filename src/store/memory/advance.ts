@@ -12,6 +12,7 @@ import { current } from "./claim.ts";
 import { claimOfRun, clearAway, endBelow, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import { endItems } from "./item.ts";
+import { asEarlier } from "./loose-steps.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { bytes, gather, gathered } from "./results.ts";
 import { isPaused } from "./run.ts";
@@ -115,7 +116,8 @@ function runSeen(
 /** The steps of the child that this one repeats. */
 function earlierOf(tables: Tables, { root, rerunOf }: RunRecord, started: boolean): Pick<RunSeen, "earlier"> {
   if (started || root === null || rerunOf === null) return {};
-  return { earlier: stepsOf(tables, rerunOf).map(({ name, state }) => ({ name, state })) };
+  const earlier = stepsOf(tables, rerunOf).map((step) => asEarlier(tables, step));
+  return { earlier: earlier.map(({ name, state }) => ({ name, state })) };
 }
 
 /** Returns how many units were put in line. */

@@ -10,6 +10,7 @@ import type { RunSeen, StepSeen, StepState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { forShare, forUpdate, oneOf, raw, sizeOf, sql, throughKey } from "../sql.ts";
+import { EARLIER_STATE } from "./loose-steps.ts";
 import type { NewsRow } from "./news.ts";
 import { isStillStopping } from "./stopping.ts";
 
@@ -161,7 +162,7 @@ const selectCut = (ids: readonly string[]): Sql<RunCut> =>
 
 /** The steps of the child that each of these runs repeats. */
 const selectEarlier = (ids: readonly string[]) =>
-  sql`SELECT u.id AS run, s.name, s.state FROM sluice_run u JOIN sluice_step s ON s.run = u.rerun_of WHERE u.id ${oneOf(ids)} ORDER BY u.id, s.name`.as(
+  sql`SELECT u.id AS run, s.name, ${EARLIER_STATE} AS state FROM sluice_run u JOIN sluice_step s ON s.run = u.rerun_of WHERE u.id ${oneOf(ids)} ORDER BY u.id, s.name`.as(
     (row) => ({ run: text(row.run), step: { name: text(row.name), state: word<StepState>(row.state) } }),
   );
 
