@@ -188,7 +188,8 @@ function takenOverFrom(
   { id, rerunOf, createdAt }: RunRow,
 ): string | undefined {
   // A detached run belongs to no run. It was submitted before this run if a step of an earlier one did so.
-  if (unit !== null && ofRun === null) return (enqueuedAt ?? 0) < createdAt ? (rerunOf ?? undefined) : undefined;
+  if (unit !== null && ofRun === null)
+    return (enqueuedAt ?? 0) < createdAt ? (rerunOf ?? undefined) : undefined;
   if (unit !== null) return ofRun === id ? undefined : (ofRun ?? undefined);
   return state === "succeeded" && fan === null && wait === null ? (rerunOf ?? undefined) : undefined;
 }

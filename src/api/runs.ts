@@ -344,6 +344,8 @@ function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
   return keptSteps(workflow.plan.steps, states).flatMap((kept): StepMove[] => {
     const step = before.get(kept) as StepRow;
     const { name, state, unit, body } = step;
-    return [hasSucceeded(step) ? { name, state: "succeeded", unit, body: null } : { name, state, unit, body }];
+    return [
+      hasSucceeded(step) ? { name, state: "succeeded", unit, body: null } : { name, state, unit, body },
+    ];
   });
 }

@@ -30,40 +30,46 @@ function waitingFor() {
 }
 
 const allOf = async (sluice: Sluice, id: string) =>
-  Promise.all([id, ...(await sluice.runs.tree(id)).map((run) => run.id)].map((each) => sluice.runs.get(each)));
+  Promise.all(
+    [id, ...(await sluice.runs.tree(id)).map((run) => run.id)].map((each) => sluice.runs.get(each)),
+  );
 
 const looseOnes = async (sluice: Sluice) =>
   (await sluice.runs.list()).filter(({ workflow }) => workflow === "loose");
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
-  test.each(["direct", "deep"] as const)("%s: a cancel ends its step for good, and a rerun takes what it had", {
-    timeout: 60_000,
-  }, async (which) => {
-    const world = waitingFor();
-    const sluice = await working(place, world.app);
-    const { id } = await sluice.submit(world[which], 7);
-    await until(() => world.begun.length === 1, "the detached run runs");
-    await sluice.runs.cancel(id, "ana");
-    await until(async () => !(await sluice.store.stirring()).news, "the whole tree has ended");
-    const ended = await allOf(sluice, id);
-    const step = ended.at(-1)?.steps[0];
-    expect(step).toMatchObject({ name: "wait", state: "cancelled", error: { code: "CANCELLED" } });
-    expect(step?.finishedAt).toBe(ended.at(-1)?.finishedAt);
-    expect(await looseOnes(sluice)).toMatchObject([{ state: "started" }]);
-    world.gate.go.resolve();
-    await until(async () => (await looseOnes(sluice))[0]?.state === "succeeded", "the detached run ends");
-    await until(async () => !(await sluice.store.stirring()).news, "its end is known");
-    expect(await allOf(sluice, id)).toEqual(ended);
-    const events = await sluice.runs.events(ended.at(-1)?.id as string);
-    expect(events.at(-1)?.kind).toBe("RunCancelled");
-    const again = await sluice.runs.ended((await sluice.runs.rerun(id)).id);
-    expect(again).toMatchObject({ state: "succeeded", result: 8 });
-    expect(await looseOnes(sluice)).toHaveLength(1);
-    expect(world.begun).toEqual([7]);
-    const [taken] = (await allOf(sluice, again.id)).at(-1)?.steps ?? [];
-    expect(taken).toMatchObject({ state: "succeeded", result: 8 });
-    if (which === "direct") expect(taken?.takenOver).toBe(id);
-  });
+  test.each(["direct", "deep"] as const)(
+    "%s: a cancel ends its step for good, and a rerun takes what it had",
+    {
+      timeout: 60_000,
+    },
+    async (which) => {
+      const world = waitingFor();
+      const sluice = await working(place, world.app);
+      const { id } = await sluice.submit(world[which], 7);
+      await until(() => world.begun.length === 1, "the detached run runs");
+      await sluice.runs.cancel(id, "ana");
+      await until(async () => !(await sluice.store.stirring()).news, "the whole tree has ended");
+      const ended = await allOf(sluice, id);
+      const step = ended.at(-1)?.steps[0];
+      expect(step).toMatchObject({ name: "wait", state: "cancelled", error: { code: "CANCELLED" } });
+      expect(step?.finishedAt).toBe(ended.at(-1)?.finishedAt);
+      expect(await looseOnes(sluice)).toMatchObject([{ state: "started" }]);
+      world.gate.go.resolve();
+      await until(async () => (await looseOnes(sluice))[0]?.state === "succeeded", "the detached run ends");
+      await until(async () => !(await sluice.store.stirring()).news, "its end is known");
+      expect(await allOf(sluice, id)).toEqual(ended);
+      const events = await sluice.runs.events(ended.at(-1)?.id as string);
+      expect(events.at(-1)?.kind).toBe("RunCancelled");
+      const again = await sluice.runs.ended((await sluice.runs.rerun(id)).id);
+      expect(again).toMatchObject({ state: "succeeded", result: 8 });
+      expect(await looseOnes(sluice)).toHaveLength(1);
+      expect(world.begun).toEqual([7]);
+      const [taken] = (await allOf(sluice, again.id)).at(-1)?.steps ?? [];
+      expect(taken).toMatchObject({ state: "succeeded", result: 8 });
+      if (which === "direct") expect(taken?.takenOver).toBe(id);
+    },
+  );
 
   test("a detached run that only waits gives its slots back, like a submitted one", async () => {
     const asking = workflow({ id: "asking", steps: (s) => s.approve("ask", { question: "?" }) });

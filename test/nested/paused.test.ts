@@ -47,7 +47,13 @@ function everyKind(depth: number, levels: number) {
   const level = (n: number): typeof body =>
     n === 0 ? body : workflow({ id: `level${n}`, steps: (s) => void s.run("down", level(n - 1)) });
   const workflows = Array.from({ length: levels }, (_, n) => level(n));
-  return { begun, go, root: level(depth), tasks: [first, quick], workflows: [...workflows, plain, locking, own] };
+  return {
+    begun,
+    go,
+    root: level(depth),
+    tasks: [first, quick],
+    workflows: [...workflows, plain, locking, own],
+  };
 }
 
 interface Seen {
@@ -78,45 +84,55 @@ const bodyOf = async (sluice: Sluice, id: string, depth: number): Promise<string
   depth === 0 ? id : ((await sluice.runs.tree(id)).find(({ workflow }) => workflow === "body")?.id as string);
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
-  test.each([0, 1, 2])("while a tree is paused, nothing begins %i levels below its root", {
-    timeout: 60_000,
-  }, async (depth) => {
-    const { begun, go, root, tasks, workflows } = everyKind(depth, 3);
-    const sluice = await working(place, { tasks, workflows, pools: { P: { limit: 1 } } });
-    const { id } = await sluice.submit(root, undefined);
-    await until(() => begun.length === 1, "the first step runs");
-    await sluice.runs.pause(id, "ana");
-    const body = await bodyOf(sluice, id, depth);
-    const isDone = async (step: string): Promise<boolean> =>
-      (await sluice.runs.get(body))?.steps.find(({ name }) => name === step)?.state === "succeeded";
-    go.resolve();
-    await until(() => isDone("first"), "it has ended");
-    // A step that waited before may be answered.
-    await sluice.runs.approve(body, "before");
-    await until(() => isDone("before"), "it is answered");
-    await isIdle(sluice);
-    const before = await seen(sluice, id);
-    expect(await sluice.runs.get(body)).toMatchObject({ paused: true, state: "started" });
-    const [reason] = (await sluice.runs.why(body)).reasons;
-    expect(reason).toMatchObject({ kind: "paused", gate: `run:${id}` });
-    for (const step of ["nap", "ask", "event", "loose", "detached"])
-      expect(Object.entries(before.states).find(([path]) => path.endsWith(step))?.[1]).toBe("pending");
-    expect(begun).toEqual(["first"]);
-    const { woken } = await sluice.signal("happened", {});
-    expect(woken).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await seen(sluice, id)).toEqual(before);
-    expect(before.all).toEqual([id]);
-    await sluice.runs.resume(id, "ana");
-    await until(async () => (await sluice.runs.get(body))?.steps.find(({ name }) => name === "ask")?.wait, "it asks");
-    await sluice.runs.approve(body, "ask");
-    expect((await sluice.runs.ended(id)).state).toBe("succeeded");
-    await until(() => begun.length === 10, "the detached runs have run");
-    expect([...begun].sort()).toEqual(
-      ["deep", "first", "lock", "lock", "lock", "own", "plain", "plain", "task", "then"].sort(),
-    );
-    await until(async () => (await sluice.runs.list()).every(({ state }) => state === "succeeded"), "all is over");
-  });
+  test.each([0, 1, 2])(
+    "while a tree is paused, nothing begins %i levels below its root",
+    {
+      timeout: 60_000,
+    },
+    async (depth) => {
+      const { begun, go, root, tasks, workflows } = everyKind(depth, 3);
+      const sluice = await working(place, { tasks, workflows, pools: { P: { limit: 1 } } });
+      const { id } = await sluice.submit(root, undefined);
+      await until(() => begun.length === 1, "the first step runs");
+      await sluice.runs.pause(id, "ana");
+      const body = await bodyOf(sluice, id, depth);
+      const isDone = async (step: string): Promise<boolean> =>
+        (await sluice.runs.get(body))?.steps.find(({ name }) => name === step)?.state === "succeeded";
+      go.resolve();
+      await until(() => isDone("first"), "it has ended");
+      // A step that waited before may be answered.
+      await sluice.runs.approve(body, "before");
+      await until(() => isDone("before"), "it is answered");
+      await isIdle(sluice);
+      const before = await seen(sluice, id);
+      expect(await sluice.runs.get(body)).toMatchObject({ paused: true, state: "started" });
+      const [reason] = (await sluice.runs.why(body)).reasons;
+      expect(reason).toMatchObject({ kind: "paused", gate: `run:${id}` });
+      for (const step of ["nap", "ask", "event", "loose", "detached"])
+        expect(Object.entries(before.states).find(([path]) => path.endsWith(step))?.[1]).toBe("pending");
+      expect(begun).toEqual(["first"]);
+      const { woken } = await sluice.signal("happened", {});
+      expect(woken).toBe(0);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await seen(sluice, id)).toEqual(before);
+      expect(before.all).toEqual([id]);
+      await sluice.runs.resume(id, "ana");
+      await until(
+        async () => (await sluice.runs.get(body))?.steps.find(({ name }) => name === "ask")?.wait,
+        "it asks",
+      );
+      await sluice.runs.approve(body, "ask");
+      expect((await sluice.runs.ended(id)).state).toBe("succeeded");
+      await until(() => begun.length === 10, "the detached runs have run");
+      expect([...begun].sort()).toEqual(
+        ["deep", "first", "lock", "lock", "lock", "own", "plain", "plain", "task", "then"].sort(),
+      );
+      await until(
+        async () => (await sluice.runs.list()).every(({ state }) => state === "succeeded"),
+        "all is over",
+      );
+    },
+  );
 
   test("a list of children begins after the pause", { timeout: 60_000 }, async () => {
     const begun: string[] = [];

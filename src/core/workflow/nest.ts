@@ -140,7 +140,9 @@ export class Nest {
             detached: {
               ...detached,
               tags: { ...workflow.tags, ...detached.tags },
-              ...(this.#app.runs.whileWaiting === "release" && own.length === 0 ? { releases: true as const } : {}),
+              ...(this.#app.runs.whileWaiting === "release" && own.length === 0
+                ? { releases: true as const }
+                : {}),
             },
           }
         : {}),

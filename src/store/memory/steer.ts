@@ -1,7 +1,9 @@
 /** Actions of operators and timers on runs and waiting units: pause, reprioritize, end a wait. */
 import { pausedChange } from "../feed.ts";
+import { RUNS } from "../runs.ts";
 import type { NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { insertClaim } from "./claim.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import { changeLimit } from "./hand.ts";
@@ -10,6 +12,18 @@ import type { Tables } from "./tables.ts";
 import { negated } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import { withdraw } from "./withdraw.ts";
+
+/** A run that rested and is back in line leaves it and rests again, so it takes no slot for the pause. */
+function outOfLine(tables: Tables, now: number, id: string): void {
+  const unit = tables.waiting.get(id);
+  const startedAt = tables.run.get(id)?.beganAt ?? null;
+  if (!unit || startedAt === null) return;
+  const n = unit.n + 1;
+  const claimed = { epoch: tables.nextEpoch(), session: RUNS, claimedAt: now, claimedN: n, startedAt, n };
+  const resting = { held: false, untilAt: null, leaseMs: null, progress: null, attempt: unit.attempt + 1 };
+  tables.waiting.delete(id);
+  insertClaim(tables, { ...unit, ...claimed, ...resting });
+}
 
 const inProgressBelow = (tables: Tables, root: string): string[] =>
   tables.run.all().flatMap((run) => (run.root === root && claimOfRun(tables, run.id) ? [run.id] : []));
@@ -20,7 +34,9 @@ const inProgressBelow = (tables: Tables, root: string): string[] =>
  */
 export function pauseRun(tables: Tables, now: number, id: string, paused: boolean, by: string): boolean {
   const run = tables.run.get(id);
-  if (!run || !claimOfRun(tables, id)) return false;
+  if (!run) return false;
+  if (paused) outOfLine(tables, now, id);
+  if (!claimOfRun(tables, id)) return false;
   tables.run.put({ ...run, paused });
   for (const gate of gatesOfRun(tables, id))
     if (gate.paused !== paused)

@@ -2,7 +2,7 @@
 import { portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
-import { flight, send } from "../flow.ts";
+import { flight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
