@@ -39,7 +39,7 @@ const looseOnes = async (sluice: Sluice) =>
 
 describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test.each(["direct", "deep"] as const)(
-    "%s: a cancel ends its step for good, and a rerun takes what it had",
+    "%s waits for a detached run: a cancel ends its step for good, and a rerun takes what it had",
     {
       timeout: 60_000,
     },
