@@ -41,7 +41,8 @@ export interface RunGate {
 
 /**
  * Gates of a tree of runs. `leaves`: all tasks below a run, at any depth. `children`: the direct children of a run.
- * `nested`: tasks whose executor was chosen by a run below the root; it only serves to pause them with the root.
+ * `nested`: runs below children of the root, and tasks whose executor was chosen by a run below the root; it only serves
+ * to pause them with the root.
  */
 type TreeGateName = "leaves" | "children" | "nested";
 
@@ -153,6 +154,8 @@ interface Detached {
   /** Whether the step ends with that run. Otherwise it ends once that run is in line. */
   readonly wait: boolean;
   readonly tags: Readonly<Record<string, string>>;
+  /** True if that run gives its slots back while its open steps only wait. Otherwise absent. */
+  readonly releases?: true;
 }
 
 /** `finished` means any ending, including skipped. */

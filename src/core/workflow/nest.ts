@@ -73,6 +73,8 @@ export class Nest {
       return step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
+    const isRoot = own !== undefined && own.root === undefined;
+    if (hasChildren && !isRoot) pausable(owner.root ?? owner);
     const most = parallelism ?? UNLIMITED;
     return {
       workflow: planned.name,
@@ -124,6 +126,7 @@ export class Nest {
     const workflow = this.#app.workflows.get(given.id) ?? given;
     const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
     const detached = detachedOf(options);
+    const own = [...asksFor(workflow), ...asksFor(options)];
     const held = detached ? runAsks(workflow, detached.tags) : asksFor(workflow);
     return {
       workflow: workflow.id,
@@ -132,7 +135,17 @@ export class Nest {
       asks: pairs([...held, ...asksFor(options)]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached ? { detached: { ...detached, tags: { ...workflow.tags, ...detached.tags } } } : {}),
+      ...(detached
+        ? {
+            detached: {
+              ...detached,
+              tags: { ...workflow.tags, ...detached.tags },
+              ...(this.#app.runs.whileWaiting === "release" && own.length === 0
+                ? { releases: true as const }
+                : {}),
+            },
+          }
+        : {}),
     };
   }
 
@@ -145,7 +158,7 @@ export class Nest {
     if (executor === undefined)
       return this.#number(owner, plan, () => this.#graph(ofWorkflow(workflow), owner, undefined));
     const root = owner.root ?? owner;
-    root.gates.set("nested", { name: "nested", limit: UNLIMITED });
+    pausable(root);
     return this.#number(root, plan, () => {
       const own: Owner = { executor, gates: new Map(), root };
       return this.#graph(ofWorkflow(workflow), own, own);
@@ -164,6 +177,9 @@ export class Nest {
     return number;
   }
 }
+
+/** Runs and tasks below the root that ask for none of its other gates are paused with it. */
+const pausable = ({ gates }: Owner): unknown => gates.set("nested", { name: "nested", limit: UNLIMITED });
 
 const ofWorkflow = (workflow: AnyWorkflow): Planned => ({
   name: workflow.id,

@@ -1,7 +1,7 @@
 /** A step that is a run: what it asks for, and what it has from the runs above it. */
 
 import { SluiceError } from "../../core/error.ts";
-import { childrenKey } from "../../core/gate/key.ts";
+import { childrenKey, nestedKey } from "../../core/gate/key.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -16,10 +16,15 @@ import { stepOf } from "./step-of.ts";
 const MOST_DEPTH = 64;
 
 /** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
-export function laneOfChild({ run }: Home, step: RunStep, window?: string): LaneSpec {
+export function laneOfChild({ run, root }: Home, step: RunStep, window?: string): LaneSpec {
   const asks = step.asks.map(([gate, slots]) => ({ gate, slots }));
   if (step.detached) return laneOf(RUNS, step.workflow, asks);
-  const own = [childrenKey(run.id), ...(window ? [window] : [])];
+  const own = [
+    childrenKey(run.id),
+    // A pause closes the gates of the root, and only those.
+    ...(run.id === root ? [] : [nestedKey(root)]),
+    ...(window ? [window] : []),
+  ];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
@@ -46,6 +51,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),
     ...(step.detached

@@ -1,5 +1,5 @@
 /** A run as the home of its steps: where it stands in its tree, and which gates its steps ask for. */
-import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
+import { childrenKey, leavesKey, nestedKey, runGateKey } from "../../core/gate/key.ts";
 import type { Nesting } from "../../core/unit-options.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Graph, RunGate, TaskStep } from "../../core/workflow/graph.ts";
@@ -33,7 +33,7 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // A group's limit counts its direct children: tasks, and whatever is nested.
     ...(counts ? [childrenKey(id)] : []),
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
-    ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
+    ...(owner === above.root ? [] : [nestedKey(above.root)]),
   ];
   return { ...above, run, owner, leaves, ofLeaves, failFast: graph.failFast };
 }
