@@ -202,10 +202,7 @@ export const defects: readonly Defect[] = [
     file: "src/core/workflow/nest.ts",
     from: "if (hasChildren && !isRoot) pausable(owner.root ?? owner);",
     to: "",
-    noticedBy: {
-      file: PAUSED,
-      test: "memory while a tree is paused, nothing begins 2 levels below its root",
-    },
+    noticedBy: { file: PAUSED, test: "memory a list of children begins after the pause" },
   },
   {
     id: "pause-submits-detached",
@@ -224,10 +221,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/query/hand-run.ts",
     from: "[insertNewsOfRuns([id]), insertNewsOfTree(id)],",
     to: "insertNewsOfRuns([id]),",
-    noticedBy: {
-      file: PAUSED,
-      test: "SQLite while a tree is paused, nothing begins 1 levels below its root",
-    },
+    noticedBy: { file: PAUSED, test: "SQLite a resume reaches a run far below" },
   },
   {
     id: "detached-outlives-in-step",

@@ -156,8 +156,34 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await isIdle(sluice);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(begun).toEqual([]);
+    // The children stand in line. No run here has chosen an executor.
+    const children = (await sluice.runs.tree(id)).filter((run) => run.workflow === "each");
+    expect(children.map(({ state }) => state)).toEqual(["queued", "queued"]);
     await sluice.runs.resume(id);
     expect((await sluice.runs.ended(id)).state).toBe("succeeded");
     expect([...begun].sort()).toEqual(["a", "b"]);
+  });
+
+  test("a resume reaches a run far below that has nothing else to wake it", async () => {
+    const asking = workflow({
+      id: "asking",
+      steps: (s) => s.sleep("nap", "1ms", { after: [s.approve("ask", { question: "?" })] }),
+    });
+    const nesting = workflow({
+      id: "nesting",
+      steps: (s) => s.group("one", (g) => g.group("two", (h) => h.run("asking", asking).output)),
+    });
+    const sluice = await working(place, { tasks: [], workflows: [nesting, asking] });
+    const { id } = await sluice.submit(nesting, undefined);
+    const deep = async () => (await sluice.runs.tree(id)).find((run) => run.workflow === "asking")?.id;
+    const child = (await until(deep, "it is there")) as string;
+    await until(async () => (await sluice.runs.get(child))?.steps[0]?.state === "waiting", "it asks");
+    await sluice.runs.pause(id);
+    await sluice.runs.approve(child, "ask");
+    await until(async () => (await sluice.runs.get(child))?.steps[0]?.state === "succeeded", "it is answered");
+    await isIdle(sluice);
+    expect((await sluice.runs.get(child))?.steps[1]?.state).toBe("pending");
+    await sluice.runs.resume(id);
+    expect((await sluice.runs.ended(id)).state).toBe("succeeded");
   });
 });

@@ -193,7 +193,9 @@ test("the input of an automation is checked like that of a schedule", () => {
   expect(of({ input: { to: 3 } })).toEqual([
     expect.stringMatching(/^automations\.a\.input: does not match the schema of "a": to: /),
   ]);
-  expect(of({})).toEqual([expect.stringContaining('does not match the schema of "a": input: ')]);
+  expect(of({})).toEqual([
+    expect.stringContaining('automations.a.input: is missing, but the schema of "a" needs it: input: '),
+  ]);
   expect(of({ input: 3n })).toEqual([expect.stringContaining("automations.a.input: input: a BigInt")]);
   expect(of({ input: () => ({ to: "a" }) })).toEqual(["automations.a.input: must not be a function"]);
 });
