@@ -4,7 +4,7 @@ import { SluiceError } from "../core/error.ts";
 import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
-import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
+import { clusterKey, engineKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { undeclared } from "../core/gate/kind.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
 import { sayNumber } from "../core/number.ts";
@@ -194,7 +194,7 @@ export function checkLimit(key: string, limit: unknown): void {
 }
 
 /** Always known, because every unit or run asks for them. */
-const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
+const ALWAYS: ReadonlySet<string> = new Set([clusterKey, engineKey, runsKey]);
 
 const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);
 

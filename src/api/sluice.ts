@@ -150,7 +150,7 @@ export class Sluice implements AsyncDisposable {
     for (const { task, input, options = {} } of calls) {
       knownOptions(`task "${task.id}"`, options, OF_ENQUEUING);
       checkQueue(this.#app, task, options.queue);
-      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
+      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app));
     }
     await this.#refuseNever(tasks);
     const enqueued = await this.store.enqueue(tasks, within);

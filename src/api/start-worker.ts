@@ -146,7 +146,7 @@ const toTaskOf =
   (app: App, env: Env): ToTask =>
   (id, input, { key, priority }) => {
     const options = { idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
-    return newTask(taskOf(app, id), input, options, env.newId(), app.pools);
+    return newTask(taskOf(app, id), input, options, env.newId(), app);
   };
 
 const hasTargetOf =

@@ -2,6 +2,7 @@
  * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
  * branch on them. Errors that a task throws keep their own codes.
  */
+import { OF_LOCKS } from "./lock-error-code.ts";
 import { OF_PODS } from "./pod-error-code.ts";
 
 interface CodeMeaning {
@@ -77,10 +78,6 @@ const REFUSED = {
   BAD_POLL: {
     means: "A poll interval is so short that polling would keep a CPU busy.",
     cure: "Poll less often.",
-  },
-  BAD_LOCK: {
-    means: "The name of a lock is not a usable text, or a lock cannot be asked for like this.",
-    cure: "Give the lock a name that the message allows.",
   },
   BAD_POOL: {
     means: "A task asks for a pool that its app does not declare.",
@@ -381,7 +378,7 @@ const OF_ENDING = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS } as const;
+export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_LOCKS, ...OF_PODS } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -393,6 +390,7 @@ export const ERROR_GROUPS: readonly (readonly [
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
+  ["Locks", OF_LOCKS],
   ["Steps in pods", OF_PODS],
 ];
 

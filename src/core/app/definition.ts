@@ -21,6 +21,10 @@ export interface PoolOptions {
   readonly perValue?: boolean;
 }
 
+export interface NamespaceOptions {
+  readonly parallelism?: number;
+}
+
 export interface SemaphoreOptions {
   readonly limit: number;
   /** The default is the namespace of the app. */
@@ -68,6 +72,14 @@ export interface AppDefinition {
    * deploy replaces the earlier one.
    */
   readonly name?: string;
+  /** The namespace of runs and tasks that name none. The default is "default". */
+  readonly namespace?: string;
+  /** How many runs of the whole store may be in progress at once. None by default, and with 0; -1 is unlimited. */
+  readonly parallelism?: number;
+  /** The same for the runs of each namespace. */
+  readonly namespaceParallelism?: number;
+  /** The same for the runs of single namespaces. It replaces `namespaceParallelism`. */
+  readonly namespaces?: Readonly<Record<string, NamespaceOptions>>;
   readonly tasks: readonly AnyTask[];
   readonly workflows?: readonly AnyWorkflow[];
   /** The executor of steps whose workflow and own options choose none. The default is `parallel()`. */

@@ -20,9 +20,11 @@ import type { StepOptions } from "../workflow/step-options.ts";
 import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
   AppDefinition,
+  NamespaceOptions,
   PoolOptions,
   QueueOptions,
   RunOptions,
+  SemaphoreOptions,
   SessionOptions,
   TagLimit,
 } from "./definition.ts";
@@ -34,6 +36,10 @@ type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   name: true,
+  namespace: true,
+  namespaces: true,
+  parallelism: true,
+  namespaceParallelism: true,
   tasks: true,
   workflows: true,
   executor: true,
@@ -53,6 +59,8 @@ export const APP_FIELDS: Fields<AppDefinition> = {
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
 export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
+export const NAMESPACE_FIELDS: Fields<NamespaceOptions> = { parallelism: true };
+export const SEMAPHORE_FIELDS: Fields<SemaphoreOptions> = { limit: true, namespace: true };
 export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
 export const RETRY_FIELDS: Fields<RetryOptions> = {
   attempts: true,
@@ -100,6 +108,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   failFast: true,
   parallelism: true,
   executor: true,
+  namespace: true,
   mutexes: true,
   semaphores: true,
   pools: true,

@@ -5,21 +5,23 @@ import { askOf } from "../../core/gate/asks.ts";
 import { childrenKey } from "../../core/gate/key.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
+import { capsOfNamespace } from "../../core/workflow/run-asks.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
-import { pathOf } from "./home.ts";
+import { namespaceOf, pathOf } from "./home.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
 
 /** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
-export function laneOfChild({ run }: Home, step: RunStep, window?: string): LaneSpec {
+export function laneOfChild(home: Home, step: RunStep, window?: string): LaneSpec {
   const asks = step.asks.map(askOf);
-  if (step.detached) return laneOf(RUNS, step.workflow, asks);
-  const own = [childrenKey(run.id), ...(window ? [window] : [])];
+  if (step.detached)
+    return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
+  const own = [childrenKey(home.run.id), ...(window ? [window] : [])];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
@@ -34,6 +36,7 @@ export function childOf(home: Home, step: RunStep): NewChild {
     rerunOf: detached ? null : run.rerunOf,
     tags: JSON.stringify(sorted(detached?.tags ?? {})),
     source: `run ${run.id}`,
+    namespace: namespaceOf(home, step),
   };
 }
 

@@ -1,6 +1,6 @@
 /** A run as the home of its steps: where it stands in its tree, and which gates its steps ask for. */
 import { storedAsk } from "../../core/gate/asks.ts";
-import { childrenKey, DEFAULT_NAMESPACE, leavesKey, runGateKey } from "../../core/gate/key.ts";
+import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
 import type { Nesting } from "../../core/unit-options.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Graph, RunGate, TaskStep, UnitStep } from "../../core/workflow/graph.ts";
@@ -38,14 +38,18 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
     ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
   ];
-  return { ...above, run, namespace: DEFAULT_NAMESPACE, owner, leaves, ofLeaves };
+  return { ...above, run, namespace: run.namespace, owner, leaves, ofLeaves };
 }
 
 /** The step with the asks for its locks, whose names are known now. Throws if one of them is not a name. */
-export function withLocks<Step extends UnitStep>({ namespace }: Home, step: Step, values: Values): Step {
+export function withLocks<Step extends UnitStep>(home: Home, step: Step, values: Values): Step {
   if (!step.locks) return step;
-  return { ...step, asks: [...step.asks, ...asksNow(step, namespace, values).map(storedAsk)] };
+  return { ...step, asks: [...step.asks, ...asksNow(step, namespaceOf(home, step), values).map(storedAsk)] };
 }
+
+/** The namespace of what a step starts. A child run has that of its root, a detached run may have its own. */
+export const namespaceOf = ({ namespace }: Home, step: UnitStep): string =>
+  (step.kind === "run" ? step.detached?.namespace : undefined) ?? namespace;
 
 /** The gate of the executor that a step runs on. */
 export const executorGate = ({ owner }: Home, step: TaskStep): string => runGateKey(owner, step.gate);
