@@ -4,7 +4,7 @@ import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Lock } from "../core/gate/lock.ts";
-import { namespaceProblem } from "../core/gate/lock.ts";
+import { asksOfLocks, namespaceProblem } from "../core/gate/lock.ts";
 import { sayNumber } from "../core/number.ts";
 import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
@@ -72,6 +72,9 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
       ...(handler ? { onFailure: handler } : {}),
+      ...(locks.length > 0
+        ? { holds: asksOfLocks(locks, namespace).map(({ gate, slots }) => [gate, slots]) }
+        : {}),
       ...(app.runs.whileWaiting === "release" && holds.length === 0 ? { releases: true as const } : {}),
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),

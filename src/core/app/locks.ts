@@ -87,4 +87,5 @@ function* mustBeLockName(field: string, kind: Lock["kind"], name: unknown): Prob
 }
 
 /** A lock with options. */
-const isLock = (lock: unknown): lock is Readonly<Record<string, unknown>> => isRecord(lock) && !isHole(lock as Template);
+const isLock = (lock: unknown): lock is Readonly<Record<string, unknown>> =>
+  isRecord(lock) && !isHole(lock as Template);

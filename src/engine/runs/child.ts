@@ -11,7 +11,7 @@ import { laneOf } from "../../store/lane.ts";
 import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
-import { namespaceOf, pathOf } from "./home.ts";
+import { heldBelow, namespaceOf, pathOf } from "./home.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
@@ -45,11 +45,13 @@ const placesAbove = ({ path }: Home): number => (path === "" ? 0 : path.split("/
 export function optionsOfChild(home: Home, step: RunStep, item: number | undefined): string {
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
+  const holds = step.detached?.wait === false ? [] : heldBelow(home, step);
   const stops = step.each !== null && step.each.onFailure !== "run-all";
   return optionsOfRun({
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...(holds.length > 0 ? { holds } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false
       ? {}
