@@ -46,6 +46,7 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
+import { LockFiles } from "./lock-files.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
@@ -342,7 +343,10 @@ export class Sluice implements AsyncDisposable {
    */
   async deploy(options: DeployOptions = {}): Promise<Deployed> {
     const { file } = knownOptions("deploy", options, OF_DEPLOY);
-    return declareApp(this.store, neededApp(this.#app, "To deploy"), { occasion: "deploy", file });
+    const app = neededApp(this.#app, "To deploy");
+    const deployed = await declareApp(this.store, app, { occasion: "deploy", file });
+    await new LockFiles(this.store, app, { app: deployed.app, file }).declareAll("deploy");
+    return deployed;
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */

@@ -23,6 +23,7 @@ import { newRun } from "./new-run.ts";
 import { newTask } from "./new-task.ts";
 import { taskOf } from "./part-of-app.ts";
 import { Pods } from "./pods.ts";
+import { watchedFiles } from "./watched-files.ts";
 import { executorOf } from "./worker-executor.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 import { checkSettings } from "./worker-settings.ts";
@@ -61,6 +62,8 @@ export async function startWorker(
   const occasion = settings.deploy ? "deploy" : "start";
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
+  const watching = { ...polling, occasion, app: deployed.app, file: settings.file } as const;
+  const watched = await watchedFiles(store, env, app, watching);
   const claims = new StoreClaims(store, checked.seat, env);
   const coordinator = new Coordinator(store, env, {
     ...polling,
@@ -94,7 +97,7 @@ export async function startWorker(
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const parts = [hints, worker, tender, coordinator, triggers, pods];
+  const parts = [hints, worker, tender, coordinator, triggers, pods, ...watched];
   const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
   const starting = services.start();

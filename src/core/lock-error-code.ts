@@ -1,5 +1,9 @@
 /** The codes of locks and namespaces. `error-code.ts` has all others. */
 export const OF_LOCKS = {
+  BAD_CONFIG_MAP: {
+    means: "A file with limits of semaphores cannot be read as ConfigMaps. Its former limits stay.",
+    cure: "Correct the file. A worker reads it again by itself.",
+  },
   BAD_LOCK: {
     means: "The name of a lock is not a usable text, or a lock cannot be asked for like this.",
     cure: "Give the lock a name that the message allows.",

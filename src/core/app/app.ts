@@ -66,6 +66,7 @@ export interface App extends AppTriggers {
   readonly namespace: string;
   readonly parallelism: AppParallelism;
   readonly semaphores: readonly AppSemaphore[];
+  readonly configMaps: readonly string[];
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
   readonly executor: ExecutorChoice;
@@ -106,6 +107,7 @@ export function resolveApp(definition: AppDefinition): App {
     namespace: definition.namespace ?? DEFAULT_NAMESPACE,
     parallelism: Object.freeze(parallelismOf(definition)),
     semaphores: Object.freeze(semaphoresOf(definition)),
+    configMaps: Object.freeze([...(definition.locks?.configMaps ?? [])]),
     tasks: new Map(tasks.map((task) => [task.id, task])),
     workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
     executor: definition.executor ?? parallel(),

@@ -25,6 +25,14 @@ export interface NamespaceOptions {
   readonly parallelism?: number;
 }
 
+export interface LockOptions {
+  /**
+   * Files with ConfigMaps, like "./locks/*.yaml", relative to the app file. Each key is the limit of a semaphore. Workers
+   * watch the files, and `deploy` reads them once.
+   */
+  readonly configMaps?: readonly string[];
+}
+
 export interface SemaphoreOptions {
   readonly limit: number;
   /** The default is the namespace of the app. */
@@ -97,6 +105,7 @@ export interface AppDefinition {
   readonly pools?: Readonly<Record<string, PoolOptions>>;
   /** The limits of semaphores, by NAME or CONFIGMAP/KEY. */
   readonly semaphores?: Readonly<Record<string, number | SemaphoreOptions>>;
+  readonly locks?: LockOptions;
   readonly session?: SessionOptions;
   /** Start runs automatically: by the clock, by polling the outside world, or after other workflows. */
   readonly schedules?: readonly ScheduleDefinition[];

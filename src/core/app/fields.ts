@@ -20,6 +20,7 @@ import type { StepOptions } from "../workflow/step-options.ts";
 import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
   AppDefinition,
+  LockOptions,
   NamespaceOptions,
   PoolOptions,
   QueueOptions,
@@ -51,6 +52,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   claimLease: true,
   pools: true,
   semaphores: true,
+  locks: true,
   session: true,
   schedules: true,
   sensors: true,
@@ -60,6 +62,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
 export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
 export const NAMESPACE_FIELDS: Fields<NamespaceOptions> = { parallelism: true };
+export const LOCKS_FIELDS: Fields<LockOptions> = { configMaps: true };
 export const SEMAPHORE_FIELDS: Fields<SemaphoreOptions> = { limit: true, namespace: true };
 export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
 export const RETRY_FIELDS: Fields<RetryOptions> = {

@@ -1,15 +1,31 @@
 /** The limits of semaphores that an app declares. */
 import { lockNameProblem } from "../gate/lock.ts";
 import type { AppDefinition } from "./definition.ts";
-import { mustKnowFields, SEMAPHORE_FIELDS } from "./fields.ts";
+import { LOCKS_FIELDS, mustKnowFields, SEMAPHORE_FIELDS } from "./fields.ts";
 import { mustBeNamespace } from "./namespaces.ts";
 import type { Problems } from "./rule.ts";
-import { entriesOf, isRecord, mustBeRecord, mustBeWhole } from "./rule.ts";
+import { entriesOf, isRecord, mustBeRecord, mustBeWhole, shown } from "./rule.ts";
 
-export function* semaphoreProblems({ semaphores }: AppDefinition): Problems {
+export function* semaphoreProblems({ semaphores, locks }: AppDefinition): Problems {
+  yield* fileProblems(locks);
   yield* mustBeRecord("semaphores", semaphores, "{ licenses: 3 }");
   for (const [name, said] of entriesOf(semaphores)) yield* oneSemaphore(`semaphores.${name}`, name, said);
 }
+
+function* fileProblems(locks: unknown): Problems {
+  yield* mustBeRecord("locks", locks, FILES);
+  if (!isRecord(locks)) return;
+  yield* mustKnowFields("locks.", locks, LOCKS_FIELDS);
+  const { configMaps = [] } = locks;
+  if (!Array.isArray(configMaps) || !configMaps.every((path) => typeof path === "string" && path !== ""))
+    yield {
+      field: "locks.configMaps",
+      rule: `must be a list of paths, but is ${shown(configMaps)}`,
+      cure: `Write it like ${FILES}`,
+    };
+}
+
+const FILES = '{ configMaps: ["./locks/*.yaml"] }';
 
 function* oneSemaphore(field: string, name: string, said: unknown): Problems {
   const rule = lockNameProblem("semaphore", name);
