@@ -47,6 +47,7 @@ import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
 import { LockFiles } from "./lock-files.ts";
+import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
@@ -96,6 +97,8 @@ export class Sluice implements AsyncDisposable {
   readonly limits: Limits;
   readonly queues: Queues;
   readonly pools: Pools;
+  /** Mutexes and semaphores. */
+  readonly locks: Locks;
   readonly runs: Runs;
   /** The line of runs. */
   readonly queue: RunQueue;
@@ -113,6 +116,7 @@ export class Sluice implements AsyncDisposable {
     this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
+    this.locks = new Locks(store, this.limits, env);
     this.runs = new Runs(store, app, env);
     this.queue = new RunQueue(store, this.limits);
     this.schedules = new Schedules(store, app, env);

@@ -62,8 +62,7 @@ export async function startWorker(
   const occasion = settings.deploy ? "deploy" : "start";
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
-  const watching = { ...polling, occasion, app: deployed.app, file: settings.file } as const;
-  const watched = await watchedFiles(store, env, app, watching);
+  const watched = await watchedFiles(store, env, app, { ...polling, occasion, deployed, settings });
   const claims = new StoreClaims(store, checked.seat, env);
   const coordinator = new Coordinator(store, env, {
     ...polling,

@@ -16,6 +16,11 @@ export const OF_LOCKS = {
     means: "A person released a lock that the unit held, so it was aborted.",
     cure: "Check what the lock guards, then retry the unit.",
   },
+  NOT_HELD: {
+    means: "Nobody holds the lock that is to be released, or several units do.",
+    cure: "Look who holds it: sluice locks info.",
+  },
+  UNKNOWN_LOCK: { means: "There is no lock of this name in the store.", cure: "Look at the list of locks." },
   SELF_DEADLOCK: {
     means:
       "A step asks for a lock that a run above it holds until the step has ended, so it could never start.",

@@ -14,9 +14,9 @@ interface ConfigMap {
 
 /** Throws an Error that says what is wrong. Manifests of other kinds are left out. */
 export function configMapsIn(text: string): ConfigMap[] {
-  return parseAllDocuments(text).flatMap((document) => {
+  return parseAllDocuments(text, { prettyErrors: false }).flatMap((document) => {
     const [error] = document.errors;
-    if (error) throw new Error(error.message.split("\n", 1)[0]);
+    if (error) throw error;
     const manifest: unknown = document.toJS();
     return isRecord(manifest) && manifest.kind === "ConfigMap" ? [configMap(manifest)] : [];
   });

@@ -67,6 +67,12 @@ function* oneLock(field: string, kind: Lock["kind"], lock: unknown): Problems {
   yield* mustBeOneOf(`${field}.line`, lock.line, ["skip"]);
   yield* mustBeBoolean(`${field}.keep`, lock.keep, "Write true to keep the lock between attempts");
   yield* mustBeBoolean(`${field}.database`, lock.database, "Write true for a lock of the sync database");
+  if (lock.keep === true)
+    yield {
+      field: `${field}.keep`,
+      rule: "is not available yet: a retry waits without its locks",
+      cure: "Leave it out, or hold the lock with a group around the step",
+    };
   if (lock.database === true)
     yield {
       field: `${field}.database`,
