@@ -18,7 +18,7 @@ export const OF_LOCKS = {
   },
   NOT_HELD: {
     means: "Nobody holds the lock that is to be released, or several units do.",
-    cure: "Look who holds it: sluice locks info.",
+    cure: "Look who holds it.",
   },
   UNKNOWN_LOCK: { means: "There is no lock of this name in the store.", cure: "Look at the list of locks." },
   SELF_DEADLOCK: {
