@@ -12,6 +12,7 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
+import type { AsJson } from "../core/workflow/wired.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
@@ -37,7 +38,7 @@ import type { ConnectOptions } from "./connect-options.ts";
 import { connectOptions } from "./connect-options.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed, DeployOptions } from "./deploy.ts";
-import { declareApp, OF_DEPLOY } from "./deploy.ts";
+import { deployApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
@@ -46,13 +47,13 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
-import { LockFiles } from "./lock-files.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
-import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
+import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
@@ -76,6 +77,8 @@ interface WorkerView {
   readonly slots: number;
 }
 
+type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
+
 /** One call of `enqueue` among many. */
 interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly task: Task;
@@ -87,7 +90,7 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv() } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env);
 }
@@ -242,7 +245,8 @@ export class Sluice implements AsyncDisposable {
     return { ...explanation, waits };
   }
 
-  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+  /** Its result has the form in which it was stored: JSON. */
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<ResultOf<Task>> | undefined> {
     const row = await this.store.task(id);
     return row && taskView(row);
   }
@@ -251,7 +255,7 @@ export class Sluice implements AsyncDisposable {
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
     options: WaitOptions = {},
-  ): Promise<TaskView<OutputOf<Task>>> {
+  ): Promise<TaskView<ResultOf<Task>>> {
     const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
@@ -318,7 +322,7 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task);
+      throw notRetried(task, await rootOf(this.store, task));
     }
     this.store.hint("work");
     return retried;
@@ -347,10 +351,7 @@ export class Sluice implements AsyncDisposable {
    */
   async deploy(options: DeployOptions = {}): Promise<Deployed> {
     const { file } = knownOptions("deploy", options, OF_DEPLOY);
-    const app = neededApp(this.#app, "To deploy");
-    const deployed = await declareApp(this.store, app, { occasion: "deploy", file });
-    await new LockFiles(this.store, app, { app: deployed.app, file }).declareAll("deploy");
-    return deployed;
+    return deployApp(this.store, neededApp(this.#app, "To deploy"), file);
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */

@@ -125,10 +125,6 @@ const REFUSED = {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
     cure: "List what was set aside.",
   },
-  NOT_DIRECT: {
-    means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
-    cure: "Submit it instead.",
-  },
   NESTED_TOO_DEEP: {
     means: "A step calls a workflow that is nested in too many others, as in a recursion without an end.",
     cure: "Give the recursion a condition that ends it.",
@@ -210,6 +206,10 @@ const REFUSED = {
   TRIGGER_TAKEN: {
     means: "Another app owns a schedule, sensor or automation with this name.",
     cure: "Choose another ID, or remove it from the other app and deploy that app.",
+  },
+  UNKNOWN_EVENT: {
+    means: "No workflow of the app waits for an event with this name.",
+    cure: "Check the name. To send an event of another app, pass the event itself.",
   },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
