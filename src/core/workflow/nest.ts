@@ -74,6 +74,8 @@ export class Nest {
       return step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
+    const isRoot = own !== undefined && own.root === undefined;
+    if (hasChildren && !isRoot) pausable(owner.root ?? owner);
     const most = parallelism ?? UNLIMITED;
     return {
       workflow: planned.name,
@@ -136,6 +138,8 @@ export class Nest {
     const detached = detachedOf(options);
     const held = detached ? capsOfRun(workflow, detached.tags) : [];
     const pools = [workflow, options].flatMap(({ pools }) => asksFor({ pools }, ""));
+    const holds = pools.length + locks.length + locksOfTask(workflow).length > 0;
+    const releases = this.#app.runs.whileWaiting === "release" && !holds;
     return {
       workflow: workflow.id,
       ...(detached ? { priority: options.priority ?? workflow.priority ?? 0 } : {}),
@@ -144,7 +148,7 @@ export class Nest {
       ...lockField([...locksOfTask(workflow), ...locks]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached ? { detached: startedBy(workflow, detached) } : {}),
+      ...(detached ? { detached: startedBy(workflow, detached, releases) } : {}),
     };
   }
 
@@ -157,7 +161,7 @@ export class Nest {
     if (executor === undefined)
       return this.#number(owner, plan, () => this.#graph(ofWorkflow(workflow), owner, undefined));
     const root = owner.root ?? owner;
-    root.gates.set("nested", { name: "nested", limit: UNLIMITED });
+    pausable(root);
     return this.#number(root, plan, () => {
       const own: Owner = { executor, gates: new Map(), root };
       return this.#graph(ofWorkflow(workflow), own, own);
@@ -176,6 +180,9 @@ export class Nest {
     return number;
   }
 }
+
+/** Runs and tasks below the root that ask for none of its other gates are paused with it. */
+const pausable = ({ gates }: Owner): unknown => gates.set("nested", { name: "nested", limit: UNLIMITED });
 
 const ofWorkflow = (workflow: AnyWorkflow): Planned => ({
   name: workflow.id,
@@ -201,10 +208,15 @@ function detachedOf({ detached }: PlannedRun["options"]): RunStep["detached"] {
   return { wait, tags };
 }
 
-const startedBy = ({ tags, namespace }: AnyWorkflow, detached: NonNullable<RunStep["detached"]>) => ({
+const startedBy = (
+  { tags, namespace }: AnyWorkflow,
+  detached: NonNullable<RunStep["detached"]>,
+  releases: boolean,
+): NonNullable<RunStep["detached"]> => ({
   ...detached,
   tags: { ...tags, ...detached.tags },
   ...(namespace === undefined ? {} : { namespace }),
+  ...(releases ? { releases: true } : {}),
 });
 
 /** A step may ask for a pool that its workflow holds too. Each gate is asked once, for all of it. */

@@ -2,7 +2,7 @@
 
 import { SluiceError } from "../../core/error.ts";
 import { askOf } from "../../core/gate/asks.ts";
-import { childrenKey } from "../../core/gate/key.ts";
+import { childrenKey, nestedKey } from "../../core/gate/key.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
 import { capsOfNamespace } from "../../core/workflow/run-asks.ts";
@@ -19,10 +19,16 @@ const MOST_DEPTH = 64;
 
 /** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
 export function laneOfChild(home: Home, step: RunStep, window?: string): LaneSpec {
+  const { run, root } = home;
   const asks = step.asks.map(askOf);
   if (step.detached)
     return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
-  const own = [childrenKey(home.run.id), ...(window ? [window] : [])];
+  const own = [
+    childrenKey(run.id),
+    // A pause closes the gates of the root, and only those.
+    ...(run.id === root ? [] : [nestedKey(root)]),
+    ...(window ? [window] : []),
+  ];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
@@ -52,6 +58,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
     ...(holds.length > 0 ? { holds } : {}),
+    ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),
     ...(step.detached
