@@ -169,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "workflows that do not hold their mutex",
     file: "core/workflow/run-asks.js",
-    pieces: [{ find: ", ...asksFor({ pools: workflow.pools, locks }, namespace)]", instead: "]" }],
+    pieces: [{ find: "...asksFor({ pools: workflow.pools, locks }, namespace),", instead: "" }],
     store: "sqlite",
     mix: "solos",
     plan: every(7_000, 2, () => ({ lane: "kill", whom: "child" })),
