@@ -8,7 +8,7 @@ import { stricter } from "../core/gate/declared.ts";
 import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
-import { familyOf } from "../core/gate/key.ts";
+import { DEFAULT_NAMESPACE, familyOf } from "../core/gate/key.ts";
 import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
@@ -19,13 +19,20 @@ import { parseInput } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
+import { locksFor } from "./locks-for.ts";
+
+/** What a task has from its app. */
+interface OfApp {
+  readonly pools?: readonly AppPool[];
+  readonly namespace?: string;
+}
 
 export async function newTask(
   task: AnyTask,
   input: unknown,
   options: EnqueueOptions,
   id: string,
-  pools: readonly AppPool[] = [],
+  { pools = [], namespace = DEFAULT_NAMESPACE }: OfApp = {},
 ): Promise<NewTask> {
   const text = inputJson(task, input);
   // The input is checked as the task will read it. Input that does not survive JSON is refused now, not when
@@ -40,6 +47,7 @@ export async function newTask(
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
+  const locks = locksFor(`task "${task.id}"`, task, parsed, namespace);
   const good = options.goodUntil ?? task.goodUntil;
   return {
     id,
@@ -47,10 +55,10 @@ export async function newTask(
     priority,
     lane: laneOf(queue, task.id, [
       ...asksOfEveryTask(queue),
-      ...asksFor({ pools: poolsOf(task, parsed, pools) }),
+      ...asksFor({ pools: poolsOf(task, parsed, pools), locks }, namespace),
     ]),
     input: text,
-    options: optionsOfTask(ownOptions(task)),
+    options: optionsOfTask(ownOptions(task, namespace)),
     key: options.idempotencyKey ?? null,
     runAt: instant(`task "${task.id}"`, "runAt", options.runAt),
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),

@@ -38,7 +38,7 @@ import type { ConnectOptions } from "./connect-options.ts";
 import { connectOptions } from "./connect-options.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed, DeployOptions } from "./deploy.ts";
-import { declareApp, OF_DEPLOY } from "./deploy.ts";
+import { deployApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
@@ -47,6 +47,7 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
+import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { defaultStore, openStore } from "./open-store.ts";
@@ -99,6 +100,8 @@ export class Sluice implements AsyncDisposable {
   readonly limits: Limits;
   readonly queues: Queues;
   readonly pools: Pools;
+  /** Mutexes and semaphores. */
+  readonly locks: Locks;
   readonly runs: Runs;
   /** The line of runs. */
   readonly queue: RunQueue;
@@ -116,6 +119,7 @@ export class Sluice implements AsyncDisposable {
     this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
+    this.locks = new Locks(store, this.limits, env);
     this.runs = new Runs(store, app, env);
     this.queue = new RunQueue(store, this.limits);
     this.schedules = new Schedules(store, app, env);
@@ -154,7 +158,7 @@ export class Sluice implements AsyncDisposable {
     for (const { task, input, options = {} } of calls) {
       knownOptions(`task "${task.id}"`, options, OF_ENQUEUING);
       checkQueue(this.#app, task, options.queue);
-      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
+      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app));
     }
     await this.#refuseNever(tasks);
     const enqueued = await this.store.enqueue(tasks, within);
@@ -347,7 +351,7 @@ export class Sluice implements AsyncDisposable {
    */
   async deploy(options: DeployOptions = {}): Promise<Deployed> {
     const { file } = knownOptions("deploy", options, OF_DEPLOY);
-    return declareApp(this.store, neededApp(this.#app, "To deploy"), { occasion: "deploy", file });
+    return deployApp(this.store, neededApp(this.#app, "To deploy"), file);
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */

@@ -2,6 +2,7 @@
  * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
  * branch on them. Errors that a task throws keep their own codes.
  */
+import { OF_LOCKS } from "./lock-error-code.ts";
 import { OF_PODS } from "./pod-error-code.ts";
 
 interface CodeMeaning {
@@ -123,10 +124,6 @@ const REFUSED = {
   NOT_ASIDE: {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
     cure: "List what was set aside.",
-  },
-  NOT_DIRECT: {
-    means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
-    cure: "Submit it instead.",
   },
   NESTED_TOO_DEEP: {
     means: "A step calls a workflow that is nested in too many others, as in a recursion without an end.",
@@ -381,7 +378,7 @@ const OF_ENDING = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS } as const;
+export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_LOCKS, ...OF_PODS } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -393,6 +390,7 @@ export const ERROR_GROUPS: readonly (readonly [
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
+  ["Locks", OF_LOCKS],
   ["Steps in pods", OF_PODS],
 ];
 

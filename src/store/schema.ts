@@ -85,7 +85,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   },
 };
 
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Refuses a store whose schema version this code does not support, and says what to do. */
 export function checkVersion(version: number): void {
@@ -115,6 +115,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
     [...nested(WORDS[dialect]), ...waits(WORDS[dialect])],
+    locks(WORDS[dialect]),
   ];
 }
 
@@ -290,6 +291,11 @@ function nested({ name, ofTrees }: Words): string[] {
     `INSERT INTO sluice_queue (name, queue_rank) VALUES ('@nested', 0)`,
     `UPDATE sluice_session SET serves = '{"queues":["@runs","@nested"],"tasks":["*"]}' WHERE id = '@runs'`,
   ];
+}
+
+/** Namespaces of runs, and the locks that are named by them. */
+function locks({ name }: Words): string[] {
+  return [`ALTER TABLE sluice_run ADD COLUMN namespace ${name} NOT NULL DEFAULT 'default'`];
 }
 
 /** Tables of earlier versions ignore trailing spaces of a text. */

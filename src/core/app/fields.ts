@@ -2,6 +2,7 @@
  * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
  * type-checked. So every field must be a known one. The compiler keeps these lists complete.
  */
+import type { MutexAsk, SemaphoreAsk } from "../gate/lock.ts";
 import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { AnyTask } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
@@ -19,9 +20,12 @@ import type { StepOptions } from "../workflow/step-options.ts";
 import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
   AppDefinition,
+  LockOptions,
+  NamespaceOptions,
   PoolOptions,
   QueueOptions,
   RunOptions,
+  SemaphoreOptions,
   SessionOptions,
   TagLimit,
 } from "./definition.ts";
@@ -33,6 +37,10 @@ type Fields<Of> = Readonly<Record<Extract<keyof Of, string>, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   name: true,
+  namespace: true,
+  namespaces: true,
+  parallelism: true,
+  namespaceParallelism: true,
   tasks: true,
   workflows: true,
   executor: true,
@@ -43,6 +51,8 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   prefetch: true,
   claimLease: true,
   pools: true,
+  semaphores: true,
+  locks: true,
   session: true,
   schedules: true,
   sensors: true,
@@ -51,6 +61,9 @@ export const APP_FIELDS: Fields<AppDefinition> = {
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
 export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
+export const NAMESPACE_FIELDS: Fields<NamespaceOptions> = { parallelism: true };
+export const LOCKS_FIELDS: Fields<LockOptions> = { configMaps: true };
+export const SEMAPHORE_FIELDS: Fields<SemaphoreOptions> = { limit: true, namespace: true };
 export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
 export const RETRY_FIELDS: Fields<RetryOptions> = {
   attempts: true,
@@ -67,6 +80,8 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   priority: true,
   input: true,
   pools: true,
+  mutexes: true,
+  semaphores: true,
   retry: true,
   timeout: true,
   goodUntil: true,
@@ -74,6 +89,18 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   onFailure: true,
   run: true,
 };
+
+const MUTEX_FIELDS: Fields<MutexAsk> = {
+  name: true,
+  namespace: true,
+  line: true,
+  keep: true,
+  database: true,
+};
+export const LOCK_FIELDS: {
+  readonly mutex: Fields<MutexAsk>;
+  readonly semaphore: Fields<SemaphoreAsk>;
+} = { mutex: MUTEX_FIELDS, semaphore: { ...MUTEX_FIELDS, slots: true } };
 
 export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: unknown }> = {
   id: true,
@@ -84,7 +111,9 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   failFast: true,
   parallelism: true,
   executor: true,
+  namespace: true,
   mutexes: true,
+  semaphores: true,
   pools: true,
   onFailure: true,
   steps: true,
@@ -99,6 +128,7 @@ export const STEP_FIELDS: Fields<StepOptions> = {
   retry: true,
   timeout: true,
   mutexes: true,
+  semaphores: true,
   mayFail: true,
   executor: true,
 };
@@ -137,6 +167,7 @@ export const RUN_STEP_FIELDS: Fields<RunStepOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   detached: true,
@@ -150,6 +181,7 @@ export const RUN_EACH_FIELDS: Fields<RunEachOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   concurrency: true,
@@ -163,6 +195,7 @@ export const GROUP_FIELDS: Fields<GroupOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   parallelism: true,

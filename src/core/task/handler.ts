@@ -1,6 +1,7 @@
 /** A task's definition as the options that are stored with its units, and with the units it handles. */
 import { APP_DEFAULTS } from "../app/app.ts";
-import { asksFor, asksOfEveryTask } from "../gate/asks.ts";
+import { asksFor, asksOfEveryTask, storedAsk } from "../gate/asks.ts";
+import { isText, locksOf } from "../gate/lock.ts";
 import { parseDuration } from "../time.ts";
 import type { OptionsOfTask } from "../unit-options.ts";
 import { optionsOfTask } from "../unit-options.ts";
@@ -9,8 +10,8 @@ import { retryPolicy } from "./retry.ts";
 import type { StoredHandler } from "./stored-handler.ts";
 
 /** The options that a unit of this task has outside of a run. */
-export function ownOptions(task: AnyTask): OptionsOfTask {
-  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
+export function ownOptions(task: AnyTask, namespace: string): OptionsOfTask {
+  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id }, namespace);
   return {
     retry: retryPolicy(task.retry),
     timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
@@ -18,21 +19,23 @@ export function ownOptions(task: AnyTask): OptionsOfTask {
   };
 }
 
-/** A handler may have a handler of its own. */
+/** A handler may have a handler of its own. `namespace` names the locks of both: that of their app. */
 export function storedHandler(
   handler: FailureHandler | undefined,
   of: StoredHandler["of"],
+  namespace: string,
 ): StoredHandler | undefined {
   if (handler === undefined) return undefined;
   const { queue = APP_DEFAULTS.queue, priority = 0, goodUntil, pools } = handler;
   const fixed = typeof pools === "function" ? {} : pools;
+  const locks = locksOf(handler, isText);
   return {
     task: handler.id,
     queue,
     priority,
-    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed })].map(({ gate, slots }) => [gate, slots]),
+    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed, locks }, namespace)].map(storedAsk),
     goodForMs: goodUntil === undefined ? null : parseDuration(goodUntil),
-    options: optionsOfTask(ownOptions(handler)),
+    options: optionsOfTask(ownOptions(handler, namespace)),
     of,
   };
 }

@@ -12,6 +12,7 @@ import type { Need } from "./graph.ts";
 import type { EachHandle, StepHandle } from "./handle.ts";
 import { eachHandleOf, endingIn, handleOf, isHandle } from "./handle.ts";
 import { readItems } from "./items.ts";
+import { locksIn, withLocks } from "./locks.ts";
 import type { GroupOptions, RunStepOptions } from "./nested-options.ts";
 import { Outside } from "./outside.ts";
 import type {
@@ -24,7 +25,7 @@ import type {
   StepPlan,
 } from "./plan.ts";
 import type { ItemScope, Reference, Referred } from "./reference.ts";
-import { referTo } from "./reference.ts";
+import { referredBy, referTo } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
 import type { Steps } from "./steps.ts";
 import type { Source, Template } from "./template.ts";
@@ -65,6 +66,7 @@ export class Build implements Builder {
       each: this.#each.bind(this),
       ...waitingSteps(this.#wait.bind(this)),
       run: this.#run.bind(this),
+      text: this.#text.bind(this),
       group: this.#group.bind(this),
     } as unknown as Steps;
     const returned = this.#closing(() =>
@@ -163,6 +165,15 @@ export class Build implements Builder {
     return handleOf(name, this);
   }
 
+  /** A text with references. If one of them is an item, the text may be used where that item may be. */
+  #text(strings: readonly string[], ...holes: readonly unknown[]): Reference<unknown> {
+    const item = holes.flatMap((hole) => referredBy(hole)?.item ?? [])[0];
+    const parts = strings.flatMap((text, index) =>
+      index < holes.length ? [text, this.#wire(holes[index], "s.text", item)] : [text],
+    );
+    return referTo({ build: this, source: { text: parts, path: [] }, ...(item && { item }) });
+  }
+
   #itemInput(name: string, input: EachOptions["input"]): Template {
     if (input === undefined) return reference({ item: "value", path: [] });
     if (typeof input !== "function")
@@ -203,16 +214,25 @@ export class Build implements Builder {
     outer: readonly Need[] = [],
   ): void {
     const { name } = step;
-    const { after, when, ...overrides } = options;
+    const { after, when, ...rest } = options;
+    const overrides = withLocks(rest, (value, field) => this.#wire(value, `step "${name}": ${field}`));
+    const locks = locksIn(overrides);
     const whose = `step "${name}": when`;
     const wire = (value: unknown): Template => this.#wire(value, whose);
     const condition =
       when === undefined ? null : readCondition(when, { wire, whose: `${this.#title}: ${whose}` });
     const needs = needsOf(
       [...this.#explicit(name, after), ...outer],
-      [...templatesIn(step).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
+      [...templatesIn({ ...step, locks }).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
     );
-    this.#steps.push(Object.freeze({ ...step, needs, when: condition, options: overrides }) as PlannedStep);
+    const planned = {
+      ...step,
+      needs,
+      when: condition,
+      options: overrides,
+      ...(locks.length > 0 ? { locks } : {}),
+    };
+    this.#steps.push(Object.freeze(planned) as PlannedStep);
   }
 
   #wire(value: unknown, name: string, item?: ItemScope): Template {

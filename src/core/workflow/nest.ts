@@ -11,8 +11,9 @@ import type { AnyWorkflow } from "./definition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
 import type { Graph, GraphStep, Graphs, RunGate, RunGateName, RunStep, TaskStep } from "./graph.ts";
+import { lockField, locksOfTask } from "./locks.ts";
 import { eachOf, millis, taskStep } from "./resolve-step.ts";
-import { runAsks } from "./run-asks.ts";
+import { capsOfRun } from "./run-asks.ts";
 import type { PlannedRun, PlannedTask, StepPlan } from "./steps.ts";
 import { waitStep } from "./wait-step.ts";
 
@@ -98,7 +99,11 @@ export class Nest {
     const executor = step.options.executor ?? ofOwner;
     const gate = withCpus(gateOf(executor, task), this.#machine.cpus);
     gates.set(gate.name, gate);
-    return { ...taskStep(step, task), gate: gate.name as RunGateName, pod: podOf(executor) };
+    return {
+      ...taskStep(step, task, this.#app.namespace),
+      gate: gate.name as RunGateName,
+      pod: podOf(executor),
+    };
   }
 
   #runStep(step: PlannedRun, owner: Owner): RunStep {
@@ -116,36 +121,34 @@ export class Nest {
     if (calls.group) {
       const group = ofGroup(name, calls.group, options);
       const graph = this.#number(owner, group.plan, () => this.#graph(group, owner, undefined));
-      const asks = pairs(asksFor(options));
-      return { ...shared, workflow: name, group: true, graph, asks, timeoutMs: group.timeoutMs };
+      const asks = pairs(asksFor({ pools: options.pools }, ""));
+      const held = lockField(step.locks ?? []);
+      return { ...shared, workflow: name, group: true, graph, asks, ...held, timeoutMs: group.timeoutMs };
     }
-    return { ...shared, ...this.#call(calls.workflow(), options, owner), group: false };
+    return { ...shared, ...this.#call(calls.workflow(), step, owner), group: false };
   }
 
-  #call(given: AnyWorkflow, options: PlannedRun["options"], owner: Owner) {
+  #call(given: AnyWorkflow, { options, locks = [] }: PlannedRun, owner: Owner) {
     const workflow = this.#app.workflows.get(given.id) ?? given;
-    const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
+    const handler = storedHandler(
+      workflow.onFailure,
+      { kind: "workflow", name: workflow.id },
+      this.#app.namespace,
+    );
     const detached = detachedOf(options);
-    const own = [...asksFor(workflow), ...asksFor(options)];
-    const held = detached ? runAsks(workflow, detached.tags) : asksFor(workflow);
+    const held = detached ? capsOfRun(workflow, detached.tags) : [];
+    const pools = [workflow, options].flatMap(({ pools }) => asksFor({ pools }, ""));
+    const holds = pools.length + locks.length + locksOfTask(workflow).length > 0;
+    const releases = this.#app.runs.whileWaiting === "release" && !holds;
     return {
       workflow: workflow.id,
       ...(detached ? { priority: options.priority ?? workflow.priority ?? 0 } : {}),
       graph: detached ? this.#detached(workflow) : this.#nested(workflow, owner),
-      asks: pairs([...held, ...asksFor(options)]),
+      asks: pairs([...held, ...pools]),
+      ...lockField([...locksOfTask(workflow), ...locks]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached
-        ? {
-            detached: {
-              ...detached,
-              tags: { ...workflow.tags, ...detached.tags },
-              ...(this.#app.runs.whileWaiting === "release" && own.length === 0
-                ? { releases: true as const }
-                : {}),
-            },
-          }
-        : {}),
+      ...(detached ? { detached: startedBy(workflow, detached, releases) } : {}),
     };
   }
 
@@ -204,6 +207,17 @@ function detachedOf({ detached }: PlannedRun["options"]): RunStep["detached"] {
   const { wait = true, tags = {} } = detached === true ? {} : detached;
   return { wait, tags };
 }
+
+const startedBy = (
+  { tags, namespace }: AnyWorkflow,
+  detached: NonNullable<RunStep["detached"]>,
+  releases: boolean,
+): NonNullable<RunStep["detached"]> => ({
+  ...detached,
+  tags: { ...tags, ...detached.tags },
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(releases ? { releases: true } : {}),
+});
 
 /** A step may ask for a pool that its workflow holds too. Each gate is asked once, for all of it. */
 function pairs(asks: readonly Ask[]): [gate: string, slots: number][] {

@@ -1,24 +1,28 @@
 /** A step that is a run: what it asks for, and what it has from the runs above it. */
 
 import { SluiceError } from "../../core/error.ts";
+import { askOf } from "../../core/gate/asks.ts";
 import { childrenKey, nestedKey } from "../../core/gate/key.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
+import { capsOfNamespace } from "../../core/workflow/run-asks.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
-import { pathOf } from "./home.ts";
+import { heldBelow, namespaceOf, pathOf } from "./home.ts";
 import { stepOf } from "./step-of.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
 
 /** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
-export function laneOfChild({ run, root }: Home, step: RunStep, window?: string): LaneSpec {
-  const asks = step.asks.map(([gate, slots]) => ({ gate, slots }));
-  if (step.detached) return laneOf(RUNS, step.workflow, asks);
+export function laneOfChild(home: Home, step: RunStep, window?: string): LaneSpec {
+  const { run, root } = home;
+  const asks = step.asks.map(askOf);
+  if (step.detached)
+    return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
   const own = [
     childrenKey(run.id),
     // A pause closes the gates of the root, and only those.
@@ -39,6 +43,7 @@ export function childOf(home: Home, step: RunStep): NewChild {
     rerunOf: detached ? null : run.rerunOf,
     tags: JSON.stringify(sorted(detached?.tags ?? {})),
     source: `run ${run.id}`,
+    namespace: namespaceOf(home, step),
   };
 }
 
@@ -47,10 +52,12 @@ const placesAbove = ({ path }: Home): number => (path === "" ? 0 : path.split("/
 export function optionsOfChild(home: Home, step: RunStep, item: number | undefined): string {
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
+  const holds = step.detached?.wait === false ? [] : heldBelow(home, step);
   return optionsOfRun({
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...(holds.length > 0 ? { holds } : {}),
     ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   signal: async () => (await import("./signal.ts")).addSignal,
   queue: async () => (await import("./queue.ts")).addQueue,
   pools: async () => (await import("./pools.ts")).addPools,
+  locks: async () => (await import("./locks.ts")).addLocks,
   schedules: async () => (await import("./schedules.ts")).addSchedules,
   why: async () => (await import("./why.ts")).addWhy,
   tasks: async () => (await import("./tasks.ts")).addTasks,
