@@ -284,6 +284,10 @@ const OF_STORE = {
     means: "The store could not be reached, or the connection to it was lost.",
     cure: "Check its address, and that it is running. A running worker tries again by itself. A worker that is just starting exits with code 1.",
   },
+  SYNC_UNREACHABLE: {
+    means: "The sync database of shared locks could not be reached, or the connection to it was lost.",
+    cure: "Check its address, and that it is running. Work without shared locks goes on. A running worker tries again by itself.",
+  },
 } as const satisfies Record<string, CodeMeaning>;
 
 /** How an attempt, a task or a run ended. These codes are stored with it. */
