@@ -284,6 +284,10 @@ const OF_STORE = {
     means: "The store could not be reached, or the connection to it was lost.",
     cure: "Check its address, and that it is running. A running worker tries again by itself. A worker that is just starting exits with code 1.",
   },
+  CONTROLLER_TAKEN: {
+    means: "Another live engine takes part in shared locks under the same controller name.",
+    cure: "Give each engine its own controllerName. After a move to another store, wait for the inactivity time, or remove the controller.",
+  },
   SYNC_UNREACHABLE: {
     means: "The sync database of shared locks could not be reached, or the connection to it was lost.",
     cure: "Check its address, and that it is running. Work without shared locks goes on. A running worker tries again by itself.",
@@ -366,6 +370,10 @@ const OF_ENDING = {
   STEPS_FAILED: {
     means: "One or more steps of the run did not succeed.",
     cure: "Use runs show to see which steps failed. Fix the cause, then run it again.",
+  },
+  LOCK_RELEASED: {
+    means: "Somebody released a lock by hand while a run held it, so the run was ended.",
+    cure: "Run it again if its work is needed.",
   },
   TIMEOUT: {
     means: "An attempt took longer than its timeout.",

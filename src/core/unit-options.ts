@@ -61,6 +61,8 @@ interface OptionsOfRun {
   /** Only for a run that a step has started: how long it may take once it has started. */
   readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;
+  /** The locks that it shares with other engines: name and slots. Such a run asks for its gate `shared:ID`. */
+  readonly shared?: readonly (readonly [name: string, slots: number])[];
 }
 
 /** The options of either kind, for readers that do not know which kind they have. */

@@ -85,7 +85,7 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
   },
 };
 
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Refuses a store whose schema version this code does not support, and says what to do. */
 export function checkVersion(version: number): void {
@@ -115,6 +115,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
     [...nested(WORDS[dialect]), ...waits(WORDS[dialect])],
+    shared(WORDS[dialect]),
   ];
 }
 
@@ -289,6 +290,19 @@ function nested({ name, ofTrees }: Words): string[] {
     // The children of runs in progress come before all other runs. Otherwise runs that cannot start would hide them.
     `INSERT INTO sluice_queue (name, queue_rank) VALUES ('@nested', 0)`,
     `UPDATE sluice_session SET serves = '{"queues":["@runs","@nested"],"tasks":["*"]}' WHERE id = '@runs'`,
+  ];
+}
+
+/** Locks shared with other engines. The locks themselves are in the sync database. */
+function shared({ name, cold, hot, clustered }: Words): string[] {
+  return [
+    // The process that takes the locks of this engine. engine: the name of this store among engines. n: the
+    // last intent.
+    `CREATE TABLE sluice_leader (name ${name} NOT NULL PRIMARY KEY, engine ${name} NOT NULL, session ${name} NOT NULL, until_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
+    `INSERT INTO sluice_leader (name, engine, session, until_at, n) VALUES ('shared', '', '', 0, 0)`,
+    // Units that may hold shared locks. A row is written before the first lock is taken, and deleted after the
+    // last one was released.
+    `CREATE TABLE sluice_intent (unit ${name} NOT NULL PRIMARY KEY, n BIGINT NOT NULL, session ${name} NOT NULL, at BIGINT NOT NULL)${hot}${clustered}`,
   ];
 }
 

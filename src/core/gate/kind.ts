@@ -90,6 +90,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     limit: null,
     title: called("semaphore"),
   },
+  shared: {
+    key: "shared:ID",
+    means:
+      "Closed until a run has the locks that it shares with other engines. It opens for that run alone, and is deleted after it.",
+    askedBy: "runs with a lock that several engines share",
+    line: "skip",
+    limit: 0,
+    title: () => "its shared locks",
+  },
 };
 
 const kindIn = (key: string): Kind | undefined => {

@@ -237,6 +237,22 @@ export interface SignalRecord {
   readonly untilAt: number;
 }
 
+/** Who takes the locks that this engine shares with others. */
+interface LeaderRecord {
+  readonly name: string;
+  readonly engine: string;
+  readonly session: string;
+  readonly untilAt: number;
+  readonly n: number;
+}
+
+interface IntentRecord {
+  readonly unit: string;
+  readonly n: number;
+  readonly session: string;
+  readonly at: number;
+}
+
 export interface TriggerRecord extends Omit<TriggerRow, "busy"> {
   readonly busyUntil: number | null;
 }
@@ -340,6 +356,8 @@ export class Tables {
   readonly signal = new Table<SignalRecord>(this.#journal, { name: "signal", key: byId });
   readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
   readonly aside = new Table<AsideRecord>(this.#journal, { name: "aside", key: ({ lane }) => lane });
+  readonly leader = new Table<LeaderRecord>(this.#journal, { name: "leader", key: byName });
+  readonly intent = new Table<IntentRecord>(this.#journal, { name: "intent", key: ({ unit }) => unit });
   readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;
@@ -348,6 +366,7 @@ export class Tables {
     this.transact(() => {
       this.session.insert(OF_RUNS);
       this.queue.insert({ name: NESTED, queueRank: 0 });
+      this.leader.insert({ name: "shared", engine: "", session: "", untilAt: 0, n: 0 });
       // The row that declarations lock, in stores that have locks.
       this.deploy.insert({ app: "", hash: "", n: 0, at: 0, body: "" });
     });

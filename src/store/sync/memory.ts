@@ -69,7 +69,7 @@ function view(world: World, locks?: readonly string[]): SharedView {
 
 const lines = (
   world: World,
-): Pick<SyncDatabase, "enter" | "leave" | "take" | "release" | "look" | "ofController"> => ({
+): Pick<SyncDatabase, "enter" | "leave" | "take" | "release" | "look" | "own"> => ({
   enter: async (speaker, entries) => {
     if (!speaks(world, speaker)) return false;
     for (const { key, priority, at, locks } of entries) {
@@ -118,7 +118,8 @@ const lines = (
     world.states = world.states.filter((row) => !isFreed(row));
   },
   look: async (locks) => view(world, locks),
-  ofController: async (controller) => seen(world, (row) => row.controller === controller),
+  own: async (speaker) =>
+    speaks(world, speaker) ? seen(world, (row) => row.controller === speaker.controller) : undefined,
 });
 
 const speakers = (world: World): Pick<SyncDatabase, "now" | "join" | "heartbeat" | "controllers"> => ({

@@ -96,8 +96,11 @@ export interface SyncDatabase {
   release(controller: string, taken: readonly Pick<Taking, "key" | "intent">[]): Promise<void>;
   /** The given locks, or all of them. */
   look(locks?: readonly string[]): Promise<SharedView>;
-  /** All rows of one controller. */
-  ofController(controller: string): Promise<SharedView["rows"]>;
+  /**
+   * All rows of the speaker's controller; undefined if another process speaks for it now. It waits for a
+   * transaction of this controller whose answer was lost, so what it does not show was never taken.
+   */
+  own(speaker: Speaker): Promise<SharedView["rows"] | undefined>;
   controllers(): Promise<readonly ControllerRow[]>;
   /** Sets the limit of a semaphore; null removes it. */
   setLimit(name: string, limit: number | null): Promise<void>;

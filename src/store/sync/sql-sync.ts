@@ -37,7 +37,7 @@ export function sqlSync(db: Database, { where, tables, inactiveMs }: SqlSyncOpti
     take: (speaker, units, decide) => write(() => take(place, speaker, units, decide)),
     release: (of, taken) => write(() => line.release(place, of, taken)),
     look: (locks) => read(() => line.look(place, locks)),
-    ofController: (of) => read(() => line.ofController(place, of)),
+    own: (speaker) => write(() => line.own(place, speaker)),
     controllers: () => read(() => controller.controllers(place)),
     setLimit: (name, limit) => write(() => line.setLimit(place, name, limit)),
     releaseByHand: (lock, holder) => write(() => line.releaseByHand(place, lock, holder)),

@@ -58,8 +58,9 @@ function selectLimits(
   );
 }
 
-export function* ofController(place: SyncTarget, controller: string): Flow<SharedRow[]> {
-  return yield* send(selectRows(place, sql`s.controller = ${controller}`));
+export function* own(place: SyncTarget, speaker: Speaker): Flow<SharedRow[] | undefined> {
+  if (!(yield* speaking(place, speaker))) return undefined;
+  return yield* send(selectRows(place, sql`s.controller = ${speaker.controller}`));
 }
 
 const ENTRY = { name: "text", unit: "text", precedence: "int", at: "int", wanted: "int" } as const;
