@@ -17,6 +17,7 @@ import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import type { Env } from "../env/env.ts";
 import type { Store } from "../store/store.ts";
 import { stopOptions } from "./call-options.ts";
+import { controllersOf } from "./controllers.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
@@ -94,7 +95,11 @@ export async function startWorker(
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const parts = [hints, worker, tender, coordinator, triggers, pods];
+  const controllers = await controllersOf(store, app, env, {
+    failed,
+    opened: (gates) => coordinator.lookAt(gates),
+  });
+  const parts = [hints, worker, tender, coordinator, triggers, pods, ...controllers];
   const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
   const starting = services.start();

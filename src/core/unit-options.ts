@@ -3,6 +3,7 @@
  * that no query asks for. Options are written and read only here. Unreadable options count as absent, so that
  * one damaged row stops nothing else.
  */
+import type { StoredLocks } from "./shared/asks.ts";
 import type { RetryPolicy } from "./task/retry.ts";
 import { retryPolicy } from "./task/retry.ts";
 import type { StoredHandler } from "./task/stored-handler.ts";
@@ -62,7 +63,7 @@ interface OptionsOfRun {
   readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;
   /** The locks that it shares with other engines: name and slots. Such a run asks for its gate `shared:ID`. */
-  readonly shared?: readonly (readonly [name: string, slots: number])[];
+  readonly shared?: StoredLocks;
 }
 
 /** The options of either kind, for readers that do not know which kind they have. */

@@ -1,6 +1,6 @@
 /**
  * `checkApp` checks a whole app before anything starts and reports all problems at once. The rules are in
- * name.ts, queues.ts, leases.ts, pools.ts, tasks.ts, executors.ts, handlers.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
+ * name.ts, queues.ts, leases.ts, pools.ts, sync.ts, tasks.ts, executors.ts, handlers.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
  * each.ts and triggers.ts. Their shared parts are in rule.ts and fields.ts.
  */
 import { ConfigError } from "../error.ts";
@@ -10,12 +10,14 @@ import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
+import { NEEDS_SYNC } from "./locks.ts";
 import { nameProblems } from "./name.ts";
 import { poolProblems } from "./pools.ts";
 import { queueProblems } from "./queues.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, shown } from "./rule.ts";
 import { runProblems } from "./runs.ts";
+import { syncProblems } from "./sync.ts";
 import { taskProblems } from "./tasks.ts";
 import { triggerProblems } from "./triggers.ts";
 import { workflowProblems } from "./workflows.ts";
@@ -24,7 +26,8 @@ export type { App } from "./app.ts";
 
 /** Returns the app with its defaults filled in, or throws a ConfigError with every problem. */
 export function checkApp(definition: AppDefinition): App {
-  const problems = [...problemsOf(definition)];
+  const hasSync = isRecord(definition) && definition.sync !== undefined;
+  const problems = [...problemsOf(definition)].filter(({ rule }) => rule !== NEEDS_SYNC || !hasSync);
   if (problems.length > 0) throw new ConfigError(problems);
   return resolveApp(definition);
 }
@@ -43,6 +46,7 @@ function* problemsOf(definition: AppDefinition): Problems {
   yield* queueProblems(definition);
   yield* leaseProblems(definition);
   yield* poolProblems(definition);
+  yield* syncProblems(definition);
   yield* taskProblems(definition);
   yield* executorProblems("executor", definition.executor);
   yield* runProblems(definition);

@@ -29,6 +29,7 @@ import type {
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
+import type { SyncDefinition } from "./sync.ts";
 
 type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
@@ -46,6 +47,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   pools: true,
   semaphores: true,
   session: true,
+  sync: true,
   schedules: true,
   sensors: true,
   automations: true,
@@ -53,6 +55,17 @@ export const APP_FIELDS: Fields<AppDefinition> = {
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
 export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
+export const SYNC_FIELDS: Fields<SyncDefinition> = {
+  url: true,
+  controllerName: true,
+  heartbeatSeconds: true,
+  inactiveControllerSeconds: true,
+  pollSeconds: true,
+  limitTableName: true,
+  controllerTableName: true,
+  stateTableName: true,
+  lockTableName: true,
+};
 export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
 export const RETRY_FIELDS: Fields<RetryOptions> = {
   attempts: true,

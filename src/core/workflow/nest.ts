@@ -14,6 +14,7 @@ import type { Graph, GraphStep, Graphs, RunGate, RunGateName, RunStep, TaskStep 
 import { lockField, locksOfTask } from "./locks.ts";
 import { eachOf, millis, taskStep } from "./resolve-step.ts";
 import { capsOfRun } from "./run-asks.ts";
+import { sharedStep } from "./shared-step.ts";
 import type { PlannedRun, PlannedTask, StepPlan } from "./steps.ts";
 import { waitStep } from "./wait-step.ts";
 
@@ -71,7 +72,8 @@ export class Nest {
     const { plan, parallelism, isGroup } = planned;
     const steps = plan.steps.map((step): GraphStep => {
       if (step.kind === "wait") return waitStep(step);
-      return step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
+      const made = step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
+      return sharedStep(made, (graph) => this.#graphs.push(graph));
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
     const most = parallelism ?? UNLIMITED;

@@ -79,8 +79,7 @@ export class Controller implements Service {
   }
 
   async #look(): Promise<number | undefined> {
-    const end = await this.#lookOnce();
-    return end === "again" ? 0 : undefined;
+    return (await this.#lookOnce()) === "inactive" ? 0 : undefined;
   }
 
   async #lookOnce(): Promise<RoundEnd> {
@@ -95,8 +94,8 @@ export class Controller implements Service {
       const end = await this.#round(this.#joined.offsetMs);
       if (end === "replaced") this.#joined = undefined;
       this.#unsure = end !== "idle";
-      if (end === "inactive") this.#heardAt = 0;
-      return end === "inactive" ? "again" : end;
+      if (end === "inactive") this.#heardAt = Number.NEGATIVE_INFINITY;
+      return end;
     } catch (error) {
       this.#unsure = true;
       throw error;

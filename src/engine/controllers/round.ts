@@ -3,6 +3,7 @@
  * lock in the sync database, the lock before the gate of its unit opens, and back in the opposite order. So
  * whatever a crash leaves behind, the intent says whose it is.
  */
+import type { SharedRow } from "../../core/shared/line.ts";
 import { decideShared, sharedId } from "../../core/shared/line.ts";
 import type { SharedLock } from "../../core/shared/lock.ts";
 import type { Intent, Store } from "../../store/store.ts";
@@ -25,8 +26,8 @@ export interface RoundContext {
   readonly opened: (units: readonly string[]) => void;
 }
 
-/** `idle`: no unit needs a shared lock. `again`: there may be more to do. `replaced`: another process speaks for this controller. `inactive`: it has to be heard first. */
-export type RoundEnd = "idle" | "done" | "again" | "replaced" | "inactive";
+/** `idle`: no unit needs a shared lock. `replaced`: another process speaks for this controller. `inactive`: it has to be heard first. */
+export type RoundEnd = "idle" | "done" | "replaced" | "inactive";
 
 export async function round(context: RoundContext): Promise<RoundEnd> {
   const { store, sync, speaker } = context;
@@ -39,12 +40,12 @@ export async function round(context: RoundContext): Promise<RoundEnd> {
   await abortReleased(context, sharers);
   const freed = await giveBack(context, await toGiveBack(context, sharers));
   await forgetGone(context, sharers);
+  // A unit that had to give its locks back stands in line again at once, in its old place.
   const waiting = sharers.filter(
-    ({ unit, place, open, intent }) => place === "waiting" && !open && (intent === null || freed.has(unit)),
+    ({ unit, place, intent }) => place === "waiting" && (intent === null || freed.has(unit)),
   );
-  const standing = rows.filter(({ held }) => !held).map(({ key }) => key);
-  const end = await standAndTake(context, waiting, new Set(standing));
-  return end === "done" && freed.size > 0 ? "again" : end;
+  const standing = rows.filter(({ held }) => !held);
+  return standAndTake(context, waiting, standing);
 }
 
 /** A held row that is missing was deleted by a person. */
@@ -95,22 +96,25 @@ async function forgetGone({ store, speaker }: RoundContext, sharers: readonly Sh
 async function standAndTake(
   context: RoundContext,
   waiting: readonly Sharer[],
-  standing: ReadonlySet<string>,
+  standing: readonly SharedRow[],
 ): Promise<RoundEnd> {
   const { store, sync, speaker, offsetMs } = context;
   const line = waiting.length > 0 ? await localLine(store) : undefined;
   const wanted = line ? wanting(line, idsOf(waiting)) : new Set<string>();
   const entering = waiting.filter(({ unit }) => wanted.has(unit));
-  const leaving = [...standing].filter((unit) => !wanted.has(unit));
+  const leaving = [...new Set(standing.map(({ key }) => key))].filter((unit) => !wanted.has(unit));
   if (leaving.length > 0 && !(await sync.leave(speaker, leaving))) return "replaced";
   if (!line || entering.length === 0) return "done";
-  const entries = entering.map(({ unit, priority, createdAt, locks }) => ({
+  const places = new Set(standing.map(placeOf));
+  const isNew = ({ unit, priority, locks }: Sharer): boolean =>
+    locks.some(({ name }) => !places.has(placeOf({ name, key: unit, priority })));
+  const entries = entering.filter(isNew).map(({ unit, priority, createdAt, locks }) => ({
     key: unit,
     priority,
     at: createdAt + offsetMs,
     locks,
   }));
-  if (!(await sync.enter(speaker, entries))) return "replaced";
+  if (entries.length > 0 && !(await sync.enter(speaker, entries))) return "replaced";
   const view = await sync.look([...new Set(entering.flatMap(({ locks }) => locks.map(({ name }) => name)))]);
   const first = new Set(decideShared(view).admitted.map(({ id }) => id));
   const free = idsOf(entering).filter((key) => first.has(idOf(speaker.controller, key)));
@@ -119,6 +123,10 @@ async function standAndTake(
   const locks = new Map(entering.map((sharer) => [sharer.unit, sharer.locks]));
   return ready.length > 0 ? takeAll(context, ready, locks) : "done";
 }
+
+/** A row that is in line already needs no write, unless the priority of its unit was changed. */
+const placeOf = ({ name, key, priority }: Pick<SharedRow, "name" | "key" | "priority">): string =>
+  `${name}\0${key}\0${priority}`;
 
 const idOf = (controller: string, key: string): string => sharedId({ key, controller });
 

@@ -3,6 +3,8 @@
 import { SluiceError } from "../../core/error.ts";
 import { askOf } from "../../core/gate/asks.ts";
 import { childrenKey } from "../../core/gate/key.ts";
+import { apart } from "../../core/shared/asks.ts";
+import { isSharedLock } from "../../core/shared/lock.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -15,9 +17,12 @@ import { pathOf } from "./home.ts";
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
 
-/** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
-export function laneOfChild({ run }: Home, step: RunStep, window?: string): LaneSpec {
-  const asks = step.asks.map(askOf);
+/**
+ * `window` is the gate of the step's items. A run of its own asks for nothing of this run. `unit` is the run, if it
+ * needs shared locks: then its lane is its own.
+ */
+export function laneOfChild({ run }: Home, step: RunStep, window?: string, unit = ""): LaneSpec {
+  const { asks } = apart(unit, step.asks.map(askOf));
   if (step.detached) return laneOf(RUNS, step.workflow, asks);
   const own = [childrenKey(run.id), ...(window ? [window] : [])];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
@@ -39,7 +44,10 @@ export function childOf(home: Home, step: RunStep): NewChild {
 
 const placesAbove = ({ path }: Home): number => (path === "" ? 0 : path.split("/").length);
 
+export const needsShared = (step: RunStep): boolean => step.asks.some(([gate]) => isSharedLock(gate));
+
 export function optionsOfChild(home: Home, step: RunStep, item: number | undefined): string {
+  const { shared } = apart("", step.asks.map(askOf));
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
   const stops = step.each !== null && step.each.onFailure !== "run-all";
@@ -47,6 +55,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...shared,
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false
       ? {}
