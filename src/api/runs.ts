@@ -28,6 +28,7 @@ import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
 import { reasonsOfRun, runWhy } from "./run-why.ts";
+import type { SharedAccess } from "./shared-access.ts";
 import { neededApp, unknownRun } from "./unknown.ts";
 
 /** How long each step waited for each gate. */
@@ -55,11 +56,13 @@ const MOST_EXPLAINED = 1_000;
 
 export class Runs {
   readonly #store: Store;
+  readonly #shared: SharedAccess;
   readonly #app: App | undefined;
   readonly #env: Env;
 
-  constructor(store: Store, app: App | undefined, env: Env) {
+  constructor(store: Store, app: App | undefined, env: Env, shared: SharedAccess) {
     this.#store = store;
+    this.#shared = shared;
     this.#app = app;
     this.#env = env;
   }
@@ -123,7 +126,7 @@ export class Runs {
     const { most = MOST_EXPLAINED } = knownOptions("runs.why", options, OF_WHY);
     const seen = await this.#store.runWaits(id, most);
     if (!seen) throw unknownRun(id);
-    return runWhy(seen, () => this.#store.replaced());
+    return runWhy(seen, () => this.#store.replaced(), this.#shared);
   }
 
   /** Starts no more of its steps. Running steps continue. */

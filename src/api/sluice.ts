@@ -41,7 +41,7 @@ import { declareApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait, isUnset, timesInLine } from "./explain.ts";
+import { explainWait, isUnset, told as tell, timesInLine } from "./explain.ts";
 import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
@@ -54,6 +54,9 @@ import { Pools } from "./pools.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
+import type { SyncAccess } from "./shared-access.ts";
+import { SharedAccess } from "./shared-access.ts";
+import { SharedLocks } from "./shared-locks.ts";
 import { newSignal } from "./signals.ts";
 import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
@@ -85,9 +88,9 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv(), sync } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
-  return new Sluice(opened, app, env);
+  return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);
 }
 
 export class Sluice implements AsyncDisposable {
@@ -96,24 +99,29 @@ export class Sluice implements AsyncDisposable {
   readonly queues: Queues;
   readonly pools: Pools;
   readonly runs: Runs;
+  /** Locks that several engines share, and these engines. */
+  readonly shared: SharedLocks;
   /** The line of runs. */
   readonly queue: RunQueue;
   /** Schedules, sensors and automations, which start runs automatically. */
   readonly schedules: Schedules;
+  readonly #access: SharedAccess;
   readonly #app: App | undefined;
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
 
-  constructor(store: Store, app: App | undefined, env: Env) {
+  constructor(store: Store, app: App | undefined, env: Env, sync?: SyncAccess) {
     this.store = store;
     this.#app = app;
     this.#env = env;
+    this.#access = new SharedAccess(sync);
+    this.shared = new SharedLocks(this.#access);
     this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
-    this.runs = new Runs(store, app, env);
-    this.queue = new RunQueue(store, this.limits);
+    this.runs = new Runs(store, app, env, this.#access);
+    this.queue = new RunQueue(store, this.limits, this.#access);
     this.schedules = new Schedules(store, app, env);
   }
 
@@ -234,7 +242,9 @@ export class Sluice implements AsyncDisposable {
     const waits = waitsIn(await this.store.events(task.lane), stays, now);
     const told = explainWait(view);
     const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
-    return { ...explanation, waits };
+    const reasons = await this.#access.explain(task, explanation.reasons);
+    const whole = reasons === explanation.reasons ? {} : tell(reasons, now);
+    return { ...explanation, ...whole, waits };
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
@@ -293,7 +303,7 @@ export class Sluice implements AsyncDisposable {
   /** Checks the promises of the store, and the settings of its database. */
   async examine(): Promise<Diagnosis> {
     const { examine } = await import("./doctor/doctor.ts");
-    return examine(this.store);
+    return examine(this.store, { shared: this.#access });
   }
 
   /**
@@ -375,8 +385,9 @@ export class Sluice implements AsyncDisposable {
     await Promise.all(workers.map((worker) => worker.stop(options)));
   }
 
-  #closeStore(): Promise<void> {
+  async #closeStore(): Promise<void> {
     closeFeed(this.store);
+    await this.#access.close();
     return this.store.close();
   }
 

@@ -88,17 +88,14 @@ export async function startWorker(
     coordinator.lookAt(parkedOn);
   };
   const tender = new Tender(store, env, { ...polling, looked });
-  const making = { toRun: toRunOf(app, env), toTask: toTaskOf(app, env), has: hasTargetOf(app) };
-  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...making });
+  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...makingOf(app, env) });
   const hints = hearing(store, (hint) => {
     // A delayed unit may be due before the next poll.
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const controllers = await controllersOf(store, app, env, {
-    failed,
-    opened: (gates) => coordinator.lookAt(gates),
-  });
+  const opened = (gates: readonly string[]): void => coordinator.lookAt(gates);
+  const controllers = await controllersOf(store, app, env, { failed, opened });
   const parts = [hints, worker, tender, coordinator, triggers, pods, ...controllers];
   const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
@@ -135,6 +132,13 @@ function hearing(store: Store, hear: (hint: string) => void): Service {
     },
   };
 }
+
+/** How triggers make what they start. */
+const makingOf = (app: App, env: Env) => ({
+  toRun: toRunOf(app, env),
+  toTask: toTaskOf(app, env),
+  has: hasTargetOf(app),
+});
 
 /** A run that a trigger starts is made and checked like a submission. */
 function toRunOf(app: App, env: Env): ToRun {

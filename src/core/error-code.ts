@@ -1,8 +1,6 @@
-/**
- * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
- * branch on them. Errors that a task throws keep their own codes.
- */
+/** The codes of our errors, with meaning and cure. They are stable. Errors that a task throws keep their own. */
 import { OF_PODS } from "./pod-error-code.ts";
+import { OF_SHARED_LOCKS } from "./shared-error-code.ts";
 
 interface CodeMeaning {
   readonly means: string;
@@ -288,14 +286,6 @@ const OF_STORE = {
     means: "The store could not be reached, or the connection to it was lost.",
     cure: "Check its address, and that it is running. A running worker tries again by itself. A worker that is just starting exits with code 1.",
   },
-  CONTROLLER_TAKEN: {
-    means: "Another live engine takes part in shared locks under the same controller name.",
-    cure: "Give each engine its own controllerName. After a move to another store, wait for the inactivity time, or remove the controller.",
-  },
-  SYNC_UNREACHABLE: {
-    means: "The sync database of shared locks could not be reached, or the connection to it was lost.",
-    cure: "Check its address, and that it is running. Work without shared locks goes on. A running worker tries again by itself.",
-  },
 } as const satisfies Record<string, CodeMeaning>;
 
 /** How an attempt, a task or a run ended. These codes are stored with it. */
@@ -375,10 +365,6 @@ const OF_ENDING = {
     means: "One or more steps of the run did not succeed.",
     cure: "Use runs show to see which steps failed. Fix the cause, then run it again.",
   },
-  LOCK_RELEASED: {
-    means: "Somebody released a lock by hand while a run held it, so the run was ended.",
-    cure: "Run it again if its work is needed.",
-  },
   TIMEOUT: {
     means: "An attempt took longer than its timeout.",
     cure: "Raise the timeout, or make the code faster.",
@@ -393,7 +379,7 @@ const OF_ENDING = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS } as const;
+export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS, ...OF_SHARED_LOCKS } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -406,6 +392,7 @@ export const ERROR_GROUPS: readonly (readonly [
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
   ["Steps in pods", OF_PODS],
+  ["Locks shared with other engines", OF_SHARED_LOCKS],
 ];
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERROR_CODES, text);

@@ -4,7 +4,7 @@ import type { AnyTask } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
-import type { SyncDefinition } from "./sync.ts";
+import type { SyncDefinition } from "./sync-definition.ts";
 
 export interface QueueOptions {
   /** Queues with a lower rank are served first. The default is 100. */

@@ -29,7 +29,7 @@ import type {
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
-import type { SyncDefinition } from "./sync.ts";
+import type { SyncDefinition } from "./sync-definition.ts";
 
 type Fields<Of> = Readonly<Record<keyof Of, true>>;
 

@@ -4,24 +4,6 @@ import { mustKnowFields, SYNC_FIELDS } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, mustBeRecord, shown } from "./rule.ts";
 
-/** The names are those of Argo's SyncConfig. */
-export interface SyncDefinition {
-  /** A PostgreSQL or MySQL database that every engine can reach: `postgres://…` or `mysql://…`. */
-  readonly url: string;
-  /** The name of this engine among those that share locks. Two live engines cannot have one name. */
-  readonly controllerName: string;
-  /** How often this engine shows that it is alive. The default is 60. */
-  readonly heartbeatSeconds?: number;
-  /** An engine that was not heard for so long is inactive. The default is 300. All engines need the same value. */
-  readonly inactiveControllerSeconds?: number;
-  /** How often the shared lines are looked at. The default is 5. */
-  readonly pollSeconds?: number;
-  readonly limitTableName?: string;
-  readonly controllerTableName?: string;
-  readonly stateTableName?: string;
-  readonly lockTableName?: string;
-}
-
 export interface AppSync {
   readonly url: string;
   readonly controller: string;
@@ -36,7 +18,7 @@ export interface AppSync {
   };
 }
 
-export const SYNC_DEFAULTS = {
+const SYNC_DEFAULTS = {
   heartbeatSeconds: 60,
   inactiveControllerSeconds: 300,
   pollSeconds: 5,

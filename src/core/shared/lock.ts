@@ -21,6 +21,10 @@ export const limitNameOf = (lock: string): string | undefined =>
 
 export const isSharedLock = (name: string): boolean => name.startsWith(MUTEX) || name.startsWith(SEMAPHORE);
 
+/** `shared mutex "foo/bar"` */
+export const sharedTitle = (lock: string): string =>
+  `shared ${lock.startsWith(MUTEX) ? "mutex" : "semaphore"} "${lock.slice(MUTEX.length)}"`;
+
 /**
  * The gate of one unit that needs shared locks. It is closed until the unit has them all, so no pass admits
  * the unit before.

@@ -14,7 +14,7 @@ import type { Service } from "../service.ts";
 import type { RoundEnd } from "./round.ts";
 import { round } from "./round.ts";
 
-export interface ControllerOptions extends Polling {
+interface ControllerOptions extends Polling {
   readonly controller: string;
   readonly heartbeatMs: number;
   /** How long this process leads without a sign of life. */

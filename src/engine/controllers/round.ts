@@ -12,7 +12,7 @@ import { isReady, localLine, together, wanting } from "./local-line.ts";
 import type { Sharer } from "./sharers.ts";
 import { idsOf, intentsOf, sharersOf } from "./sharers.ts";
 
-export interface RoundContext {
+interface RoundContext {
   readonly store: Store;
   readonly sync: SyncDatabase;
   readonly speaker: Speaker;

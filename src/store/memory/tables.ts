@@ -7,6 +7,7 @@ import { NESTED, RUNS } from "../runs.ts";
 import type { AwaitedEvent, FinalState, LaneState, NewWait, Stopping, WaitAnswer } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { MemoryFeed } from "./feed.ts";
+import type { IntentRecord, LeaderRecord } from "./sharing-records.ts";
 import { Table, UndoLog } from "./table.ts";
 
 export interface GateRecord {
@@ -235,22 +236,6 @@ export interface SignalRecord {
   readonly payload: string;
   readonly at: number;
   readonly untilAt: number;
-}
-
-/** Who takes the locks that this engine shares with others. */
-interface LeaderRecord {
-  readonly name: string;
-  readonly engine: string;
-  readonly session: string;
-  readonly untilAt: number;
-  readonly n: number;
-}
-
-interface IntentRecord {
-  readonly unit: string;
-  readonly n: number;
-  readonly session: string;
-  readonly at: number;
 }
 
 export interface TriggerRecord extends Omit<TriggerRow, "busy"> {

@@ -26,7 +26,7 @@ export interface TableNames {
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}(?:\.[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 /** Whether a table may have this name. It is written into statements as it is. */
-export const isTableName = (name: unknown): name is string => typeof name === "string" && NAME.test(name);
+const isTableName = (name: string): boolean => NAME.test(name);
 
 export function tableNames(tables: SyncTables): TableNames {
   for (const name of Object.values(tables))
