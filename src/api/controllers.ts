@@ -15,7 +15,7 @@ interface Told {
 
 /** A process leads its engine for so many polls without a sign of life. */
 const POLLS = 3;
-const LEAST_LEASE_MS = 5_000;
+const LEAST_LEASE_MS = 1_000;
 
 /** None without a sync section. */
 export async function controllersOf(
