@@ -119,7 +119,10 @@ async function standAndTake(
   const first = new Set(decideShared(view).admitted.map(({ id }) => id));
   const free = idsOf(entering).filter((key) => first.has(idOf(speaker.controller, key)));
   const ready: string[] = [];
-  for (const unit of together(line, free)) if (await isReady(store, unit)) ready.push(unit);
+  const unready: string[] = [];
+  for (const unit of together(line, free)) ((await isReady(store, unit)) ? ready : unready).push(unit);
+  // At the front of a line, a unit that its engine would not admit would hold everybody back.
+  if (unready.length > 0 && !(await sync.leave(speaker, unready))) return "replaced";
   const locks = new Map(entering.map((sharer) => [sharer.unit, sharer.locks]));
   return ready.length > 0 ? takeAll(context, ready, locks) : "done";
 }
