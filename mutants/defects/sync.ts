@@ -22,8 +22,8 @@ export const defects: readonly Defect[] = [
     id: "sync-keeps-orphans",
     means: "a lock that was taken for a run that never started stays held for ever",
     file: "src/engine/controllers/round.ts",
-    from: "const isAbandoned = session !== speaker.instance ||",
-    to: "const isAbandoned =",
+    from: 'const isAbandoned = session !== speaker.instance || place !== "waiting" || !open || !holds;',
+    to: 'const isAbandoned = place !== "waiting";',
     noticedBy: { file: CRASH, test: "before its run was admitted frees" },
   },
   {
@@ -32,7 +32,10 @@ export const defects: readonly Defect[] = [
     file: "src/store/memory/sharing.ts",
     from: "if (!leads(tables, session)) return [];\n  const units = standing(tables, intents);\n  for",
     to: "const units = standing(tables, intents);\n  for",
-    noticedBy: { file: CRASH, test: "a process that lost its lead" },
+    noticedBy: {
+      file: "test/conformance/store.test.ts",
+      test: "memory a unit with shared locks lets a session that lost",
+    },
   },
   {
     id: "sync-inactive-in-line",
