@@ -99,7 +99,7 @@ export const defects: readonly Defect[] = [
     file: "src/store/sync/query/take.ts",
     from: "const guarded = yield* guard(place, speaker, names);",
     to: "const guarded = new Set(names);",
-    noticedBy: { file: RACE, test: "on PostgreSQL a decision sees" },
+    noticedBy: { file: RACE, test: "on PostgreSQL count one after" },
   },
   {
     id: "sync-place-is-lost",

@@ -32,6 +32,7 @@ export const OF_ENQUEUING: OptionNames<EnqueueOptions> = OF_TASK;
 export const OF_EXECUTE: OptionNames<Omit<SubmitOptions, "delay" | "runAt">> = {
   priority: true,
   tags: true,
+  namespace: true,
   idempotencyKey: true,
   source: true,
 };

@@ -9,8 +9,8 @@ import { openSync } from "../store/sync/open.ts";
 
 interface Told {
   readonly failed: (error: unknown) => void;
-  /** Called with gates of runs that may start now. */
-  readonly opened: (gates: readonly string[]) => void;
+  /** Is told the gates of runs that may start now. */
+  readonly opened: { lookAt(gates: readonly string[]): void };
 }
 
 /** A process leads its engine for so many polls without a sign of life. */
@@ -35,7 +35,7 @@ export async function controllersOf(
       controller,
       heartbeatMs,
       leaseMs: Math.max(LEAST_LEASE_MS, POLLS * pollMs),
-      opened: (units) => opened(units.map(sharedGate)),
+      opened: (units) => opened.lookAt(units.map(sharedGate)),
     }),
   ];
 }

@@ -1,7 +1,16 @@
 /** An app's limits as gates. */
 import type { App } from "../core/app/app.ts";
 import { tagLimitKey } from "../core/app/tags.ts";
-import { ANY, clusterKey, poolKey, queueKey, runsKey } from "../core/gate/key.ts";
+import {
+  ANY,
+  clusterKey,
+  engineKey,
+  namespaceKey,
+  poolKey,
+  queueKey,
+  runsKey,
+  semaphoreKey,
+} from "../core/gate/key.ts";
 import { bornAs } from "../core/gate/kind.ts";
 import type { Declaration, DeclaredGate } from "../store/store.ts";
 
@@ -20,6 +29,10 @@ export function declarationOf(app: App, name: string): Declaration {
       ...app.pools.flatMap(({ name, limit, leaseMs, perValue }) =>
         gate(poolKey(perValue ? `${name}=${ANY}` : name), limit, leaseMs),
       ),
+      ...gate(engineKey, app.parallelism.engine),
+      ...gate(namespaceKey(ANY), app.parallelism.eachNamespace),
+      ...app.parallelism.namespaces.flatMap(({ name, limit }) => gate(namespaceKey(name), limit)),
+      ...app.semaphores.flatMap(({ name, namespace, limit }) => gate(semaphoreKey(name, namespace), limit)),
       ...gate(runsKey, app.runs.declared ? app.runs.max : null),
       ...app.runs.tags.flatMap((limit) => gate(tagLimitKey(limit), limit.limit)),
     ],

@@ -53,6 +53,7 @@ const OF_RUNS: OptionNames<ListedRuns> = {
   state: true,
   workflow: true,
   tag: true,
+  namespace: true,
   before: true,
   ids: true,
   limit: true,

@@ -4,9 +4,10 @@ import { SluiceError } from "../core/error.ts";
 import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
-import { clusterKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
+import { clusterKey, engineKey, familyOf, kindOf, queueKey, runsKey } from "../core/gate/key.ts";
 import { undeclared } from "../core/gate/kind.ts";
 import { isLimit, leaseProblem } from "../core/gate/range.ts";
+import { isOfFile } from "../core/gate/source.ts";
 import { sayNumber } from "../core/number.ts";
 import type { Remedy } from "../core/remedy.ts";
 import { checkText, shortly } from "../core/text.ts";
@@ -19,7 +20,7 @@ import { stoppingNow } from "./stopping.ts";
 export interface LimitView extends GateState {
   readonly draining: boolean;
   /** The origin of the value in force. */
-  readonly source: "app" | "operator" | "sql" | "default";
+  readonly source: "app" | "file" | "operator" | "sql" | "default";
   /** Holders of this gate whose code should have ended. */
   readonly stopping: readonly StoppingView[];
 }
@@ -184,6 +185,8 @@ export class Queues {
 function sourceOf({ setBy, limit, declared, perValue, said }: GateState): LimitView["source"] {
   if (setBy !== null) return "operator";
   if (!perValue && limit !== declared) return "sql";
+  const binding = said.filter((each) => each.limit !== null && each.limit === declared);
+  if (binding.length > 0) return binding.every(({ app }) => isOfFile(app)) ? "file" : "app";
   return said.some((each) => each.limit !== null) ? "app" : "default";
 }
 
@@ -196,7 +199,7 @@ export function checkLimit(key: string, limit: unknown): void {
 }
 
 /** Always known, because every unit or run asks for them. */
-const ALWAYS: ReadonlySet<string> = new Set([clusterKey, runsKey]);
+const ALWAYS: ReadonlySet<string> = new Set([clusterKey, engineKey, runsKey]);
 
 const isGateKey = (key: string): boolean => key.includes(":") || ALWAYS.has(key);
 

@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
-import { DEFAULT_NAMESPACE } from "../core/gate/key.ts";
 import type { Lock } from "../core/gate/lock.ts";
+import { asksOfLocks, namespaceProblem } from "../core/gate/lock.ts";
 import { sayNumber } from "../core/number.ts";
 import { apart } from "../core/shared/asks.ts";
 import { storedHandler } from "../core/task/handler.ts";
@@ -53,14 +53,16 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     );
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
-  const namespace = DEFAULT_NAMESPACE;
+  const { namespace = workflow.namespace ?? app.namespace } = making;
+  const problem = namespaceProblem(namespace);
+  if (problem) throw new SluiceError("BAD_NAMESPACE", `workflow "${workflow.id}": ${problem}.`);
   const locks = locksFor(`workflow "${workflow.id}"`, workflow, inputOf(input), namespace, app.sync !== null);
   const holds = holdings(workflow, locks);
   if (making.direct) refuseHolding(workflow, holds);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
   const graphs = graphsOf(workflow, app, { cpus: availableParallelism() });
-  const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
+  const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id }, app.namespace);
   const { asks, shared } = apart(making.id, runAsks(workflow, { tags, locks, namespace }));
   return {
     id: making.id,
@@ -72,6 +74,9 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
       ...(handler ? { onFailure: handler } : {}),
+      ...(locks.length > 0
+        ? { holds: asksOfLocks(locks, namespace).map(({ gate, slots }) => [gate, slots]) }
+        : {}),
       ...(app.runs.whileWaiting === "release" && holds.length === 0 ? { releases: true as const } : {}),
       ...shared,
       // Written only if true. It says that no items are taken over either.
@@ -87,6 +92,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     nested: graphs.nested.map((graph) => JSON.stringify(graph)),
     tags: JSON.stringify(tags),
     source: making.source ?? "code",
+    namespace,
     rerunOf: making.rerun?.of ?? null,
     steps: making.rerun?.steps ?? [],
   };

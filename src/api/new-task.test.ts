@@ -10,7 +10,7 @@ import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 const plain = task({ id: "plain", run: () => 1 });
 
 const made = (definition: AnyTask, input?: unknown, options: EnqueueOptions = {}): Promise<NewTask> =>
-  newTask(definition, input, options, "id1", POOLS);
+  newTask(definition, input, options, "id1", { pools: POOLS });
 
 const POOLS = [
   { name: "gpu", limit: 3, leaseMs: 1_000, perValue: false },

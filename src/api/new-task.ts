@@ -22,12 +22,18 @@ import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
 import { locksFor } from "./locks-for.ts";
 
+/** What a task has from its app. */
+interface OfApp {
+  readonly pools?: readonly AppPool[];
+  readonly namespace?: string;
+}
+
 export async function newTask(
   task: AnyTask,
   input: unknown,
   options: EnqueueOptions,
   id: string,
-  pools: readonly AppPool[] = [],
+  { pools = [], namespace = DEFAULT_NAMESPACE }: OfApp = {},
 ): Promise<NewTask> {
   const text = inputJson(task, input);
   // The input is checked as the task will read it. Input that does not survive JSON is refused now, not when
@@ -42,7 +48,6 @@ export async function newTask(
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
-  const namespace = DEFAULT_NAMESPACE;
   const locks = locksFor(`task "${task.id}"`, task, parsed, namespace, true);
   refuseShared(task, locks);
   const good = options.goodUntil ?? task.goodUntil;
@@ -55,7 +60,7 @@ export async function newTask(
       ...asksFor({ pools: poolsOf(task, parsed, pools), locks }, namespace),
     ]),
     input: text,
-    options: optionsOfTask(ownOptions(task)),
+    options: optionsOfTask(ownOptions(task, namespace)),
     key: options.idempotencyKey ?? null,
     runAt: instant(`task "${task.id}"`, "runAt", options.runAt),
     delayMs: options.delay === undefined ? null : parseDuration(options.delay),

@@ -19,6 +19,8 @@ export interface RunView<Output = unknown> {
   readonly tags: Readonly<Record<string, string>>;
   /** The submitter. */
   readonly source: string;
+  /** The namespace of its locks. */
+  readonly namespace: string;
   readonly rerunOf: string | null;
   /** For a child run: where it stands in its tree. */
   readonly child?: ChildOf;
@@ -93,7 +95,7 @@ export interface RunWithSteps<Output = unknown> extends RunView<Output> {
 }
 
 export function runView<Output>(row: RunRow): RunView<Output> {
-  const { id, workflow, state, paused, priority, source, rerunOf } = row;
+  const { id, workflow, state, paused, priority, source, namespace, rerunOf } = row;
   const { createdAt, queuedAt, dequeuedAt, startedAt, finishedAt } = row;
   return {
     id,
@@ -103,6 +105,7 @@ export function runView<Output>(row: RunRow): RunView<Output> {
     priority,
     tags: readable(row.tags) as Record<string, string>,
     source,
+    namespace,
     rerunOf,
     ...childOf(row),
     idempotencyKey: row.key,

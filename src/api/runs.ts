@@ -192,6 +192,7 @@ export class Runs {
       priority: run.priority,
       tags: readable(run.tags) as Record<string, string>,
       source: `rerun by ${by}`,
+      namespace: run.namespace,
       rerun: { of: id, steps: all ? [] : takenOver(detail, workflow), all },
     });
     await this.#store.submit([made]);

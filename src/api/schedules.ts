@@ -134,7 +134,7 @@ export class Schedules {
     const input = typeof given === "function" ? (given as (fire: Fire) => unknown)({ at }) : given;
     const options = priority === null ? {} : { priority };
     const id = this.#env.newId();
-    if (spec.task !== undefined) return newTask(taskOf(app, spec.task), input, options, id, app.pools);
+    if (spec.task !== undefined) return newTask(taskOf(app, spec.task), input, options, id, app);
     const { known } = workflowOf(app, schedule.workflow ?? "");
     return newRun(app, known, input, { ...options, id, direct: false, tags, source });
   }

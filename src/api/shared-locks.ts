@@ -11,7 +11,7 @@ import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
 import type { SharedAccess } from "./shared-access.ts";
 
-interface SharedLockView {
+export interface SharedLockView {
   /** `mtx/NAMESPACE/KEY` or `sem/NAMESPACE/KEY`. */
   readonly lock: string;
   /** Null if nobody has set the limit of a semaphore. */

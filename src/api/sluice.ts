@@ -41,11 +41,13 @@ import { declareApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait, isUnset, told as tell, timesInLine } from "./explain.ts";
+import { explainUnit } from "./explain-unit.ts";
 import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
+import { LockFiles } from "./lock-files.ts";
+import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
@@ -98,6 +100,8 @@ export class Sluice implements AsyncDisposable {
   readonly limits: Limits;
   readonly queues: Queues;
   readonly pools: Pools;
+  /** Mutexes and semaphores. */
+  readonly locks: Locks;
   readonly runs: Runs;
   /** Locks that several engines share, and these engines. */
   readonly shared: SharedLocks;
@@ -120,6 +124,7 @@ export class Sluice implements AsyncDisposable {
     this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
+    this.locks = new Locks(store, this.limits, env);
     this.runs = new Runs(store, app, env, this.#access);
     this.queue = new RunQueue(store, this.limits, this.#access);
     this.schedules = new Schedules(store, app, env);
@@ -158,7 +163,7 @@ export class Sluice implements AsyncDisposable {
     for (const { task, input, options = {} } of calls) {
       knownOptions(`task "${task.id}"`, options, OF_ENQUEUING);
       checkQueue(this.#app, task, options.queue);
-      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
+      tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app));
     }
     await this.#refuseNever(tasks);
     const enqueued = await this.store.enqueue(tasks, within);
@@ -234,17 +239,8 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** Explains why a task is not running: every gate in its way, the holders, and what would end the wait. */
-  async explain(id: string): Promise<Explanation> {
-    const view = await this.store.wait(id);
-    if (!view) throw unknownTask(id);
-    const { task, now } = view;
-    const stays = timesInLine(task, await this.store.events(id));
-    const waits = waitsIn(await this.store.events(task.lane), stays, now);
-    const told = explainWait(view);
-    const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
-    const reasons = await this.#access.explain(task, explanation.reasons);
-    const whole = reasons === explanation.reasons ? {} : tell(reasons, now);
-    return { ...explanation, ...whole, waits };
+  explain(id: string): Promise<Explanation> {
+    return explainUnit(this.store, this.#access, id);
   }
 
   async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
@@ -352,7 +348,10 @@ export class Sluice implements AsyncDisposable {
    */
   async deploy(options: DeployOptions = {}): Promise<Deployed> {
     const { file } = knownOptions("deploy", options, OF_DEPLOY);
-    return declareApp(this.store, neededApp(this.#app, "To deploy"), { occasion: "deploy", file });
+    const app = neededApp(this.#app, "To deploy");
+    const deployed = await declareApp(this.store, app, { occasion: "deploy", file });
+    await new LockFiles(this.store, app, { app: deployed.app, file }).declareAll("deploy");
+    return deployed;
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */

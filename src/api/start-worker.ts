@@ -24,6 +24,7 @@ import { newRun } from "./new-run.ts";
 import { newTask } from "./new-task.ts";
 import { taskOf } from "./part-of-app.ts";
 import { Pods } from "./pods.ts";
+import { watchedFiles } from "./watched-files.ts";
 import { executorOf } from "./worker-executor.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 import { checkSettings } from "./worker-settings.ts";
@@ -62,6 +63,7 @@ export async function startWorker(
   const occasion = settings.deploy ? "deploy" : "start";
   const deployed = await declareApp(store, app, { occasion, file: settings.file });
   const polling = { ...checked.polls, failed };
+  const watched = await watchedFiles(store, env, app, { ...polling, occasion, deployed, settings });
   const claims = new StoreClaims(store, checked.seat, env);
   const coordinator = new Coordinator(store, env, {
     ...polling,
@@ -94,9 +96,8 @@ export async function startWorker(
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const opened = (gates: readonly string[]): void => coordinator.lookAt(gates);
-  const controllers = await controllersOf(store, app, env, { failed, opened });
-  const parts = [hints, worker, tender, coordinator, triggers, pods, ...controllers];
+  const controllers = await controllersOf(store, app, env, { failed, opened: coordinator });
+  const parts = [hints, worker, tender, coordinator, triggers, pods, ...watched, ...controllers];
   const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
   const starting = services.start();
@@ -155,7 +156,7 @@ const toTaskOf =
   (app: App, env: Env): ToTask =>
   (id, input, { key, priority }) => {
     const options = { idempotencyKey: key, ...(priority === undefined ? {} : { priority }) };
-    return newTask(taskOf(app, id), input, options, env.newId(), app.pools);
+    return newTask(taskOf(app, id), input, options, env.newId(), app);
   };
 
 const hasTargetOf =

@@ -1,6 +1,6 @@
 /** The codes of our errors, with meaning and cure. They are stable. Errors that a task throws keep their own. */
+import { OF_LOCKS } from "./lock-error-code.ts";
 import { OF_PODS } from "./pod-error-code.ts";
-import { OF_SHARED_LOCKS } from "./shared-error-code.ts";
 
 interface CodeMeaning {
   readonly means: string;
@@ -75,10 +75,6 @@ const REFUSED = {
   BAD_POLL: {
     means: "A poll interval is so short that polling would keep a CPU busy.",
     cure: "Poll less often.",
-  },
-  BAD_LOCK: {
-    means: "The name of a lock is not a usable text, or a lock cannot be asked for like this.",
-    cure: "Give the lock a name that the message allows.",
   },
   BAD_POOL: {
     means: "A task asks for a pool that its app does not declare.",
@@ -379,7 +375,7 @@ const OF_ENDING = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS, ...OF_SHARED_LOCKS } as const;
+export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_LOCKS, ...OF_PODS } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -391,8 +387,8 @@ export const ERROR_GROUPS: readonly (readonly [
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
+  ["Locks", OF_LOCKS],
   ["Steps in pods", OF_PODS],
-  ["Locks shared with other engines", OF_SHARED_LOCKS],
 ];
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERROR_CODES, text);

@@ -14,6 +14,7 @@ export type Remedy =
   | { readonly action: "listLimits" }
   | { readonly action: "makePool"; readonly pool: string; readonly limit: number }
   | { readonly action: "listPools" }
+  | { readonly action: "listLocks" }
   | { readonly action: "pauseQueue"; readonly queue: string }
   | { readonly action: "resumeQueue"; readonly queue: string }
   | { readonly action: "listQueues" }
@@ -57,6 +58,7 @@ export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonl
   listLimits: { means: "Lists every gate with its limit.", lead: "See" },
   makePool: { means: "Creates a pool that no app declares.", lead: "To create it" },
   listPools: { means: "Lists the pools.", lead: "See" },
+  listLocks: { means: "Lists mutexes and semaphores.", lead: "See" },
   pauseQueue: { means: "Pauses a queue.", lead: "Pause it with" },
   resumeQueue: { means: "Resumes a queue.", lead: "Resume it with" },
   listQueues: { means: "Lists the queues.", lead: "See" },
@@ -101,6 +103,8 @@ export function callOf(remedy: Remedy): string {
       return call("pools.set", remedy.pool, remedy.limit, NEW);
     case "listPools":
       return call("pools.list");
+    case "listLocks":
+      return call("locks.list");
     case "pauseQueue":
       return call("queues.pause", remedy.queue);
     case "resumeQueue":

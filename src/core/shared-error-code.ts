@@ -8,10 +8,6 @@ export const OF_SHARED_LOCKS = {
     means: "Another live engine takes part in shared locks under the same controller name.",
     cure: "Give each engine its own controllerName. After a move to another store, wait for the inactivity time, or remove the controller.",
   },
-  LOCK_RELEASED: {
-    means: "Somebody released a lock by hand while a run held it, so the run was ended.",
-    cure: "Run it again if its work is needed.",
-  },
   SYNC_NOT_CONFIGURED: {
     means: "The program does not know the sync database.",
     cure: "Connect with an app that has a sync section, or name the database with SLUICE_SYNC.",

@@ -3,6 +3,7 @@
  * that no query asks for. Options are written and read only here. Unreadable options count as absent, so that
  * one damaged row stops nothing else.
  */
+import type { StoredAsk } from "./gate/asks.ts";
 import type { StoredLocks } from "./shared/asks.ts";
 import type { RetryPolicy } from "./task/retry.ts";
 import { retryPolicy } from "./task/retry.ts";
@@ -57,6 +58,8 @@ interface OptionsOfRun {
   readonly releases?: true;
   /** Only for a run that a step has started: that step. */
   readonly step?: StepOf;
+  /** The locks that this run holds, and those of the runs that wait for it. Absent if there are none. */
+  readonly holds?: readonly StoredAsk[];
   /** Only for a child run, and not for a run of its own. */
   readonly scope?: Nesting;
   /** Only for a run that a step has started: how long it may take once it has started. */

@@ -1,13 +1,13 @@
 /**
  * A gate of one value ("pool:tenant=acme") belongs to a family ("pool:tenant=*"). Every matching limit
  * applies: an app's limit for the value is added to the family's, and the stricter one binds. Only an
- * operator or plain SQL can replace the family's limit for one value. The family's lease applies until the
+ * operator or plain SQL can replace the family's limit for one value. A namespace's own limit always replaces it. The family's lease applies until the
  * gate has its own, the family's line is the gate's line, and pausing the family pauses all of its gates.
  */
 import { isOwn, stricter } from "../core/gate/declared.ts";
 import type { Limit, Line } from "../core/gate/gate.ts";
 import { familyOf } from "../core/gate/key.ts";
-import { undeclared } from "../core/gate/kind.ts";
+import { replacesFamily, undeclared } from "../core/gate/kind.ts";
 
 export interface Inherited {
   readonly limit: Limit;
@@ -22,11 +22,11 @@ export interface Own extends Inherited {
   readonly setBy: string | null;
 }
 
-export function inherit(own: Own, family: Own | undefined): Inherited {
+export function inherit(key: string, own: Own, family: Own | undefined): Inherited {
   const { limit, paused, line, leaseMs } = own;
   if (!family) return { limit, paused, line, leaseMs };
   return {
-    limit: replaces(own) ? limit : stricter(limit, family.limit),
+    limit: replaces(key, own) ? limit : stricter(limit, family.limit),
     paused: paused || family.paused,
     line: family.line,
     leaseMs: leaseMs ?? family.leaseMs,
@@ -45,8 +45,9 @@ export function ownOrFamilys(key: string, own: Limit, limitOf: (family: string) 
 }
 
 /** Whether the family's limit per value binds, and not the gate's own. */
-export function bindsPerValue(own: Own, family: Own | undefined): boolean {
-  return family !== undefined && family.limit !== null && inherit(own, family).limit !== own.limit;
+export function bindsPerValue(key: string, own: Own, family: Own | undefined): boolean {
+  return family !== undefined && family.limit !== null && inherit(key, own, family).limit !== own.limit;
 }
 
-const replaces = ({ limit, declared, setBy }: Own): boolean => isOwn({ capacity: limit, declared, setBy });
+const replaces = (key: string, { limit, declared, setBy }: Own): boolean =>
+  isOwn({ capacity: limit, declared, setBy }) || (limit !== null && replacesFamily(key));

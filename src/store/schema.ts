@@ -115,7 +115,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
     [...nested(WORDS[dialect]), ...waits(WORDS[dialect])],
-    shared(WORDS[dialect]),
+    [...locks(WORDS[dialect]), ...shared(WORDS[dialect])],
   ];
 }
 
@@ -291,6 +291,11 @@ function nested({ name, ofTrees }: Words): string[] {
     `INSERT INTO sluice_queue (name, queue_rank) VALUES ('@nested', 0)`,
     `UPDATE sluice_session SET serves = '{"queues":["@runs","@nested"],"tasks":["*"]}' WHERE id = '@runs'`,
   ];
+}
+
+/** Namespaces of runs, and the locks that are named by them. */
+function locks({ name }: Words): string[] {
+  return [`ALTER TABLE sluice_run ADD COLUMN namespace ${name} NOT NULL DEFAULT 'default'`];
 }
 
 /** Locks shared with other engines. The locks themselves are in the sync database. */

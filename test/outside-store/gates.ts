@@ -24,7 +24,7 @@ const familyRow = (rows: ReadonlyMap<string, GateRecord>, key: string): GateReco
   rows.get(familyOf(key) ?? "");
 
 export const inForce = (rows: ReadonlyMap<string, GateRecord>, gate: GateRecord): Inherited =>
-  inherit(gate, familyRow(rows, gate.key));
+  inherit(gate.key, gate, familyRow(rows, gate.key));
 
 export function newGate(key: string, { limit, line } = undeclared(key)): GateRecord {
   return { key, limit, declared: limit, line, paused: false, leaseMs: null, setBy: null, setAt: null };
@@ -55,7 +55,7 @@ export function gatePort({ now, rows, heldPerGate, isAsked, tell }: Surroundings
       .map((gate) => ({
         ...gate,
         ...inForce(rows(), gate),
-        perValue: bindsPerValue(gate, familyRow(rows(), gate.key)),
+        perValue: bindsPerValue(gate.key, gate, familyRow(rows(), gate.key)),
         held: held.get(gate.key) ?? 0,
         said: [],
       }));

@@ -54,7 +54,7 @@ const arrows: Record<Room | Face, readonly Room[]> = {
   engine: ["core", "env", "store", "executor"],
   executor: ["core", "env"],
   manifest: ["core"],
-  api: ["core", "env", "store", "engine", "executor"],
+  api: ["core", "env", "store", "engine", "executor", "manifest"],
   client: ["core", "env", "api"],
   surface: ["core", "env", "store", "engine", "executor", "manifest", "api", "client"],
   testing: ["core", "env", "store", "engine", "executor", "manifest", "api", "client"],

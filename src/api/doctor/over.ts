@@ -2,7 +2,7 @@
  * Finds gates above their limit. That alone is no defect, because lowering a limit evicts no holder. It is a
  * defect if a slot was granted after the limit came into force, so that time must be on record. A limit
  * changed by plain SQL leaves no time; then the doctor can only say that the gate drains. Direct runs pass
- * the run cap and the limits of tags and count there, so these limits may be exceeded.
+ * the run cap, the parallelism of the engine and of namespaces, and the limits of tags, and count there, so these limits may be exceeded.
  */
 
 import { draining } from "../../core/gate/gate.ts";
@@ -23,7 +23,7 @@ export function limitsCheck({ gates, broken: { malformedGates } }: Inspection): 
   return checkOf("limits", [...above, ...beyond], eachOf(gates.length, "gate", "none above its limit"));
 }
 
-const PASSED_BY_DIRECT: ReadonlySet<string> = new Set(["runs", "tag"]);
+const PASSED_BY_DIRECT: ReadonlySet<string> = new Set(["runs", "engine", "namespace", "tag"]);
 
 function judged(gate: InspectedGate, since: number | null): Finding {
   const { key, held, limit, grantedAt } = gate;

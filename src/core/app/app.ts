@@ -2,6 +2,7 @@
  * An app with its defaults filled in: plain, frozen data, the same in every process that loads the same file.
  * Only `checkApp` makes one, so an App is known to be valid.
  */
+import { DEFAULT_NAMESPACE } from "../gate/key.ts";
 import type { AppTriggers } from "../schedule/trigger.ts";
 import { triggersOf } from "../schedule/trigger.ts";
 import type { AnyTask } from "../task/definition.ts";
@@ -45,12 +46,29 @@ interface AppRuns {
   readonly whileWaiting: WhileWaiting;
 }
 
+/** Null declares nothing. */
+interface AppParallelism {
+  readonly engine: number | null;
+  readonly eachNamespace: number | null;
+  readonly namespaces: readonly { readonly name: string; readonly limit: number }[];
+}
+
+interface AppSemaphore {
+  readonly name: string;
+  readonly namespace: string;
+  readonly limit: number;
+}
+
 export interface App extends AppTriggers {
   /**
    * The name under which its limits, ranks and triggers are stored. Null if not given; then the name of its
    * package is used.
    */
   readonly name: string | null;
+  readonly namespace: string;
+  readonly parallelism: AppParallelism;
+  readonly semaphores: readonly AppSemaphore[];
+  readonly configMaps: readonly string[];
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
   readonly executor: ExecutorChoice;
@@ -90,6 +108,10 @@ export function resolveApp(definition: AppDefinition): App {
   const { tasks, workflows = [], clusterCap, prefetch, claimLease, session } = definition;
   return Object.freeze({
     name: definition.name ?? null,
+    namespace: definition.namespace ?? DEFAULT_NAMESPACE,
+    parallelism: Object.freeze(parallelismOf(definition)),
+    semaphores: Object.freeze(semaphoresOf(definition)),
+    configMaps: Object.freeze([...(definition.locks?.configMaps ?? [])]),
     tasks: new Map(tasks.map((task) => [task.id, task])),
     workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
     executor: definition.executor ?? parallel(),
@@ -129,6 +151,27 @@ function poolsOf({ pools }: AppDefinition): AppPool[] {
       perValue: perValue ?? false,
     }),
   );
+}
+
+/** 0 declares nothing, like a missing number. */
+const declared = (limit: number | undefined): number | null => (limit === 0 ? null : (limit ?? null));
+
+function parallelismOf({ parallelism, namespaceParallelism, namespaces }: AppDefinition): AppParallelism {
+  return {
+    engine: declared(parallelism),
+    eachNamespace: declared(namespaceParallelism),
+    namespaces: Object.entries(namespaces ?? {}).flatMap(([name, options]) => {
+      const limit = declared(options.parallelism);
+      return limit === null ? [] : [{ name, limit }];
+    }),
+  };
+}
+
+function semaphoresOf({ semaphores, namespace = DEFAULT_NAMESPACE }: AppDefinition): AppSemaphore[] {
+  return Object.entries(semaphores ?? {}).map(([name, said]) => {
+    const { limit, namespace: own = namespace } = typeof said === "number" ? { limit: said } : said;
+    return { name, namespace: own, limit };
+  });
 }
 
 function runsOf({ runs }: AppDefinition): AppRuns {

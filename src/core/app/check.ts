@@ -1,6 +1,6 @@
 /**
  * `checkApp` checks a whole app before anything starts and reports all problems at once. The rules are in
- * name.ts, queues.ts, leases.ts, pools.ts, sync.ts, tasks.ts, executors.ts, handlers.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
+ * name.ts, namespaces.ts, queues.ts, leases.ts, pools.ts, semaphores.ts, locks.ts, sync.ts, tasks.ts, executors.ts, handlers.ts, runs.ts, tags.ts, workflows.ts, steps.ts,
  * each.ts and triggers.ts. Their shared parts are in rule.ts and fields.ts.
  */
 import { ConfigError } from "../error.ts";
@@ -12,11 +12,13 @@ import { APP_FIELDS, mustKnowFields } from "./fields.ts";
 import { leaseProblems } from "./leases.ts";
 import { NEEDS_SYNC } from "./locks.ts";
 import { nameProblems } from "./name.ts";
+import { namespaceProblems } from "./namespaces.ts";
 import { poolProblems } from "./pools.ts";
 import { queueProblems } from "./queues.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, shown } from "./rule.ts";
 import { runProblems } from "./runs.ts";
+import { semaphoreProblems } from "./semaphores.ts";
 import { syncProblems } from "./sync.ts";
 import { taskProblems } from "./tasks.ts";
 import { triggerProblems } from "./triggers.ts";
@@ -46,6 +48,8 @@ function* problemsOf(definition: AppDefinition): Problems {
   yield* queueProblems(definition);
   yield* leaseProblems(definition);
   yield* poolProblems(definition);
+  yield* semaphoreProblems(definition);
+  yield* namespaceProblems(definition);
   yield* syncProblems(definition);
   yield* taskProblems(definition);
   yield* executorProblems("executor", definition.executor);

@@ -22,6 +22,18 @@ export interface PoolOptions {
   readonly perValue?: boolean;
 }
 
+export interface NamespaceOptions {
+  readonly parallelism?: number;
+}
+
+export interface LockOptions {
+  /**
+   * Files with ConfigMaps, like "./locks/*.yaml", relative to the app file. Each key is the limit of a semaphore. Workers
+   * watch the files, and `deploy` reads them once.
+   */
+  readonly configMaps?: readonly string[];
+}
+
 export interface SemaphoreOptions {
   readonly limit: number;
   /** The default is the namespace of the app. */
@@ -69,6 +81,14 @@ export interface AppDefinition {
    * deploy replaces the earlier one.
    */
   readonly name?: string;
+  /** The namespace of runs and tasks that name none. The default is "default". */
+  readonly namespace?: string;
+  /** How many runs of the whole store may be in progress at once. None by default, and with 0; -1 is unlimited. */
+  readonly parallelism?: number;
+  /** The same for the runs of each namespace. */
+  readonly namespaceParallelism?: number;
+  /** The same for the runs of single namespaces. It replaces `namespaceParallelism`. */
+  readonly namespaces?: Readonly<Record<string, NamespaceOptions>>;
   readonly tasks: readonly AnyTask[];
   readonly workflows?: readonly AnyWorkflow[];
   /** The executor of steps whose workflow and own options choose none. The default is `parallel()`. */
@@ -86,6 +106,7 @@ export interface AppDefinition {
   readonly pools?: Readonly<Record<string, PoolOptions>>;
   /** The limits of semaphores, by NAME or CONFIGMAP/KEY. */
   readonly semaphores?: Readonly<Record<string, number | SemaphoreOptions>>;
+  readonly locks?: LockOptions;
   readonly session?: SessionOptions;
   /** Locks with `database: true` are shared with other engines through this database. */
   readonly sync?: SyncDefinition;

@@ -20,9 +20,12 @@ import type { StepOptions } from "../workflow/step-options.ts";
 import type { ApproveOptions, WaitForOptions, WaitingOptions } from "../workflow/waiting.ts";
 import type {
   AppDefinition,
+  LockOptions,
+  NamespaceOptions,
   PoolOptions,
   QueueOptions,
   RunOptions,
+  SemaphoreOptions,
   SessionOptions,
   TagLimit,
 } from "./definition.ts";
@@ -35,6 +38,10 @@ type Fields<Of> = Readonly<Record<keyof Of, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   name: true,
+  namespace: true,
+  namespaces: true,
+  parallelism: true,
+  namespaceParallelism: true,
   tasks: true,
   workflows: true,
   executor: true,
@@ -46,6 +53,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   claimLease: true,
   pools: true,
   semaphores: true,
+  locks: true,
   session: true,
   sync: true,
   schedules: true,
@@ -55,6 +63,9 @@ export const APP_FIELDS: Fields<AppDefinition> = {
 
 export const QUEUE_FIELDS: Fields<QueueOptions> = { rank: true, maxConcurrency: true };
 export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perValue: true };
+export const NAMESPACE_FIELDS: Fields<NamespaceOptions> = { parallelism: true };
+export const LOCKS_FIELDS: Fields<LockOptions> = { configMaps: true };
+export const SEMAPHORE_FIELDS: Fields<SemaphoreOptions> = { limit: true, namespace: true };
 export const SYNC_FIELDS: Fields<SyncDefinition> = {
   url: true,
   controllerName: true,
@@ -113,6 +124,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   failFast: true,
   parallelism: true,
   executor: true,
+  namespace: true,
   mutexes: true,
   semaphores: true,
   pools: true,

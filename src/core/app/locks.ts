@@ -1,7 +1,8 @@
 /** Rules for the lists `mutexes` and `semaphores`. */
 import type { Lock } from "../gate/lock.ts";
 import { lockNameProblem, namespaceProblem } from "../gate/lock.ts";
-import { sourceOf } from "../workflow/template.ts";
+import type { Template } from "../workflow/template.ts";
+import { isHole } from "../workflow/template.ts";
 import { LOCK_FIELDS, mustKnowFields } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, mustBeBoolean, mustBeOneOf, mustBeWhole, shown } from "./rule.ts";
@@ -62,13 +63,19 @@ function* oneLock(field: string, kind: Lock["kind"], lock: unknown): Problems {
   }
   yield* mustKnowFields(`${field}.`, lock, LOCK_FIELDS[kind]);
   yield* mustBeLockName(`${field}.name`, kind, lock.name);
-  if (lock.namespace !== undefined && !isHole(lock.namespace)) {
+  if (lock.namespace !== undefined && !isHole(lock.namespace as Template)) {
     const rule = namespaceProblem(lock.namespace);
     if (rule) yield { field: `${field}.namespace`, rule, cure: NAMESPACE };
   }
   yield* mustBeOneOf(`${field}.line`, lock.line, ["skip"]);
   yield* mustBeBoolean(`${field}.keep`, lock.keep, "Write true to keep the lock between attempts");
   yield* mustBeBoolean(`${field}.database`, lock.database, "Write true for a lock of the sync database");
+  if (lock.keep === true)
+    yield {
+      field: `${field}.keep`,
+      rule: "is not available yet: a retry waits without its locks",
+      cure: "Leave it out, or hold the lock with a group around the step",
+    };
   if (lock.database === true)
     yield {
       field: `${field}.database`,
@@ -81,7 +88,7 @@ function* oneLock(field: string, kind: Lock["kind"], lock: unknown): Problems {
 const NAMESPACE = 'Use a text without "/", "=" and "*"';
 
 function* mustBeLockName(field: string, kind: Lock["kind"], name: unknown): Problems {
-  if (isHole(name)) return;
+  if (isHole(name as Template)) return;
   const rule = lockNameProblem(kind, name);
   const cure =
     kind === "mutex" ? "Use a text without = and *" : "Write NAME, or CONFIGMAP/KEY, without = and *";
@@ -89,7 +96,5 @@ function* mustBeLockName(field: string, kind: Lock["kind"], name: unknown): Prob
 }
 
 /** A lock with options. */
-const isLock = (lock: unknown): lock is Readonly<Record<string, unknown>> => isRecord(lock) && !isHole(lock);
-
-/** The value is known only in a run. */
-const isHole = (value: unknown): boolean => isRecord(value) && sourceOf(value as never) !== undefined;
+const isLock = (lock: unknown): lock is Readonly<Record<string, unknown>> =>
+  isRecord(lock) && !isHole(lock as Template);

@@ -7,6 +7,7 @@ import { executorProblems } from "./executors.ts";
 import { mustKnowFields, WORKFLOW_FIELDS } from "./fields.ts";
 import { handlerProblems } from "./handlers.ts";
 import { computedOr } from "./locks.ts";
+import { mustBeNamespace } from "./namespaces.ts";
 import { askProblems } from "./pools.ts";
 import type { Problems } from "./rule.ts";
 import {
@@ -84,6 +85,7 @@ function* oneWorkflow(
   yield* mustBeBoolean(`${name}.failFast`, workflow.failFast, "Write true to start nothing after a failure");
   yield* mustBeParallelism(`${name}.parallelism`, workflow.parallelism);
   yield* executorProblems(`${name}.executor`, workflow.executor);
+  yield* mustBeNamespace(`${name}.namespace`, workflow.namespace);
   yield* computedOr(name, workflow);
   const pools = isRecord(definition.pools) ? definition.pools : {};
   if (typeof workflow.pools === "function")

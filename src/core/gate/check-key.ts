@@ -4,12 +4,12 @@
  */
 import { SluiceError } from "../error.ts";
 import { checkText, shortly } from "../text.ts";
-import { ANY, clusterKey, DEFAULT_NAMESPACE, parseKey, runsKey } from "./key.ts";
+import { ANY, clusterKey, DEFAULT_NAMESPACE, engineKey, parseKey, runsKey } from "./key.ts";
 import type { Lock } from "./lock.ts";
 import { lockNameProblem, namespaceProblem } from "./lock.ts";
 
 /** Kinds with a single gate. */
-const SINGLE: ReadonlySet<string> = new Set([clusterKey, runsKey]);
+const SINGLE: ReadonlySet<string> = new Set([clusterKey, engineKey, runsKey]);
 /** Kinds whose names cannot contain a star. The key of a tag may be any text. */
 const NAMED: ReadonlySet<string> = new Set(["queue", "pool", "mutex", "semaphore"]);
 
@@ -25,6 +25,11 @@ export function checkKey(key: unknown): void {
       key,
       `A name cannot contain "${ANY}". A limit for each value of a pool is written pool:tenant=${ANY}.`,
     );
+  const wrong =
+    kind === "namespace" && name !== ANY
+      ? namespaceProblem((key as string).slice("namespace:".length))
+      : undefined;
+  if (wrong !== undefined) throw noKey(key, `${wrong}.`);
   if (isLockKind(kind)) checkLockKey(key as string, kind);
   if (kind === "pool" && value !== null && isManyValues(value))
     throw noKey(key, `"${ANY}" stands for every value, so no value begins with "${ANY}=".`);

@@ -31,6 +31,14 @@ export const semaphoreKey = (name: string, namespace: string): string => `semaph
 /** Every run asks for it. */
 export const runsKey = "runs";
 
+/** Every run of the store asks for it, like the run cap. */
+export const engineKey = "engine";
+
+const NAMESPACE = "namespace";
+
+/** Every run of the namespace asks for it. */
+export const namespaceKey = (namespace: string): string => `${NAMESPACE}:${namespace}`;
+
 /** Every run with this tag asks for two gates: that of the key alone, and that of the key with its value. */
 export function tagKey(key: string, value?: string): string {
   return value === undefined ? `tag:${key}` : `tag:${key}=${value}`;
@@ -94,11 +102,12 @@ export function kindOf(key: string): string {
 }
 
 /**
- * The gate that holds the limit of a per-value gate: "pool:tenant=*" for "pool:tenant=acme". Null for all
- * others.
+ * The gate that holds the limit of a per-value gate: "pool:tenant=*" for "pool:tenant=acme", and "namespace:*" for
+ * "namespace:team". Null for all others.
  */
 export function familyOf(key: string): string | null {
   const parts = parseKey(key);
+  if (parts.kind === NAMESPACE) return parts.name === ANY ? null : namespaceKey(ANY);
   if (parts.value === null || parts.value === ANY) return null;
   return formatKey({ ...parts, value: ANY });
 }

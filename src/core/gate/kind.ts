@@ -6,7 +6,7 @@
 import { isSharedLock, sharedTitle } from "../shared/lock.ts";
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
-import { familyOf, parseKey } from "./key.ts";
+import { familyOf, kindOf, parseKey } from "./key.ts";
 import { called, inNamespace, ofRun, only } from "./title.ts";
 
 /** The line and limit of a new gate. */
@@ -49,6 +49,23 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     line: "skip",
     limit: 10,
     title: only("runs", "the run cap"),
+  },
+  engine: {
+    key: "engine",
+    means: "How many runs of the whole store may be in progress at once. An app sets it with `parallelism`.",
+    askedBy: "every run",
+    line: "skip",
+    limit: UNLIMITED,
+    title: only("engine", "the parallelism of the engine"),
+  },
+  namespace: {
+    key: "namespace:NAMESPACE or namespace:*",
+    means:
+      "How many runs of a namespace may be in progress at once. `namespace:*` is the limit for each namespace without one of its own.",
+    askedBy: "every run of the namespace",
+    line: "skip",
+    limit: UNLIMITED,
+    title: called("namespace"),
   },
   tag: {
     key: "tag:KEY or tag:KEY=VALUE or tag:KEY=*",
@@ -135,10 +152,13 @@ export function undeclared(key: string): Born {
   return familyOf(key) === null ? born : { ...born, limit: null };
 }
 
+/** True if the limit that an app declares for one value replaces that of the family. Otherwise both apply. */
+export const replacesFamily = (key: string): boolean => kindOf(key) === "namespace";
+
 /**
  * True for gates that every unit of a line asks for. Waiting for them says nothing about one lane, so no lane
  * parks on them.
  */
 export function isWholeLine(key: string): boolean {
-  return key === "cluster" || key === "runs" || key.startsWith("queue:");
+  return key === "cluster" || key === "runs" || key === "engine" || key.startsWith("queue:");
 }

@@ -10,7 +10,7 @@ import { MOST_SLOTS } from "../number.ts";
 import { sharedMutex, sharedSemaphore } from "../shared/lock.ts";
 import { shortly, textProblem } from "../text.ts";
 import type { Ask } from "./gate.ts";
-import { ANY, mutexKey, semaphoreKey } from "./key.ts";
+import { ANY, kindOf, mutexKey, semaphoreKey } from "./key.ts";
 
 /** The options of a mutex. `Name` is a text, or anything that becomes one once a run is in progress. */
 export interface MutexAsk<Name = string> {
@@ -82,6 +82,9 @@ function lockOf<Name>(
     },
   ];
 }
+
+/** True for the key of a mutex or a semaphore. */
+export const isLock = (gate: string): boolean => ["mutex", "semaphore"].includes(kindOf(gate));
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 

@@ -1,7 +1,6 @@
 /** A task's definition as the options that are stored with its units, and with the units it handles. */
 import { APP_DEFAULTS } from "../app/app.ts";
 import { asksFor, asksOfEveryTask, storedAsk } from "../gate/asks.ts";
-import { DEFAULT_NAMESPACE } from "../gate/key.ts";
 import { isText, locksOf } from "../gate/lock.ts";
 import { parseDuration } from "../time.ts";
 import type { OptionsOfTask } from "../unit-options.ts";
@@ -11,8 +10,8 @@ import { retryPolicy } from "./retry.ts";
 import type { StoredHandler } from "./stored-handler.ts";
 
 /** The options that a unit of this task has outside of a run. */
-export function ownOptions(task: AnyTask): OptionsOfTask {
-  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
+export function ownOptions(task: AnyTask, namespace: string): OptionsOfTask {
+  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id }, namespace);
   return {
     retry: retryPolicy(task.retry),
     timeoutMs: task.timeout === undefined ? null : parseDuration(task.timeout),
@@ -20,10 +19,11 @@ export function ownOptions(task: AnyTask): OptionsOfTask {
   };
 }
 
-/** A handler may have a handler of its own. */
+/** A handler may have a handler of its own. `namespace` names the locks of both: that of their app. */
 export function storedHandler(
   handler: FailureHandler | undefined,
   of: StoredHandler["of"],
+  namespace: string,
 ): StoredHandler | undefined {
   if (handler === undefined) return undefined;
   const { queue = APP_DEFAULTS.queue, priority = 0, goodUntil, pools } = handler;
@@ -33,9 +33,9 @@ export function storedHandler(
     task: handler.id,
     queue,
     priority,
-    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed, locks }, DEFAULT_NAMESPACE)].map(storedAsk),
+    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed, locks }, namespace)].map(storedAsk),
     goodForMs: goodUntil === undefined ? null : parseDuration(goodUntil),
-    options: optionsOfTask(ownOptions(handler)),
+    options: optionsOfTask(ownOptions(handler, namespace)),
     of,
   };
 }

@@ -25,7 +25,7 @@ import type {
   StepPlan,
 } from "./plan.ts";
 import type { ItemScope, Reference, Referred } from "./reference.ts";
-import { referTo } from "./reference.ts";
+import { referredBy, referTo } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
 import type { Steps } from "./steps.ts";
 import type { Source, Template } from "./template.ts";
@@ -66,6 +66,7 @@ export class Build implements Builder {
       each: this.#each.bind(this),
       ...waitingSteps(this.#wait.bind(this)),
       run: this.#run.bind(this),
+      text: this.#text.bind(this),
       group: this.#group.bind(this),
     } as unknown as Steps;
     const returned = this.#closing(() =>
@@ -162,6 +163,15 @@ export class Build implements Builder {
       outside.needs,
     );
     return handleOf(name, this);
+  }
+
+  /** A text with references. If one of them is an item, the text may be used where that item may be. */
+  #text(strings: readonly string[], ...holes: readonly unknown[]): Reference<unknown> {
+    const item = holes.flatMap((hole) => referredBy(hole)?.item ?? [])[0];
+    const parts = strings.flatMap((text, index) =>
+      index < holes.length ? [text, this.#wire(holes[index], "s.text", item)] : [text],
+    );
+    return referTo({ build: this, source: { text: parts, path: [] }, ...(item && { item }) });
   }
 
   #itemInput(name: string, input: EachOptions["input"]): Template {

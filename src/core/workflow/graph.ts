@@ -154,6 +154,8 @@ interface Detached {
   /** Whether the step ends with that run. Otherwise it ends once that run is in line. */
   readonly wait: boolean;
   readonly tags: Readonly<Record<string, string>>;
+  /** The default is that of the run which starts it. */
+  readonly namespace?: string;
 }
 
 /** `finished` means any ending, including skipped. */

@@ -7,7 +7,7 @@ import type { Lock } from "../gate/lock.ts";
 import { asksOfLocks, checkLock, isText, locksOf } from "../gate/lock.ts";
 import { referredBy } from "./reference.ts";
 import type { Template, Values } from "./template.ts";
-import { render, sourceOf } from "./template.ts";
+import { isHole, render } from "./template.ts";
 
 type Options = { readonly mutexes?: unknown; readonly semaphores?: unknown };
 type Wire = (value: unknown, field: string) => Template;
@@ -43,8 +43,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /** A text, or a template that refers to a value. */
-const isName = (value: unknown): value is Template =>
-  isText(value) || (isObject(value) && sourceOf(value as Template) !== undefined);
+const isName = (value: unknown): value is Template => isText(value) || isHole(value as Template);
 
 /** The locks of a planned step. */
 export const locksIn = (options: Options): Lock<Template>[] => locksOf(options, isName);

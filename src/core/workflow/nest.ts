@@ -99,7 +99,11 @@ export class Nest {
     const executor = step.options.executor ?? ofOwner;
     const gate = withCpus(gateOf(executor, task), this.#machine.cpus);
     gates.set(gate.name, gate);
-    return { ...taskStep(step, task), gate: gate.name as RunGateName, pod: podOf(executor) };
+    return {
+      ...taskStep(step, task, this.#app.namespace),
+      gate: gate.name as RunGateName,
+      pod: podOf(executor),
+    };
   }
 
   #runStep(step: PlannedRun, owner: Owner): RunStep {
@@ -126,7 +130,11 @@ export class Nest {
 
   #call(given: AnyWorkflow, { options, locks = [] }: PlannedRun, owner: Owner) {
     const workflow = this.#app.workflows.get(given.id) ?? given;
-    const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
+    const handler = storedHandler(
+      workflow.onFailure,
+      { kind: "workflow", name: workflow.id },
+      this.#app.namespace,
+    );
     const detached = detachedOf(options);
     const held = detached ? capsOfRun(workflow, detached.tags) : [];
     const pools = [workflow, options].flatMap(({ pools }) => asksFor({ pools }, ""));
@@ -138,7 +146,7 @@ export class Nest {
       ...lockField([...locksOfTask(workflow), ...locks]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached ? { detached: { ...detached, tags: { ...workflow.tags, ...detached.tags } } } : {}),
+      ...(detached ? { detached: startedBy(workflow, detached) } : {}),
     };
   }
 
@@ -194,6 +202,12 @@ function detachedOf({ detached }: PlannedRun["options"]): RunStep["detached"] {
   const { wait = true, tags = {} } = detached === true ? {} : detached;
   return { wait, tags };
 }
+
+const startedBy = ({ tags, namespace }: AnyWorkflow, detached: NonNullable<RunStep["detached"]>) => ({
+  ...detached,
+  tags: { ...tags, ...detached.tags },
+  ...(namespace === undefined ? {} : { namespace }),
+});
 
 /** A step may ask for a pool that its workflow holds too. Each gate is asked once, for all of it. */
 function pairs(asks: readonly Ask[]): [gate: string, slots: number][] {

@@ -34,6 +34,8 @@ export interface WorkflowOptions {
   /** How many tasks of a run may run at once, those of its groups and child workflows included. */
   readonly parallelism?: number;
   readonly executor?: ExecutorChoice;
+  /** The namespace of its runs, unless a submission names another one. The default is that of the app. */
+  readonly namespace?: string;
   /** Held by the run from its start to its end, like `pools`. A function gets the input of the run. */
   readonly mutexes?: LockAsks["mutexes"] | ((input: never) => LockAsks["mutexes"]);
   readonly semaphores?: LockAsks["semaphores"] | ((input: never) => LockAsks["semaphores"]);

@@ -88,10 +88,11 @@ export function referredBy(value: unknown): Referred | undefined {
 
 /** The source as its author wrote it: `users.output.total`, `synced.outcomes`, `input.day`, `item.id`. */
 export function saySource(source: Source): string {
+  if ("text" in source) return "a text with references";
   return [...startOf(source), ...source.path].join(".");
 }
 
-function startOf(source: Source): string[] {
+function startOf(source: Exclude<Source, { text: unknown }>): string[] {
   if ("step" in source) return [source.step, "output"];
   if ("outcomes" in source) return [source.outcomes, "outcomes"];
   return "item" in source ? [source.item === "value" ? "item" : "index"] : ["input"];

@@ -15,8 +15,9 @@ import type { PlannedTask } from "./steps.ts";
 export function taskStep(
   { name, input, each, needs, when, options, locks }: PlannedTask,
   task: AnyTask,
+  namespace: string,
 ): Omit<TaskStep, "gate" | "pod"> {
-  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
+  const handler = storedHandler(task.onFailure, { kind: "task", name: task.id }, namespace);
   const pools = options.pools ?? (typeof task.pools === "function" ? {} : task.pools);
   return {
     name,

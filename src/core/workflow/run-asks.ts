@@ -1,7 +1,7 @@
 /** What a run of a workflow asks for, and its tags. */
 import { asksFor } from "../gate/asks.ts";
 import type { Ask } from "../gate/gate.ts";
-import { runsKey, tagKey } from "../gate/key.ts";
+import { engineKey, namespaceKey, runsKey, tagKey } from "../gate/key.ts";
 import type { Lock } from "../gate/lock.ts";
 import type { AnyWorkflow } from "./definition.ts";
 
@@ -22,6 +22,12 @@ export function capsOfRun(workflow: AnyWorkflow, tags: Readonly<Record<string, s
   return [{ gate: runsKey, slots: 1 }, ...ofTags];
 }
 
+/** The parallelism of the engine and of the run's namespace. */
+export const capsOfNamespace = (namespace: string): Ask[] => [
+  { gate: engineKey, slots: 1 },
+  { gate: namespaceKey(namespace), slots: 1 },
+];
+
 /** What the run of a workflow is about to hold. */
 interface Holding {
   readonly tags?: Readonly<Record<string, string>>;
@@ -31,5 +37,9 @@ interface Holding {
 
 /** The slots that a run asks for before it starts, and holds until it ends. */
 export function runAsks(workflow: AnyWorkflow, { tags, locks, namespace }: Holding): Ask[] {
-  return [...capsOfRun(workflow, tags), ...asksFor({ pools: workflow.pools, locks }, namespace)];
+  return [
+    ...capsOfRun(workflow, tags),
+    ...capsOfNamespace(namespace),
+    ...asksFor({ pools: workflow.pools, locks }, namespace),
+  ];
 }

@@ -5,6 +5,7 @@ import type { EachHandle, StepHandle } from "./handle.ts";
 import type { GivenItems, ItemOf } from "./items.ts";
 import type { DetachedOptions, GroupOptions, RunEachOptions, RunStepOptions } from "./nested-options.ts";
 import type { AnyWorkflow, ResultOf, RunInputOf, RunOutputOf } from "./plan.ts";
+import type { Reference } from "./reference.ts";
 import type { StepOptions } from "./step-options.ts";
 import type { WaitingSteps } from "./waiting.ts";
 import type { AsJson, Wired } from "./wired.ts";
@@ -56,6 +57,12 @@ export interface Steps extends WaitingSteps {
   ): StepHandle<RunOutputOf<Workflow>>;
 
   /**
+   * A text with references, like s.text`deploy-${input.env}`. It can be used wherever a text is wanted. It has no value
+   * if one of its references has none, or is a list or an object.
+   */
+  text(strings: TemplateStringsArray, ...holes: readonly Wired<TextPart>[]): Reference<string>;
+
+  /**
    * Steps under one node. The group starts when everything is there that its steps refer to outside of it. Its output
    * is what the function returns; the rest of the workflow sees nothing else of it.
    */
@@ -66,6 +73,8 @@ export interface Steps extends WaitingSteps {
     steps: (g: Steps) => Returned,
   ): StepHandle<ResultOf<Returned>>;
 }
+
+type TextPart = string | number | boolean | null | undefined;
 
 type WorkflowIn<Each> = Each extends AnyWorkflow
   ? Each

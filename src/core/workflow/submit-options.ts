@@ -6,6 +6,8 @@ export interface SubmitOptions {
   readonly priority?: number;
   /** Added to the workflow's own tags. The same key replaces the workflow's value. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Names its locks. The default is that of the workflow, then that of the app, then "default". */
+  readonly namespace?: string;
   readonly delay?: Duration;
   readonly runAt?: Date;
   /** A second submission of the same workflow with the same key returns the first run. */

@@ -5,8 +5,8 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * JSON, with `{ "$from": [...] }` for a reference and `{ "$literal": value }` for a value that is taken as it
- * is.
+ * JSON, with `{ "$from": [...] }` for a reference, `{ "$text": [...] }` for a text made of parts, and
+ * `{ "$literal": value }` for a value that is taken as it is.
  */
 export type Template = Json;
 
@@ -23,18 +23,22 @@ export type Source =
   | { readonly outcomes: string; readonly path: readonly Key[] }
   /** The item itself, inside a step over a list: its value or its index. */
   | { readonly item: "value" | "index"; readonly path: readonly Key[] }
-  | { readonly input: true; readonly path: readonly Key[] };
+  | { readonly input: true; readonly path: readonly Key[] }
+  /** A text, put together from these parts. */
+  | { readonly text: readonly Template[]; readonly path: readonly Key[] };
 
 type Key = string | number;
 
 const FROM = "$from";
+const TEXT = "$text";
 const LITERAL = "$literal";
 
 export function reference(source: Source): Template {
+  if ("text" in source) return { [TEXT]: source.text };
   return { [FROM]: [...startOf(source), ...source.path] };
 }
 
-function startOf(source: Source): readonly Key[] {
+function startOf(source: Exclude<Source, { text: unknown }>): readonly Key[] {
   if ("step" in source) return ["step", source.step];
   if ("outcomes" in source) return ["outcomes", source.outcomes];
   return "item" in source ? [source.item === "value" ? "item" : "index"] : ["input"];
@@ -50,8 +54,12 @@ export function literal(value: Json): Template {
 
 /** True if a value would be mistaken for a reference or a literal. */
 export function looksTaken(value: object): boolean {
-  return Object.hasOwn(value, FROM) || Object.hasOwn(value, LITERAL);
+  return [FROM, TEXT, LITERAL].some((mark) => Object.hasOwn(value, mark));
 }
+
+/** True if its value is known only in a run: a reference, or a text with references. */
+export const isHole = (template: Template): boolean =>
+  isObject(template) && (Object.hasOwn(template, FROM) || Object.hasOwn(template, TEXT));
 
 export function sourceOf(template: Template): Source | undefined {
   if (!isObject(template) || !Object.hasOwn(template, FROM)) return undefined;
@@ -105,15 +113,26 @@ export function fill(template: Template, values: Values): Json | undefined {
   if (Array.isArray(template)) return template.map((each) => render(each, values));
   if (!isObject(template)) return template;
   if (Object.hasOwn(template, LITERAL)) return template[LITERAL];
+  if (Object.hasOwn(template, TEXT)) return textOf(template[TEXT] as readonly Template[], values);
   if (!Object.hasOwn(template, FROM)) return filled(template, values);
   const source = sourceOf(template);
   return source && follow(standsFor(source, values), source.path);
 }
 
+/** Undefined if a part is missing, or is a list or an object: such a text would mean something else. */
+function textOf(parts: readonly Template[], values: Values): Json | undefined {
+  const texts = parts.map((part) => fill(part, values));
+  return texts.every(isPlain) ? texts.map(String).join("") : undefined;
+}
+
+const isPlain = (value: Json | undefined): boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
 function standsFor(source: Source, values: Values): Json {
   if ("step" in source) return values.output(source.step);
   if ("outcomes" in source) return values.outcomes?.(source.outcomes) ?? null;
-  return "item" in source ? (values.item?.[source.item] ?? null) : values.input;
+  if ("item" in source) return values.item?.[source.item] ?? null;
+  return "input" in source ? values.input : null;
 }
 
 function filled(fields: { readonly [key: string]: Template }, values: Values): Json {

@@ -21,7 +21,7 @@ const tell = task({
   run: (_: Failure) => {},
 });
 const pay = task({ id: "pay", onFailure: tell, run: () => {} });
-const options = optionsOfTask(ownOptions(pay));
+const options = optionsOfTask(ownOptions(pay, "default"));
 const failing = { id: "a", input: '{"order":7}', options, attempt: 2 };
 const newId = (): string => "h";
 
@@ -37,7 +37,7 @@ describe("the task that handles a failure", () => {
       name: "tell",
       priority: 3,
       lane: laneOf("alarms", "tell", [...asks, { gate: "pool:mail", slots: 2 }]),
-      options: optionsOfTask(ownOptions(tell)),
+      options: optionsOfTask(ownOptions(tell, "default")),
       key: null,
       runAt: null,
       goodForMs: 3_600_000,

@@ -7,12 +7,13 @@ import { apart } from "../../core/shared/asks.ts";
 import { isSharedLock } from "../../core/shared/lock.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
+import { capsOfNamespace } from "../../core/workflow/run-asks.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
-import { pathOf } from "./home.ts";
+import { heldBelow, namespaceOf, pathOf } from "./home.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
@@ -21,10 +22,11 @@ const MOST_DEPTH = 64;
  * `window` is the gate of the step's items. A run of its own asks for nothing of this run. `unit` is the run, if it
  * needs shared locks: then its lane is its own.
  */
-export function laneOfChild({ run }: Home, step: RunStep, window?: string, unit = ""): LaneSpec {
+export function laneOfChild(home: Home, step: RunStep, window?: string, unit = ""): LaneSpec {
   const { asks } = apart(unit, step.asks.map(askOf));
-  if (step.detached) return laneOf(RUNS, step.workflow, asks);
-  const own = [childrenKey(run.id), ...(window ? [window] : [])];
+  if (step.detached)
+    return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
+  const own = [childrenKey(home.run.id), ...(window ? [window] : [])];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
@@ -39,6 +41,7 @@ export function childOf(home: Home, step: RunStep): NewChild {
     rerunOf: detached ? null : run.rerunOf,
     tags: JSON.stringify(sorted(detached?.tags ?? {})),
     source: `run ${run.id}`,
+    namespace: namespaceOf(home, step),
   };
 }
 
@@ -50,12 +53,14 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
   const { shared } = apart("", step.asks.map(askOf));
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
+  const holds = step.detached?.wait === false ? [] : heldBelow(home, step);
   const stops = step.each !== null && step.each.onFailure !== "run-all";
   return optionsOfRun({
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
     ...shared,
+    ...(holds.length > 0 ? { holds } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false
       ? {}

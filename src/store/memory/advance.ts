@@ -106,6 +106,7 @@ function runSeen(
     graphId,
     steps: stepsOf(tables, id).map((step) => stepSeen(tables, step)),
     failed: [...new Set(failed)].sort(),
+    namespace: run.namespace,
     rerunOf: storedOptions(options).fromNothing ? null : run.rerunOf,
     ...earlierOf(tables, run, startedAt !== null),
   };

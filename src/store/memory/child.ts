@@ -1,4 +1,5 @@
 /** Child runs: their rows, what they take over, and who hears of their ends. */
+import { DEFAULT_NAMESPACE } from "../../core/gate/key.ts";
 import { nestedGraph } from "../graph-id.ts";
 import type { NewUnit } from "../runs.ts";
 import { RUNS } from "../runs.ts";
@@ -9,13 +10,14 @@ import { pairKey } from "./tables.ts";
 export function insertChild(tables: Tables, parent: string, { id, name, child }: NewUnit): void {
   const above = tables.run.get(parent);
   if (!child || !above) return;
-  const { tags, source, root, depth, tells } = child;
+  const { tags, source, namespace = DEFAULT_NAMESPACE, root, depth, tells } = child;
   tables.run.insert({
     id,
     workflow: name,
     graph: nestedGraph(above.graph, child.graph),
     tags,
     source,
+    namespace,
     rerunOf: child.rerunOf === null ? null : earlierOf(tables, id, child.rerunOf),
     paused: false,
     beganAt: null,

@@ -89,7 +89,7 @@ export function gateInfos(tables: Tables): GateInfo[] {
     const { name: key, declared, setBy, setAt } = gate;
     const name = familyOf(key);
     const family = name === null ? undefined : tables.gate.get(name);
-    const perValue = bindsPerValue(ownOf(gate), family && ownOf(family));
+    const perValue = bindsPerValue(key, ownOf(gate), family && ownOf(family));
     return { key, ...gateInForce(gate, family), perValue, declared, setBy, setAt };
   });
 }
@@ -100,7 +100,7 @@ const ownOf = ({ capacity, declared, setBy, paused, line, leaseMs }: GateRecord)
 
 /** The rule in force at a gate: its own, combined with its family's. */
 export function gateInForce(gate: GateRecord, family: GateRecord | undefined): Inherited {
-  return inherit(ownOf(gate), family && ownOf(family));
+  return inherit(gate.name, ownOf(gate), family && ownOf(family));
 }
 
 /** The limits of these gates, and of the families they inherit from. */

@@ -37,11 +37,12 @@ export function run(tables: Tables, id: string): RunDetail | undefined {
 }
 
 export function runs(tables: Tables, filter: RunFilter): RunRow[] {
-  const { state, workflow, tag, before, ids, root, after, limit } = filter;
+  const { state, workflow, tag, namespace, before, ids, root, after, limit } = filter;
   const all = tables.run.all();
   const found = (root ? all : all.reverse())
     .filter((row) => (root ? row.root === root && (!after || row.id > after) : ids || row.root === null))
     .filter((row) => (!workflow || row.workflow === workflow) && (!before || row.id < before))
+    .filter((row) => !namespace || row.namespace === namespace)
     .filter((row) => (!tag || hasTag(row, tag)) && (!ids || ids.includes(row.id)))
     .map((row) => runRow(tables, row))
     .filter((row) => !state || row.state === state);
@@ -66,7 +67,7 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
 }
 
 function runRow(tables: Tables, record: RunRecord): RunRow {
-  const { id, workflow, paused, tags, source, rerunOf, root, parent, depth, beganAt } = record;
+  const { id, workflow, paused, tags, source, namespace, rerunOf, root, parent, depth, beganAt } = record;
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -82,6 +83,7 @@ function runRow(tables: Tables, record: RunRecord): RunRow {
     priority,
     tags,
     source,
+    namespace,
     rerunOf,
     root,
     parent,

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { DEFAULT_NAMESPACE } from "../../core/gate/key.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import { nestedGraph } from "../graph-id.ts";
 import type { NewRun } from "../runs.ts";
@@ -48,7 +49,7 @@ function putGraphs(tables: Tables, run: NewRun): void {
 }
 
 function insertRun(tables: Tables, run: NewRun): void {
-  const { id, name, tags, source, rerunOf, steps } = run;
+  const { id, name, tags, source, namespace = DEFAULT_NAMESPACE, rerunOf, steps } = run;
   const alone = { root: null, parent: null, depth: 0 };
   tables.run.insert({
     id,
@@ -56,6 +57,7 @@ function insertRun(tables: Tables, run: NewRun): void {
     graph: hashOf(run),
     tags,
     source,
+    namespace,
     rerunOf,
     paused: false,
     beganAt: null,

@@ -191,6 +191,7 @@ export interface RunRecord {
   readonly graph: string;
   readonly tags: string;
   readonly source: string;
+  readonly namespace: string;
   readonly rerunOf: string | null;
   readonly paused: boolean;
   /** When it first started, if it gave its slots back and went back in line. */

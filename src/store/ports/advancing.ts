@@ -25,6 +25,7 @@ export interface RunSeen {
   /** Steps with items that did not succeed, as far as this news tells. */
   readonly failed: readonly string[];
   /** Items that succeeded in that run do not run again. Null if this run starts from scratch. */
+  readonly namespace: string;
   readonly rerunOf: string | null;
   /** The size of its input and graph if they are too large to be read. Then both are empty here. */
   readonly unread?: number;

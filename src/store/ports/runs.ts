@@ -96,6 +96,8 @@ export interface NewRun extends NewTask {
   readonly tags: string;
   /** The submitter: "code", "cli", "schedule nightly", … */
   readonly source: string;
+  /** The default is "default". */
+  readonly namespace?: string;
   /** The run whose finished steps it takes over. */
   readonly rerunOf: string | null;
   /** Steps that need not run again: their state, and the unit that has their result. */
@@ -114,6 +116,7 @@ export interface RunRow {
   readonly priority: number;
   readonly tags: string;
   readonly source: string;
+  readonly namespace: string;
   readonly rerunOf: string | null;
   /** The run at the top of its tree, for a child run. Null for a run of its own. */
   readonly root: string | null;
@@ -143,6 +146,7 @@ export interface RunFilter {
   readonly workflow?: string | undefined;
   /** "key" or "key=value". */
   readonly tag?: string | undefined;
+  readonly namespace?: string | undefined;
   readonly before?: string | undefined;
   /** Only these runs, child runs included. */
   readonly ids?: readonly string[] | undefined;

@@ -56,6 +56,8 @@ export interface NewChild {
   /** JSON text, like those of a run that is submitted. */
   readonly tags: string;
   readonly source: string;
+  /** The default is "default". */
+  readonly namespace?: string;
 }
 
 /** A step, with the state of its unit. */

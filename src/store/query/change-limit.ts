@@ -45,7 +45,7 @@ export function* changeLimit(change: LimitChange): Flow<{ from: Limit; limit: Li
   const limit =
     change.to === "value" ? change.limit : change.to === "declared" ? before.declared : before.limit;
   const setBy = change.to === "value" ? change.by : change.to === "declared" ? null : before.setBy;
-  const inForce = (own: Own): Limit => inherit(own, family === null ? undefined : above[0]).limit;
+  const inForce = (own: Own): Limit => inherit(change.key, own, family === null ? undefined : above[0]).limit;
   const answer = { from: inForce(before), limit: inForce({ ...before, limit, setBy }) };
   const changed: NewEvent = {
     subject: change.key,

@@ -1,4 +1,5 @@
 /** Writes child runs: their rows, what they take over, and the news that their ends are for their parents. */
+import { DEFAULT_NAMESPACE } from "../../core/gate/key.ts";
 import { nestedGraph } from "../graph-id.ts";
 import { inPortions } from "../portions.ts";
 import type { NewChild, NewUnit, RunMove, RunSeen } from "../runs.ts";
@@ -11,6 +12,7 @@ const CHILD = {
   graph: "text",
   tags: "text",
   source: "text",
+  namespace: "text",
   root: "text",
   parent: "text",
   depth: "int",
@@ -31,14 +33,15 @@ export const insertChildren = (children: readonly Child[], { id, graphId }: RunS
       graph: nestedGraph(graphId, child.graph),
       tags: child.tags,
       source: child.source,
+      namespace: child.namespace ?? DEFAULT_NAMESPACE,
       root: child.root,
       parent: child.tells ? id : null,
       depth: child.depth,
       again: child.rerunOf,
     })),
     (portion) =>
-      sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused, root, parent, depth)
-        SELECT r.id, r.workflow, r.graph, r.tags, r.source, ${portion.some(({ again }) => again !== null) ? EARLIER : "NULL"}, 0, r.root, r.parent, r.depth FROM ${rows("r", CHILD, portion)}`,
+      sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, namespace, rerun_of, paused, root, parent, depth)
+        SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.namespace, ${portion.some(({ again }) => again !== null) ? EARLIER : "NULL"}, 0, r.root, r.parent, r.depth FROM ${rows("r", CHILD, portion)}`,
   );
 
 /** The unsuccessful child of the same step or item in the run that is repeated, if it had the same input. */

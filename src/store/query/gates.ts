@@ -58,7 +58,8 @@ export function gateInfos(found: readonly DatedGate[]): GateInfo[] {
   return named.map(({ key, own, setAt }) => {
     const family = familyIn(all, key);
     const { declared, setBy } = own;
-    return { key, ...inherit(own, family), perValue: bindsPerValue(own, family), declared, setBy, setAt };
+    const perValue = bindsPerValue(key, own, family);
+    return { key, ...inherit(key, own, family), perValue, declared, setBy, setAt };
   });
 }
 

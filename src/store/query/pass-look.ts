@@ -113,7 +113,7 @@ function* lookFurther(usage: readonly Usage[], lists: ParkedLists, known: readon
 
 function gateRows(found: readonly look.LockedGate[]): GateRow[] {
   const all = new Map(found.map(({ key, own }) => [key, own]));
-  return found.map(({ key, own, locked }) => ({ key, ...inherit(own, familyIn(all, key)), locked }));
+  return found.map(({ key, own, locked }) => ({ key, ...inherit(key, own, familyIn(all, key)), locked }));
 }
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);

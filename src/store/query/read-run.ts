@@ -102,11 +102,13 @@ export function* standstill(lane: string): Flow<Standstill | undefined> {
   return { open: step.open, claimedAt: only(claims), waiting: inLine };
 }
 
-export function runs({ state, workflow, tag, before, ids, root, after, limit }: RunFilter): Flow<RunRow[]> {
+export function runs(filter: RunFilter): Flow<RunRow[]> {
+  const { state, workflow, tag, namespace, before, ids, root, after, limit } = filter;
   const where = [sql`1 = 1`];
   if (state) where.push(sql`${raw(RUN_STATE)} = ${state}`);
   if (workflow) where.push(sql`u.workflow = ${workflow}`);
   if (tag) where.push(hasTag(tag));
+  if (namespace) where.push(sql`u.namespace = ${namespace}`);
   if (before) where.push(sql`u.id < ${before}`);
   if (ids) where.push(sql`u.id ${oneOf(ids)}`);
   if (root) where.push(sql`u.root = ${root}`);

@@ -56,7 +56,7 @@ interface RunInProgress {
 
 /** The inputs and graphs of runs in `unread` are left out. */
 const selectRuns = (ids: readonly string[], unread: readonly string[]): Sql<RunInProgress> =>
-  sql`SELECT u.id, u.graph AS graph_id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, u.graph AS graph_id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.namespace, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
 
@@ -76,6 +76,7 @@ const runOf = (row: Row): RunInProgress["run"] => ({
   holds: flag(row.held),
   resumes: intOrNull(row.started_at) === null && intOrNull(row.began_at) !== null,
   paused: flag(row.paused),
+  namespace: text(row.namespace),
   priority: int(row.priority),
   input: text(row.input),
   options: text(row.options),

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { DEFAULT_NAMESPACE } from "../../core/gate/key.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
@@ -126,6 +127,7 @@ const RUN = {
   graph: "text",
   tags: "text",
   source: "text",
+  namespace: "text",
   rerun_of: "text",
 } as const;
 
@@ -137,10 +139,11 @@ const insertRuns = (runs: readonly NewRun[]): Sql[] =>
       graph: graphHash(run),
       tags: run.tags,
       source: run.source,
+      namespace: run.namespace ?? DEFAULT_NAMESPACE,
       rerun_of: run.rerunOf,
     })),
     (portion) =>
-      sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.rerun_of, 0 FROM ${rows("r", RUN, portion)}`,
+      sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, namespace, rerun_of, paused) SELECT r.id, r.workflow, r.graph, r.tags, r.source, r.namespace, r.rerun_of, 0 FROM ${rows("r", RUN, portion)}`,
   );
 
 const STEP = {

@@ -6,6 +6,7 @@ import { sayStopping } from "../../core/gate/describe.ts";
 import type { Limit } from "../../core/gate/gate.ts";
 import { UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import { isOfFile } from "../../core/gate/source.ts";
 import type { AppSaying } from "../../store/store.ts";
 import { withBy } from "./common.ts";
 import type { ListOptions } from "./idle.ts";
@@ -93,13 +94,14 @@ function stillHeld(views: readonly LimitView[], now: number): string {
 /** The origin and the time of the value in force, and in parentheses the declarations of other apps. */
 function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, now: number): string {
   const apps = said.filter((each) => each.limit !== null);
-  const others = apps.filter((each) => source !== "app" || perValue || each.limit !== limit);
+  const isDeclared = source === "app" || source === "file";
+  const others = apps.filter((each) => !isDeclared || perValue || each.limit !== limit);
   const rest = others.length === 0 ? "" : ` (${others.map(sayApp).join(", ")})`;
   if (perValue) return `per value${rest}`;
   if (source === "default") return source;
-  if (source === "app") {
+  if (isDeclared) {
     const first = apps.find((each) => each.limit === limit);
-    return `${first ? `${sayName(first)} ${ago(Math.max(first.at, setAt ?? 0), now)}` : "app"}${rest}`;
+    return `${first ? `${sayName(first)} ${ago(Math.max(first.at, setAt ?? 0), now)}` : source}${rest}`;
   }
   // Plain SQL leaves neither a name nor a date.
   const who = setBy === null ? "" : ` ${setBy}${setAt === null ? "" : ` ${ago(setAt, now)}`}`;
@@ -107,7 +109,7 @@ function saySource({ source, setBy, setAt, said, limit, perValue }: LimitView, n
 }
 
 export const sayName = ({ app }: { readonly app: string }): string =>
-  app === "" ? "app of an earlier version" : `app ${app}`;
+  app === "" ? "app of an earlier version" : isOfFile(app) ? app : `app ${app}`;
 
 const sayApp = (said: AppSaying): string => `${sayName(said)}: ${sayLimit(said.limit)}`;
 

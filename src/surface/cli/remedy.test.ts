@@ -16,6 +16,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   listLimits: { action: "listLimits" },
   makePool: { action: "makePool", pool: "gpu", limit: 3 },
   listPools: { action: "listPools" },
+  listLocks: { action: "listLocks" },
   pauseQueue: { action: "pauseQueue", queue: "mail" },
   resumeQueue: { action: "resumeQueue", queue: "mail" },
   listQueues: { action: "listQueues" },

@@ -30,6 +30,8 @@ function wordsOf(remedy: Remedy): string {
       return `pools set ${quoted(remedy.pool)} ${remedy.limit} --new`;
     case "listPools":
       return "pools list";
+    case "listLocks":
+      return "locks list";
     case "pauseQueue":
       return `queues pause ${quoted(remedy.queue)}`;
     case "resumeQueue":

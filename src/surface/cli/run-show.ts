@@ -68,6 +68,7 @@ function about(run: RunWithSteps, stopping: readonly StoppingView[], now: number
     ["state", runStateCell(run)],
     ["priority", String(run.priority)],
     ["tags", sayTags(run.tags)],
+    ["namespace", run.namespace],
     ["source", run.source],
     run.child ? ["step of", sayChild(run.child)] : undefined,
     run.rerunOf === null ? undefined : ["rerun of", run.rerunOf],

@@ -8,6 +8,7 @@ import type { Reason } from "../../core/gate/reason.ts";
 import { sayDuration } from "../../core/time.ts";
 import type { ItemStanding } from "./item-standing.ts";
 import { sayStanding, standingOf } from "./item-standing.ts";
+import { linesOf, sayLines } from "./lock-lines.ts";
 import { print } from "./output.ts";
 import { whyQueued } from "./queue.ts";
 import { reasonLines } from "./reason-lines.ts";
@@ -48,7 +49,10 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
   if (state === "queued") {
     const queued = await sluice.queue.why(id);
     const sentences = withCommands(queued.sentences, options);
-    return print(options, { ...data, ...queued, sentences }, () => whyQueued(queued, now, options));
+    const lines = await linesOf(sluice, queued.reasons);
+    return print(options, { ...data, ...queued, sentences, lines }, () =>
+      [whyQueued(queued, now, options), ...sayLines(lines, now)].join("\n"),
+    );
   }
   const ending = runEnding(found, now);
   if (ending !== undefined) {
@@ -62,8 +66,9 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
     );
   }
   const steps = await askBelow(sluice, found, waiting, { left: MOST_BELOW });
-  print(options, { ...data, reasons, steps: steps.map((asked) => dataOf(asked, options)) }, () =>
-    story({ run: found, reasons, steps }, now, options),
+  const lines = await linesOf(sluice, [...reasons, ...waiting.flatMap((step) => step.reasons)]);
+  print(options, { ...data, reasons, steps: steps.map((asked) => dataOf(asked, options)), lines }, () =>
+    [story({ run: found, reasons, steps }, now, options), ...sayLines(lines, now)].join("\n"),
   );
 }
 

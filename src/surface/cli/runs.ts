@@ -28,6 +28,7 @@ type Filter = GlobalOptions & {
   state?: RunState;
   workflow?: string;
   tag?: string;
+  namespace?: string;
   before?: string;
   limit: number;
 };
@@ -40,6 +41,7 @@ export function addRuns(program: Command): void {
     .addOption(new Option("--state <state>", "only this state").choices(RUN_STATES))
     .option("--workflow <name>", "only this workflow")
     .option("--tag <tag>", "only runs with this tag, like env or env=prod")
+    .option("--namespace <name>", "only runs of this namespace")
     .option("--before <id>", "only older than this ID: for the next page")
     .option("--limit <n>", "list at most this many", atLeastOne, 50)
     .action((_, command: Command) => listRuns(command.optsWithGlobals()));
@@ -66,10 +68,10 @@ export function addRuns(program: Command): void {
     .action((file: string, run: string, _, command: Command) => rerun(file, run, command.optsWithGlobals()));
 }
 
-function listRuns({ state, workflow, tag, before, limit, ...options }: Filter): Promise<void> {
+function listRuns({ state, workflow, tag, namespace, before, limit, ...options }: Filter): Promise<void> {
   return withStore(options, async (sluice) => {
     const [runs, now] = await Promise.all([
-      sluice.runs.list({ state, workflow, tag, before, limit }),
+      sluice.runs.list({ state, workflow, tag, namespace, before, limit }),
       sluice.now(),
     ]);
     print(options, runs, () => {

@@ -20,6 +20,7 @@ interface Options extends GlobalOptions {
   readonly runAt?: string;
   readonly key?: string;
   readonly direct?: boolean;
+  readonly namespace?: string;
   readonly watch?: boolean;
   readonly by?: string;
 }
@@ -32,6 +33,7 @@ export function addSubmit(program: Command): void {
     .argument("[input]", INPUT)
     .option("--input <json>", "the input, as an option instead of an argument")
     .option("--tag <key=value>", "a tag of this run; may be given several times", tag)
+    .option("--namespace <name>", "the namespace of its locks")
     .option("--priority <n>", "higher goes first in the line of runs", wholeNumber)
     .option("--delay <duration>", 'join the line after this delay, like "30s"')
     .option("--run-at <time>", "do not join the line before this time, like 2026-11-16T03:00:00Z")
@@ -67,7 +69,16 @@ async function submit(
   });
 }
 
-function settingsOf({ priority, delay, runAt, key, direct, by, tag: tags }: Options): SubmitOptions {
+function settingsOf({
+  priority,
+  delay,
+  runAt,
+  key,
+  direct,
+  by,
+  namespace,
+  tag: tags,
+}: Options): SubmitOptions {
   if (direct && (delay !== undefined || runAt !== undefined))
     throw new UsageError("--direct starts now, so --delay and --run-at cannot be given with it");
   if (delay !== undefined && runAt !== undefined)
@@ -75,6 +86,7 @@ function settingsOf({ priority, delay, runAt, key, direct, by, tag: tags }: Opti
   return {
     source: `cli by ${whoever(by)}`,
     ...(tags === undefined ? {} : { tags }),
+    ...(namespace === undefined ? {} : { namespace }),
     ...(priority === undefined ? {} : { priority }),
     ...(delay === undefined ? {} : { delay }),
     ...(runAt === undefined ? {} : { runAt: timeOf("--run-at", runAt) }),

@@ -11,6 +11,7 @@ import { gateTitle } from "../../core/gate/kind.ts";
 import { sayDuration } from "../../core/time.ts";
 import { endingOf } from "./ending.ts";
 import { findEither } from "./find.ts";
+import { linesOf, sayLines } from "./lock-lines.ts";
 import { print } from "./output.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { withCommands } from "./remedy.ts";
@@ -50,7 +51,10 @@ function why(given: string, options: GlobalOptions): Promise<void> {
     const { explanation, stopping } = seen;
     const told = stopping.length > 0 ? { stopping } : {};
     const data = { ...explanation, sentences: withCommands(explanation.sentences, options) };
-    print(options, { ...data, ...(ending ? { ending } : {}), ...told }, () => story(seen, options));
+    const lines = await linesOf(sluice, explanation.reasons);
+    print(options, { ...data, lines, ...(ending ? { ending } : {}), ...told }, () =>
+      [story(seen, options), ...sayLines(lines, seen.now)].join("\n"),
+    );
   });
 }
 
