@@ -12,7 +12,6 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
-import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";

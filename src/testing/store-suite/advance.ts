@@ -60,6 +60,7 @@ export function advanceSuite(fresh: Fresh<"runs" | "steering">): void {
         holds: true,
         resumes: false,
         paused: false,
+        namespace: "default",
         priority: 0,
         input: "7",
         options: '{"startTimeoutMs":5000,"onStartTimeout":"requeue"}',

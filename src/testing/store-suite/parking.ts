@@ -1,6 +1,7 @@
 /** Lanes parked on a gate: no pass sees them until the gate has room. */
 import { expect, test } from "vitest";
 import { laneOf } from "../../store/lane.ts";
+import { parkedSlots } from "../../store/parked.ts";
 import type { Fresh } from "./bench.ts";
 import { BULK, MAIL, newTask } from "./bench.ts";
 
@@ -64,6 +65,29 @@ export function parkingSuite(fresh: Fresh): void {
     expect(ours.parked?.map(({ id }) => id)).toEqual([]);
     const all = await bench.look([], { ...more, elsewhere: ["parcels"] });
     expect(all.parked?.map(({ id }) => id)).toEqual([elsewhere.id]);
+  });
+
+  test("is shown as one that a line keeps slots for only if it keeps its place there", async () => {
+    const bench = await fresh();
+    const gate = "semaphore:default/seats";
+    const lane = (task: string, slots: number, line?: "skip") =>
+      laneOf("mail", task, [{ gate, slots, ...(line ? { line } : {}) }]);
+    const [held, large, passing, fits] = [
+      lane("a", 2),
+      lane("b", 3),
+      lane("c", 3, "skip"),
+      lane("d", 1, "skip"),
+    ];
+    const lanes = [held, large, passing, fits];
+    await bench.enqueue(...lanes.map((each, index) => newTask(`u${index}`, { lane: each })));
+    await bench.intake();
+    await bench.store.changeLimit({ key: gate, to: "value", limit: 3, by: "ann" });
+    await bench.session();
+    await bench.claimOne("u0");
+    for (const each of [large, passing, fits])
+      await bench.move(each, { state: "parked", parked: gate, slots: parkedSlots(each, gate) });
+    const seen = await bench.look([], { parkedOn: [gate], exclusive: [gate], queues: ["mail"] });
+    expect(seen.parked?.map(({ id }) => id).sort()).toEqual([large.id, fits.id].sort());
   });
 
   test("named by the scope is shown once, with its own units once", async () => {

@@ -47,6 +47,7 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
         ...queued,
         tags: '{"tenant":"acme"}',
         source: "code",
+        namespace: "default",
         rerunOf: null,
         root: null,
         parent: null,
@@ -289,7 +290,7 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
     const bench = await fresh();
     await bench.store.submit([
       newRun("a"),
-      newRun("b", { tags: '{"tenant":"acme-west","env":"prod"}' }),
+      newRun("b", { namespace: "team", tags: '{"tenant":"acme-west","env":"prod"}' }),
       newRun("c", { name: "hourly", lane: { ...NIGHTLY, id: "hourly", task: "hourly" } }),
       newRun("d", { direct: true, tags: "{}" }),
     ]);
@@ -305,6 +306,8 @@ export function runSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "line
     expect(await ids({ state: "notStarted" })).toEqual(["d"]);
     expect(await ids({ state: "cancelled" })).toEqual(["a"]);
     expect(await ids({ state: "started" })).toEqual([]);
+    expect(await ids({ namespace: "team" })).toEqual(["b"]);
+    expect(await ids({ namespace: "default" })).toEqual(["d", "c", "a"]);
     expect(await ids({ tag: "tenant" })).toEqual(["c", "b", "a"]);
     expect(await ids({ tag: "tenant=acme" })).toEqual(["c", "a"]);
     expect(await ids({ tag: "env=prod" })).toEqual(["b"]);
