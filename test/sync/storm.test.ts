@@ -24,7 +24,8 @@ const MAIN = new URL("./support/engine-process.ts", import.meta.url);
 /** The long form needs many minutes. */
 const isLong = process.env.SLUICE_TEST_SYNC_STORM === "long";
 const SIZE = isLong ? { runs: 500, kills: 100, outages: 10 } : { runs: 18, kills: 5, outages: 1 };
-const WITHIN_MS = isLong ? 3_600_000 : 90_000;
+/** No promise: it only ends a test whose answer never comes, also on a busy machine. */
+const WITHIN_MS = isLong ? 7_200_000 : 300_000;
 
 const VERBS: readonly Death["verb"][] = ["intend", "openShared", "closeShared", "forgetShared", "sharing"];
 /** Every point of the protocol in turn. */
