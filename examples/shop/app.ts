@@ -24,7 +24,12 @@ export default defineApp({
     carrier: { limit: 1, perValue: true },
   },
 
-  // Limits for runs.
+  // How many units may hold a semaphore; the first in line comes first.
+  semaphores: { printer: 1 },
+
+  // Limits for runs: of the whole store, and of each namespace.
+  parallelism: 50,
+  namespaceParallelism: 40,
   runs: {
     max: 6,
     tags: [

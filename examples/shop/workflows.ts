@@ -50,7 +50,7 @@ export const closeBooks = workflow({
   executor: inProcess(),
   mutexes: ["books"],
   steps: (s) => {
-    const sales = s.step("sales", report, { of: "sales" });
+    const sales = s.step("sales", report, { of: "sales" }, { semaphores: ["printer"] });
     const stock = s.step("stock", report, { of: "stock" });
     return { pages: [sales.output.pages, stock.output.pages] };
   },

@@ -8,13 +8,15 @@ import { DEFAULT_NAMESPACE, kindOf } from "../core/gate/key.ts";
 import { gateTitle } from "../core/gate/kind.ts";
 import { isLock } from "../core/gate/lock.ts";
 import { inOrder } from "../core/gate/order.ts";
-import { shortly } from "../core/text.ts";
+import { checkBy, checkText, shortly } from "../core/text.ts";
 import { handlerOf } from "../engine/claiming/handler.ts";
 import type { Env } from "../env/env.ts";
 import { asksOf } from "../store/lane.ts";
 import { isRunQueue } from "../store/runs.ts";
 import type { GateHolder, Store } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import type { OptionNames } from "./call-options.ts";
+import { knownOptions } from "./call-options.ts";
 import type { Limits, LimitView } from "./limits.ts";
 
 export interface LockView {
@@ -83,6 +85,7 @@ export class Locks {
 
   /** Everybody who waits for this gate, in order. */
   async line(key: string): Promise<LockWaiter[]> {
+    checkText("The key of a lock", key);
     const waiting = await this.#store.waiting();
     const queues = new Set(waiting.filter(({ asks }) => askFor(asks, key)).map(({ queue }) => queue));
     const lines = await Promise.all([...queues].map((queue) => this.#store.line(queue, MOST)));
@@ -111,10 +114,9 @@ export class Locks {
    * Takes a lock from a holder: a run fails, and a task is cancelled. The code of the holder is aborted, and the lock is
    * free when that code has ended, its process is gone, or its lease has run out. `holder` is needed if there are several.
    */
-  async release(
-    name: string,
-    { holder, by = "code" }: Release = {},
-  ): Promise<{ key: string; holder: GateHolder }> {
+  async release(name: string, given: Release = {}): Promise<{ key: string; holder: GateHolder }> {
+    const { holder, by = "code" } = knownOptions("locks.release", given, OF_RELEASE);
+    checkBy(by);
     const key = await this.#keyOf(name);
     const holders = (await this.#store.holders(key)).filter(
       ({ id }) => holder === undefined || id === holder,
@@ -151,6 +153,7 @@ export class Locks {
 
   /** A name without a kind is looked up among the known locks. */
   async #keyOf(name: string): Promise<string> {
+    checkText("The name of a lock", name);
     const known = (await this.#limits.list()).map(({ key }) => key).filter(isLock);
     if (known.includes(name)) return name;
     const short = isLock(name)
@@ -187,6 +190,8 @@ interface Release {
   readonly holder?: string;
   readonly by?: string;
 }
+
+const OF_RELEASE: OptionNames<Release> = { holder: true, by: true };
 
 /** "mutex:books" is "mutex:default/books". A name with a slash may hold its namespace already. */
 const withNamespace = (key: string): string => key.replace(":", `:${DEFAULT_NAMESPACE}/`);

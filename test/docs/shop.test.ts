@@ -19,7 +19,7 @@ const GATES = readFileSync(join(top, "README.md"), "utf8")
   .filter((gate) => !NOT_IN_THE_SHOP.includes(gate));
 
 const looksLike = (gate: string): RegExp =>
-  new RegExp(`^${gate.replace("*", "\\*").replace(/NAME|KEY|VALUE|STEP|ID|acme/g, "[\\w-]+")}$`);
+  new RegExp(`^${gate.replace("*", "\\*").replace(/NAMESPACE|NAME|KEY|VALUE|STEP|ID|acme/g, "[\\w-]+")}$`);
 
 test("the shop has every limit, and holds it; runs are seen to wait; Ctrl-C ends it in time", {
   timeout: 120_000,

@@ -161,6 +161,13 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     info: [text("gpu")],
     set: [text("gpu"), limit, options({ lease: duration, by, isNew: any(true) })],
   },
+  locks: {
+    list: [],
+    info: [text("mutex:default/m")],
+    line: [text("mutex:default/m")],
+    set: [text("semaphore:default/s"), limit, by],
+    release: [text("mutex:default/m"), options({ holder: id, by })],
+  },
   runs: {
     get: [run],
     list: [

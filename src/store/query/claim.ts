@@ -126,7 +126,7 @@ export const lockById = (claims: readonly HeldRow[]): Sql =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(claims.map(({ id }) => id))} ORDER BY id${forUpdate}`;
 
 /** From the start on, the session's lease counts, and also the claim's own lease if it has one. */
-const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
+export const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
 
 /** Marks claims whose code runs as started. A lapsed claim stays lost. */
 export const markStarted = (claims: readonly HeldRow[]): Sql =>
