@@ -29,6 +29,7 @@ import { runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
 import { reasonsOfRun, runWhy } from "./run-why.ts";
 import type { SharedAccess } from "./shared-access.ts";
+import { findStep, namesIn } from "./step-path.ts";
 import { neededApp, unknownRun } from "./unknown.ts";
 
 /** How long each step waited for each gate. */
@@ -138,7 +139,16 @@ export class Runs {
     return this.#setPaused(id, false, by);
   }
 
-  /** Answers a step that waits for an approval. It succeeds. */
+  /**
+   * Finds a step of the run, or of a run below it, by its path: `ok`, `group/ok`, `ship[3]/ok`. The unit is its task, or
+   * the run that it is. It is null if the step only waits, or is not in line yet.
+   */
+  async find(id: string, path: string): Promise<{ run: string; step: string; unit: string | null }> {
+    const { detail, step, unit } = await findStep(this.#store, await this.#detail(id), path);
+    return { run: detail.run.id, step, unit };
+  }
+
+  /** Answers a step that waits for an approval. It succeeds. The step may be a path, as in `find`. */
   async approve(id: string, step: string, options: AnswerOptions = {}): Promise<void> {
     await answerStep(this.#store, await this.#detail(id), step, true, options);
   }
@@ -303,13 +313,12 @@ export class Runs {
 }
 
 /** A run that is still queued has no rows of its steps, so the names come from its graph. */
-function checkStep({ run, graph }: RunDetail, step: string): void {
-  const { steps = [] } = readable(graph) as Partial<Graph>;
-  const known = steps.map(({ name }) => name);
+function checkStep(detail: RunDetail, step: string): void {
+  const known = namesIn(detail);
   if (known.length === 0 || known.includes(step)) return;
   throw new SluiceError(
     "UNKNOWN_STEP",
-    `run ${run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
+    `run ${detail.run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
   );
 }
 
@@ -317,7 +326,7 @@ function checkStep({ run, graph }: RunDetail, step: string): void {
 function refuseChild({ id, root }: RunRow, verb: "pause" | "resume" | "rerun"): void {
   if (root === null) return;
   throw new SluiceError("PART_OF_A_RUN", `run ${id} belongs to run ${root}; ${verb} that.`, {
-    remedies: verb === "rerun" ? [{ action: "rerun", run: root }] : [{ action: "explain", unit: root }],
+    remedies: [verb === "rerun" ? { action: "rerun", run: root } : { action: "explainRun", run: root }],
   });
 }
 

@@ -12,6 +12,7 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
+import type { AsJson } from "../core/workflow/wired.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
@@ -49,9 +50,10 @@ import { LockFiles } from "./lock-files.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
-import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
+import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
@@ -78,6 +80,8 @@ interface WorkerView {
   readonly slots: number;
 }
 
+type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
+
 /** One call of `enqueue` among many. */
 interface Enqueuing<Task extends AnyTask = AnyTask> {
   readonly task: Task;
@@ -89,7 +93,7 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv(), sync } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv(), sync } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);
 }
@@ -242,7 +246,8 @@ export class Sluice implements AsyncDisposable {
     return explainUnit(this.store, this.#access, id);
   }
 
-  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+  /** Its result has the form in which it was stored: JSON. */
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<ResultOf<Task>> | undefined> {
     const row = await this.store.task(id);
     return row && taskView(row);
   }
@@ -251,7 +256,7 @@ export class Sluice implements AsyncDisposable {
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
     options: WaitOptions = {},
-  ): Promise<TaskView<OutputOf<Task>>> {
+  ): Promise<TaskView<ResultOf<Task>>> {
     const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
@@ -318,7 +323,7 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task);
+      throw notRetried(task, await rootOf(this.store, task));
     }
     this.store.hint("work");
     return retried;

@@ -208,6 +208,10 @@ const REFUSED = {
     means: "Another app owns a schedule, sensor or automation with this name.",
     cure: "Choose another ID, or remove it from the other app and deploy that app.",
   },
+  UNKNOWN_EVENT: {
+    means: "No workflow of the app waits for an event with this name.",
+    cure: "Check the name. To send an event of another app, pass the event itself.",
+  },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
     cure: "Check the name, or ask for a new gate.",

@@ -34,7 +34,7 @@ import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
 import type { SyncDefinition } from "./sync-definition.ts";
 
-type Fields<Of> = Readonly<Record<keyof Of, true>>;
+type Fields<Of> = Readonly<Record<Extract<keyof Of, string>, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   name: true,

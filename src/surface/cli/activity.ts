@@ -20,6 +20,7 @@ import { watchedJob } from "./watched-job.ts";
 interface Run {
   readonly name: string;
   readonly attempt: number;
+  readonly step: Job["step"];
   startedAt: number;
   error?: string;
 }
@@ -64,7 +65,12 @@ export class Activity {
   }
 
   async #run(executor: Executor, job: Job): Promise<Ending> {
-    const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
+    const run: Run = {
+      name: job.name,
+      attempt: job.attempt,
+      step: job.step,
+      startedAt: performance.now(),
+    };
     this.#runs.set(job.id, run);
     const ending = await executor.run(
       watchedJob(job, {
@@ -145,8 +151,9 @@ export class Activity {
     else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
-  #line(id: string, { name }: Run, what: string, style: Style): void {
-    const line = `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`;
+  #line(id: string, { name, step }: Run, what: string, style: Style): void {
+    const of = step ? colours.dim(`  (step ${safe(step.name)} of run ${step.run})`) : "";
+    const line = `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}${of}\n`;
     if (this.#held) this.#held.push(line);
     else process.stdout.write(line);
   }

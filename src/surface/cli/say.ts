@@ -74,6 +74,6 @@ export function count(many: number, noun: string): string {
 }
 
 /** The local time of the reader. */
-export function localTime(): string {
-  return colours.dim(new Date().toTimeString().slice(0, 8));
+export function localTime(at: number = Date.now()): string {
+  return colours.dim(new Date(at).toTimeString().slice(0, 8));
 }
