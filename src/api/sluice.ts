@@ -57,7 +57,6 @@ import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
-import type { SyncAccess } from "./shared-access.ts";
 import { SharedAccess } from "./shared-access.ts";
 import { SharedLocks } from "./shared-locks.ts";
 import { newSignal } from "./signals.ts";
@@ -106,7 +105,6 @@ export class Sluice implements AsyncDisposable {
   /** Mutexes and semaphores. */
   readonly locks: Locks;
   readonly runs: Runs;
-  /** Locks that several engines share, and these engines. */
   readonly shared: SharedLocks;
   /** The line of runs. */
   readonly queue: RunQueue;
@@ -118,7 +116,7 @@ export class Sluice implements AsyncDisposable {
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
 
-  constructor(store: Store, app: App | undefined, env: Env, sync?: SyncAccess) {
+  constructor(store: Store, app: App | undefined, env: Env, sync?: ConnectOptions["sync"]) {
     this.store = store;
     this.#app = app;
     this.#env = env;

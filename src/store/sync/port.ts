@@ -49,7 +49,7 @@ export interface SharedEntry {
 }
 
 /** A unit that wants to take its locks, all or none. */
-export interface Taking {
+export interface LockTaking {
   readonly key: string;
   /** The number of its intent. It grows with each try, so a late release cannot free what was taken since. */
   readonly intent: number;
@@ -91,9 +91,9 @@ export interface SyncDatabase {
   /** Takes units out of every line. What they hold stays. */
   leave(speaker: Speaker, keys: readonly string[]): Promise<boolean>;
   /** Decides about these units and no others, under the guard rows of their locks. */
-  take(speaker: Speaker, units: readonly Taking[], decide: DecideTake): Promise<TakeAnswer>;
+  take(speaker: Speaker, units: readonly LockTaking[], decide: DecideTake): Promise<TakeAnswer>;
   /** Frees what was taken for these intents. */
-  release(controller: string, taken: readonly Pick<Taking, "key" | "intent">[]): Promise<void>;
+  release(controller: string, taken: readonly Pick<LockTaking, "key" | "intent">[]): Promise<void>;
   /** The given locks, or all of them. */
   look(locks?: readonly string[]): Promise<SharedView>;
   /**

@@ -9,7 +9,7 @@ import type { Row } from "../../row.ts";
 import { flag, int, text } from "../../row.ts";
 import type { Sql } from "../../sql.ts";
 import { by, forUpdate, now, oneOf, raw, rows, sql } from "../../sql.ts";
-import type { SharedEntry, Speaker, Taking } from "../port.ts";
+import type { LockTaking, SharedEntry, Speaker } from "../port.ts";
 import type { SyncTarget } from "./controller.ts";
 import { clock, speaking } from "./controller.ts";
 import { msOf, stampOf } from "./time.ts";
@@ -103,7 +103,7 @@ export function* leave(place: SyncTarget, speaker: Speaker, keys: readonly strin
 export function* release(
   { tables }: SyncTarget,
   controller: string,
-  taken: readonly Pick<Taking, "key" | "intent">[],
+  taken: readonly Pick<LockTaking, "key" | "intent">[],
 ): Flow<void> {
   yield* commit(
     sql`DELETE FROM ${tables.states} WHERE controller = ${controller} AND held = true AND workflowkey ${oneOf(taken.map(({ key }) => key))} AND intent ${oneOf(taken.map(({ intent }) => intent))}`,

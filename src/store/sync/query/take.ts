@@ -14,7 +14,7 @@ import { commit, send } from "../../flow.ts";
 import { text } from "../../row.ts";
 import type { Sql } from "../../sql.ts";
 import { by, forUpdate, now, oneOf, raw, rows, sql } from "../../sql.ts";
-import type { DecideTake, Speaker, TakeAnswer, Taking } from "../port.ts";
+import type { DecideTake, LockTaking, Speaker, TakeAnswer } from "../port.ts";
 import type { SyncTarget } from "./controller.ts";
 import { speaking } from "./controller.ts";
 import { look } from "./line.ts";
@@ -23,7 +23,7 @@ import { msOf, stampNow } from "./time.ts";
 export function* take(
   place: SyncTarget,
   speaker: Speaker,
-  units: readonly Taking[],
+  units: readonly LockTaking[],
   decide: DecideTake,
 ): Flow<TakeAnswer> {
   const heard = yield* speaking(place, speaker);
@@ -75,9 +75,9 @@ function* guard(
 function* choose(
   place: SyncTarget,
   { controller }: Speaker,
-  units: readonly Taking[],
+  units: readonly LockTaking[],
   decide: DecideTake,
-): Flow<Taking[]> {
+): Flow<LockTaking[]> {
   const keys = units.map(({ key }) => key);
   // A person may delete rows by plain SQL. These rows stay until the end of this transaction.
   yield* send(
@@ -102,5 +102,5 @@ const addTo = (lists: Map<string, string[]>, key: string, name: string): void =>
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   [...a].sort(inByteOrder).join("\0") === [...b].sort(inByteOrder).join("\0");
 
-const hold = ({ tables }: SyncTarget, { controller }: Speaker, { key, intent, locks }: Taking): Sql =>
+const hold = ({ tables }: SyncTarget, { controller }: Speaker, { key, intent, locks }: LockTaking): Sql =>
   sql`UPDATE ${tables.states} SET held = true, intent = ${intent} WHERE controller = ${controller} AND workflowkey = ${key} AND held = false AND name ${oneOf(locks)}`;
