@@ -8,7 +8,7 @@ import { DEFAULT_NAMESPACE, kindOf } from "../core/gate/key.ts";
 import { gateTitle } from "../core/gate/kind.ts";
 import { isLock } from "../core/gate/lock.ts";
 import { inOrder } from "../core/gate/order.ts";
-import { checkBy, checkText, shortly } from "../core/text.ts";
+import { checkBy, checkId, checkText, shortly } from "../core/text.ts";
 import { handlerOf } from "../engine/claiming/handler.ts";
 import type { Env } from "../env/env.ts";
 import { asksOf } from "../store/lane.ts";
@@ -117,6 +117,7 @@ export class Locks {
   async release(name: string, given: Release = {}): Promise<{ key: string; holder: GateHolder }> {
     const { holder, by = "code" } = knownOptions("locks.release", given, OF_RELEASE);
     checkBy(by);
+    if (holder !== undefined) checkId(holder);
     const key = await this.#keyOf(name);
     const holders = (await this.#store.holders(key)).filter(
       ({ id }) => holder === undefined || id === holder,
