@@ -71,7 +71,6 @@ import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { ConnectOptions, RunningWorker, WorkerSettings };
 
-/** A live worker. */
 interface WorkerView {
   /** Its session. Tasks name their worker by it. */
   readonly session: string;
