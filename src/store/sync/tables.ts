@@ -51,8 +51,12 @@ const MYSQL_END = ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 ${BY_BYTES}`;
 const PG_NAME = 'text COLLATE "C"';
 const PG_TIME = "timestamptz NOT NULL DEFAULT clock_timestamp()";
 
+const CREATING = 7_305_402;
+
 export function createTables({ limits, controllers, states, locks }: SyncTables): Sql[] {
   return [
+    // Two engines that start together would collide in PostgreSQL's catalog, although each table may be there.
+    by({ postgres: `SELECT pg_advisory_xact_lock(${CREATING})`, mysql: "SELECT 1", sqlite: "" }),
     table(limits, (name) => `name ${name} NOT NULL PRIMARY KEY, sizelimit INTEGER NOT NULL`),
     table(
       controllers,
