@@ -8,6 +8,7 @@ import type { Occasion, Store } from "../store/store.ts";
 import { appName } from "./app-name.ts";
 import type { OptionNames } from "./call-options.ts";
 import { declarationOf } from "./declaration.ts";
+import { LockFiles } from "./lock-files.ts";
 
 export interface Deployed {
   /** The name under which its limits are declared. */
@@ -26,6 +27,13 @@ export interface DeployOptions {
 }
 
 export const OF_DEPLOY: OptionNames<DeployOptions> = { file: true };
+
+/** Puts an app in force, with the limits of its files. */
+export async function deployApp(store: Store, app: App, file: DeployOptions["file"]): Promise<Deployed> {
+  const deployed = await declareApp(store, app, { occasion: "deploy", file });
+  await new LockFiles(store, app, { app: deployed.app, file }).declareAll("deploy");
+  return deployed;
+}
 
 export async function declareApp(
   store: Store,

@@ -121,13 +121,16 @@ export class Runs {
   }
 
   /**
-   * The run, the reasons why it does not advance, and what its waiting steps wait for, all seen at one instant.
+   * The run, the reasons why it does not advance, and what its waiting steps wait for, all seen at one instant. The
+   * reasons of a run in line are seen a moment later.
    */
   async why(id: string, options: WhyOptions = {}): Promise<RunWhy> {
     const { most = MOST_EXPLAINED } = knownOptions("runs.why", options, OF_WHY);
     const seen = await this.#store.runWaits(id, most);
     if (!seen) throw unknownRun(id);
-    return runWhy(seen, () => this.#store.replaced(), this.#shared);
+    // A run that is back in line waits like any other unit.
+    const line = seen.run.state === "queued" ? await this.#store.wait(id) : undefined;
+    return runWhy(seen, () => this.#store.replaced(), this.#shared, line);
   }
 
   /** Starts no more of its steps. Running steps continue. */

@@ -37,7 +37,7 @@ import type { ConnectOptions } from "./connect-options.ts";
 import { connectOptions } from "./connect-options.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed, DeployOptions } from "./deploy.ts";
-import { declareApp, OF_DEPLOY } from "./deploy.ts";
+import { deployApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
@@ -46,7 +46,6 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
-import { LockFiles } from "./lock-files.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
@@ -349,10 +348,7 @@ export class Sluice implements AsyncDisposable {
    */
   async deploy(options: DeployOptions = {}): Promise<Deployed> {
     const { file } = knownOptions("deploy", options, OF_DEPLOY);
-    const app = neededApp(this.#app, "To deploy");
-    const deployed = await declareApp(this.store, app, { occasion: "deploy", file });
-    await new LockFiles(this.store, app, { app: deployed.app, file }).declareAll("deploy");
-    return deployed;
+    return deployApp(this.store, neededApp(this.#app, "To deploy"), file);
   }
 
   /** Runs tasks in this process until it is stopped. It declares the app's limits first, unless a later deploy has replaced them. */

@@ -122,10 +122,6 @@ const REFUSED = {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
     cure: "List what was set aside.",
   },
-  NOT_DIRECT: {
-    means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
-    cure: "Submit it instead.",
-  },
   NESTED_TOO_DEEP: {
     means: "A step calls a workflow that is nested in too many others, as in a recursion without an end.",
     cure: "Give the recursion a condition that ends it.",

@@ -19,6 +19,10 @@ export const OF_LOCKS = {
     means: "A person released a lock that the unit held, so it was aborted.",
     cure: "Check what the lock guards, then retry the unit.",
   },
+  NOT_DIRECT: {
+    means: "The workflow holds mutexes or pools, so it cannot be executed directly.",
+    cure: "Submit it instead.",
+  },
   NOT_HELD: {
     means: "Nobody holds the lock that is to be released, or several units do.",
     cure: "Look who holds it.",

@@ -28,6 +28,10 @@ describe("the example configurations of Horsies", () => {
     const app = checkApp(simple);
     expect(app).toEqual({
       name: null,
+      namespace: "default",
+      parallelism: { engine: null, eachNamespace: null, namespaces: [] },
+      semaphores: [],
+      configMaps: [],
       tasks: new Map([["greet", greet]]),
       workflows: new Map(),
       executor: { kind: "parallel", maxWorkers: null, maxAsyncConcurrent: null },

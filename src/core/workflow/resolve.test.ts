@@ -226,7 +226,7 @@ describe("a run asks", () => {
     steps: (s) => void s.step("crunch", crunch, []),
   });
 
-  it("the run cap, both gates of each tag, and what its workflow holds", () => {
+  it("the run cap, both gates of each tag, the parallelism of its namespace, and what its workflow holds", () => {
     const tags = { team: "b", tenant: "acme" };
     expect(runAsks(made, { tags, locks: locksOfTask(made), namespace: "ops" })).toEqual([
       { gate: "runs", slots: 1 },
@@ -236,6 +236,8 @@ describe("a run asks", () => {
       { gate: "tag:team=b", slots: 1 },
       { gate: "tag:tenant", slots: 1 },
       { gate: "tag:tenant=acme", slots: 1 },
+      { gate: "engine", slots: 1 },
+      { gate: "namespace:ops", slots: 1 },
       { gate: "pool:database", slots: 2 },
       { gate: "mutex:ops/nightly", slots: 1 },
     ]);

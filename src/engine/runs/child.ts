@@ -14,6 +14,7 @@ import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
 import { heldBelow, namespaceOf, pathOf } from "./home.ts";
+import { stepOf } from "./step-of.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
@@ -54,7 +55,6 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
   const holds = step.detached?.wait === false ? [] : heldBelow(home, step);
-  const stops = step.each !== null && step.each.onFailure !== "run-all";
   return optionsOfRun({
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
@@ -62,16 +62,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     ...shared,
     ...(holds.length > 0 ? { holds } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
-    ...(step.detached?.wait === false
-      ? {}
-      : {
-          step: {
-            run: home.run.id,
-            name: step.name,
-            ...(step.each ? { each: true as const } : {}),
-            ...(stops ? { stops: true as const } : {}),
-          },
-        }),
+    ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),
     ...(step.detached
       ? {}
       : {

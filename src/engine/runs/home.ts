@@ -22,6 +22,8 @@ export interface Home extends Nesting {
   readonly holds: ReadonlyMap<string, number>;
   /** The gates that its tasks ask for because of their place in the tree. */
   readonly ofLeaves: readonly string[];
+  /** True if nothing new starts in the run after a failure. */
+  readonly failFast: boolean;
 }
 
 const OF_EXECUTORS: readonly RunGate["name"][] = ["in-process", "workers", "async", "pods"];
@@ -47,7 +49,16 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
   ];
   const holds = new Map((storedOptions(run.options).holds ?? []).map(([gate, slots]) => [gate, slots]));
-  return { ...above, run, holds, namespace: run.namespace, owner, leaves, ofLeaves };
+  return {
+    ...above,
+    run,
+    holds,
+    namespace: run.namespace,
+    owner,
+    leaves,
+    ofLeaves,
+    failFast: graph.failFast,
+  };
 }
 
 /** The step with the asks for its locks, whose names are known now. Throws if one of them is not a name. */

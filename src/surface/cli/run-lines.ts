@@ -128,6 +128,8 @@ function ofOne(
       const why = whys.get(step.name);
       return why?.text && why.gist !== before?.whys.get(step.name)?.gist ? `waits: ${why.text}` : undefined;
     }
+    case "answered":
+      return isSame ? undefined : "answered";
     case "running":
       if (!isSame) return `started${step.attempt > 1 ? `, attempt ${step.attempt}` : ""}`;
       return tellsMore(was?.progress, step.progress) && mayTell(step.name)

@@ -8,9 +8,7 @@ import type { StoppingView } from "../../api/stopping.ts";
 import { awaits } from "../../api/wait-view.ts";
 import { describe } from "../../core/gate/describe.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
-import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
-import type { Json } from "../../core/workflow/template.ts";
 import type { Below } from "./below.ts";
 import { nameOfItem, readBelow } from "./below.ts";
 import { withRun } from "./common.ts";
@@ -200,8 +198,7 @@ function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
 }
 
 function itemsOutcome(step: StepView, standing: ItemStanding): Cell {
-  if (step.state === "succeeded")
-    return { text: cutTo(JSON.stringify(resultsOf(step.result as Json)), MOST_SHOWN) };
+  if (step.state === "succeeded") return { text: cutTo(JSON.stringify(step.result), MOST_SHOWN) };
   if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };
   return { text: cutTo(sayItemsEnd(step, standing), MOST_SHOWN), style: colours.red };
 }

@@ -44,6 +44,7 @@ const STATE_STYLES: Readonly<Record<string, Style | undefined>> = {
   started: colours.cyan,
   skipped: colours.dim,
   pending: colours.dim,
+  answered: colours.green,
   succeeded: colours.green,
   failed: colours.red,
   quarantined: colours.red,
