@@ -59,8 +59,8 @@ export const defects: readonly Defect[] = [
     id: "rerun-unmarked",
     means: "a rerun does not say what it took over",
     file: "src/api/run-view.ts",
-    from: "return ofRun === null || ofRun === id ? undefined : ofRun;",
-    to: "return undefined;",
+    from: "if (unit !== null) return ofRun === id ? undefined : (ofRun ?? undefined);",
+    to: "if (unit !== null) return undefined;",
     noticedBy: { file: TOLD, test: "a rerun marks what it took over" },
   },
   {

@@ -2,6 +2,8 @@ import type { Defect } from "../defect.ts";
 
 const STORE = "test/conformance/store.test.ts";
 const ENDS = "test/nested/ends.test.ts";
+const PAUSED = "test/nested/paused.test.ts";
+const DETACHED = "test/nested/detached.test.ts";
 const PARALLELISM = "test/nested/parallelism.test.ts";
 
 /** Runs that are steps of other runs. */
@@ -82,7 +84,7 @@ export const defects: readonly Defect[] = [
     id: "nested-pause-misses-executor",
     means: "a pause does not reach child runs that choose an executor",
     file: "src/engine/runs/home.ts",
-    from: '...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),',
+    from: "...(owner === above.root ? [] : [nestedKey(above.root)]),",
     to: "",
     noticedBy: { file: ENDS, test: "a pause of the root stops every step below it" },
   },
@@ -160,5 +162,105 @@ export const defects: readonly Defect[] = [
     from: "    return seen.get(run)?.started === true || finish !== null || !stops.some((stop) => stop(step));",
     to: "    return true;",
     noticedBy: { file: "test/nested/random.test.ts", test: "random trees do what their model says" },
+  },
+  {
+    id: "pause-not-seen-below",
+    means: "a look at a child does not know that its root is paused",
+    file: "src/store/query/run-seen.ts",
+    from: "${PAUSED} AS paused,",
+    to: "u.paused,",
+    noticedBy: {
+      file: PAUSED,
+      test: "SQLite while a tree is paused, nothing begins 1 levels below its root",
+    },
+  },
+  {
+    id: "pause-not-seen-below-memory",
+    means: "a look at a child does not know that its root is paused",
+    file: "src/store/memory/advance.ts",
+    from: "paused: isPaused(tables, run),",
+    to: "paused: run.paused,",
+    noticedBy: {
+      file: PAUSED,
+      test: "memory while a tree is paused, nothing begins 1 levels below its root",
+    },
+  },
+  {
+    id: "pause-admits-grandchildren",
+    means: "children below a child are admitted while the root is paused",
+    file: "src/engine/runs/child.ts",
+    from: "...(run.id === root ? [] : [nestedKey(root)]),",
+    to: "",
+    noticedBy: {
+      file: PAUSED,
+      test: "memory while a tree is paused, nothing begins 1 levels below its root",
+    },
+  },
+  {
+    id: "pause-without-its-gate",
+    means: "the root has no gate that its pause could close for runs below its children",
+    file: "src/core/workflow/nest.ts",
+    from: "if (hasChildren && !isRoot) pausable(owner.root ?? owner);",
+    to: "",
+    noticedBy: { file: PAUSED, test: "memory a list of children begins after the pause" },
+  },
+  {
+    id: "pause-submits-detached",
+    means: "a paused run submits detached runs",
+    file: "src/core/run/progress.ts",
+    from: 'if (this.#now.paused && isSubmitting(step)) return "pending";',
+    to: "",
+    noticedBy: {
+      file: PAUSED,
+      test: "memory while a tree is paused, nothing begins 0 levels below its root",
+    },
+  },
+  {
+    id: "resume-tells-only-the-root",
+    means: "what a pause has held back below the root never begins",
+    file: "src/store/query/hand-run.ts",
+    from: "[insertNewsOfRuns([id]), insertNewsOfTree(id)],",
+    to: "insertNewsOfRuns([id]),",
+    noticedBy: { file: PAUSED, test: "SQLite a resume reaches a run far below" },
+  },
+  {
+    id: "detached-outlives-in-step",
+    means: "a late end of a detached run ends a step of a run that is over",
+    file: "src/store/query/run-end.ts",
+    from: "    cancelLooseSteps(run.id),\n    ...endRun(",
+    to: "    ...endRun(",
+    noticedBy: { file: DETACHED, test: "SQLite direct waits for a detached run" },
+  },
+  {
+    id: "detached-outlives-below",
+    means: "the end of a parent leaves steps of its children open",
+    file: "src/store/query/run-end.ts",
+    from: "  cancelLooseSteps(run.id),\n  sql`UPDATE",
+    to: "  sql`UPDATE",
+    noticedBy: { file: DETACHED, test: "SQLite deep waits for a detached run" },
+  },
+  {
+    id: "detached-runs-again-below",
+    means: "a rerun of a tree runs a detached workflow again that has succeeded",
+    file: "src/store/query/loose-steps.ts",
+    from: "(SELECT o.state FROM sluice_outcome o WHERE o.id = s.unit) = 'succeeded'`",
+    to: "(SELECT o.state FROM sluice_outcome o WHERE o.id = s.unit) = 'none'`",
+    noticedBy: { file: DETACHED, test: "SQLite deep waits for a detached run" },
+  },
+  {
+    id: "detached-runs-again",
+    means: "a rerun runs a detached workflow again that has succeeded",
+    file: "src/api/runs.ts",
+    from: 'unit !== null && place === "succeeded";',
+    to: 'unit !== null && place === "none";',
+    noticedBy: { file: DETACHED, test: "memory direct waits for a detached run" },
+  },
+  {
+    id: "paused-back-in-line",
+    means: "a paused run that gets its answer takes a slot and does nothing",
+    file: "src/engine/runs/run-look.ts",
+    from: "if (!this.#run.holds && this.#run.paused) return nothing(this.#run);",
+    to: "",
+    noticedBy: { file: "test/waiting/release.test.ts", test: "memory it can be paused while it rests" },
   },
 ];

@@ -161,8 +161,8 @@ export const defects: readonly Defect[] = [
     id: "schedule-input-unchecked",
     means: "the input of a schedule that its task refuses is found out at the first fire time",
     file: "src/core/app/schedule-target.ts",
-    from: "  if (issues.length > 0)\n",
-    to: "  if (issues.length > 99)\n",
+    from: "  if (issues.length === 0) return;\n",
+    to: "  if (issues.length < 99) return;\n",
     noticedBy: { file: "src/core/app/triggers.test.ts" },
   },
   {

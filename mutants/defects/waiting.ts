@@ -175,7 +175,7 @@ export const defects: readonly Defect[] = [
     id: "pause-never-looked-at-again",
     means: "a step that would have begun to wait during a pause never begins",
     file: "src/store/query/hand-run.ts",
-    from: "!paused && insertNewsOfRuns([id]),",
+    from: "!paused && [insertNewsOfRuns([id]), insertNewsOfTree(id)],",
     to: "",
     noticedBy: { file: SUITE, test: "SQLite a step that waits of a paused run is answered" },
   },

@@ -167,6 +167,7 @@ function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepV
   const state = stateOf(row, isOver);
   const takenOver = takenOverFrom(row, run);
   const wait = row.wait && waitView(row.wait);
+  const isLoose = isCutLoose(row);
   return {
     ...about,
     state,
@@ -174,10 +175,12 @@ function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepV
     attempt: row.attempt,
     enqueuedAt: row.enqueuedAt ?? row.items?.enqueuedAt ?? wait?.since ?? null,
     claimedAt: row.claimedAt,
-    finishedAt: row.finishedAt ?? wait?.answer?.at ?? null,
+    finishedAt: isLoose ? run.finishedAt : (row.finishedAt ?? wait?.answer?.at ?? null),
     inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
-    ...(row.unit === null || state === "skipped" ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
+    ...(row.unit === null || isLoose || state === "skipped"
+      ? {}
+      : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
@@ -186,12 +189,19 @@ function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepV
   };
 }
 
+/** A step that waited for a detached run when its own run ended. The end of the detached run is not its end. */
+export const isCutLoose = ({ state, unit, ofRun }: StepRow): boolean =>
+  state === "cancelled" && unit !== null && ofRun === null;
+
 /** A list that was taken over whole has no items here, only their outcomes. */
 function takenOverFrom(
-  { state, unit, ofRun, fan, wait }: StepRow,
-  { id, rerunOf }: RunRow,
+  { state, unit, ofRun, fan, wait, enqueuedAt }: StepRow,
+  { id, rerunOf, createdAt }: RunRow,
 ): string | undefined {
-  if (unit !== null) return ofRun === null || ofRun === id ? undefined : ofRun;
+  // A detached run belongs to no run. It was submitted before this run if a step of an earlier one did so.
+  if (unit !== null && ofRun === null)
+    return (enqueuedAt ?? 0) < createdAt ? (rerunOf ?? undefined) : undefined;
+  if (unit !== null) return ofRun === id ? undefined : (ofRun ?? undefined);
   return state === "succeeded" && fan === null && wait === null ? (rerunOf ?? undefined) : undefined;
 }
 
@@ -204,7 +214,7 @@ function ofBody(
   state: StepViewState,
   text: string,
 ): Pick<StepView, "result" | "error"> {
-  if (kind === "wait") return endOf(state, text);
+  if (kind === "wait" || state === "cancelled") return endOf(state, text);
   const body = readable(text);
   if (isList && Array.isArray(body)) return { result: resultsOf(body as Json) };
   return state === "succeeded" ? { result: body } : { error: body as StoredError };

@@ -69,13 +69,13 @@ function whyWaiting(run: string, { name, state, wait }: StepView, now: number): 
 
 /** A pause, or no live worker. */
 export function reasonsOfRun(
-  { id, state, paused, workflow }: RunRow,
+  { id, root, state, paused, workflow }: RunRow,
   sessions: readonly Pick<SessionRow, "id" | "serves">[],
 ): readonly Reason[] {
   if (state !== "started" && state !== "notStarted") return [];
   const isAlone = !isAttended(sessions);
   return [
-    ...(paused ? [{ kind: "paused", gate: pausedWith(runGateKey(id, "")), ahead: 0 } as const] : []),
+    ...(paused ? [{ kind: "paused", gate: pausedWith(runGateKey(root ?? id, "")), ahead: 0 } as const] : []),
     ...(isAlone ? [{ kind: "noWorker", queue: RUNS, name: workflow } as const] : []),
   ];
 }

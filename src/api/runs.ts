@@ -25,7 +25,7 @@ import { readable } from "./readable.ts";
 import type { RunEvent, StepHistory } from "./run-events.ts";
 import { itemEvents, listEvents, poolsIn, runEvents, waitEvents, waitedPerGate } from "./run-events.ts";
 import type { RunView, RunWithSteps } from "./run-view.ts";
-import { runView, runWithSteps } from "./run-view.ts";
+import { isCutLoose, runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
 import { reasonsOfRun, runWhy } from "./run-why.ts";
 import type { SharedAccess } from "./shared-access.ts";
@@ -303,7 +303,9 @@ export class Runs {
       unitsOf(detail).map(async ({ step, unit }) => {
         const [own, task] = await Promise.all([this.#store.events(unit), this.#store.task(unit)]);
         const lane = task ? await this.#store.events(task.lane) : [];
-        return { step: step.name, pools: task ? poolsOf(task) : [], own, lane };
+        const { finishedAt } = detail.run;
+        const seen = isCutLoose(step) ? own.filter(({ at }) => at <= (finishedAt ?? at)) : own;
+        return { step: step.name, pools: task ? poolsOf(task) : [], own: seen, lane };
       }),
     );
   }
@@ -348,11 +350,18 @@ function unitsOf({ run, steps }: RunDetail): { step: StepRow; unit: string }[] {
   );
 }
 
+/** The run ended before the step did, but the unit of the step has succeeded, such as a detached run. */
+const hasSucceeded = ({ state, unit, place }: StepRow): boolean =>
+  (state === "open" || state === "cancelled") && unit !== null && place === "succeeded";
+
 function takenOver({ steps }: RunDetail, workflow: AnyWorkflow): StepMove[] {
   const before = new Map(steps.map((step) => [step.name, step]));
-  const states = new Map(steps.map(({ name, state }) => [name, state]));
-  return keptSteps(workflow.plan.steps, states).flatMap((kept) => {
-    const { name, state, unit, body } = before.get(kept) as StepRow;
-    return [{ name, state, unit, body }];
+  const states = new Map(steps.map((step) => [step.name, hasSucceeded(step) ? "succeeded" : step.state]));
+  return keptSteps(workflow.plan.steps, states).flatMap((kept): StepMove[] => {
+    const step = before.get(kept) as StepRow;
+    const { name, state, unit, body } = step;
+    return [
+      hasSucceeded(step) ? { name, state: "succeeded", unit, body: null } : { name, state, unit, body },
+    ];
   });
 }

@@ -123,6 +123,12 @@ describe("a schedule set at run time", () => {
     await schedules.remove("nags");
     expect(await schedules.list()).toEqual([]);
     await expect(schedules.remove("nags")).rejects.toMatchObject({ code: "UNKNOWN_SCHEDULE" });
+    await schedules.set("nags", { workflow: "noted", cron: "0 9 * * *" });
+    const both = await Promise.allSettled([schedules.remove("nags"), schedules.remove("nags")]);
+    expect(both.map((each) => (each.status === "rejected" ? each.reason.code : "removed")).sort()).toEqual([
+      "UNKNOWN_SCHEDULE",
+      "removed",
+    ]);
   });
 
   test("starts at once what it would start, if told to", async () => {

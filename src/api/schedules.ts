@@ -111,7 +111,11 @@ export class Schedules {
   async remove(id: string, by = "code"): Promise<void> {
     checkBy(by);
     const row = await this.#find(id);
-    if (row.app === null && (await this.#store.removeTrigger(row.name, by))) return;
+    if (row.app === null) {
+      if (await this.#store.removeTrigger(row.name, by)) return;
+      // Somebody else was faster, so there is none any more, or one of an app.
+      return this.remove(id, by);
+    }
     throw new SluiceError(
       "DECLARED_SCHEDULE",
       `The ${row.name} comes from app "${row.app}". Remove it there and deploy, or pause it.`,

@@ -95,13 +95,17 @@ function twoDigits(value: number): string {
 }
 
 function misread(text: unknown): SluiceError {
-  const hasNoUnit = typeof text === "number" || /^\d+(\.\d+)?$/.test(String(text));
+  const hasNoUnit = typeof text === "number" || /^\d+(\.\d+)?$/.test(sayValue(text));
   if (hasNoUnit) return badDuration(text, "has no unit", `write "${text}s" or "${text}ms"`);
   return badDuration(text, "is not a duration", 'write it like "30s", "5m", "1h30m" or "250ms"');
 }
 
+/** An object may refuse to become a text. */
+const sayValue = (value: unknown): string =>
+  typeof value === "object" && value !== null ? "an object" : String(value);
+
 function badDuration(text: unknown, what: string, cure: string): SluiceError {
-  const rule = `${typeof text === "string" ? `"${text}"` : String(text)} ${what}`;
+  const rule = `${typeof text === "string" ? `"${text}"` : sayValue(text)} ${what}`;
   return new SluiceError("BAD_DURATION", `duration ${rule}: ${cure}`, {
     details: { value: text, rule, cure },
   });

@@ -112,4 +112,46 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     expect((await sluice.runs.ended(second.id)).state).toBe("succeeded");
     expect((await sluice.store.timers()).nextAt).toBeNull();
   });
+
+  test.each(["while it rests", "while it is in line again"])(
+    "it can be paused %s, and takes no slot until it is resumed",
+    {
+      timeout: 60_000,
+    },
+    async (when) => {
+      const sluice = await one(place, "release");
+      const { id } = await sluice.submit(asking, "first");
+      await waits(sluice, id);
+      await until(async () => (await heldRuns(sluice)) === 0, "its slot is free");
+      const second = await sluice.submit(busy, "second");
+      await until(() => order.length === 1, "the second one runs");
+      if (when === "while it rests") await sluice.runs.pause(id);
+      await sluice.runs.approve(id, "answer", { by: "ana" });
+      if (when === "while it is in line again") {
+        await until(async () => (await sluice.runs.get(id))?.state === "queued", "it is in line again");
+        await sluice.runs.pause(id);
+      }
+      expect(await sluice.runs.get(id)).toMatchObject({ paused: true, state: "started" });
+      await letGo("second");
+      expect((await sluice.runs.ended(second.id)).state).toBe("succeeded");
+      const third = await sluice.submit(busy, "third");
+      await until(() => order.length === 2, "the third one has the slot");
+      expect([order, await heldRuns(sluice)]).toEqual([["second", "third"], 1]);
+      const fourth = await sluice.submit(busy, "fourth");
+      await sluice.runs.resume(id);
+      await until(async () => (await sluice.runs.get(id))?.state === "queued", "it is in line again");
+      // It comes back in its old place.
+      expect((await sluice.queue.list()).map((row) => row.id)).toEqual([id, fourth.id]);
+      await letGo("third");
+      await letGo("first");
+      await waits(sluice, id, "other");
+      await letGo("fourth");
+      for (const run of [third, fourth]) expect((await sluice.runs.ended(run.id)).state).toBe("succeeded");
+      expect((await sluice.runs.get(id))?.steps[0]).toMatchObject({
+        state: "succeeded",
+        result: { by: "ana" },
+      });
+      await sluice.runs.cancel(id);
+    },
+  );
 });

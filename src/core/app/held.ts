@@ -115,6 +115,8 @@ function* tooMany(
   held: Held,
   definition: AppDefinition,
 ): Problems {
+  // Nothing adds up with a reference.
+  if (typeof slots !== "number") return;
   const [name = ""] = ask.split("=", 1);
   const limit = poolsOf(definition)?.[name]?.limit;
   const outer = held.pools.get(ask) ?? 0;

@@ -7,6 +7,7 @@ import { SluiceError } from "../error.ts";
 import { isWithin, MOST_PRIORITY, MOST_SLOTS } from "../number.ts";
 import { shortly } from "../text.ts";
 import { parseDuration } from "../time.ts";
+import { referredBy, saySource } from "../workflow/reference.ts";
 
 export type Problems = Iterable<Problem>;
 
@@ -66,7 +67,12 @@ export function* mustBeWhole(
 const LONGEST_NAME = 120;
 
 /** ASCII letters and digits, and . _ - / because names end up in keys, commands and addresses. */
-export function* mustBeName(field: string, name: unknown, what: string): Problems {
+export function* mustBeName(
+  field: string,
+  name: unknown,
+  what: string,
+  cure = "Use only letters, digits and . _ - /",
+): Problems {
   const fits = typeof name === "string" && name.length <= LONGEST_NAME;
   if (fits && /^[A-Za-z0-9._/-]+$/.test(name)) return;
   if (typeof name === "string" && !fits) {
@@ -78,11 +84,15 @@ export function* mustBeName(field: string, name: unknown, what: string): Problem
     return;
   }
   const rule = name === "" ? `${what} must not be empty` : `${shown(name)} cannot be ${what}`;
-  yield { field, rule, cure: "Use only letters, digits and . _ - /" };
+  yield { field, rule, cure };
 }
 
 export function* mustBeDuration(field: string, value: unknown, { zero = false } = {}): Problems {
   if (value === undefined) return;
+  if (referredBy(value)) {
+    yield { field, rule: `must be a duration, but is ${shown(value)}`, cure: NO_VALUE_YET };
+    return;
+  }
   try {
     if (parseDuration(value as string) > 0 || zero) return;
     yield { field, rule: "must be longer than 0ms", cure: "Set a duration, or leave it out for the default" };
@@ -134,7 +144,12 @@ export function millis(value: unknown, fallback: string): number | undefined {
   }
 }
 
+/** A workflow is checked once, before any of its runs exists. */
+const NO_VALUE_YET = 'Write a fixed one like "2h". For a time that is known only in a run, use s.until';
+
 export function shown(value: unknown): string {
+  const referred = referredBy(value);
+  if (referred) return `the reference ${saySource(referred.source)}, which has no value until a run exists`;
   if (typeof value === "string") return shortly(value);
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";

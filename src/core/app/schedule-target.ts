@@ -38,7 +38,7 @@ export function* targetProblems(
   if (task === undefined) {
     const parts = partsIn(workflows);
     yield* mustBePart("workflow", `${field}.workflow`, workflow, idsOf(parts));
-    yield* inputProblems(`${field}.input`, input, find(parts, workflow));
+    yield* inputProblems(`${field}.input`, input, partOf(parts, workflow));
     return;
   }
   // It is not clear what the input is for.
@@ -56,12 +56,12 @@ export function* targetProblems(
   const parts = partsIn(tasks);
   yield* mustBePart("task", `${field}.task`, task, idsOf(parts));
   // Without an input, it may be meant for a workflow.
-  if (!isForRuns || input !== undefined) yield* inputProblems(`${field}.input`, input, find(parts, task));
+  if (!isForRuns || input !== undefined) yield* inputProblems(`${field}.input`, input, partOf(parts, task));
 }
 
 const idsOf = (parts: readonly Part[]): string[] => parts.map(({ id }) => id);
 
-const find = (parts: readonly Part[], ref: unknown): Part | undefined =>
+export const partOf = (parts: readonly Part[], ref: unknown): Part | undefined =>
   parts.find(({ id }) => id === workflowId(ref as WorkflowRef));
 
 /** `what` is "workflow" or "task". */
@@ -86,7 +86,7 @@ export function* mustBePart(
       };
 }
 
-function* inputProblems(field: string, input: unknown, part: Part | undefined): Problems {
+export function* inputProblems(field: string, input: unknown, part: Part | undefined): Problems {
   if (typeof input === "function" || !part) return;
   let text: string | undefined;
   try {

@@ -181,3 +181,21 @@ test("what is left out is filled in", () => {
     spec: { when: { kind: "newer", of: ["b"] } },
   });
 });
+
+test("the input of an automation is checked like that of a schedule", () => {
+  const input = z.object({ to: z.string() });
+  const of = (given: object) =>
+    problems({
+      workflows: [{ id: "a", input }, { id: "b" }],
+      automations: [{ workflow: "a", when: succeeded("b"), ...given }],
+    });
+  expect(of({ input: { to: "a" } })).toEqual([]);
+  expect(of({ input: { to: 3 } })).toEqual([
+    expect.stringMatching(/^automations\.a\.input: does not match the schema of "a": to: /),
+  ]);
+  expect(of({})).toEqual([
+    expect.stringContaining('automations.a.input: is missing, but the schema of "a" needs it: input: '),
+  ]);
+  expect(of({ input: 3n })).toEqual([expect.stringContaining("automations.a.input: input: a BigInt")]);
+  expect(of({ input: () => ({ to: "a" }) })).toEqual(["automations.a.input: must not be a function"]);
+});

@@ -20,7 +20,7 @@ import {
   mustBeWhole,
   shown,
 } from "./rule.ts";
-import { mustBePart, partsIn, targetProblems } from "./schedule-target.ts";
+import { inputProblems, mustBePart, partOf, partsIn, targetProblems } from "./schedule-target.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ export function* triggerProblems(definition: AppDefinition): Problems {
   for (const [field, sensor] of yield* entries("sensors", definition.sensors))
     yield* oneSensor(field, sensor, workflows);
   for (const [field, automation] of yield* entries("automations", definition.automations))
-    yield* oneAutomation(field, automation, workflows);
+    yield* oneAutomation(field, automation, definition);
 }
 
 const workflowsOf = ({ workflows }: AppDefinition): string[] => partsIn(workflows).map(({ id }) => id);
@@ -106,9 +106,15 @@ function* oneSensor(field: string, sensor: Entry, workflows: readonly string[]):
   yield* submissionProblems(field, sensor);
 }
 
-function* oneAutomation(field: string, automation: Entry, workflows: readonly string[]): Problems {
+function* oneAutomation(field: string, automation: Entry, definition: AppDefinition): Problems {
+  const workflows = workflowsOf(definition);
   yield* mustKnowFields(`${field}.`, automation, AUTOMATION_FIELDS);
   yield* mustBePart("workflow", `${field}.workflow`, automation.workflow, workflows);
+  const { input } = automation;
+  const parts = partsIn(definition.workflows);
+  if (typeof input === "function")
+    yield { field: `${field}.input`, rule: "must not be a function", cure: "Pass plain data" };
+  else yield* inputProblems(`${field}.input`, input, partOf(parts, automation.workflow));
   const when = automation.when as AutomationCondition | undefined;
   if (!isRecord(when) || !["succeeded", "newer"].includes(when.kind) || !Array.isArray(when.of)) {
     const rule = `must be a condition, but is ${shown(when)}`;

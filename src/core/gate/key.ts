@@ -57,6 +57,9 @@ export function runGateKey(run: string, name: string): string {
 /** Every task below the run asks for it, at any depth, if the run's workflow limits them. */
 export const leavesKey = (run: string): string => runGateKey(run, "leaves");
 
+/** It has no limit. Runs and tasks below a run ask for it if they ask for no other gate of the run, so its pause reaches them. */
+export const nestedKey = (run: string): string => runGateKey(run, "nested");
+
 /** Every direct child of a run asks for it: a run that is one of its steps or items. */
 export const childrenKey = (run: string): string => runGateKey(run, "children");
 

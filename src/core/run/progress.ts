@@ -26,6 +26,7 @@ export interface RunNow {
   readonly outputs: ReadonlyMap<string, Json>;
   /** Outputs that cannot be read in this look. The steps that need them stay pending for now. */
   readonly later?: ReadonlySet<string>;
+  /** True while the run, or the run at the top of its tree, is paused. */
   readonly paused?: boolean;
 }
 
@@ -116,6 +117,7 @@ class Walk {
     const values = valuesOf(this.#graph, this.#now);
     if (step.when && !holds(step.when, values)) return this.#skipped(step, { kind: "condition" });
     if (step.kind === "wait") return this.#await(step, values);
+    if (this.#now.paused && isSubmitting(step)) return "pending";
     if (step.each) this.#expand.push(step);
     else this.#open.push({ step, input: fill(step.input, values) });
     return "open";
@@ -188,6 +190,9 @@ class Walk {
     return this.#states.get(name) ?? "skipped";
   }
 }
+
+/** Its runs stand in the line of runs, where no gate of this run holds them back. */
+const isSubmitting = (step: GraphStep): boolean => step.kind === "run" && step.detached !== undefined;
 
 const isFinal = (state: ProgressState): boolean => state !== "pending" && state !== "open";
 

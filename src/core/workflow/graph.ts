@@ -43,7 +43,8 @@ export interface RunGate {
 
 /**
  * Gates of a tree of runs. `leaves`: all tasks below a run, at any depth. `children`: the direct children of a run.
- * `nested`: tasks whose executor was chosen by a run below the root; it only serves to pause them with the root.
+ * `nested`: runs below children of the root, and tasks whose executor was chosen by a run below the root; it only serves
+ * to pause them with the root.
  */
 type TreeGateName = "leaves" | "children" | "nested";
 
@@ -156,6 +157,8 @@ interface Detached {
   readonly tags: Readonly<Record<string, string>>;
   /** The default is that of the run which starts it. */
   readonly namespace?: string;
+  /** True if that run gives its slots back while its open steps only wait. Otherwise absent. */
+  readonly releases?: true;
 }
 
 /** `finished` means any ending, including skipped. */

@@ -76,6 +76,8 @@ export class Nest {
       return sharedStep(made, (graph) => this.#graphs.push(graph));
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
+    const isRoot = own !== undefined && own.root === undefined;
+    if (hasChildren && !isRoot) pausable(owner.root ?? owner);
     const most = parallelism ?? UNLIMITED;
     return {
       workflow: planned.name,
@@ -138,6 +140,8 @@ export class Nest {
     const detached = detachedOf(options);
     const held = detached ? capsOfRun(workflow, detached.tags) : [];
     const pools = [workflow, options].flatMap(({ pools }) => asksFor({ pools }, ""));
+    const isHolding = pools.length + locksOfTask(workflow).length + locks.length > 0;
+    const releases = this.#app.runs.whileWaiting === "release" && !isHolding;
     return {
       workflow: workflow.id,
       ...(detached ? { priority: options.priority ?? workflow.priority ?? 0 } : {}),
@@ -146,7 +150,9 @@ export class Nest {
       ...lockField([...locksOfTask(workflow), ...locks]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
-      ...(detached ? { detached: startedBy(workflow, detached) } : {}),
+      ...(detached
+        ? { detached: { ...startedBy(workflow, detached), ...(releases ? { releases: true as const } : {}) } }
+        : {}),
     };
   }
 
@@ -159,7 +165,7 @@ export class Nest {
     if (executor === undefined)
       return this.#number(owner, plan, () => this.#graph(ofWorkflow(workflow), owner, undefined));
     const root = owner.root ?? owner;
-    root.gates.set("nested", { name: "nested", limit: UNLIMITED });
+    pausable(root);
     return this.#number(root, plan, () => {
       const own: Owner = { executor, gates: new Map(), root };
       return this.#graph(ofWorkflow(workflow), own, own);
@@ -178,6 +184,9 @@ export class Nest {
     return number;
   }
 }
+
+/** Runs and tasks below the root that ask for none of its other gates are paused with it. */
+const pausable = ({ gates }: Owner): unknown => gates.set("nested", { name: "nested", limit: UNLIMITED });
 
 const ofWorkflow = (workflow: AnyWorkflow): Planned => ({
   name: workflow.id,

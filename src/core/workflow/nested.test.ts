@@ -161,9 +161,10 @@ describe("the graphs of a tree", () => {
     expect((root.steps[1] as RunStep).graph).toBe(1);
     expect(nested).toHaveLength(1);
     expect((nested[0]?.steps[1] as RunStep | undefined)?.graph).toBe(1);
-    // The root has the gates of all its tasks, and each run one for its children.
+    // The root has the gates of all its tasks and of its pause, and each run one for its children.
     expect(root.gates).toEqual([
       { name: "async", limit: -1 },
+      { name: "nested", limit: -1 },
       { name: "children", limit: -1 },
     ]);
     expect(nested[0]?.gates).toEqual([{ name: "children", limit: -1 }]);

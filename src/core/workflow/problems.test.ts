@@ -241,3 +241,11 @@ describe("cycles", () => {
     expect(cyclesIn([...line, { name: "s20000", needs: on("s0") }])).toHaveLength(1);
   });
 });
+
+it("the advice for a step's name allows nothing that is refused", () => {
+  const cures = ["[0]", "a/b"].flatMap((name) =>
+    [...graphProblems(graph([step(name)]))].map(({ cure }) => cure),
+  );
+  expect(cures).toEqual(cures.map(() => "Use only letters, digits and . _ -"));
+  expect(cures).toHaveLength(2);
+});

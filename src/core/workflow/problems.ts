@@ -40,13 +40,15 @@ export function* shapeProblems({ steps, output }: Shape, what = "workflow"): Pro
     };
 }
 
+/** A slash separates the steps of a path. */
+const ALLOWED = "Use only letters, digits and . _ -";
+
 function* nameProblems(steps: readonly StepShape[]): Problems {
   const firstWith = new Map<string, number>();
   for (const [index, { name }] of steps.entries()) {
     const field = `steps[${index}]`;
-    yield* mustBeName(field, name, "a step's name");
-    if (String(name).includes("/"))
-      yield { field, rule: `"${name}" cannot be a step's name`, cure: "Use letters, digits and . _ - only" };
+    yield* mustBeName(field, name, "a step's name", ALLOWED);
+    if (String(name).includes("/")) yield { field, rule: `"${name}" cannot be a step's name`, cure: ALLOWED };
     const first = firstWith.get(name);
     if (first === undefined) firstWith.set(name, index);
     else

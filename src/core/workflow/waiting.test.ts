@@ -195,6 +195,52 @@ describe("a step that waits", () => {
   });
 });
 
+describe("a reference", () => {
+  const when = "has no value until a run exists";
+  it.each<[string, string, (s: Steps, input: { d: never; work: never }) => unknown]>([
+    ["the duration of a sleep", "a.duration", (s, input) => s.sleep("a", input.d)],
+    ["the timeout of a signal", "a.timeout", (s, input) => s.waitFor("a", "paid", { timeout: input.d })],
+    [
+      "the timeout of an approval",
+      "a.timeout",
+      (s, input) => s.approve("a", { question: "?", timeout: input.d }),
+    ],
+    [
+      "the timeout of a step",
+      "a.timeout",
+      (s, input) => s.step("a", note, { amount: 1 }, { timeout: input.d }),
+    ],
+    ["a priority", "a.priority", (s, input) => s.step("a", note, { amount: 1 }, { priority: input.d })],
+    [
+      "a delay",
+      "a.retry.delay",
+      (s, input) => s.step("a", note, { amount: 1 }, { retry: { delay: input.d } }),
+    ],
+    [
+      "attempts",
+      "a.retry.attempts",
+      (s, input) => s.step("a", note, { amount: 1 }, { retry: { attempts: input.d } }),
+    ],
+    ["slots", "a.pools.p", (s, input) => s.step("a", note, { amount: 1 }, { pools: { p: input.d } })],
+    [
+      "the timeout of a group",
+      "a.timeout",
+      (s, input) => s.group("a", { timeout: input.d }, (g) => g.sleep("b", "1s")),
+    ],
+    [
+      "a parallelism",
+      "a.parallelism",
+      (s, input) => s.group("a", { parallelism: input.d }, (g) => g.sleep("b", "1s")),
+    ],
+  ])("as %s is refused by its name", (_, field, steps) => {
+    expect(problems(steps as never)).toContainEqual(
+      expect.stringMatching(
+        new RegExp(`^workflows\\.w\\.steps\\.${field}: .*the reference input\\.d, which ${when}`),
+      ),
+    );
+  });
+});
+
 describe("a time", () => {
   it.each<[unknown, number | undefined]>([
     ["2026-11-19", 1_795_046_400_000],
@@ -203,6 +249,11 @@ describe("a time", () => {
     [1_795_046_400_000, 1_795_046_400_000],
     ["2026-11-19T00:00:00", undefined],
     ["2026-13-19", undefined],
+    // JavaScript would read it as the 2nd of March.
+    ["2026-02-30", undefined],
+    ["2026-02-29T10:00:00Z", undefined],
+    ["2028-02-29", 1_835_395_200_000],
+    ["2026-04-31T00:00:00+02:00", undefined],
     ["19.11.2026", undefined],
     [1.5, undefined],
     [-1, undefined],

@@ -2,7 +2,7 @@
 
 import { SluiceError } from "../../core/error.ts";
 import { askOf } from "../../core/gate/asks.ts";
-import { childrenKey } from "../../core/gate/key.ts";
+import { childrenKey, nestedKey } from "../../core/gate/key.ts";
 import { apart } from "../../core/shared/asks.ts";
 import { isSharedLock } from "../../core/shared/lock.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
@@ -27,7 +27,12 @@ export function laneOfChild(home: Home, step: RunStep, window?: string, unit = "
   const { asks } = apart(unit, step.asks.map(askOf));
   if (step.detached)
     return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
-  const own = [childrenKey(home.run.id), ...(window ? [window] : [])];
+  const own = [
+    childrenKey(home.run.id),
+    // A pause closes the gates of the root, and only those.
+    ...(home.run.id === home.root ? [] : [nestedKey(home.root)]),
+    ...(window ? [window] : []),
+  ];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
 }
 
@@ -61,6 +66,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     timeoutMs: step.timeoutMs,
     ...shared,
     ...(holds.length > 0 ? { holds } : {}),
+    ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
     ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),
     ...(step.detached

@@ -3,7 +3,7 @@ import { SluiceError } from "../../core/error.ts";
 import type { StoredAsk } from "../../core/gate/asks.ts";
 import { storedAsk } from "../../core/gate/asks.ts";
 import type { Ask } from "../../core/gate/gate.ts";
-import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
+import { childrenKey, leavesKey, nestedKey, runGateKey } from "../../core/gate/key.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
 import { isLock } from "../../core/gate/lock.ts";
 import { isMutex } from "../../core/gate/reason.ts";
@@ -46,7 +46,7 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // A group's limit counts its direct children: tasks, and whatever is nested.
     ...(counts ? [childrenKey(id)] : []),
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
-    ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
+    ...(owner === above.root ? [] : [nestedKey(above.root)]),
   ];
   const holds = new Map((storedOptions(run.options).holds ?? []).map(([gate, slots]) => [gate, slots]));
   return {

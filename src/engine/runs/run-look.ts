@@ -53,6 +53,8 @@ export class RunLook {
   }
 
   move(): RunMove {
+    // The resume brings news.
+    if (!this.#run.holds && this.#run.paused) return nothing(this.#run);
     // It has to be admitted again first.
     if (!this.#run.holds && this.#wantsSlots()) return { ...nothing(this.#run), claim: "line" };
     const taken = this.#takeOver();
@@ -94,9 +96,8 @@ export class RunLook {
 
   /** A run that rests goes on with the answer of a step, or with steps that a pause has held back. */
   #wantsSlots(): boolean {
-    const { steps, paused } = this.#run;
-    if (steps.some(({ answer }) => answer !== null)) return true;
-    return !paused && !steps.some(({ state }) => state === "open");
+    const { steps } = this.#run;
+    return steps.some(({ answer }) => answer !== null) || !steps.some(({ state }) => state === "open");
   }
 
   /** After this move, its open steps only wait, and nothing is to be done but to wait for them. */

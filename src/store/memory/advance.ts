@@ -12,8 +12,10 @@ import { current } from "./claim.ts";
 import { endItems, endLine } from "./end-line.ts";
 import { claimOfRun, clearAway, endBelow, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
+import { asEarlier } from "./loose-steps.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { bytes, gather, gathered } from "./results.ts";
+import { isPaused } from "./run.ts";
 import { exitOfLost, settle } from "./settle.ts";
 import { putStep, stepSeen, stepsOf } from "./step.ts";
 import { isStillStopping, releaseRun } from "./stopping.ts";
@@ -89,7 +91,7 @@ function runSeen(
   const run = tables.run.get(id);
   const task = tables.task.get(id);
   if (!run || !task) throw new Error(`a claim of ${id}, which is not a run`);
-  const { paused, graph: graphId } = run;
+  const { graph: graphId } = run;
   const { priority, input, options } = task;
   const failed = news.flatMap((one) => (one.run === id ? (one.failed ?? []) : []));
   return {
@@ -98,7 +100,7 @@ function runSeen(
     started: startedAt !== null,
     holds: held,
     resumes: startedAt === null && run.beganAt !== null,
-    paused,
+    paused: isPaused(tables, run),
     priority,
     input,
     options,
@@ -115,7 +117,8 @@ function runSeen(
 /** The steps of the child that this one repeats. */
 function earlierOf(tables: Tables, { root, rerunOf }: RunRecord, started: boolean): Pick<RunSeen, "earlier"> {
   if (started || root === null || rerunOf === null) return {};
-  return { earlier: stepsOf(tables, rerunOf).map(({ name, state }) => ({ name, state })) };
+  const earlier = stepsOf(tables, rerunOf).map((step) => asEarlier(tables, step));
+  return { earlier: earlier.map(({ name, state }) => ({ name, state })) };
 }
 
 /** Returns how many units were put in line. */

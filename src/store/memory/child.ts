@@ -3,6 +3,7 @@ import { DEFAULT_NAMESPACE } from "../../core/gate/key.ts";
 import { nestedGraph } from "../graph-id.ts";
 import type { NewUnit } from "../runs.ts";
 import { RUNS } from "../runs.ts";
+import { asEarlier } from "./loose-steps.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import type { StoppingRecord, Tables, TaskRecord } from "./tables.ts";
 import { pairKey } from "./tables.ts";
@@ -48,7 +49,7 @@ export function takeOver(
 ): void {
   for (const name of steps) {
     const step = tables.step.get(pairKey(from, name));
-    if (step) tables.step.put({ ...step, run, lane: null, total: null, created: null });
+    if (step) tables.step.put({ ...asEarlier(tables, step), run, lane: null, total: null, created: null });
   }
 }
 

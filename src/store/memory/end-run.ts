@@ -6,6 +6,7 @@ import type { NewTask } from "../store.ts";
 import { cutOff, cutThrough, tellParent } from "./child.ts";
 import { endStoppedBy } from "./end-line.ts";
 import { enqueue } from "./enqueue.ts";
+import { cancelLooseSteps } from "./loose-steps.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
 import { isStillStopping } from "./stopping.ts";
@@ -59,6 +60,7 @@ function endUnits(tables: Tables, now: number, run: string): void {
   for (const { lane } of tables.step.of(run)) if (lane !== null) forgetTimers(tables, lane);
   forgetTimers(tables, run);
   deleteWaits(tables, run);
+  cancelLooseSteps(tables, run);
 }
 
 /** Ends what is left of a run that has ended as a unit of its parent. It looks again, to clear its rows away. */

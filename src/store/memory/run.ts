@@ -25,6 +25,10 @@ export function runState(tables: Tables, id: string): RunState {
   return claim.startedAt === null ? "notStarted" : "started";
 }
 
+/** A run is paused with the run at the top of its tree. */
+export const isPaused = (tables: Tables, { root, paused }: RunRecord): boolean =>
+  (root === null ? undefined : tables.run.get(root)?.paused) ?? paused;
+
 export function run(tables: Tables, id: string): RunDetail | undefined {
   const found = tables.run.get(id);
   if (!found) return undefined;
@@ -67,7 +71,7 @@ function hasTag({ tags }: RunRecord, tag: string): boolean {
 }
 
 function runRow(tables: Tables, record: RunRecord): RunRow {
-  const { id, workflow, paused, tags, source, namespace, rerunOf, root, parent, depth, beganAt } = record;
+  const { id, workflow, tags, source, namespace, rerunOf, root, parent, depth, beganAt } = record;
   const task = tables.task.get(id);
   if (!task) throw new Error(`run ${id} has no body`);
   const { priority, input, idemKey: key, createdAt } = task;
@@ -78,7 +82,7 @@ function runRow(tables: Tables, record: RunRecord): RunRow {
     id,
     workflow,
     state: runState(tables, id),
-    paused,
+    paused: isPaused(tables, record),
     later: tables.later.has(id),
     priority,
     tags,

@@ -1,7 +1,9 @@
 /** Actions of operators and timers on runs and waiting units: pause, reprioritize, end a wait. */
 import { pausedChange } from "../feed.ts";
+import { RUNS } from "../runs.ts";
 import type { NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { insertClaim } from "./claim.ts";
 import { endStoppedBy } from "./end-line.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
@@ -12,17 +14,37 @@ import { negated } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** Every step of a run asks a gate of the run, so pausing these gates holds back all steps. */
+/** A run that rested and is back in line leaves it and rests again, so it takes no slot for the pause. */
+function outOfLine(tables: Tables, now: number, id: string): void {
+  const unit = tables.waiting.get(id);
+  const startedAt = tables.run.get(id)?.beganAt ?? null;
+  if (!unit || startedAt === null) return;
+  const n = unit.n + 1;
+  const claimed = { epoch: tables.nextEpoch(), session: RUNS, claimedAt: now, claimedN: n, startedAt, n };
+  const resting = { held: false, untilAt: null, leaseMs: null, progress: null, attempt: unit.attempt + 1 };
+  tables.waiting.delete(id);
+  insertClaim(tables, { ...unit, ...claimed, ...resting });
+}
+
+const inProgressBelow = (tables: Tables, root: string): string[] =>
+  tables.run.all().flatMap((run) => (run.root === root && claimOfRun(tables, run.id) ? [run.id] : []));
+
+/**
+ * Every task and every child of the tree asks a gate of the run. What asks for no gate is held back by `advance`, which
+ * reads whether the run at the top is paused.
+ */
 export function pauseRun(tables: Tables, now: number, id: string, paused: boolean, by: string): boolean {
   const run = tables.run.get(id);
-  if (!run || !claimOfRun(tables, id)) return false;
+  if (!run) return false;
+  if (paused) outOfLine(tables, now, id);
+  if (!claimOfRun(tables, id)) return false;
   tables.run.put({ ...run, paused });
   for (const gate of gatesOfRun(tables, id))
     if (gate.paused !== paused)
       changeLimit(tables, now, { key: gate.name, to: paused ? "paused" : "resumed", by });
   tables.feed.run(pausedChange(id, paused, by));
-  // A step that would have begun to wait during the pause begins now.
-  if (!paused) leaveNews(tables, [ofRun(id)]);
+  // What the pause has held back begins now.
+  if (!paused) leaveNews(tables, [id, ...inProgressBelow(tables, id)].map(ofRun));
   return true;
 }
 

@@ -14,6 +14,7 @@ export interface RunSeen {
   readonly holds: boolean;
   /** It was in progress before, gave its slots back, and has been admitted again. */
   readonly resumes: boolean;
+  /** True while this run, or the run at the top of its tree, is paused. */
   readonly paused: boolean;
   readonly priority: number;
   readonly input: string;

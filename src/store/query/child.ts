@@ -5,6 +5,7 @@ import { inPortions } from "../portions.ts";
 import type { NewChild, NewUnit, RunMove, RunSeen } from "../runs.ts";
 import type { Sql } from "../sql.ts";
 import { by, oneOf, rows, sql } from "../sql.ts";
+import { EARLIER_BODY, EARLIER_STATE } from "./loose-steps.ts";
 
 const CHILD = {
   id: "text",
@@ -52,7 +53,7 @@ const EARLIER = sql`(SELECT MAX(e.id) FROM sluice_task t JOIN sluice_task e ON e
 
 /** Copies finished steps of an earlier run, with whatever is stored with them. */
 export const takeOver = (run: string, { run: from, steps }: { run: string; steps: readonly string[] }): Sql =>
-  sql`INSERT INTO sluice_step (run, name, state, unit, body) SELECT ${run}, s.name, s.state, s.unit, s.body FROM sluice_step s WHERE s.run = ${from} AND s.name ${oneOf(steps)}`;
+  sql`INSERT INTO sluice_step (run, name, state, unit, body) SELECT ${run}, s.name, ${EARLIER_STATE}, s.unit, ${EARLIER_BODY} FROM sluice_step s WHERE s.run = ${from} AND s.name ${oneOf(steps)}`;
 
 /** Must come after the ends of these runs. A failed item may end the other items of its step. */
 export const tellParents = (runs: readonly string[]): Sql =>

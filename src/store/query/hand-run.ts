@@ -21,7 +21,8 @@ import { insertEvents } from "./event.ts";
 import type { EndWriting } from "./expire.ts";
 import { endLater, endWaiting } from "./expire.ts";
 import { selectNow } from "./look.ts";
-import { insertNewsOf, insertNewsOfRuns } from "./news.ts";
+import { insertNewsOf, insertNewsOfRuns, insertNewsOfTree } from "./news.ts";
+import { outOfLine } from "./out-of-line.ts";
 import { deleteTimersOf, finished } from "./run-end.ts";
 import { tellEvents } from "./tell.ts";
 import { tellGates, tellRuns } from "./tell-others.ts";
@@ -50,6 +51,12 @@ export const selectOptions = (id: string): Sql<string> =>
 /** One row if the run was in progress, gave its slots back and went back in line. */
 const selectBegan = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id = ${id} AND began_at IS NOT NULL`.as(idOf);
+
+/** The place of such a run in the line. */
+const selectWaitingAgain = (id: string): Sql<string> =>
+  sql`SELECT w.id FROM sluice_waiting w JOIN sluice_run u ON u.id = w.id WHERE w.id = ${id} AND u.began_at IS NOT NULL${forUpdate}`.as(
+    idOf,
+  );
 
 /** What such a run leaves behind when it ends in line. None of its steps has a unit that has not ended. */
 const afterwards = (id: string): Sql[] => [deleteTimersOf(id), ...deleteWaits(id), insertNewsOfRuns([id])];
@@ -135,24 +142,30 @@ export function* failRun(id: string, error: string, dialect: Dialect, handler?: 
   return true;
 }
 
-/** Pauses the run's own gates: every step asks for one of them. */
+/**
+ * Pauses the gates of the run: every task and every child of its tree asks for one of them. What asks for no gate is held
+ * back by `advance`, which reads whether the run at the top is paused.
+ */
 export function* pauseRun(id: string, paused: boolean, who: string): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
-  const { running, gates } = yield* flight({
+  const { waiting, running, gates } = yield* flight({
+    // A pass turns the one into the other, so the line comes first.
+    waiting: paused && [selectWaitingAgain(id)],
     running: selectClaim(id),
     gates:
       sql`SELECT name, capacity, paused, n FROM sluice_gate WHERE name >= ${`run:${id}/`} AND name < ${`run:${id}0`} ORDER BY name${forUpdate}`.as(
         runGate,
       ),
   });
-  if (running.length === 0) return false;
+  if (running.length + waiting.length === 0) return false;
   const changed = gates.filter((gate) => gate.paused !== paused);
   yield* commit([
+    waiting.length > 0 && outOfLine(id),
     sql`UPDATE sluice_run SET paused = ${paused ? 1 : 0} WHERE id = ${id}`,
     changed.length > 0 && switched(changed, paused, who),
     tellRuns([pausedChange(id, paused, who)]),
-    // A step that would have begun to wait during the pause begins now.
-    !paused && insertNewsOfRuns([id]),
+    // What the pause has held back begins now.
+    !paused && [insertNewsOfRuns([id]), insertNewsOfTree(id)],
   ]);
   return true;
 }

@@ -55,6 +55,10 @@ export const insertNewsUnless = (news: readonly News[], following: ReadonlyMap<s
 export const insertNewsOfRuns = (runs: readonly string[]): Sql =>
   insertNews(runs.map((run) => ({ run, failed: null })));
 
+/** For the runs in progress below this one. They are as many as the tree has, in one statement. */
+export const insertNewsOfTree = (root: string): Sql =>
+  sql`INSERT INTO sluice_news (run, failed) SELECT u.id, NULL FROM sluice_run u JOIN sluice_running c ON c.id = u.id WHERE u.root = ${root} ORDER BY u.id`;
+
 /** For units that did not succeed. Units that belong to no run leave no news. */
 export const insertNewsOf = (units: readonly string[]): Sql =>
   sql`INSERT INTO sluice_news (run, failed) SELECT DISTINCT t.run, t.step FROM sluice_task t WHERE t.id ${oneOf(units)} AND t.run IS NOT NULL`;

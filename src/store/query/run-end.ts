@@ -6,6 +6,7 @@ import { tellParents } from "./child.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
 import { endRun, endUnitsOf } from "./expire.ts";
+import { cancelLooseSteps } from "./loose-steps.ts";
 import { deleteWaits } from "./wait-begin.ts";
 
 /** Ends a run, for whatever reason. */
@@ -18,6 +19,7 @@ export function finished(
     ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),
     deleteTimersOf(run.id),
     ...deleteWaits(run.id),
+    cancelLooseSteps(run.id),
     ...endRun(run, { state, body }, ending),
     ...(state === "succeeded" ? [recordSuccess(run.id)] : []),
     tellParents([run.id]),
@@ -33,6 +35,7 @@ export const endedBelow = (
   ...endUnitsOf([run.id], { state: "cancelled", body: JSON.stringify({ by: "run" }) }, ending),
   deleteTimersOf(run.id),
   ...deleteWaits(run.id),
+  cancelLooseSteps(run.id),
   sql`UPDATE sluice_stopping SET because = 'cancelled' WHERE epoch = ${run.epoch}`,
 ];
 

@@ -7,7 +7,7 @@ import { by, raw, sql } from "../sql.ts";
 import { joinPlaces, RUN_STATE } from "./place.ts";
 
 const SELECT =
-  raw(`SELECT u.id, u.workflow, u.tags, u.source, u.namespace, u.rerun_of, u.paused, u.root, u.parent, u.depth, t.step, t.item, t.priority, t.input, t.idem_key, t.created_at, ${RUN_STATE} AS state, d.id AS later_id,
+  raw(`SELECT u.id, u.workflow, u.tags, u.source, u.namespace, u.rerun_of, COALESCE((SELECT top.paused FROM sluice_run top WHERE top.id = u.root), u.paused) AS paused, u.root, u.parent, u.depth, t.step, t.item, t.priority, t.input, t.idem_key, t.created_at, ${RUN_STATE} AS state, d.id AS later_id,
    COALESCE(w.at, d.at, c.at, t.created_at) AS queued_at, COALESCE(c.claimed_at, o.claimed_at) AS dequeued_at,
    COALESCE(c.started_at, u.began_at, `);
 

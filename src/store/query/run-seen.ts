@@ -2,14 +2,15 @@
 import { portion } from "../../core/run/load.ts";
 import { storedOptions } from "../../core/unit-options.ts";
 import type { Flow } from "../flow.ts";
-import { flight, send } from "../flow.ts";
+import { flight } from "../flow.ts";
 import type { LaneSpec } from "../lane.ts";
 import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull, word, wordOrNull } from "../row.ts";
 import type { RunSeen, StepSeen, StepState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { Sql } from "../sql.ts";
-import { forUpdate, oneOf, raw, sizeOf, sql, throughKey } from "../sql.ts";
+import { forShare, forUpdate, oneOf, raw, sizeOf, sql, throughKey } from "../sql.ts";
+import { EARLIER_STATE } from "./loose-steps.ts";
 import type { NewsRow } from "./news.ts";
 import { isStillStopping } from "./stopping.ts";
 
@@ -54,9 +55,12 @@ interface RunInProgress {
   readonly lane: LaneSpec;
 }
 
+/** A run is paused with the run at the top of its tree. */
+const PAUSED = sql`COALESCE((SELECT top.paused FROM sluice_run top WHERE top.id = u.root), u.paused)`;
+
 /** The inputs and graphs of runs in `unread` are left out. */
 const selectRuns = (ids: readonly string[], unread: readonly string[]): Sql<RunInProgress> =>
-  sql`SELECT u.id, u.graph AS graph_id, c.epoch, c.started_at, c.held, u.began_at, u.paused, u.namespace, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
+  sql`SELECT u.id, u.graph AS graph_id, c.epoch, c.started_at, c.held, u.began_at, ${PAUSED} AS paused, u.namespace, u.rerun_of, t.priority, ${unless(unread, "t.input")} AS input, t.options, ${unless(unread, "g.body")} AS graph, t.lane, t.queue, t.name, t.asks
     FROM sluice_run u JOIN sluice_running c ON c.id = u.id JOIN sluice_task t ON t.id = u.id JOIN sluice_graph g ON g.hash = u.graph
     WHERE u.id ${oneOf(ids)} AND c.session = ${RUNS} ORDER BY u.id`.as(runInProgress);
 
@@ -159,13 +163,25 @@ const selectCut = (ids: readonly string[]): Sql<RunCut> =>
 
 /** The steps of the child that each of these runs repeats. */
 const selectEarlier = (ids: readonly string[]) =>
-  sql`SELECT u.id AS run, s.name, s.state FROM sluice_run u JOIN sluice_step s ON s.run = u.rerun_of WHERE u.id ${oneOf(ids)} ORDER BY u.id, s.name`.as(
+  sql`SELECT u.id AS run, s.name, ${EARLIER_STATE} AS state FROM sluice_run u JOIN sluice_step s ON s.run = u.rerun_of WHERE u.id ${oneOf(ids)} ORDER BY u.id, s.name`.as(
     (row) => ({ run: text(row.run), step: { name: text(row.name), state: word<StepState>(row.state) } }),
   );
 
 /** A child that repeats an earlier one and has not started. */
 const repeats = ({ run }: RunInProgress): boolean =>
   !run.started && run.rerunOf !== null && storedOptions(run.options).scope !== undefined;
+
+const rootOf = ({ options }: RunInProgress["run"]): string[] => {
+  const { scope } = storedOptions(options);
+  return scope ? [scope.root] : [];
+};
+
+/**
+ * The runs among these that are paused. A child that holds something back locks the run at the top of its tree,
+ * shared: a resume is then either seen here, or it comes after this look and brings the child news.
+ */
+const lockPaused = (roots: readonly string[]): Sql<string> =>
+  sql`SELECT id FROM sluice_run WHERE id ${oneOf(roots)} AND paused = 1 ORDER BY id${forShare}`.as(idOf);
 
 interface RunsSeen {
   readonly runs: readonly RunSeen[];
@@ -183,10 +199,15 @@ export function* seeRuns({ now: ids, unread }: Locked, news: readonly NewsRow[])
     cut: selectCut(ids),
   });
   const repeating = found.filter(repeats).map(({ id }) => id);
-  const earlier = yield* send(repeating.length > 0 && selectEarlier(repeating));
+  const roots = found.flatMap(({ run }) => (run.paused ? rootOf(run) : []));
+  const { earlier, paused } = yield* flight({
+    earlier: repeating.length > 0 && selectEarlier(repeating),
+    paused: roots.length > 0 && lockPaused([...new Set(roots)].sort()),
+  });
   return {
     runs: found.map(({ id, run }) => ({
       ...run,
+      paused: run.paused && rootOf(run).every((root) => paused.includes(root)),
       ...unreadOf(unread.get(id)),
       steps: steps.filter((each) => each.run === id).map(({ step }) => step),
       failed: failedOf(id, news),
