@@ -73,7 +73,7 @@ export class Nest {
     const steps = plan.steps.map((step): GraphStep => {
       if (step.kind === "wait") return waitStep(step);
       const made = step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
-      return sharedStep(made, (graph) => this.#graphs.push(graph));
+      return sharedStep(made, (graph) => this.#groupOfOne(graph, owner));
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
     const isRoot = own !== undefined && own.root === undefined;
@@ -94,6 +94,11 @@ export class Nest {
       ],
       ...(isGroup ? { group: true as const } : {}),
     };
+  }
+
+  #groupOfOne(graph: Graph, owner: Owner): number {
+    if (graph.steps.some(({ kind }) => kind === "run")) pausable(owner.root ?? owner);
+    return this.#graphs.push(graph);
   }
 
   #taskStep(step: PlannedTask, { executor: ofOwner, gates }: Owner): TaskStep {

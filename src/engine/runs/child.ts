@@ -24,13 +24,14 @@ const MOST_DEPTH = 64;
  * needs shared locks: then its lane is its own.
  */
 export function laneOfChild(home: Home, step: RunStep, window?: string, unit = ""): LaneSpec {
+  const { run, root } = home;
   const { asks } = apart(unit, step.asks.map(askOf));
   if (step.detached)
     return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
   const own = [
-    childrenKey(home.run.id),
+    childrenKey(run.id),
     // A pause closes the gates of the root, and only those.
-    ...(home.run.id === home.root ? [] : [nestedKey(home.root)]),
+    ...(run.id === root ? [] : [nestedKey(root)]),
     ...(window ? [window] : []),
   ];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);
