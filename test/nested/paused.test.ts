@@ -180,7 +180,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await until(async () => (await sluice.runs.get(child))?.steps[0]?.state === "waiting", "it asks");
     await sluice.runs.pause(id);
     await sluice.runs.approve(child, "ask");
-    await until(async () => (await sluice.runs.get(child))?.steps[0]?.state === "succeeded", "it is answered");
+    await until(
+      async () => (await sluice.runs.get(child))?.steps[0]?.state === "succeeded",
+      "it is answered",
+    );
     await isIdle(sluice);
     expect((await sluice.runs.get(child))?.steps[1]?.state).toBe("pending");
     await sluice.runs.resume(id);
