@@ -4,6 +4,7 @@
  * them beside us.
  */
 export { defineApp } from "./api/app.ts";
+export { controllerConfigMap } from "./api/controller-config.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";

@@ -41,8 +41,8 @@ export const defects: readonly Defect[] = [
     id: "namespace-not-in-key",
     means: "equal names of two namespaces are one lock",
     file: "src/core/gate/lock.ts",
-    from: "namespace ?? ofRun);",
-    to: 'namespace ?? "default");',
+    from: "namespace ?? ofRun;",
+    to: 'namespace ?? "default";',
     noticedBy: { file: NAMESPACES, test: "on memory a run has the namespace of its submission" },
   },
   {

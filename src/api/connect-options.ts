@@ -7,6 +7,7 @@ import { ALL_PORTS, missingVerbs } from "../store/capabilities.ts";
 import type { Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import type { SyncAccess } from "./shared-access.ts";
 
 export interface ConnectOptions {
   /**
@@ -19,9 +20,11 @@ export interface ConnectOptions {
   /** Brings the schema up to date. The embedded store always does this. Other stores are only checked by default. */
   readonly migrate?: boolean;
   readonly env?: Env;
+  /** The sync database, to see and change shared locks without the app. */
+  readonly sync?: SyncAccess;
 }
 
-const FIELDS: OptionNames<ConnectOptions> = { store: true, app: true, migrate: true, env: true };
+const FIELDS: OptionNames<ConnectOptions> = { store: true, app: true, migrate: true, env: true, sync: true };
 
 export function connectOptions(given: ConnectOptions): ConnectOptions {
   refuseBare(given);

@@ -6,6 +6,7 @@ import { SluiceError } from "../core/error.ts";
 import type { Lock } from "../core/gate/lock.ts";
 import { asksOfLocks, namespaceProblem } from "../core/gate/lock.ts";
 import { sayNumber } from "../core/number.ts";
+import { apart } from "../core/shared/asks.ts";
 import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
 import { parseDuration } from "../core/time.ts";
@@ -55,18 +56,19 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
   const { namespace = workflow.namespace ?? app.namespace } = making;
   const problem = namespaceProblem(namespace);
   if (problem) throw new SluiceError("BAD_NAMESPACE", `workflow "${workflow.id}": ${problem}.`);
-  const locks = locksFor(`workflow "${workflow.id}"`, workflow, inputOf(input), namespace);
+  const locks = locksFor(`workflow "${workflow.id}"`, workflow, inputOf(input), namespace, app.sync !== null);
   const holds = holdings(workflow, locks);
   if (making.direct) refuseHolding(workflow, holds);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
   const graphs = graphsOf(workflow, app, { cpus: availableParallelism() });
   const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id }, app.namespace);
+  const { asks, shared } = apart(making.id, runAsks(workflow, { tags, locks, namespace }));
   return {
     id: making.id,
     name: workflow.id,
     priority,
-    lane: laneOf(RUNS, workflow.id, runAsks(workflow, { tags, locks, namespace })),
+    lane: laneOf(RUNS, workflow.id, asks),
     input,
     options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
@@ -76,6 +78,7 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
         ? { holds: asksOfLocks(locks, namespace).map(({ gate, slots }) => [gate, slots]) }
         : {}),
       ...(app.runs.whileWaiting === "release" && holds.length === 0 ? { releases: true as const } : {}),
+      ...shared,
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),

@@ -9,6 +9,7 @@ import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
 import { DEFAULT_NAMESPACE, familyOf } from "../core/gate/key.ts";
+import type { Lock } from "../core/gate/lock.ts";
 import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
@@ -47,7 +48,8 @@ export async function newTask(
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
-  const locks = locksFor(`task "${task.id}"`, task, parsed, namespace);
+  const locks = locksFor(`task "${task.id}"`, task, parsed, namespace, true);
+  refuseShared(task, locks);
   const good = options.goodUntil ?? task.goodUntil;
   return {
     id,
@@ -65,6 +67,16 @@ export async function newTask(
     goodUntil: good instanceof Date ? instant(`task "${task.id}"`, "goodUntil", good) : null,
     goodForMs: good === undefined || good instanceof Date ? null : parseDuration(good),
   };
+}
+
+/** Such a lock outlives the process that took it, and so does a run, but not a task. */
+function refuseShared(task: AnyTask, locks: readonly Lock[]): void {
+  const shared = locks.find(({ database }) => database);
+  if (!shared) return;
+  throw new SluiceError(
+    "BAD_LOCK",
+    `task "${task.id}": ${shared.kind} "${shared.name}" is shared with other engines, and only runs hold such locks. Make it a step of a workflow, or take a lock of this store.`,
+  );
 }
 
 function poolsOf(task: AnyTask, parsed: unknown, declared: readonly AppPool[]): PoolAsks {

@@ -19,6 +19,7 @@ import { eachInTurn } from "./in-turn.ts";
 import type { Limits } from "./limits.ts";
 import { checkLimit } from "./limits.ts";
 import { readable } from "./readable.ts";
+import type { SharedAccess } from "./shared-access.ts";
 import { unknownRun } from "./unknown.ts";
 
 /** Its reasons say what keeps it in line. There are none if it starts in the next pass. */
@@ -49,9 +50,11 @@ const MOST = 5_000;
 export class RunQueue {
   readonly #store: Store;
   readonly #limits: Limits;
+  readonly #shared: SharedAccess;
 
-  constructor(store: Store, limits: Limits) {
+  constructor(store: Store, limits: Limits, shared: SharedAccess) {
     this.#store = store;
+    this.#shared = shared;
     this.#limits = limits;
   }
 
@@ -133,7 +136,7 @@ export class RunQueue {
       priority: task.priority,
       tags: readable(row.tags) as Record<string, string>,
       queuedAt: task.at,
-      ...told(reasonsOf(view), now),
+      ...told(await this.#shared.explain(task, reasonsOf(view)), now),
     };
   }
 

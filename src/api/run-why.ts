@@ -9,6 +9,7 @@ import { explainWait, isUnset, told } from "./explain.ts";
 import { eachInTurn } from "./in-turn.ts";
 import type { RunWithSteps, StepView } from "./run-view.ts";
 import { runWithSteps } from "./run-view.ts";
+import type { SharedAccess } from "./shared-access.ts";
 import { awaits } from "./wait-view.ts";
 
 /** The wait of a step, or of the next item of a step over a list. */
@@ -34,22 +35,29 @@ export interface RunWhy {
 export async function runWhy(
   seen: RunWaits,
   replaced: () => Promise<readonly Replaced[]>,
+  shared: SharedAccess,
   line?: WaitView,
 ): Promise<RunWhy> {
   const unset = await eachInTurn(seen.waits, ({ view }) => isUnset(explainWait(view)));
   const limits = unset.includes(true) ? await replaced() : [];
   const run = runWithSteps(seen);
+  const explained = await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
+    const { id: unit, reasons, sentences } = explainWait(view, limits);
+    return { step, unit, ...(item === null ? {} : { item }), reasons, sentences };
+  });
+  const waiting: StepWhy[] = [];
+  for (const [index, why] of explained.entries()) {
+    const task = seen.waits[index]?.view.task;
+    const reasons = task ? await shared.explain(task, why.reasons) : why.reasons;
+    waiting.push(reasons === why.reasons ? why : { ...why, ...told(reasons, seen.now) });
+  }
   return {
     run,
     now: seen.now,
-    reasons: line ? explainWait(line, limits).reasons : reasonsOfRun(seen.run, seen.sessions),
-    waiting: [
-      ...(await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
-        const { id: unit, reasons, sentences } = explainWait(view, limits);
-        return { step, unit, ...(item === null ? {} : { item }), reasons, sentences };
-      })),
-      ...run.steps.flatMap((step) => whyWaiting(run.id, step, seen.now)),
-    ],
+    reasons: line
+      ? await shared.explain(line.task, explainWait(line, limits).reasons)
+      : reasonsOfRun(seen.run, seen.sessions),
+    waiting: [...waiting, ...run.steps.flatMap((step) => whyWaiting(run.id, step, seen.now))],
   };
 }
 

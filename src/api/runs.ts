@@ -28,6 +28,7 @@ import type { RunView, RunWithSteps } from "./run-view.ts";
 import { isCutLoose, runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
 import { reasonsOfRun, runWhy } from "./run-why.ts";
+import type { SharedAccess } from "./shared-access.ts";
 import { findStep, namesIn } from "./step-path.ts";
 import { neededApp, unknownRun } from "./unknown.ts";
 
@@ -56,11 +57,13 @@ const MOST_EXPLAINED = 1_000;
 
 export class Runs {
   readonly #store: Store;
+  readonly #shared: SharedAccess;
   readonly #app: App | undefined;
   readonly #env: Env;
 
-  constructor(store: Store, app: App | undefined, env: Env) {
+  constructor(store: Store, app: App | undefined, env: Env, shared: SharedAccess) {
     this.#store = store;
+    this.#shared = shared;
     this.#app = app;
     this.#env = env;
   }
@@ -127,7 +130,7 @@ export class Runs {
     if (!seen) throw unknownRun(id);
     // A run that is back in line waits like any other unit.
     const line = seen.run.state === "queued" ? await this.#store.wait(id) : undefined;
-    return runWhy(seen, () => this.#store.replaced(), line);
+    return runWhy(seen, () => this.#store.replaced(), this.#shared, line);
   }
 
   /** Starts no more of its steps. Running steps continue. */

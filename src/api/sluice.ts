@@ -13,7 +13,6 @@ import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
 import type { AsJson } from "../core/workflow/wired.ts";
-import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
@@ -42,7 +41,7 @@ import { deployApp, OF_DEPLOY } from "./deploy.ts";
 import type { Diagnosis } from "./doctor/doctor.ts";
 import { untilEnded } from "./ended.ts";
 import type { Explanation } from "./explain.ts";
-import { explainWait, isUnset, timesInLine } from "./explain.ts";
+import { explainUnit } from "./explain-unit.ts";
 import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
@@ -57,6 +56,8 @@ import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
+import { SharedAccess } from "./shared-access.ts";
+import { SharedLocks } from "./shared-locks.ts";
 import { newSignal } from "./signals.ts";
 import type { RunningWorker } from "./start-worker.ts";
 import type { StoppingView } from "./stopping.ts";
@@ -69,7 +70,6 @@ import type { WorkerSettings } from "./worker-settings.ts";
 
 export type { ConnectOptions, RunningWorker, WorkerSettings };
 
-/** A live worker. */
 interface WorkerView {
   /** Its session. Tasks name their worker by it. */
   readonly session: string;
@@ -90,9 +90,9 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = defaultStore(), app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv(), sync } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
-  return new Sluice(opened, app, env);
+  return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);
 }
 
 export class Sluice implements AsyncDisposable {
@@ -103,25 +103,29 @@ export class Sluice implements AsyncDisposable {
   /** Mutexes and semaphores. */
   readonly locks: Locks;
   readonly runs: Runs;
+  readonly shared: SharedLocks;
   /** The line of runs. */
   readonly queue: RunQueue;
   /** Schedules, sensors and automations, which start runs automatically. */
   readonly schedules: Schedules;
+  readonly #access: SharedAccess;
   readonly #app: App | undefined;
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
 
-  constructor(store: Store, app: App | undefined, env: Env) {
+  constructor(store: Store, app: App | undefined, env: Env, sync?: ConnectOptions["sync"]) {
     this.store = store;
     this.#app = app;
     this.#env = env;
+    this.#access = new SharedAccess(sync);
+    this.shared = new SharedLocks(this.#access);
     this.limits = new Limits(store, app ? limitsOf(app).keys() : []);
     this.queues = new Queues(store);
     this.pools = new Pools(store, this.limits);
     this.locks = new Locks(store, this.limits, env);
-    this.runs = new Runs(store, app, env);
-    this.queue = new RunQueue(store, this.limits);
+    this.runs = new Runs(store, app, env, this.#access);
+    this.queue = new RunQueue(store, this.limits, this.#access);
     this.schedules = new Schedules(store, app, env);
   }
 
@@ -234,15 +238,8 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** Explains why a task is not running: every gate in its way, the holders, and what would end the wait. */
-  async explain(id: string): Promise<Explanation> {
-    const view = await this.store.wait(id);
-    if (!view) throw unknownTask(id);
-    const { task, now } = view;
-    const stays = timesInLine(task, await this.store.events(id));
-    const waits = waitsIn(await this.store.events(task.lane), stays, now);
-    const told = explainWait(view);
-    const explanation = isUnset(told) ? explainWait(view, await this.store.replaced()) : told;
-    return { ...explanation, waits };
+  explain(id: string): Promise<Explanation> {
+    return explainUnit(this.store, this.#access, id);
   }
 
   /** Its result has the form in which it was stored: JSON. */
@@ -302,7 +299,7 @@ export class Sluice implements AsyncDisposable {
   /** Checks the promises of the store, and the settings of its database. */
   async examine(): Promise<Diagnosis> {
     const { examine } = await import("./doctor/doctor.ts");
-    return examine(this.store);
+    return examine(this.store, { shared: this.#access });
   }
 
   /**
@@ -384,8 +381,9 @@ export class Sluice implements AsyncDisposable {
     await Promise.all(workers.map((worker) => worker.stop(options)));
   }
 
-  #closeStore(): Promise<void> {
+  async #closeStore(): Promise<void> {
     closeFeed(this.store);
+    await this.#access.close();
     return this.store.close();
   }
 

@@ -17,6 +17,7 @@ import type { AnswerCall } from "../engine/worker/worker-options.ts";
 import type { Env } from "../env/env.ts";
 import type { Store } from "../store/store.ts";
 import { stopOptions } from "./call-options.ts";
+import { controllersOf } from "./controllers.ts";
 import type { Deployed } from "./deploy.ts";
 import { declareApp } from "./deploy.ts";
 import { newRun } from "./new-run.ts";
@@ -89,14 +90,14 @@ export async function startWorker(
     coordinator.lookAt(parkedOn);
   };
   const tender = new Tender(store, env, { ...polling, looked });
-  const making = { toRun: toRunOf(app, env), toTask: toTaskOf(app, env), has: hasTargetOf(app) };
-  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...making });
+  const triggers = new Triggers(store, env, { ...polling, app, owner: deployed.app, ...makingOf(app, env) });
   const hints = hearing(store, (hint) => {
     // A delayed unit may be due before the next poll.
     if (hint === "later") tender.wake();
     if (hint === "runs") triggers.wake();
   });
-  const parts = [hints, worker, tender, coordinator, triggers, pods, ...watched];
+  const controllers = await controllersOf(store, app, env, { failed, opened: coordinator });
+  const parts = [hints, worker, tender, coordinator, triggers, pods, ...watched, ...controllers];
   const services = new Staying(env, new Services(parts, () => executor.stopOthers()));
   const leave = (): Promise<void> => services.stop({ graceMs: GONE_GRACE_MS });
   const starting = services.start();
@@ -132,6 +133,13 @@ function hearing(store: Store, hear: (hint: string) => void): Service {
     },
   };
 }
+
+/** How triggers make what they start. */
+const makingOf = (app: App, env: Env) => ({
+  toRun: toRunOf(app, env),
+  toTask: toTaskOf(app, env),
+  has: hasTargetOf(app),
+});
 
 /** A run that a trigger starts is made and checked like a submission. */
 function toRunOf(app: App, env: Env): ToRun {

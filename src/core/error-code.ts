@@ -1,7 +1,4 @@
-/**
- * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
- * branch on them. Errors that a task throws keep their own codes.
- */
+/** The codes of our errors, with meaning and cure. They are stable. Errors that a task throws keep their own. */
 import { OF_LOCKS } from "./lock-error-code.ts";
 import { OF_PODS } from "./pod-error-code.ts";
 

@@ -1,5 +1,8 @@
 /** The codes of locks and namespaces. `error-code.ts` has all others. */
+import { OF_SHARED_LOCKS } from "./shared-error-code.ts";
+
 export const OF_LOCKS = {
+  ...OF_SHARED_LOCKS,
   BAD_CONFIG_MAP: {
     means: "A file with limits of semaphores cannot be read as ConfigMaps. Its former limits stay.",
     cure: "Correct the file. A worker reads it again by itself.",

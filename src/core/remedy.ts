@@ -6,6 +6,9 @@
 export type Remedy =
   /** `limit` is absent if only a person can choose it. */
   | { readonly action: "setLimit"; readonly gate: string; readonly limit?: number }
+  | { readonly action: "setShared"; readonly lock: string; readonly limit?: number }
+  | { readonly action: "listControllers" }
+  | { readonly action: "removeController"; readonly controller: string }
   | { readonly action: "makeGate"; readonly gate: string; readonly limit: number }
   | { readonly action: "resetLimit"; readonly gate: string }
   | { readonly action: "listLimits" }
@@ -49,6 +52,12 @@ export type Action = Remedy["action"];
 /** The meaning of each action, and the words that introduce it at the end of an error. */
 export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonly lead: string }>> = {
   setLimit: { means: "Sets the limit of a gate.", lead: "Set its limit" },
+  setShared: { means: "Sets the limit of a semaphore that engines share.", lead: "Set its limit" },
+  listControllers: { means: "Lists the engines that share locks.", lead: "See" },
+  removeController: {
+    means: "Removes an inactive engine with everything it holds.",
+    lead: "To free everything it holds",
+  },
   makeGate: {
     means: "Sets the limit of a gate that no app declares and nothing has asked for yet.",
     lead: "To set it before anything asks for it",
@@ -86,6 +95,12 @@ export function callOf(remedy: Remedy): string {
   switch (remedy.action) {
     case "setLimit":
       return call("limits.set", remedy.gate, remedy.limit ?? LIMIT);
+    case "setShared":
+      return call("shared.setLimit", remedy.lock, remedy.limit ?? LIMIT);
+    case "listControllers":
+      return call("shared.controllers");
+    case "removeController":
+      return call("shared.removeController", remedy.controller);
     case "makeGate":
       return call("limits.set", remedy.gate, remedy.limit, '"code"', NEW);
     case "resetLimit":

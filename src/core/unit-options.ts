@@ -4,6 +4,7 @@
  * one damaged row stops nothing else.
  */
 import type { StoredAsk } from "./gate/asks.ts";
+import type { StoredLocks } from "./shared/asks.ts";
 import type { RetryPolicy } from "./task/retry.ts";
 import { retryPolicy } from "./task/retry.ts";
 import type { StoredHandler } from "./task/stored-handler.ts";
@@ -71,6 +72,8 @@ interface OptionsOfRun {
   /** Only for a run that a step has started: how long it may take once it has started. */
   readonly timeoutMs?: number | null;
   readonly onFailure?: StoredHandler;
+  /** The locks that it shares with other engines: name and slots. Such a run asks for its gate `shared:ID`. */
+  readonly shared?: StoredLocks;
 }
 
 /** The options of either kind, for readers that do not know which kind they have. */

@@ -10,6 +10,7 @@ import type { MaintenancePort } from "./ports/maintenance.ts";
 import type { PassPort } from "./ports/passes.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
+import type { SharingPort } from "./ports/sharing.ts";
 import type { SteeringPort } from "./ports/steering.ts";
 import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
@@ -31,6 +32,7 @@ export interface Ports {
   readonly asides: AsidePort;
   readonly runs: RunPort;
   readonly waits: WaitPort;
+  readonly sharing: SharingPort;
   readonly triggers: TriggerPort;
   readonly inspection: InspectionPort;
   readonly feed: FeedPort;
@@ -111,6 +113,14 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
     laterRuns: true,
   },
   waits: { signal: true, answerWait: true, lapseWait: true },
+  sharing: {
+    lead: true,
+    sharing: true,
+    intend: true,
+    openShared: true,
+    closeShared: true,
+    forgetShared: true,
+  },
   triggers: {
     triggers: true,
     pauseTrigger: true,

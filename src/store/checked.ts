@@ -152,6 +152,13 @@ const RULES: Rules = {
   },
   lapseWait: ENGINE,
 
+  lead: ENGINE,
+  sharing: null,
+  intend: ENGINE,
+  openShared: ENGINE,
+  closeShared: ENGINE,
+  forgetShared: ENGINE,
+
   triggers: null,
   pauseTrigger: (name, _, who) => {
     checkText("The name of a schedule, sensor or automation", name);

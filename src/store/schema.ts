@@ -115,7 +115,7 @@ export function migrations(dialect: Dialect): readonly (readonly string[])[] {
     dialect === "mysql" ? [...third, ...comparedByBytes()] : third,
     feed(WORDS[dialect]),
     [...nested(WORDS[dialect]), ...waits(WORDS[dialect])],
-    locks(WORDS[dialect]),
+    [...locks(WORDS[dialect]), ...shared(WORDS[dialect])],
   ];
 }
 
@@ -296,6 +296,19 @@ function nested({ name, ofTrees }: Words): string[] {
 /** Namespaces of runs, and the locks that are named by them. */
 function locks({ name }: Words): string[] {
   return [`ALTER TABLE sluice_run ADD COLUMN namespace ${name} NOT NULL DEFAULT 'default'`];
+}
+
+/** Locks shared with other engines. The locks themselves are in the sync database. */
+function shared({ name, cold, hot, clustered }: Words): string[] {
+  return [
+    // The process that takes the locks of this engine. engine: the name of this store among engines. n: the
+    // last intent.
+    `CREATE TABLE sluice_leader (name ${name} NOT NULL PRIMARY KEY, engine ${name} NOT NULL, session ${name} NOT NULL, until_at BIGINT NOT NULL, n BIGINT NOT NULL)${cold}${clustered}`,
+    `INSERT INTO sluice_leader (name, engine, session, until_at, n) VALUES ('shared', '', '', 0, 0)`,
+    // Units that may hold shared locks. A row is written before the first lock is taken, and deleted after the
+    // last one was released.
+    `CREATE TABLE sluice_intent (unit ${name} NOT NULL PRIMARY KEY, n BIGINT NOT NULL, session ${name} NOT NULL, at BIGINT NOT NULL)${hot}${clustered}`,
+  ];
 }
 
 /** Tables of earlier versions ignore trailing spaces of a text. */

@@ -34,7 +34,7 @@ import { repeated } from "./retry.ts";
 import { SharedWrite } from "./shared-write.ts";
 import type { Dialect } from "./sql.ts";
 import type { SqlDatabase } from "./sql-database.ts";
-import { SqlWaits } from "./sql-waits.ts";
+import { SqlSharing } from "./sql-sharing.ts";
 import type * as S from "./store.ts";
 import { Turns } from "./turns.ts";
 
@@ -43,7 +43,7 @@ export type { SqlDatabase } from "./sql-database.ts";
 const KEYED_AT_ONCE = 3;
 const hasKey = (units: readonly S.NewTask[]): boolean => units.some(({ key }) => key !== null);
 
-export class SqlStore extends SqlWaits implements S.Store {
+export class SqlStore extends SqlSharing implements S.Store {
   readonly #db: SqlDatabase;
   readonly #enqueues = new SharedWrite<S.NewTask, S.Enqueued>(
     (tasks) => this.#enqueue(tasks),

@@ -15,6 +15,7 @@ import type { MaintenancePort } from "./ports/maintenance.ts";
 import type { PassPort } from "./ports/passes.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
+import type { SharingPort } from "./ports/sharing.ts";
 import type { SteeringPort } from "./ports/steering.ts";
 import type { SwapPort } from "./ports/swaps.ts";
 import type { TriggerPort } from "./ports/triggers.ts";
@@ -36,6 +37,7 @@ export type * from "./ports/passes.ts";
 export * from "./ports/reports.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
+export type * from "./ports/sharing.ts";
 export type * from "./ports/steering.ts";
 export * from "./ports/step-key.ts";
 export * from "./ports/steps.ts";
@@ -59,6 +61,7 @@ export interface Store
     AsidePort,
     RunPort,
     WaitPort,
+    SharingPort,
     TriggerPort,
     InspectionPort,
     FeedPort,

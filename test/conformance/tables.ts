@@ -38,7 +38,7 @@ export const TABLES = [
   "aside",
 ] as const;
 
-const WAITING = ["wait", "topic", "signal", "signal_field"] as const;
+const WAITING = ["wait", "topic", "signal", "signal_field", "intent"] as const;
 
 export async function besidePostgres(url: string): Promise<Aside> {
   const client = new pg.Client({
@@ -79,5 +79,6 @@ export async function emptyTables(aside: Aside): Promise<void> {
   for (const table of TABLES) await aside.query(`DELETE FROM sluice_${table}${kept(table)}`);
   for (const table of [...WAITING, "listener", "change_new", "change"])
     await aside.query(`DELETE FROM sluice_${table}`);
+  await aside.query("UPDATE sluice_leader SET engine = '', session = '', until_at = 0, n = 0");
   await aside.query("COMMIT");
 }

@@ -204,6 +204,15 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     priority: [run, number(1), by],
     whatIf: [text("runs"), value(1, [Number.NaN, 1.5, -2, "3", 2 ** 63])],
   },
+  shared: {
+    list: [],
+    info: [text("mtx/foo/bar")],
+    setLimit: [text("sem/foo/bar"), value(1, [Number.NaN, 1.5, -2, "3", 2 ** 63, {}, [1]])],
+    release: [text("mtx/foo/bar"), value(undefined, NO_RECORD)],
+    controllers: [],
+    removeController: [text("berlin")],
+    now: [],
+  },
   schedules: {
     list: [],
     pause: [text("nightly"), by],

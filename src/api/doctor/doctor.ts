@@ -1,10 +1,12 @@
 /** The doctor checks that the rows of a store keep our promises, and that the settings of its database allow it. */
 import { sleep as hostSleep } from "../../env/timers.ts";
 import type { Inspection, Store } from "../../store/store.ts";
+import type { SharedAccess } from "../shared-access.ts";
 import { asideCheck } from "./aside.ts";
 import type { Check, Verdict } from "./check.ts";
 import { checkOf } from "./check.ts";
 import { clockCheck } from "./clock.ts";
+import { controllerChecks } from "./controllers.ts";
 import { appsCheck } from "./declared.ts";
 import { invariantChecks } from "./invariants.ts";
 import { missingCheck } from "./missing.ts";
@@ -26,6 +28,7 @@ export interface Diagnosis {
 export interface Doctoring {
   readonly sleep?: (ms: number) => Promise<void>;
   readonly wall?: () => number;
+  readonly shared?: SharedAccess;
 }
 
 export async function examine(store: Store, doctoring: Doctoring = {}): Promise<Diagnosis> {
@@ -46,6 +49,7 @@ export async function examine(store: Store, doctoring: Doctoring = {}): Promise<
     asideCheck(seen),
     ...settingChecks(store, seen.settings),
     clock,
+    ...(await controllerChecks(doctoring.shared, wall)),
     checkOf("schema", [], `version ${seen.schema}`),
     checkOf("size", [], sizeOf(seen)),
   ];

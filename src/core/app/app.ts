@@ -11,6 +11,8 @@ import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
 import { parallel } from "../workflow/executor.ts";
 import type { AppDefinition, QueueMode, WhileWaiting } from "./definition.ts";
+import type { AppSync } from "./sync.ts";
+import { syncOf } from "./sync.ts";
 
 interface AppQueue {
   readonly name: string;
@@ -77,6 +79,8 @@ export interface App extends AppTriggers {
   readonly prefetch: number;
   readonly claimLeaseMs: number;
   readonly pools: readonly AppPool[];
+  /** Null if this engine shares no locks. */
+  readonly sync: AppSync | null;
   readonly session: { readonly leaseMs: number; readonly heartbeatMs: number };
 }
 
@@ -119,6 +123,7 @@ export function resolveApp(definition: AppDefinition): App {
     claimLeaseMs: parseDuration(claimLease ?? APP_DEFAULTS.claimLease),
     pools: Object.freeze(poolsOf(definition)),
     ...triggersOf(definition),
+    sync: syncOf(definition),
     session: Object.freeze({
       leaseMs: parseDuration(session?.lease ?? APP_DEFAULTS.sessionLease),
       heartbeatMs: parseDuration(session?.heartbeat ?? APP_DEFAULTS.sessionHeartbeat),

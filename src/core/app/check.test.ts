@@ -49,6 +49,7 @@ describe("the example configurations of Horsies", () => {
       prefetch: 0,
       claimLeaseMs: 60_000,
       pools: [],
+      sync: null,
       session: { leaseMs: 30_000, heartbeatMs: 10_000 },
       schedules: [],
       sensors: [],

@@ -4,6 +4,7 @@ import type { AnyTask } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { ExecutorChoice } from "../workflow/executor.ts";
+import type { SyncDefinition } from "./sync-definition.ts";
 
 export interface QueueOptions {
   /** Queues with a lower rank are served first. The default is 100. */
@@ -107,6 +108,8 @@ export interface AppDefinition {
   readonly semaphores?: Readonly<Record<string, number | SemaphoreOptions>>;
   readonly locks?: LockOptions;
   readonly session?: SessionOptions;
+  /** Locks with `database: true` are shared with other engines through this database. */
+  readonly sync?: SyncDefinition;
   /** Start runs automatically: by the clock, by polling the outside world, or after other workflows. */
   readonly schedules?: readonly ScheduleDefinition[];
   readonly sensors?: readonly SensorDefinition[];

@@ -32,6 +32,7 @@ import type {
 import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
+import type { SyncDefinition } from "./sync-definition.ts";
 
 type Fields<Of> = Readonly<Record<Extract<keyof Of, string>, true>>;
 
@@ -54,6 +55,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   semaphores: true,
   locks: true,
   session: true,
+  sync: true,
   schedules: true,
   sensors: true,
   automations: true,
@@ -64,6 +66,17 @@ export const POOL_FIELDS: Fields<PoolOptions> = { limit: true, lease: true, perV
 export const NAMESPACE_FIELDS: Fields<NamespaceOptions> = { parallelism: true };
 export const LOCKS_FIELDS: Fields<LockOptions> = { configMaps: true };
 export const SEMAPHORE_FIELDS: Fields<SemaphoreOptions> = { limit: true, namespace: true };
+export const SYNC_FIELDS: Fields<SyncDefinition> = {
+  url: true,
+  controllerName: true,
+  heartbeatSeconds: true,
+  inactiveControllerSeconds: true,
+  pollSeconds: true,
+  limitTableName: true,
+  controllerTableName: true,
+  stateTableName: true,
+  lockTableName: true,
+};
 export const SESSION_FIELDS: Fields<SessionOptions> = { lease: true, heartbeat: true };
 export const RETRY_FIELDS: Fields<RetryOptions> = {
   attempts: true,

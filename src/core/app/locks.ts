@@ -7,6 +7,9 @@ import { LOCK_FIELDS, mustKnowFields } from "./fields.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord, mustBeBoolean, mustBeOneOf, mustBeWhole, shown } from "./rule.ts";
 
+/** The check of an app leaves these problems out if the app has a sync section. */
+export const NEEDS_SYNC = "needs a sync database, and the app has none";
+
 interface Naming {
   readonly mutexes?: unknown;
   readonly semaphores?: unknown;
@@ -76,8 +79,8 @@ function* oneLock(field: string, kind: Lock["kind"], lock: unknown): Problems {
   if (lock.database === true)
     yield {
       field: `${field}.database`,
-      rule: "needs a sync database, which is not available yet",
-      cure: "Leave it out for a lock of this store",
+      rule: NEEDS_SYNC,
+      cure: 'Add it to the app, like sync: { url: "postgres://user@host/database", controllerName: "berlin" }',
     };
   if (kind === "semaphore") yield* mustBeWhole(`${field}.slots`, lock.slots, 1, "Ask for 1 slot or more");
 }

@@ -2,6 +2,7 @@
  * The only place where a reason becomes a sentence. Every surface uses it, so they never disagree. The
  * remedies of a wait are data, in remedy.ts.
  */
+import { sharedTitle } from "../shared/lock.ts";
 import { isoTime, sayDuration } from "../time.ts";
 import { draining, UNLIMITED } from "./gate.ts";
 import { parseKey, pausedRun, unreadableKey } from "./key.ts";
@@ -58,9 +59,22 @@ function sentence(reason: Reason, telling: Telling): string {
     case "noWorker":
       if (reason.queue.startsWith("@")) return "no worker is running, so no run is admitted or advanced";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"${ofApps(reason.apps)}`;
+    case "shared":
+      return lacking(reason);
     case "aside":
       return `it could not be processed and was set aside at ${isoTime(reason.at)}, with its whole lane: ${reason.error}`;
   }
+}
+
+const LACKING = {
+  unknown: "the sync database knows who holds them and who is ahead",
+  away: "nothing that needs them is admitted while the sync database is away",
+  soon: "its engine asks for them at its next look",
+} as const;
+
+function lacking({ locks, because, error }: Of<"shared">): string {
+  const text = `it waits for ${listed(locks.map(sharedTitle), 5)}: ${LACKING[because]}`;
+  return error === undefined ? text : `${text} (${error})`;
 }
 
 /** The apps whose workers could run it. */

@@ -2,6 +2,8 @@
  * The kinds of gates. A kind is data: who asks for it, how its line is served, the limit before anyone sets
  * one, and its title in sentences. Nothing in the decision knows about kinds.
  */
+
+import { isSharedLock, sharedTitle } from "../shared/lock.ts";
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
 import { familyOf, kindOf, parseKey } from "./key.ts";
@@ -107,6 +109,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     limit: null,
     title: inNamespace("semaphore"),
   },
+  shared: {
+    key: "shared:ID",
+    means:
+      "Closed until a run has the locks that it shares with other engines. It opens for that run alone, and is deleted after it.",
+    askedBy: "runs with a lock that several engines share",
+    line: "skip",
+    limit: 0,
+    title: () => "its shared locks",
+  },
 };
 
 const kindIn = (key: string): Kind | undefined => {
@@ -125,6 +136,7 @@ export function bornAs(key: string): Born {
 
 /** The title of a gate in a sentence: `queue "stripe"`, `pool "tenant=acme"`, `the cluster cap`. */
 export function gateTitle(key: string): string {
+  if (isSharedLock(key)) return sharedTitle(key);
   const { kind, name } = parseKey(key);
   const known = kindIn(key);
   if (name === "" && known?.key !== key) return `gate "${key}"`;

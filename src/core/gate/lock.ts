@@ -7,6 +7,7 @@
  */
 import { SluiceError } from "../error.ts";
 import { MOST_SLOTS } from "../number.ts";
+import { sharedMutex, sharedSemaphore } from "../shared/lock.ts";
 import { shortly, textProblem } from "../text.ts";
 import type { Ask } from "./gate.ts";
 import { ANY, kindOf, mutexKey, semaphoreKey } from "./key.ts";
@@ -87,8 +88,12 @@ export const isLock = (gate: string): boolean => ["mutex", "semaphore"].includes
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 
-const lockKey = ({ kind, name, namespace }: Lock, ofRun: string): string =>
-  (kind === "mutex" ? mutexKey : semaphoreKey)(name, namespace ?? ofRun);
+/** A lock of the sync database has a name there, and no gate. See core/shared. */
+const lockKey = ({ kind, name, namespace, database }: Lock, ofRun: string): string => {
+  const within = namespace ?? ofRun;
+  if (database) return (kind === "mutex" ? sharedMutex : sharedSemaphore)(within, name);
+  return (kind === "mutex" ? mutexKey : semaphoreKey)(name, within);
+};
 
 /**
  * The asks of these locks. A unit that names a lock twice holds it once, with the larger number of slots, and keeps

@@ -1,3 +1,4 @@
+import { isSharedLock, limitNameOf } from "../shared/lock.ts";
 import type { Limit } from "./gate.ts";
 import { parseKey } from "./key.ts";
 
@@ -121,12 +122,24 @@ type Cause =
       readonly apps?: readonly string[];
     }
   /**
+   * It lacks locks that engines share, and more is not known. `unknown`: this program knows no sync database.
+   * `away`: the sync database could not be reached. `soon`: its engine has not put it in line yet, or is about to
+   * take the locks.
+   */
+  | {
+      readonly kind: "shared";
+      readonly locks: readonly string[];
+      readonly because: "unknown" | "away" | "soon";
+      readonly error?: string;
+    }
+  /**
    * Its lane could not be processed and was set aside at that time. No pass looks at it until it is put back.
    */
   | { readonly kind: "aside"; readonly lane: string; readonly error: string; readonly at: number };
 
 /** A mutex is for one holder. A larger limit would break what it guards, so its holder must end. */
-export const isMutex = (gate: string): boolean => parseKey(gate).kind === "mutex";
+export const isMutex = (gate: string): boolean =>
+  parseKey(gate).kind === "mutex" || (isSharedLock(gate) && limitNameOf(gate) === undefined);
 
 export type GateReason = Extract<Reason, { gate: string }>;
 

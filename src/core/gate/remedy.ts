@@ -3,6 +3,7 @@
  * is none for the units behind it: once the front has started, it holds the slots that were kept for it.
  */
 import type { Remedy } from "../remedy.ts";
+import { isSharedLock } from "../shared/lock.ts";
 import { parseKey, pausedRun, unreadableKey } from "./key.ts";
 import type { Reason } from "./reason.ts";
 import { isMutex, MANY } from "./reason.ts";
@@ -37,6 +38,8 @@ export function remedies(reason: Reason): readonly Remedy[] {
       return [{ action: "restoreLane", lane: reason.lane }];
     case "awaits":
       return toAnswer(reason);
+    case "shared":
+      return reason.because === "away" ? [{ action: "listControllers" }] : [];
     case "later":
     case "needs":
       return [];
@@ -99,7 +102,6 @@ function resume(gate: string): Remedy {
 }
 
 const setLimit = (gate: string, limit?: number): Remedy => ({
-  action: "setLimit",
-  gate,
+  ...(isSharedLock(gate) ? { action: "setShared", lock: gate } : { action: "setLimit", gate }),
   ...(limit === undefined ? {} : { limit }),
 });

@@ -14,6 +14,7 @@ import type { Graph, GraphStep, Graphs, RunGate, RunGateName, RunStep, TaskStep 
 import { lockField, locksOfTask } from "./locks.ts";
 import { eachOf, millis, taskStep } from "./resolve-step.ts";
 import { capsOfRun } from "./run-asks.ts";
+import { sharedStep } from "./shared-step.ts";
 import type { PlannedRun, PlannedTask, StepPlan } from "./steps.ts";
 import { waitStep } from "./wait-step.ts";
 
@@ -71,7 +72,8 @@ export class Nest {
     const { plan, parallelism, isGroup } = planned;
     const steps = plan.steps.map((step): GraphStep => {
       if (step.kind === "wait") return waitStep(step);
-      return step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
+      const made = step.kind === undefined ? this.#taskStep(step, owner) : this.#runStep(step, owner);
+      return sharedStep(made, (graph) => this.#groupOfOne(graph, owner));
     });
     const hasChildren = steps.some((step) => step.kind === "run" && !step.detached);
     const isRoot = own !== undefined && own.root === undefined;
@@ -92,6 +94,11 @@ export class Nest {
       ],
       ...(isGroup ? { group: true as const } : {}),
     };
+  }
+
+  #groupOfOne(graph: Graph, owner: Owner): number {
+    if (graph.steps.some(({ kind }) => kind === "run")) pausable(owner.root ?? owner);
+    return this.#graphs.push(graph);
   }
 
   #taskStep(step: PlannedTask, { executor: ofOwner, gates }: Owner): TaskStep {

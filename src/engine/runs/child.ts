@@ -3,6 +3,8 @@
 import { SluiceError } from "../../core/error.ts";
 import { askOf } from "../../core/gate/asks.ts";
 import { childrenKey, nestedKey } from "../../core/gate/key.ts";
+import { apart } from "../../core/shared/asks.ts";
+import { isSharedLock } from "../../core/shared/lock.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
 import { capsOfNamespace } from "../../core/workflow/run-asks.ts";
@@ -17,10 +19,13 @@ import { stepOf } from "./step-of.ts";
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
 
-/** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
-export function laneOfChild(home: Home, step: RunStep, window?: string): LaneSpec {
+/**
+ * `window` is the gate of the step's items. A run of its own asks for nothing of this run. `unit` is the run, if it
+ * needs shared locks: then its lane is its own.
+ */
+export function laneOfChild(home: Home, step: RunStep, window?: string, unit = ""): LaneSpec {
   const { run, root } = home;
-  const asks = step.asks.map(askOf);
+  const { asks } = apart(unit, step.asks.map(askOf));
   if (step.detached)
     return laneOf(RUNS, step.workflow, [...asks, ...capsOfNamespace(namespaceOf(home, step))]);
   const own = [
@@ -49,7 +54,10 @@ export function childOf(home: Home, step: RunStep): NewChild {
 
 const placesAbove = ({ path }: Home): number => (path === "" ? 0 : path.split("/").length);
 
+export const needsShared = (step: RunStep): boolean => step.asks.some(([gate]) => isSharedLock(gate));
+
 export function optionsOfChild(home: Home, step: RunStep, item: number | undefined): string {
+  const { shared } = apart("", step.asks.map(askOf));
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
   const holds = step.detached?.wait === false ? [] : heldBelow(home, step);
@@ -57,6 +65,7 @@ export function optionsOfChild(home: Home, step: RunStep, item: number | undefin
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
+    ...shared,
     ...(holds.length > 0 ? { holds } : {}),
     ...(step.detached?.releases ? { releases: true as const } : {}),
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),

@@ -5,7 +5,7 @@ import type { TaskStep, UnitStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { laneOf } from "../../store/lane.ts";
 import type { NewUnit } from "../../store/runs.ts";
-import { childOf, laneOfChild, optionsOfChild } from "./child.ts";
+import { childOf, laneOfChild, needsShared, optionsOfChild } from "./child.ts";
 import type { Home } from "./home.ts";
 import { executorGate } from "./home.ts";
 import { stepOf } from "./step-of.ts";
@@ -26,11 +26,12 @@ export function unitOf(
   item?: number,
 ): NewUnit {
   const isRun = step.kind === "run";
+  const id = newId();
   return {
-    id: newId(),
+    id,
     name: isRun ? step.workflow : step.task,
     priority: step.priority ?? home.run.priority,
-    lane,
+    lane: isRun && needsShared(step) ? laneOfChild(home, step, undefined, id) : lane,
     input,
     options: isRun ? optionsOfChild(home, step, item) : options,
     key: null,

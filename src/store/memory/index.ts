@@ -26,6 +26,7 @@ import * as read from "./read.ts";
 import { laterRuns, run, runs } from "./run.ts";
 import { runWaits } from "./run-waits.ts";
 import * as session from "./session.ts";
+import * as sharing from "./sharing.ts";
 import * as steer from "./steer.ts";
 import { stopping } from "./stopping.ts";
 import { submit } from "./submit.ts";
@@ -94,6 +95,7 @@ export function openMemory({ now = Date.now }: MemoryOptions = {}): MemoryStore 
     ...steeringOf(world),
     ...waitsOf(world),
     ...triggersOf(world),
+    ...sharingOf(world),
     ...sessionsOf(world),
     ...readsOf(world),
     listen: async (hear) => {
@@ -209,6 +211,20 @@ const triggersOf = ({
   fire: (firing) => write((at) => trigger.fire(tables, at, firing)),
   lastSuccesses: (workflows) => look(() => trigger.lastSuccesses(tables, workflows)),
   activeRuns: (of) => look(() => trigger.activeRuns(tables, of)),
+});
+
+/** Verbs of units that need locks shared with other engines. */
+const sharingOf = ({
+  tables,
+  write,
+  look,
+}: World): Pick<S.Store, "lead" | "sharing" | "intend" | "openShared" | "closeShared" | "forgetShared"> => ({
+  lead: (by, leaseMs, engine) => write((at) => sharing.lead(tables, at, { session: by, leaseMs, engine })),
+  sharing: () => look(() => sharing.sharing(tables)),
+  intend: (by, units) => write((at) => sharing.intend(tables, at, by, units)),
+  openShared: (by, intents) => write(() => sharing.openShared(tables, by, intents)),
+  closeShared: (by, intents) => write(() => sharing.closeShared(tables, by, intents)),
+  forgetShared: (by, intents, gone) => write(() => sharing.forgetShared(tables, by, intents, gone)),
 });
 
 /** Verbs of sessions, and the reports of their holders. */

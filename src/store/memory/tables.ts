@@ -7,6 +7,7 @@ import { NESTED, RUNS } from "../runs.ts";
 import type { AwaitedEvent, FinalState, LaneState, NewWait, Stopping, WaitAnswer } from "../store.ts";
 import type { TriggerRow } from "../triggers.ts";
 import { MemoryFeed } from "./feed.ts";
+import type { IntentRecord, LeaderRecord } from "./sharing-records.ts";
 import { Table, UndoLog } from "./table.ts";
 
 export interface GateRecord {
@@ -341,6 +342,8 @@ export class Tables {
   readonly signal = new Table<SignalRecord>(this.#journal, { name: "signal", key: byId });
   readonly success = new Table<Success>(this.#journal, { name: "success", key: ({ workflow }) => workflow });
   readonly aside = new Table<AsideRecord>(this.#journal, { name: "aside", key: ({ lane }) => lane });
+  readonly leader = new Table<LeaderRecord>(this.#journal, { name: "leader", key: byName });
+  readonly intent = new Table<IntentRecord>(this.#journal, { name: "intent", key: ({ unit }) => unit });
   readonly trigger = new Table<TriggerRecord>(this.#journal, { name: "trigger", key: byName });
   #lastEpoch = 0;
   #lastSeq = 0;
@@ -349,6 +352,7 @@ export class Tables {
     this.transact(() => {
       this.session.insert(OF_RUNS);
       this.queue.insert({ name: NESTED, queueRank: 0 });
+      this.leader.insert({ name: "shared", engine: "", session: "", untilAt: 0, n: 0 });
       // The row that declarations lock, in stores that have locks.
       this.deploy.insert({ app: "", hash: "", n: 0, at: 0, body: "" });
     });

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { LockInfo, LockView, LockWaiter } from "../../api/locks.ts";
 import { sayStopping } from "../../core/gate/describe.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
+import { isSharedLock } from "../../core/shared/lock.ts";
 import { withBy } from "./common.ts";
 import type { ListOptions } from "./idle.ts";
 import { leftOut, listed, withFilter } from "./idle.ts";
@@ -11,6 +12,7 @@ import { print } from "./output.ts";
 import { ago, count, sayLimit } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { toPaste, whoever } from "./settings.ts";
+import { releaseShared, setShared, sharedInfo, sharedList, sharedTable } from "./shared-locks.ts";
 import type { Cell } from "./table.ts";
 import { fields, table } from "./table.ts";
 import { colours, safe } from "./text.ts";
@@ -18,7 +20,8 @@ import { withStore } from "./with-store.ts";
 
 type By = GlobalOptions & { readonly by?: string };
 
-const LOCK = "the lock, like mutex:default/nightly; nightly alone means the namespace default";
+const LOCK =
+  "the lock, like mutex:default/nightly; nightly alone means the namespace default. mtx/… and sem/… are shared with other engines";
 
 export function addLocks(program: Command): void {
   const locks = program
@@ -33,7 +36,9 @@ export function addLocks(program: Command): void {
     .command("info")
     .description("one lock: who holds it, and the whole line of those who wait for it")
     .argument("<lock>", LOCK)
-    .action((name: string, _, command: Command) => info(name, command.optsWithGlobals()));
+    .action((name: string, _, command: Command) =>
+      (isSharedLock(name) ? sharedInfo : info)(name, command.optsWithGlobals()),
+    );
   withBy(locks.command("set"), "changes it")
     .description(
       "set the limit of a semaphore; it applies until it is reset or a watched file says something new",
@@ -41,24 +46,30 @@ export function addLocks(program: Command): void {
     .argument("<lock>", LOCK)
     .argument("<limit>", "1 or more, 0 to pause, -1 for unlimited; lowering it evicts no holder", limitNumber)
     .action((name: string, limit: number, _, command: Command) =>
-      setLock(name, limit, command.optsWithGlobals()),
+      (isSharedLock(name) ? setShared : setLock)(name, limit, command.optsWithGlobals()),
     );
   withBy(locks.command("release"), "releases it")
     .description("take a lock from its holder: a run fails, a task is cancelled, and its code is aborted")
     .argument("<lock>", LOCK)
     .option("--holder <id>", "the run or task that holds it; needed if there are several")
-    .action((name: string, _, command: Command) => release(name, command.optsWithGlobals()));
+    .option("--controller <name>", "for a lock that engines share: the controller of the holder")
+    .action((name: string, _, command: Command) =>
+      (isSharedLock(name) ? releaseShared : release)(name, command.optsWithGlobals()),
+    );
 }
 
 function listLocks(prefix: string, options: ListOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const all = await sluice.locks.list();
+    const [all, shared] = await Promise.all([sluice.locks.list(), sharedList(sluice, prefix)]);
     const { shown, idle } = listed(all, options, ({ key }) => key.startsWith(prefix), isIdle);
-    print(options, shown, () => {
+    const below = sharedTable(shared);
+    print(options, [...shown, ...shared], () => {
       const rest = leftOut(idle, "lock", options, "locks list");
-      if (shown.length === 0 && idle > 0) return rest.trimStart();
+      if (shown.length === 0 && idle > 0) return rest.trimStart() + below;
       if (shown.length === 0)
-        return prefix === "" ? "No locks yet." : `No lock begins with "${safe(prefix)}".`;
+        return (
+          below.trimStart() || (prefix === "" ? "No locks yet." : `No lock begins with "${safe(prefix)}".`)
+        );
       const rows = shown.map((lock) => [
         lock.key,
         limitCell(lock),
@@ -66,7 +77,7 @@ function listLocks(prefix: string, options: ListOptions): Promise<void> {
         String(lock.waiting),
         lock.source,
       ]);
-      return `${table(["lock", "limit", "held", "waiting", "source"], rows)}${rest}`;
+      return `${table(["lock", "limit", "held", "waiting", "source"], rows)}${rest}${below}`;
     });
   });
 }

@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   tasks: async () => (await import("./tasks.ts")).addTasks,
   queues: async () => (await import("./queues.ts")).addQueues,
   limits: async () => (await import("./limits.ts")).addLimits,
+  controllers: async () => (await import("./controllers.ts")).addControllers,
   check: async () => (await import("./check.ts")).addCheck,
   doctor: async () => (await import("./doctor.ts")).addDoctor,
   step: async () => (await import("./step.ts")).addStep,
@@ -39,6 +40,10 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     .version(versionOf(), "-V, --version", "print the version")
     .option("--store <url>", "where the state is: file:…, postgres://… or mysql://… (or SLUICE_STORE)")
     .option("--storage-path <dir>", "the folder of the embedded store (default: .sluice/storage/)")
+    .option(
+      "--sync <url or app file>",
+      "the database of shared locks, or the app that names it (or SLUICE_SYNC)",
+    )
     .option("--json", "print JSON instead of text")
     .addHelpText("after", AFTER_HELP);
   const named = Object.keys(COMMANDS).filter((name) => args.includes(name));

@@ -8,6 +8,9 @@ import { sayError, sayRemedy } from "./remedy.ts";
 /** One remedy for each action. */
 const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   setLimit: { action: "setLimit", gate: "pool:gpu", limit: 3 },
+  setShared: { action: "setShared", lock: "sem/foo/gpu", limit: 3 },
+  listControllers: { action: "listControllers" },
+  removeController: { action: "removeController", controller: "berlin" },
   makeGate: { action: "makeGate", gate: "pool:gpu", limit: 3 },
   resetLimit: { action: "resetLimit", gate: "pool:gpu" },
   listLimits: { action: "listLimits" },

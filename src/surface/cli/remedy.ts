@@ -14,6 +14,12 @@ function wordsOf(remedy: Remedy): string {
   switch (remedy.action) {
     case "setLimit":
       return `limits set ${quoted(remedy.gate)} ${remedy.limit ?? LIMIT}`;
+    case "setShared":
+      return `locks set ${quoted(remedy.lock)} ${remedy.limit ?? LIMIT}`;
+    case "listControllers":
+      return "controllers list";
+    case "removeController":
+      return `controllers remove ${quoted(remedy.controller)}`;
     case "makeGate":
       return `limits set ${quoted(remedy.gate)} ${remedy.limit} --new`;
     case "resetLimit":

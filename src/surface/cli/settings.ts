@@ -14,6 +14,8 @@ export interface GlobalOptions {
   readonly store?: string;
   readonly storagePath?: string;
   readonly json?: boolean;
+  /** The sync database: a URL, or the file of an app with a sync section. */
+  readonly sync?: string;
 }
 
 export function storeUrl({ store, storagePath }: GlobalOptions): string {

@@ -35,6 +35,7 @@ import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
 import { setTriggerSuite } from "./set-triggers.ts";
 import { settleSuite } from "./settle.ts";
+import { sharingSuite } from "./sharing.ts";
 import { signalSuite } from "./signals.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
@@ -141,6 +142,7 @@ export const PARTS: readonly Part[] = [
   benchPart("a step over a list", ["runs", "inspection"], itemEndingSuite),
   benchPart("a step that waits", ["runs", "waits", "steering", "inspection"], waitingSuite),
   benchPart("a signal", ["runs", "waits", "steering", "inspection"], signalSuite),
+  benchPart("a unit with shared locks", ["runs", "sharing", "steering"], sharingSuite),
   benchPart("a run of a step", ["runs", "steering", "inspection", "holdings"], treeSuite),
   benchPart("steering", ["runs", "steering", "inspection"], steeringSuite),
   benchPart(
