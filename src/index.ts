@@ -7,6 +7,15 @@ export { defineApp } from "./api/app.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";
+export type {
+  AcquireOptions,
+  Lock,
+  LockSettings,
+  Mutex,
+  Permit,
+  SlotOptions,
+  TryAcquireOptions,
+} from "./api/locks.ts";
 export {
   type ConnectOptions,
   connect,

@@ -7,6 +7,7 @@ import { ALL_PORTS, missingVerbs } from "../store/capabilities.ts";
 import type { Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import type { LockSettings } from "./locks.ts";
 
 export interface ConnectOptions {
   /** A URL, or a store that is open already. */
@@ -16,9 +17,11 @@ export interface ConnectOptions {
   /** Brings the schema up to date. The embedded store always does this. Other stores are only checked by default. */
   readonly migrate?: boolean;
   readonly env?: Env;
+  /** How the locks of this client are held. */
+  readonly locks?: LockSettings;
 }
 
-const FIELDS: OptionNames<ConnectOptions> = { store: true, app: true, migrate: true, env: true };
+const FIELDS: OptionNames<ConnectOptions> = { store: true, app: true, migrate: true, env: true, locks: true };
 
 export function connectOptions(given: ConnectOptions): ConnectOptions {
   refuseBare(given);

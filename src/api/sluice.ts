@@ -5,6 +5,7 @@
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
+import { mutexKey, poolKey, semaphoreKey } from "../core/gate/key.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
@@ -46,6 +47,8 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
+import type { Lock, LockSettings, Mutex } from "./locks.ts";
+import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
@@ -85,9 +88,9 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv() } = connectOptions(options);
+  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv(), locks } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
-  return new Sluice(opened, app, env);
+  return new Sluice(opened, app, env, locks);
 }
 
 export class Sluice implements AsyncDisposable {
@@ -104,8 +107,9 @@ export class Sluice implements AsyncDisposable {
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
+  readonly #locks: Locks;
 
-  constructor(store: Store, app: App | undefined, env: Env) {
+  constructor(store: Store, app: App | undefined, env: Env, locks: LockSettings = {}) {
     this.store = store;
     this.#app = app;
     this.#env = env;
@@ -115,6 +119,7 @@ export class Sluice implements AsyncDisposable {
     this.runs = new Runs(store, app, env);
     this.queue = new RunQueue(store, this.limits);
     this.schedules = new Schedules(store, app, env);
+    this.#locks = new Locks(store, env, locks, (asks) => this.#refuseAsks(asks));
   }
 
   /** Puts one task in line. `within` is your own PostgreSQL client with an open transaction. */
@@ -174,6 +179,21 @@ export class Sluice implements AsyncDisposable {
     if (large.length === 0) return;
     const limits = await this.store.limits(large.map(({ gate }) => gate));
     refuseNever(large, limits, this.#app && limitsOf(this.#app));
+  }
+
+  /** A lock that one holder has at a time. It stands in the same line as the steps and workflows that name it. */
+  mutex(name: string): Mutex {
+    return this.#locks.lock(mutexKey(name), false);
+  }
+
+  /** A lock with as many slots as its limit. Until somebody sets the limit, requests wait. */
+  semaphore(name: string): Lock {
+    return this.#locks.lock(semaphoreKey(name), true);
+  }
+
+  /** Slots of a pool, as tasks and steps hold them. */
+  pool(name: string): Lock {
+    return this.#locks.lock(poolKey(name), true);
   }
 
   /** Puts a run in line. It starts when the run cap and the limits of its tags admit it. */
@@ -364,7 +384,10 @@ export class Sluice implements AsyncDisposable {
    * ended. All calls wait for the same end; a later one can shorten the grace period.
    */
   async close(options: StopOptions = {}): Promise<void> {
-    const stopping = this.#stopWorkers(stopOptions("close", options));
+    // The tasks of these workers may hold locks until they have ended.
+    const stopping = this.#stopWorkers(stopOptions("close", options)).finally(() =>
+      this.#locks.close(options),
+    );
     const ending = this.#life.close(() => stopping.finally(() => this.#closeStore()));
     await Promise.all([stopping, ending]);
   }

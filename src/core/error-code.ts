@@ -120,6 +120,10 @@ const REFUSED = {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
     cure: "Remove it from the app, or reset its limit.",
   },
+  LOCK_TIMEOUT: {
+    means: "A program waited for a lock as long as it said, and did not get it.",
+    cure: "Find out who holds it with `sluice why`, or wait longer.",
+  },
   NOT_ASIDE: {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
     cure: "List what was set aside.",

@@ -63,10 +63,16 @@ interface OptionsOfRun {
   readonly onFailure?: StoredHandler;
 }
 
-/** The options of either kind, for readers that do not know which kind they have. */
-type StoredOptions = OptionsOfTask & OptionsOfRun;
+/** The options of a request for a lock: only that it is one. */
+interface OptionsOfRequest {
+  readonly request?: true;
+}
+
+/** The options of any kind, for readers that do not know which kind they have. */
+type StoredOptions = OptionsOfTask & OptionsOfRun & OptionsOfRequest;
 
 export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
+export const optionsOfRequest = (): string => JSON.stringify({ request: true } satisfies OptionsOfRequest);
 export const optionsOfRun = (options: OptionsOfRun): string => JSON.stringify(options);
 
 /** For a run without this option, such as one of an earlier version. */

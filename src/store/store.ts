@@ -13,6 +13,7 @@ import type { InspectionPort } from "./ports/inspection.ts";
 import type { LinePort } from "./ports/lines.ts";
 import type { MaintenancePort } from "./ports/maintenance.ts";
 import type { PassPort } from "./ports/passes.ts";
+import type { RequestPort } from "./ports/requests.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
 import type { SteeringPort } from "./ports/steering.ts";
@@ -34,6 +35,7 @@ export type * from "./ports/lines.ts";
 export type * from "./ports/maintenance.ts";
 export type * from "./ports/passes.ts";
 export * from "./ports/reports.ts";
+export type * from "./ports/requests.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
 export type * from "./ports/steering.ts";
@@ -57,6 +59,7 @@ export interface Store
     LinePort,
     SteeringPort,
     AsidePort,
+    RequestPort,
     RunPort,
     WaitPort,
     TriggerPort,

@@ -23,6 +23,10 @@ export function mutexKey(name: string): string {
   return `mutex:${name}`;
 }
 
+export function semaphoreKey(name: string): string {
+  return `semaphore:${name}`;
+}
+
 /** Every run asks for it. */
 export const runsKey = "runs";
 

@@ -10,6 +10,7 @@ import { bounded } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { GateReason, Reason } from "../../core/gate/reason.ts";
+import { isOfLocks } from "../../core/lock/request.ts";
 import { asksOf } from "../../store/lane.ts";
 import { slotsAt } from "../../store/parked.ts";
 import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
@@ -47,8 +48,12 @@ function moveOf(
   const reasons = first && plan.waiting.get(first.id);
   const undecided = first !== undefined && reasons === undefined;
   const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
-  const blocked = undecided ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
-  const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.sideBySide;
+  // Requests for locks come and go with their lanes, so their lanes have no history and rest when empty.
+  const isPassing = isOfLocks(lane.queue);
+  const isSilent = undecided || isPassing;
+  const blocked = isSilent ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
+  const rests = parking.isCrowded || lane.state === "parked" || isPassing;
+  const isEmpty = rests && !cut && !scope.sideBySide;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
   const mark =

@@ -4,6 +4,7 @@
  */
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
+import { LOCKS } from "../../core/lock/request.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { LaneRow, Scope, View } from "../../store/store.ts";
@@ -127,12 +128,21 @@ export class Sight {
       without: [...this.#aside.keys()],
       exclusive,
       shared,
-      queues: [...this.#queues],
+      queues: [...this.#queues, ...this.#beside()],
       perQueue: LOOKAHEAD,
       parkedOn: keys,
       elsewhere: this.#elsewhere.filter((queue) => !this.#queues.has(queue)),
       sideBySide: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
+  }
+
+  /**
+   * Plain code stands in the same lines as everybody else. So whoever claims for it looks at the lanes of all
+   * queues that somebody serves, and everybody else at its lanes.
+   */
+  #beside(): string[] {
+    const all = this.#queues.has(LOCKS);
+    return this.#elsewhere.filter((queue) => !this.#queues.has(queue) && (all || queue === LOCKS));
   }
 
   /** Lanes of units that just finished are always included: other lanes may be parked on the gates that they freed. */

@@ -17,15 +17,15 @@ import { lockDeclarations } from "./declare.ts";
 
 const asksIn = ({ asks }: Row): string => text(asks);
 
-const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
+export const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
 /** The asks of lanes that have units in any place. It walks over the lanes, not over their units. */
-const selectAsksInUse = raw(
+export const selectAsksInUse = raw(
   `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
     .map((table) => `EXISTS (SELECT 1 FROM sluice_${table} u WHERE u.lane = l.id)`)
     .join(" OR ")}`,
 ).as(asksIn);
 /** A delayed unit may belong to a lane that no pass has seen yet. */
-const selectAsksOfLater = raw(
+export const selectAsksOfLater = raw(
   "SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id",
 ).as(asksIn);
 

@@ -2,8 +2,9 @@
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type { Claimed, Moves, News, NewTask, Scope } from "../store.ts";
+import { unbornIn } from "../unborn.ts";
 import type { Announced, Arrived } from "./arrival.ts";
-import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
+import { bestPerLane, deleteArrivals, insertGates, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
@@ -35,6 +36,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
   const recovered = moves.recover.map(exitOfLost);
   const quiet = seen.listening.length === 0;
   const ending = { dialect, quiet };
+  const unborn = unbornIn(decided.view);
   return lastFlight({
     tellSettled: !quiet && tellExits(settledExits(decided)),
     recovered: settle(recovered, dialect),
@@ -55,6 +57,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     // Decisions come before arrivals: an arrival changes the stamp on which a move was decided.
     moved: moves.lanes.length > 0 && moveLanes(moves.lanes, [...idsOf(moves.claim), ...moves.expire]),
     opened: opened.length > 0 && takeIn(opened),
+    unborn: unborn.length > 0 && insertGates(unborn),
   });
 };
 
@@ -68,7 +71,7 @@ function settledExits({ scope, seen }: Decided): Exit[] {
 /** Reports what became of claims that were settled in this pass, before anything is claimed again. */
 export function tellExits(exits: readonly Exit[]): Sql[] {
   const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
-  const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
+  const moved = idsOf(exits.filter(({ to }) => to !== "outcome" && to !== "gone"));
   return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
 }
 

@@ -1,0 +1,83 @@
+/**
+ * Runs the requests that a pass has admitted. The "code" of a request is that of its caller: it begins with the
+ * grant and ends with the release.
+ */
+import { SluiceError } from "../../core/error.ts";
+import type { Ending, Executor, Job } from "../../executor/executor.ts";
+import { LockGrant } from "./grant.ts";
+import type { Request } from "./request.ts";
+import type { Told } from "./told.ts";
+
+const OVER: Ending = { ok: true, result: "null" };
+const TOO_LATE: Ending = {
+  ok: false,
+  error: { name: "Error", message: "The grant came too late." },
+  retryable: true,
+  begun: false,
+};
+
+export class LockExecutor implements Executor {
+  readonly #requestOf: (id: string) => Request | undefined;
+  readonly #ended: (request: Request) => void;
+  readonly #told: Told;
+  readonly #clock: () => number;
+  readonly #ends = new Set<() => void>();
+
+  /** `ended` is called when a request was released or lost. */
+  constructor(
+    requestOf: (id: string) => Request | undefined,
+    ended: (request: Request) => void,
+    told: Told,
+    clock: () => number,
+  ) {
+    this.#requestOf = requestOf;
+    this.#ended = ended;
+    this.#told = told;
+    this.#clock = clock;
+  }
+
+  /** A request that nobody wants any more ends at once. */
+  async run(job: Job): Promise<Ending> {
+    if (job.beginBy !== undefined && this.#clock() > job.beginBy) return TOO_LATE;
+    const request = this.#requestOf(job.id);
+    if (!request?.isWanted) return OVER;
+    job.begins?.();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#ends.delete(end);
+        this.#ended(request);
+        resolve(OVER);
+      };
+      this.#ends.add(end);
+      const grant = new LockGrant(job.fence, end, this.#told.of(job.id));
+      const lose = (): void => {
+        request.lost();
+        this.#told.forget(job.id);
+        this.#ended(request);
+        grant.abort(lossFor(job.signal.reason));
+      };
+      job.signal.addEventListener("abort", lose, { once: true });
+      request.granted(grant);
+    });
+  }
+
+  /** Nothing ends the caller's code by force. Its lock is given back anyway: it was told by its signal. */
+  async halt(): Promise<void> {
+    for (const end of [...this.#ends]) end();
+  }
+}
+
+const LOSSES = {
+  CANCELLED: ["CANCELLED", "Somebody cancelled the lock. It is free once you release it."],
+  WORKER_STOPPED: ["CLOSED", "The client that held the lock was closed."],
+} as const;
+
+/** The reasons of a worker, in the words of a lock. */
+function lossFor(cause: unknown): SluiceError {
+  const code = cause instanceof SluiceError ? cause.code : "";
+  const [known, text] = LOSSES[code as keyof typeof LOSSES] ?? [
+    "LEASE_LOST",
+    "The lock is lost: its lease could not be renewed in time, so another holder may have it.",
+  ];
+  return new SluiceError(known, text, { cause });
+}
