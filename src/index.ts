@@ -26,10 +26,11 @@ export {
 export type { StoppingView } from "./api/stopping.ts";
 export type { TaskView } from "./api/task-view.ts";
 export type { App } from "./core/app/app.ts";
-export type { AppDefinition, RunOptions, TagLimit } from "./core/app/definition.ts";
+export type { AppDefinition, RunOptions, SemaphoreOptions, TagLimit } from "./core/app/definition.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
 export type { ErrorCode } from "./core/error-code.ts";
 export { describe } from "./core/gate/describe.ts";
+export type { LockAsks, MutexAsk, SemaphoreAsk } from "./core/gate/lock.ts";
 export type { Holder, Reason } from "./core/gate/reason.ts";
 export { remedies, remedy } from "./core/gate/remedy.ts";
 export { callOf, type Remedy } from "./core/remedy.ts";

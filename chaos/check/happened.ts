@@ -83,7 +83,7 @@ export function happened(
     "full run caps": full.get("runs") ?? 0,
     "full tags": full.get("tag:tenant=…") ?? 0,
     "full windows": full.get("run:…/items/list") ?? 0,
-    "full mutexes": Math.min(full.get("mutex:stamp") ?? 0, full.get("mutex:solo") ?? 0),
+    "full mutexes": Math.min(full.get("mutex:default/stamp") ?? 0, full.get("mutex:default/solo") ?? 0),
     "full pools": fullPools({ visits, lives, sweep }),
     "runs that succeeded": ended("succeeded", true),
     ticks,

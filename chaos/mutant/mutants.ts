@@ -157,8 +157,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: "core/workflow/resolve-step.js",
     pieces: [
       {
-        find: "asksFor({ pools, mutexes: options.mutexes })",
-        instead: "asksFor({ mutexes: options.mutexes })",
+        find: 'asksFor({ pools }, "")',
+        instead: 'asksFor({}, "")',
       },
     ],
     store: "mariadb",
@@ -169,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "workflows that do not hold their mutex",
     file: "core/workflow/run-asks.js",
-    pieces: [{ find: ", ...asksFor(workflow)]", instead: "]" }],
+    pieces: [{ find: ", ...asksFor({ pools: workflow.pools, locks }, namespace)]", instead: "]" }],
     store: "sqlite",
     mix: "solos",
     plan: every(7_000, 2, () => ({ lane: "kill", whom: "child" })),

@@ -122,8 +122,8 @@ export const defects: readonly Defect[] = [
     id: "nested-deadlock-unseen",
     means: "a step may ask for a mutex that a group around it holds",
     file: "src/core/app/held.ts",
-    from: "const mutexes = new Map([...held.mutexes, ...own.mutexes.map((mutex) => [mutex, who] as const)]);",
-    to: "const mutexes = held.mutexes;",
+    from: "const locks = holding(held.locks, own.locks, who);",
+    to: "const locks = held.locks;",
     noticedBy: {
       file: "src/core/workflow/nested.test.ts",
       test: "a step in a group asks for a mutex of the group",

@@ -213,7 +213,7 @@ export const defects: readonly Defect[] = [
     id: "rest-with-a-lock",
     means: "a run gives back the lock that it holds from its start to its end",
     file: "src/api/new-run.ts",
-    from: 'app.runs.whileWaiting === "release" && holdings(workflow).length === 0',
+    from: 'app.runs.whileWaiting === "release" && holds.length === 0',
     to: 'app.runs.whileWaiting === "release"',
     noticedBy: { file: "test/waiting/release.test.ts", test: "on memory a run that holds a lock" },
   },

@@ -3,6 +3,8 @@ import { availableParallelism } from "node:os";
 import type { App } from "../core/app/app.ts";
 import { tagProblems } from "../core/app/tags.ts";
 import { SluiceError } from "../core/error.ts";
+import { DEFAULT_NAMESPACE } from "../core/gate/key.ts";
+import type { Lock } from "../core/gate/lock.ts";
 import { sayNumber } from "../core/number.ts";
 import { storedHandler } from "../core/task/handler.ts";
 import { shortly } from "../core/text.ts";
@@ -17,6 +19,7 @@ import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewRun, StepMove } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
+import { locksFor } from "./locks-for.ts";
 import { instant } from "./new-task.ts";
 
 interface Making extends SubmitOptions {
@@ -49,7 +52,10 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     );
   if (delay !== undefined && runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `workflow "${workflow.id}": give either delay or runAt, not both.`);
-  if (making.direct) refuseHolding(workflow);
+  const namespace = DEFAULT_NAMESPACE;
+  const locks = locksFor(`workflow "${workflow.id}"`, workflow, inputOf(input), namespace);
+  const holds = holdings(workflow, locks);
+  if (making.direct) refuseHolding(workflow, holds);
   for (const tags of [making.tags ?? {}, runTags(workflow, making.tags)]) checkTags(workflow, tags);
   const tags = sorted(runTags(workflow, making.tags));
   const graphs = graphsOf(workflow, app, { cpus: availableParallelism() });
@@ -58,15 +64,13 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
     id: making.id,
     name: workflow.id,
     priority,
-    lane: laneOf(RUNS, workflow.id, runAsks(workflow, tags)),
+    lane: laneOf(RUNS, workflow.id, runAsks(workflow, { tags, locks, namespace })),
     input,
     options: optionsOfRun({
       startTimeoutMs: app.runs.startTimeoutMs,
       onStartTimeout: app.runs.onStartTimeout,
       ...(handler ? { onFailure: handler } : {}),
-      ...(app.runs.whileWaiting === "release" && holdings(workflow).length === 0
-        ? { releases: true as const }
-        : {}),
+      ...(app.runs.whileWaiting === "release" && holds.length === 0 ? { releases: true as const } : {}),
       // Written only if true. It says that no items are taken over either.
       ...(making.rerun?.all ? { fromNothing: true as const } : {}),
     }),
@@ -86,18 +90,16 @@ export function runOf(app: App, workflow: AnyWorkflow, input: string, making: Ma
 }
 
 /** Locks and pools that a run holds from its start to its end. */
-const holdings = ({ mutexes = [], pools = {} }: AnyWorkflow): string[] => [
-  ...mutexes.map((name) => `mutex "${name}"`),
+const holdings = ({ pools = {} }: AnyWorkflow, locks: readonly Lock[]): string[] => [
+  ...locks.map(({ kind, name }) => `${kind} "${name}"`),
   ...Object.keys(pools).map((name) => `pool "${name}"`),
 ];
 
 /**
- * Direct execution never waits, and must not take pools or mutexes past their limits. So a workflow that
+ * Direct execution never waits, and must not take pools or locks past their limits. So a workflow that
  * holds any is refused.
  */
-function refuseHolding(workflow: AnyWorkflow): void {
-  const { id } = workflow;
-  const held = holdings(workflow);
+function refuseHolding({ id }: AnyWorkflow, held: readonly string[]): void {
   if (held.length === 0) return;
   throw new SluiceError(
     "NOT_DIRECT",

@@ -8,7 +8,7 @@ import { stricter } from "../core/gate/declared.ts";
 import { describe } from "../core/gate/describe.ts";
 import type { Ask, Limit } from "../core/gate/gate.ts";
 import { obstacle } from "../core/gate/gate.ts";
-import { familyOf } from "../core/gate/key.ts";
+import { DEFAULT_NAMESPACE, familyOf } from "../core/gate/key.ts";
 import { sayNumber } from "../core/number.ts";
 import type { AnyTask, PoolAsks } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
@@ -19,6 +19,7 @@ import { parseInput } from "../executor/function/function-executor.ts";
 import { inputOf, inputText } from "../executor/input.ts";
 import { laneOf } from "../store/lane.ts";
 import type { NewTask } from "../store/store.ts";
+import { locksFor } from "./locks-for.ts";
 
 export async function newTask(
   task: AnyTask,
@@ -40,6 +41,8 @@ export async function newTask(
     );
   if (options.delay !== undefined && options.runAt !== undefined)
     throw new SluiceError("BAD_OPTIONS", `task "${task.id}": give either delay or runAt, not both.`);
+  const namespace = DEFAULT_NAMESPACE;
+  const locks = locksFor(`task "${task.id}"`, task, parsed, namespace);
   const good = options.goodUntil ?? task.goodUntil;
   return {
     id,
@@ -47,7 +50,7 @@ export async function newTask(
     priority,
     lane: laneOf(queue, task.id, [
       ...asksOfEveryTask(queue),
-      ...asksFor({ pools: poolsOf(task, parsed, pools) }),
+      ...asksFor({ pools: poolsOf(task, parsed, pools), locks }, namespace),
     ]),
     input: text,
     options: optionsOfTask(ownOptions(task)),

@@ -78,6 +78,10 @@ const REFUSED = {
     means: "A poll interval is so short that polling would keep a CPU busy.",
     cure: "Poll less often.",
   },
+  BAD_LOCK: {
+    means: "The name of a lock is not a usable text, or a lock cannot be asked for like this.",
+    cure: "Give the lock a name that the message allows.",
+  },
   BAD_POOL: {
     means: "A task asks for a pool that its app does not declare.",
     cure: "Declare the pool, or ask for another.",

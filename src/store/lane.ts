@@ -4,6 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { SluiceError } from "../core/error.ts";
+import type { StoredAsk } from "../core/gate/asks.ts";
+import { askOf, storedAsk } from "../core/gate/asks.ts";
 import type { Ask } from "../core/gate/gate.ts";
 import { unreadableKey } from "../core/gate/key.ts";
 import { MOST_SLOTS } from "../core/number.ts";
@@ -13,15 +15,13 @@ export interface LaneSpec {
   readonly id: string;
   readonly queue: string;
   readonly task: string;
-  /** JSON text: [[gate, slots], …], sorted by gate. */
+  /** JSON text: [[gate, slots], …], sorted by gate. An ask with a line of its own is [gate, slots, "skip"]. */
   readonly asks: string;
 }
 
 export function laneOf(queue: string, task: string, asks: readonly Ask[]): LaneSpec {
   for (const { gate } of asks) checkText(`task "${task}": the key of a gate it asks for`, gate);
-  const sorted = [...asks]
-    .sort((a, b) => inByteOrder(a.gate, b.gate))
-    .map(({ gate, slots }) => [gate, slots]);
+  const sorted = [...asks].sort((a, b) => inByteOrder(a.gate, b.gate)).map(storedAsk);
   const text = JSON.stringify(sorted);
   if (text.length * 3 > LONGEST_LIST && bytesOf(text) > LONGEST_LIST) throw asksTooLong(task, text);
   const id = createHash("sha256")
@@ -46,9 +46,7 @@ const UNREADABLE: readonly Ask[] = [{ gate: unreadableKey, slots: 1 }];
 export function asksOf(text: string): readonly Ask[] {
   const known = parsed.get(text);
   if (known) return known;
-  const asks = isAsks(text)
-    ? (JSON.parse(text) as [string, number][]).map(([gate, slots]) => ({ gate, slots }))
-    : UNREADABLE;
+  const asks = isAsks(text) ? (JSON.parse(text) as StoredAsk[]).map(askOf) : UNREADABLE;
   if (parsed.size > 50_000) parsed.clear();
   parsed.set(text, asks);
   return asks;
@@ -67,7 +65,9 @@ export function isAsks(text: string): boolean {
   }
 }
 
-function isAsk(pair: unknown): boolean {
-  if (!Array.isArray(pair) || pair.length !== 2) return false;
-  return isStorable(pair[0]) && Number.isSafeInteger(pair[1]) && pair[1] > 0 && pair[1] <= MOST_SLOTS;
+function isAsk(ask: unknown): boolean {
+  if (!Array.isArray(ask) || ask.length < 2 || ask.length > 3) return false;
+  const [gate, slots, line = "skip"] = ask;
+  const isSlots = Number.isSafeInteger(slots) && slots > 0 && slots <= MOST_SLOTS;
+  return isStorable(gate) && isSlots && line === "skip";
 }

@@ -10,7 +10,8 @@ import { heldPerGate } from "./usage.ts";
 export interface ParkedList {
   readonly gate: string;
   readonly queue: string;
-  /** Lanes that ask the gate for more than this are left out. */
+  /** Lanes whose `parkedSlots` are outside of these bounds are left out. */
+  readonly least: number;
   readonly most: number;
   readonly take: number;
 }
@@ -49,13 +50,14 @@ export function parkedLists(
   const fitting = lists.map(({ gate, queue, free }) => ({
     gate,
     queue,
+    least: -free,
     most: free,
     take: Math.min(free, MOST_AT_ONCE) + 1,
   }));
   const fronts = lists.flatMap(({ gate, queue, row: { line, limit } }) =>
     line === "skip" || limit === UNLIMITED || limit === null
       ? []
-      : [{ gate, queue, most: limit, take: FRONT }],
+      : [{ gate, queue, least: 1, most: limit, take: FRONT }],
   );
   return { fitting, fronts };
 }
@@ -92,6 +94,15 @@ const listOf = (gate: string, queue: string): string => JSON.stringify([gate, qu
 
 export const slotsAt = ({ asks }: Pick<LaneRow, "asks">, gate: string): number =>
   asksOf(asks).find((ask) => ask.gate === gate)?.slots ?? 1;
+
+/**
+ * The slots that a lane asks for at the gate it parks on. They are negative if the lane keeps no place there, because
+ * then no line ever reserves slots for it.
+ */
+export function parkedSlots({ asks }: Pick<LaneRow, "asks">, gate: string): number {
+  const { slots, line } = asksOf(asks).find((ask) => ask.gate === gate) ?? { slots: 1 };
+  return line === "skip" ? -slots : slots;
+}
 
 const byHead = ({ head: a }: LaneRow, { head: b }: LaneRow): number =>
   b.priority - a.priority || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

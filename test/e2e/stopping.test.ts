@@ -217,7 +217,8 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await code.said("!a");
     await sluice.ended((await sluice.enqueue(other, undefined)).id);
     expect(await sluice.runs.get(b)).toMatchObject({ state: "queued" });
-    for (const gate of ["runs", "mutex:books"]) expect(await useOf(sluice, gate)).toBe("1/1, 1 stopping");
+    for (const gate of ["runs", "mutex:default/books"])
+      expect(await useOf(sluice, gate)).toBe("1/1, 1 stopping");
     expect(await sluice.stopping(a)).toMatchObject([
       { kind: "run", unit: a, because: "cancelled" },
       { kind: "task", run: a, step: "only", because: "cancelled" },

@@ -61,10 +61,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
       async () => (await sluice.stopping()).length === 4,
       "code, group, child and run are stopping",
     );
-    for (const mutex of ["top", "low", "deep"]) expect(await held(sluice, `mutex:${mutex}`)).toBe(1);
+    for (const mutex of ["top", "low", "deep"]) expect(await held(sluice, `mutex:default/${mutex}`)).toBe(1);
     letGo();
     await until(async () => (await sluice.stopping()).length === 0, "all of it has stopped");
-    for (const mutex of ["top", "low", "deep"]) expect(await held(sluice, `mutex:${mutex}`)).toBe(0);
+    for (const mutex of ["top", "low", "deep"]) expect(await held(sluice, `mutex:default/${mutex}`)).toBe(0);
     expect(begun).toEqual(["deep"]);
     const run = await sluice.runs.get(id);
     expect(run?.steps.map(({ state }) => state)).toEqual(["cancelled", "cancelled"]);

@@ -21,6 +21,8 @@ export interface Shape {
   readonly horizon?: boolean;
   /** Small limits and many lanes, so that units block each other at more than one gate. */
   readonly tight?: boolean;
+  /** True if some units may ask at strict gates to be passed over. */
+  readonly skips?: boolean;
 }
 
 const NOW = 10_000;
@@ -49,7 +51,12 @@ const bound = fc.constantFrom(undefined, undefined, 0, 1, 2, 3);
 const workerShape = fc.tuple(fc.nat(9), fc.nat(2), bound, bound);
 
 function lanesOf(asked: fc.Arbitrary<number>) {
-  return fc.tuple(fc.tuple(asked, asked, asked, asked), fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)), fc.nat(7));
+  return fc.tuple(
+    fc.tuple(asked, asked, asked, asked),
+    fc.tuple(fc.nat(5), fc.nat(4), fc.nat(4)),
+    fc.nat(7),
+    fc.nat(15),
+  );
 }
 
 /**
@@ -69,7 +76,8 @@ export function snapshots(shape: Shape = {}): fc.Arbitrary<Case> {
       fc.tuple(fc.nat(3), fc.nat(29), fc.nat(1)),
     )
     .map(([gates, unknown, lanes, units, workers, [me, horizon, bound]]): Case => {
-      const line = lineOf(shape, lanes, units, workers.length);
+      const lines = gates.map(([, kind]) => kind);
+      const line = lineOf(shape, lines, lanes, units, workers.length);
       const end = line[horizon];
       return {
         now: NOW,
@@ -102,11 +110,12 @@ export function placeOf({ rank, priority, at, id }: Place): Place {
 
 /** By definition, units with the same asks are one lane. */
 export function laneOf(asks: readonly Ask[]): string {
-  return asks.map(({ gate, slots }) => `${gate}:${slots}`).join(" ");
+  return asks.map(({ gate, slots, line = "" }) => `${gate}:${slots}${line}`).join(" ");
 }
 
 function lineOf(
   shape: Shape,
+  lines: readonly Line[],
   lanes: readonly Drawn<typeof laneShape>[],
   units: readonly Drawn<typeof unitShape>[],
   workers: number,
@@ -114,7 +123,10 @@ function lineOf(
   const facts = new Map<string, Drawn<typeof laneShape>>();
   const line = units.map(([which, rank, priority, at, serving], index): Waiter => {
     const lane = lanes[which % lanes.length] as Drawn<typeof laneShape>;
-    const asks = lane[0].flatMap((n, i): Ask[] => (n > 0 ? [{ gate: GATES[i] as string, slots: n }] : []));
+    const asks = lane[0].flatMap((n, i): Ask[] => {
+      const skips = shape.skips && lines[i] === "strict" && lane[3] & (1 << i);
+      return n > 0 ? [{ gate: GATES[i] as string, slots: n, ...(skips ? { line: "skip" } : {}) }] : [];
+    });
     const key = laneOf(asks);
     if (!facts.has(key)) facts.set(key, lane);
     return {

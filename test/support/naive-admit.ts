@@ -96,11 +96,11 @@ function isOutdated(
       const { limit, held } = known(gate) as Gate & { limit: number };
       return limit > 0 && held + taken(gate, decided, ["admitted"]) + slots > limit;
     })
-    .map(({ gate }) => known(gate)?.line);
+    .map(({ gate }) => lineAt(one.unit, gate, known));
   const heldBack = decided
     .flatMap(({ reasons }) => reasons)
     .filter((reason) => reason.kind === "behind" && asked(one.unit, reason.gate) > 0)
-    .map((reason) => "gate" in reason && known(reason.gate)?.line);
+    .map((reason) => "gate" in reason && lineAt(one.unit, reason.gate, known));
   const strictly = one.inLine && heldBack.includes("strict") && filled.includes("skip");
   const gathering = filled.includes("skip") || filled.includes("strict");
   return strictly || (one.gathers && heldBack.includes("bypass") && gathering);
@@ -149,7 +149,9 @@ function inTheWay(
   const facts = { gate: key, limit: gate.limit, held, asked: ask.slots, ahead };
   if (held + ask.slots > gate.limit) return [{ kind: "full", ...facts }];
 
-  const reserving = decided.filter((one) => asked(one.unit, key) > 0 && reservesAt(one, known(key)));
+  const reserving = decided.filter(
+    (one) => asked(one.unit, key) > 0 && reservesAt(one, lineAt(one.unit, key, known)),
+  );
   const shut = gate.line === "strict" && reserving.some(({ unit }) => unit.frontier);
   const reserved = reserving.reduce((sum, { unit }) => sum + asked(unit, key), 0);
   if (!shut && held + reserved + ask.slots <= gate.limit) return [];
@@ -158,9 +160,19 @@ function inTheWay(
   return [{ kind: "behind", ...facts, front: { unit: front.unit.id, reasons } }];
 }
 
-function reservesAt(one: Decided, gate: Gate | undefined): boolean {
-  if (gate?.line === "strict") return one.inLine;
-  return gate?.line === "bypass" && one.gathers;
+function reservesAt(one: Decided, line: Gate["line"] | undefined): boolean {
+  if (line === "strict") return one.inLine;
+  return line === "bypass" && one.gathers;
+}
+
+/** A unit may ask at a strict gate to be passed over. */
+function lineAt(
+  unit: Waiter,
+  key: string,
+  known: (key: string) => Gate | undefined,
+): Gate["line"] | undefined {
+  const ask = unit.asks.find(({ gate }) => gate === key);
+  return ask?.line ?? known(key)?.line;
 }
 
 function placeInLine(
@@ -170,7 +182,7 @@ function placeInLine(
   decided: readonly Decided[],
   known: (key: string) => Gate | undefined,
 ): Standing {
-  const lines = reasons.map((reason) => "gate" in reason && known(reason.gate)?.line);
+  const lines = reasons.map((reason) => "gate" in reason && lineAt(unit, reason.gate, known));
   const stands = reasons.every(({ kind }) => kind === "full" || kind === "behind");
   const inLine = stands && !lines.includes("skip");
   const isHead =
@@ -181,15 +193,13 @@ function placeInLine(
   const over = isOver(mark, snapshot);
   const keeps = old !== undefined && lines.every((line) => line === "skip");
   const isFirst = !decided.some((one) => one.gathers && sharePool(one.unit, unit, known));
-  const fullSkips = reasons.flatMap((reason) =>
-    "gate" in reason && known(reason.gate)?.line === "skip" ? [reason.gate] : [],
-  );
+  const inTheWayOf = reasons.flatMap((reason) => ("gate" in reason ? [reason.gate] : []));
   const goesFirst = decided.some(
     (one) =>
       one.stands &&
-      one.reasons.every((reason) => "gate" in reason && known(reason.gate)?.line === "skip") &&
+      one.reasons.every((reason) => "gate" in reason && lineAt(one.unit, reason.gate, known) === "skip") &&
       (!snapshot.workers || (one.unit.workers ?? []).length > 0) &&
-      fullSkips.some((gate) => asked(one.unit, gate) > 0),
+      inTheWayOf.some((gate) => asked(one.unit, gate) > 0 && lineAt(one.unit, gate, known) === "skip"),
   );
   return {
     stands,

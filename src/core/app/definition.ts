@@ -21,6 +21,12 @@ export interface PoolOptions {
   readonly perValue?: boolean;
 }
 
+export interface SemaphoreOptions {
+  readonly limit: number;
+  /** The default is the namespace of the app. */
+  readonly namespace?: string;
+}
+
 export interface SessionOptions {
   readonly lease?: Duration;
   readonly heartbeat?: Duration;
@@ -77,6 +83,8 @@ export interface AppDefinition {
   /** How long a worker keeps a claim that is not yet running. Required with `prefetch`. */
   readonly claimLease?: Duration;
   readonly pools?: Readonly<Record<string, PoolOptions>>;
+  /** The limits of semaphores, by NAME or CONFIGMAP/KEY. */
+  readonly semaphores?: Readonly<Record<string, number | SemaphoreOptions>>;
   readonly session?: SessionOptions;
   /** Start runs automatically: by the clock, by polling the outside world, or after other workflows. */
   readonly schedules?: readonly ScheduleDefinition[];

@@ -2,6 +2,7 @@
  * A misspelt field would be a limit that silently does not exist, and an app file is loaded without being
  * type-checked. So every field must be a known one. The compiler keeps these lists complete.
  */
+import type { MutexAsk, SemaphoreAsk } from "../gate/lock.ts";
 import type { AutomationDefinition, ScheduleDefinition, SensorDefinition } from "../schedule/definition.ts";
 import type { AnyTask } from "../task/definition.ts";
 import type { RetryOptions } from "../task/retry.ts";
@@ -43,6 +44,7 @@ export const APP_FIELDS: Fields<AppDefinition> = {
   prefetch: true,
   claimLease: true,
   pools: true,
+  semaphores: true,
   session: true,
   schedules: true,
   sensors: true,
@@ -67,6 +69,8 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   priority: true,
   input: true,
   pools: true,
+  mutexes: true,
+  semaphores: true,
   retry: true,
   timeout: true,
   goodUntil: true,
@@ -74,6 +78,18 @@ export const TASK_FIELDS: Fields<AnyTask> = {
   onFailure: true,
   run: true,
 };
+
+const MUTEX_FIELDS: Fields<MutexAsk> = {
+  name: true,
+  namespace: true,
+  line: true,
+  keep: true,
+  database: true,
+};
+export const LOCK_FIELDS: {
+  readonly mutex: Fields<MutexAsk>;
+  readonly semaphore: Fields<SemaphoreAsk>;
+} = { mutex: MUTEX_FIELDS, semaphore: { ...MUTEX_FIELDS, slots: true } };
 
 export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: unknown }> = {
   id: true,
@@ -85,6 +101,7 @@ export const WORKFLOW_FIELDS: Fields<WorkflowOptions & { input: unknown; steps: 
   parallelism: true,
   executor: true,
   mutexes: true,
+  semaphores: true,
   pools: true,
   onFailure: true,
   steps: true,
@@ -99,6 +116,7 @@ export const STEP_FIELDS: Fields<StepOptions> = {
   retry: true,
   timeout: true,
   mutexes: true,
+  semaphores: true,
   mayFail: true,
   executor: true,
 };
@@ -137,6 +155,7 @@ export const RUN_STEP_FIELDS: Fields<RunStepOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   detached: true,
@@ -150,6 +169,7 @@ export const RUN_EACH_FIELDS: Fields<RunEachOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   concurrency: true,
@@ -163,6 +183,7 @@ export const GROUP_FIELDS: Fields<GroupOptions> = {
   priority: true,
   pools: true,
   mutexes: true,
+  semaphores: true,
   timeout: true,
   mayFail: true,
   parallelism: true,

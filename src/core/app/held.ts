@@ -3,6 +3,8 @@
  * the nesting through groups and workflows. Each conflict is reported once: for the innermost workflow with both sides.
  */
 
+import type { Lock } from "../gate/lock.ts";
+import { isText, locksOf } from "../gate/lock.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { PlannedRun, PlannedStep, StepPlan } from "../workflow/steps.ts";
 import { poolsOf } from "./app-pools.ts";
@@ -11,29 +13,31 @@ import { neverFits } from "./pools.ts";
 import type { Problems } from "./rule.ts";
 import { entriesOf } from "./rule.ts";
 import { workflowOf } from "./run-steps.ts";
+import { declaredLimit } from "./semaphores.ts";
 
 /** What the runs above a step hold. */
 interface Held {
-  /** The holder of each mutex, as sentences name it. */
-  readonly mutexes: ReadonlyMap<string, string>;
+  /** What is held of each lock, and by whom, as sentences name it. */
+  readonly locks: ReadonlyMap<string, HeldLock>;
   readonly pools: ReadonlyMap<string, number>;
   /** Held by child workflows above the step. Their own walk reports what does not fit without the outer ones. */
   readonly inner: ReadonlyMap<string, number>;
 }
 
+interface HeldLock {
+  readonly slots: number;
+  readonly who: string;
+}
+
 /** What a step asks for, and how sentences name it. */
 interface Asks {
-  readonly mutexes: readonly string[];
+  readonly locks: ReadonlyMap<string, Lock>;
   readonly pools: ReadonlyMap<string, number>;
 }
 
 export function* heldProblems(name: string, workflow: AnyWorkflow, definition: AppDefinition): Problems {
-  const { mutexes, pools } = asksOf(workflow);
-  const held = {
-    mutexes: new Map(mutexes.map((mutex) => [mutex, "the run itself"])),
-    pools,
-    inner: new Map(),
-  };
+  const { locks, pools } = asksOf(workflow, locksOf(workflow, isText));
+  const held = { locks: holding(new Map(), locks, "the run itself"), pools, inner: new Map() };
   yield* below(name, workflow.plan, held, definition, [workflow.plan]);
 }
 
@@ -64,27 +68,40 @@ function* ofRun(
   const workflow = workflowOf(step);
   const plan = calls.group ?? workflow?.plan;
   if (!plan) return;
-  const own = asksOf(options);
-  const ofWorkflow = asksOf(workflow ?? {});
+  const own = asksOf(options, step.locks);
+  const ofWorkflow = asksOf(workflow ?? {}, locksOf(workflow ?? {}, isText));
   yield* conflicts(field, together(own, ofWorkflow), held, definition);
   if (path.includes(plan)) return;
   const who = calls.group ? `group "${step.name}"` : `step "${step.name}"`;
-  const mutexes = new Map([...held.mutexes, ...own.mutexes.map((mutex) => [mutex, who] as const)]);
+  const locks = holding(held.locks, own.locks, who);
   const pools = sum(held.pools, own.pools);
   const inner = workflow ? sum(held.inner, ofWorkflow.pools) : held.inner;
-  const nested = { mutexes, pools, inner };
+  const nested = { locks, pools, inner };
   yield* below(field, plan, nested, definition, [...path, plan]);
 }
 
 function* conflicts(field: string, asks: Asks, held: Held, definition: AppDefinition): Problems {
-  for (const mutex of asks.mutexes.filter((each) => held.mutexes.has(each)))
-    yield {
-      field: `${field}.mutexes`,
-      rule: `"${mutex}" is held by ${held.mutexes.get(mutex)} until it ends, so this step could never start`,
-      cure: held.mutexes.get(mutex) === "the run itself" ? OF_RUN : OF_OUTER,
-    };
+  for (const [key, lock] of asks.locks) yield* selfDeadlock(field, lock, held.locks.get(key), definition);
   for (const [ask, slots] of asks.pools)
     yield* tooMany(`${field}.pools.${ask}`, ask, slots, held, definition);
+}
+
+/** A mutex has one slot. The limit of a semaphore is known here only if the app declares it. */
+function* selfDeadlock(
+  field: string,
+  { kind, name, namespace, slots }: Lock,
+  held: HeldLock | undefined,
+  definition: AppDefinition,
+): Problems {
+  if (!held) return;
+  const limit = kind === "mutex" ? 1 : declaredLimit(definition, name, namespace);
+  if (limit === undefined || !neverFits(held.slots + slots, limit)) return;
+  const what = kind === "mutex" ? `"${name}"` : `${held.slots} of ${limit} slots of "${name}"`;
+  yield {
+    field: `${field}.${kind === "mutex" ? "mutexes" : "semaphores"}`,
+    rule: `${what} ${what.includes(" of ") ? "are" : "is"} held by ${held.who} until it ends, so this step could never start`,
+    cure: held.who === "the run itself" ? OF_RUN : OF_OUTER,
+  };
 }
 
 const OF_RUN = "Name it with the workflow or with the step, not with both";
@@ -112,19 +129,32 @@ function* tooMany(
     };
 }
 
-const asksOfTask = ({ options, task }: Extract<PlannedStep, { kind?: undefined }>): Asks =>
-  asksOf({ mutexes: options.mutexes, pools: options.pools ?? task.pools });
+const asksOfTask = ({ options, task, locks = [] }: Extract<PlannedStep, { kind?: undefined }>): Asks =>
+  asksOf({ pools: options.pools ?? task.pools }, [...locksOf(task, isText), ...locks]);
 
 /** The fields may be wrong; other rules say so. */
-const asksOf = ({ mutexes, pools }: { readonly mutexes?: unknown; readonly pools?: unknown }): Asks => ({
-  mutexes: Array.isArray(mutexes) ? mutexes : [],
+const asksOf = ({ pools }: { readonly pools?: unknown }, locks: readonly Lock<unknown>[] = []): Asks => ({
+  locks: new Map(locks.flatMap((lock) => (isFixed(lock) ? [[keyOf(lock), lock]] : []))),
   pools: new Map(entriesOf(pools) as [string, number][]),
 });
 
+/** A name that refers to a value is known only in the run, and checked there. */
+const isFixed = (lock: Lock<unknown>): lock is Lock =>
+  isText(lock.name) && (lock.namespace === null || isText(lock.namespace));
+
+const keyOf = ({ kind, name, namespace, database }: Lock): string =>
+  JSON.stringify([kind, name, namespace, database === true]);
+
 const together = (a: Asks, b: Asks): Asks => ({
-  mutexes: [...new Set([...a.mutexes, ...b.mutexes])],
+  locks: new Map([...a.locks, ...b.locks]),
   pools: sum(a.pools, b.pools),
 });
+
+function holding(held: Held["locks"], locks: Asks["locks"], who: string): ReadonlyMap<string, HeldLock> {
+  const all = new Map(held);
+  for (const [key, { slots }] of locks) all.set(key, { slots: slots + (all.get(key)?.slots ?? 0), who });
+  return all;
+}
 
 function sum(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const all = new Map(a);

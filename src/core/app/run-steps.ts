@@ -6,7 +6,7 @@ import { poolsOf } from "./app-pools.ts";
 import type { AppDefinition } from "./definition.ts";
 import { eachProblems } from "./each.ts";
 import { DETACHED_FIELDS, GROUP_FIELDS, mustKnowFields, RUN_EACH_FIELDS, RUN_STEP_FIELDS } from "./fields.ts";
-import { mutexProblems } from "./mutexes.ts";
+import { fixedLockProblems, lockProblems } from "./locks.ts";
 import { unknownAmong } from "./near.ts";
 import { askProblems } from "./pools.ts";
 import type { Problems } from "./rule.ts";
@@ -26,7 +26,7 @@ export function* runStepProblems(field: string, step: PlannedRun, definition: Ap
     "Set it to a whole number; higher goes first",
   );
   yield* mustBeDuration(`${field}.timeout`, options.timeout);
-  yield* mutexProblems(`${field}.mutexes`, options.mutexes);
+  yield* lockProblems(field, options);
   yield* mustBeBoolean(`${field}.mayFail`, options.mayFail, "Write true if the run may continue without it");
   yield* fixedPools(`${field}.pools`, options.pools);
   yield* askProblems(`${field}.pools`, options.pools, poolsOf(definition), "step");
@@ -70,6 +70,7 @@ function* mustBeListed(field: string, step: PlannedRun, { workflows }: AppDefini
     yield { field: `${field}.workflow`, rule: "must be a workflow", cure: "Write it like () => nightly" };
     return;
   }
+  yield* fixedLockProblems(field, workflow, step.options);
   const ids = Array.isArray(workflows) ? workflows.filter(isRecord).map(({ id }) => String(id)) : [];
   if (!ids.includes(workflow.id))
     yield {

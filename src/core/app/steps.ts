@@ -13,7 +13,7 @@ import { executorGateProblems } from "./executor-gates.ts";
 import { executorProblems } from "./executors.ts";
 import { EACH_FIELDS, mustKnowFields, STEP_FIELDS } from "./fields.ts";
 import { heldProblems } from "./held.ts";
-import { mutexProblems } from "./mutexes.ts";
+import { fixedLockProblems, lockProblems } from "./locks.ts";
 import { unknownAmong } from "./near.ts";
 import { askProblems } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";
@@ -69,7 +69,7 @@ function* optionProblems(field: string, { options, each }: PlannedTask, definiti
       cure: "Write it in the retry of the task; the step's own retry keeps it",
     };
   yield* mustBeDuration(`${field}.timeout`, options.timeout);
-  yield* mutexProblems(`${field}.mutexes`, options.mutexes);
+  yield* lockProblems(field, options);
   yield* mustBeBoolean(`${field}.mayFail`, options.mayFail, "Write true if the run may continue without it");
   yield* executorProblems(`${field}.executor`, options.executor);
   yield* askProblems(`${field}.pools`, options.pools, poolsOf(definition), "step");
@@ -83,6 +83,7 @@ function* taskOfStep(field: string, { task, options }: PlannedTask, { tasks }: A
       rule: `there is no task "${task.id}" in this app${unknownAmong(task.id, ids)}`,
       cure: "Add it to tasks",
     };
+  yield* fixedLockProblems(field, task, options);
   if (typeof task.pools === "function" ? !isRecord(options.pools) : typeof options.pools === "function")
     yield {
       field: `${field}.pools`,

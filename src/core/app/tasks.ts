@@ -4,6 +4,7 @@ import { RETRY_DEFAULTS } from "../task/retry.ts";
 import type { AppDefinition } from "./definition.ts";
 import { mustKnowFields, RETRY_FIELDS, TASK_FIELDS } from "./fields.ts";
 import { handlerProblems } from "./handlers.ts";
+import { computedOr } from "./locks.ts";
 import { askProblems } from "./pools.ts";
 import { queueOfTask } from "./queues.ts";
 import type { Problems } from "./rule.ts";
@@ -69,6 +70,7 @@ function* oneTask(
     "Set it to a whole number; higher goes first",
   );
   yield* askProblems(`${name}.pools`, task.pools, isRecord(definition.pools) ? definition.pools : {});
+  yield* computedOr(name, task);
   yield* mustBeDuration(`${name}.timeout`, task.timeout);
   yield* mustBeDuration(`${name}.goodUntil`, task.goodUntil);
   yield* retryProblems(`${name}.retry`, task.retry);

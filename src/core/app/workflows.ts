@@ -6,7 +6,7 @@ import type { AppDefinition } from "./definition.ts";
 import { executorProblems } from "./executors.ts";
 import { mustKnowFields, WORKFLOW_FIELDS } from "./fields.ts";
 import { handlerProblems } from "./handlers.ts";
-import { mutexProblems } from "./mutexes.ts";
+import { computedOr } from "./locks.ts";
 import { askProblems } from "./pools.ts";
 import type { Problems } from "./rule.ts";
 import {
@@ -84,7 +84,7 @@ function* oneWorkflow(
   yield* mustBeBoolean(`${name}.failFast`, workflow.failFast, "Write true to start nothing after a failure");
   yield* mustBeParallelism(`${name}.parallelism`, workflow.parallelism);
   yield* executorProblems(`${name}.executor`, workflow.executor);
-  yield* mutexProblems(`${name}.mutexes`, workflow.mutexes);
+  yield* computedOr(name, workflow);
   const pools = isRecord(definition.pools) ? definition.pools : {};
   if (typeof workflow.pools === "function")
     yield {

@@ -25,6 +25,7 @@ const all = { frontiers: true, workers: true, horizon: true };
 const everything = fc.oneof(
   { arbitrary: snapshots(all), weight: 3 },
   { arbitrary: snapshots({ ...all, tight: true }), weight: 1 },
+  { arbitrary: snapshots({ ...all, skips: true }), weight: 1 },
 );
 
 /** True if all reasons are about slots of strict gates and pools. */

@@ -13,6 +13,9 @@
  * may be idle for one turn of the queue. They are not idle for many turns: a unit gathers only while no unit
  * ahead of it would take the queue's next slot.
  *
+ * A unit may ask at a strict gate with the line "skip". It reserves nothing there. While this ask is in its way, it
+ * stands in no strict line at all, so it holds nobody back at its other locks.
+ *
  * A unit that waits for a gate that is paused, unset or smaller than its ask stands in no line. No free slot
  * could end its wait, so it holds no unit back.
  */
@@ -20,8 +23,8 @@ import type { Bypass } from "./bypass.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
 import type { Entry } from "./door.ts";
 import { Doors } from "./door.ts";
-import type { Gate } from "./gate.ts";
-import { obstacle } from "./gate.ts";
+import type { Gate, Line } from "./gate.ts";
+import { lineOf, obstacle } from "./gate.ts";
 import type { Place } from "./order.ts";
 import { compare, inOrder } from "./order.ts";
 import type { Reason } from "./reason.ts";
@@ -255,6 +258,11 @@ class Walk {
   }
 }
 
-const atSkip = ({ door }: Entry): boolean => door.gate.line === "skip";
-const atStrict = ({ door }: Entry): boolean => door.gate.line === "strict";
-const atPool = ({ door }: Entry): boolean => door.gate.line === "bypass";
+/** The only place that says in which line a unit stands. */
+const isAt =
+  (line: Line) =>
+  ({ ask, door }: Entry): boolean =>
+    lineOf(ask, door.gate) === line;
+const atSkip = isAt("skip");
+const atStrict = isAt("strict");
+const atPool = isAt("bypass");

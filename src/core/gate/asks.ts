@@ -3,21 +3,33 @@
  * and slots.
  */
 import type { Ask } from "./gate.ts";
-import { clusterKey, mutexKey, poolKey, queueKey } from "./key.ts";
+import { clusterKey, poolKey, queueKey } from "./key.ts";
+import type { Lock } from "./lock.ts";
+import { asksOfLocks } from "./lock.ts";
 
-/** Asks by name, as people write them. */
+/** What a unit names in its own fields. */
 interface Wanted {
   /** Slots by pool. */
   readonly pools?: Readonly<Record<string, number>> | undefined;
-  readonly mutexes?: readonly string[] | undefined;
+  readonly locks?: readonly Lock[];
 }
 
-export function asksFor({ pools = {}, mutexes = [] }: Wanted): Ask[] {
+/** `namespace` is that of the run, for locks without one of their own. */
+export function asksFor({ pools = {}, locks = [] }: Wanted, namespace: string): Ask[] {
   return [
     ...Object.entries(pools).map(([name, slots]) => ({ gate: poolKey(name), slots })),
-    ...mutexes.map((name) => ({ gate: mutexKey(name), slots: 1 })),
+    ...asksOfLocks(locks, namespace),
   ];
 }
+
+/** An ask as it is stored. */
+export type StoredAsk = readonly [gate: string, slots: number, line?: "skip"];
+
+export const storedAsk = ({ gate, slots, line }: Ask): StoredAsk =>
+  line === undefined ? [gate, slots] : [gate, slots, line];
+
+export const askOf = ([gate, slots, line]: StoredAsk): Ask =>
+  line === undefined ? { gate, slots } : { gate, slots, line };
 
 /** The asks of every task, whether on its own or as a step of a run. */
 export function asksOfEveryTask(queue: string): Ask[] {

@@ -4,7 +4,9 @@
  */
 import { SluiceError } from "../error.ts";
 import { checkText, shortly } from "../text.ts";
-import { ANY, clusterKey, parseKey, runsKey } from "./key.ts";
+import { ANY, clusterKey, DEFAULT_NAMESPACE, parseKey, runsKey } from "./key.ts";
+import type { Lock } from "./lock.ts";
+import { lockNameProblem, namespaceProblem } from "./lock.ts";
 
 /** Kinds with a single gate. */
 const SINGLE: ReadonlySet<string> = new Set([clusterKey, runsKey]);
@@ -23,8 +25,20 @@ export function checkKey(key: unknown): void {
       key,
       `A name cannot contain "${ANY}". A limit for each value of a pool is written pool:tenant=${ANY}.`,
     );
+  if (isLockKind(kind)) checkLockKey(key as string, kind);
   if (kind === "pool" && value !== null && isManyValues(value))
     throw noKey(key, `"${ANY}" stands for every value, so no value begins with "${ANY}=".`);
+}
+
+const isLockKind = (kind: string): kind is Lock["kind"] => kind === "mutex" || kind === "semaphore";
+
+/** The text after the kind is a namespace and a name. */
+function checkLockKey(key: string, kind: Lock["kind"]): void {
+  const rest = key.slice(kind.length + 1);
+  const slash = rest.indexOf("/");
+  if (slash < 0) throw noKey(key, `Write the namespace too, like ${kind}:${DEFAULT_NAMESPACE}/${rest}.`);
+  const problem = namespaceProblem(rest.slice(0, slash)) ?? lockNameProblem(kind, rest.slice(slash + 1));
+  if (problem !== undefined) throw noKey(key, `${problem}.`);
 }
 
 /** Looks like a family within a family. No unit may ask for such a value of a pool. */

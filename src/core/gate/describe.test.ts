@@ -186,7 +186,9 @@ about("a gate", () => {
   it("is called by its kind and name", () => {
     expect(gateTitle("cluster")).toBe("the cluster cap");
     expect(gateTitle("pool:tenant=acme")).toBe('pool "tenant=acme"');
-    expect(gateTitle("mutex:ns/nightly")).toBe('mutex "ns/nightly"');
+    expect(gateTitle("mutex:default/nightly")).toBe('mutex "nightly"');
+    expect(gateTitle("mutex:default/docs/index")).toBe('mutex "docs/index"');
+    expect(gateTitle("semaphore:ops/config/key")).toBe('semaphore "config/key" of namespace "ops"');
     expect(gateTitle("runs")).toBe("the run cap");
     expect(gateTitle("tag:env=prod")).toBe('tag "env=prod"');
     expect(gateTitle("run:01m7/workers")).toBe("its run's maxWorkers");

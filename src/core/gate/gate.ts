@@ -42,7 +42,12 @@ export interface Gate {
 export interface Ask {
   readonly gate: string;
   readonly slots: number;
+  /** Asks at a strict gate as if it were one that passes blocked units over. Otherwise the gate's own line counts. */
+  readonly line?: "skip";
 }
+
+/** The line in which a unit waits with this ask. */
+export const lineOf = ({ line }: Pick<Ask, "line">, gate: Pick<Gate, "line">): Line => line ?? gate.line;
 
 /** The obstacle between an ask and its gate. */
 export type Obstacle = "unset" | "paused" | "never" | "full" | "behind";

@@ -14,7 +14,7 @@
 import type { Snapshot, Waiter } from "./admit.ts";
 import { BYPASS, Overtakes } from "./bypass.ts";
 import type { Ask, Gate } from "./gate.ts";
-import { obstacle, UNLIMITED } from "./gate.ts";
+import { lineOf, obstacle, UNLIMITED } from "./gate.ts";
 import { parseKey, pausedWith } from "./key.ts";
 import { isWholeLine } from "./kind.ts";
 import { compare } from "./order.ts";
@@ -187,8 +187,12 @@ class Turns {
     return (reason.kind === "full" || reason.kind === "behind") && this.#lineAt(reason) !== "skip";
   }
 
-  readonly #lineAt = (reason: Reason): Gate["line"] =>
-    ("gate" in reason ? this.#gates.get(reason.gate)?.line : undefined) ?? "skip";
+  /** The line in which the unit itself waits there. */
+  #lineAt(reason: Reason): Gate["line"] {
+    if (!("gate" in reason)) return "skip";
+    const gate = this.#gates.get(reason.gate);
+    return gate ? lineOf(this.#unit.asks.find((ask) => ask.gate === reason.gate) ?? {}, gate) : "skip";
+  }
 
   /**
    * A mutex becomes free only once the units ahead have started and ended. If one of them waits for another

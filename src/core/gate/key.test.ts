@@ -11,6 +11,7 @@ import {
   queueKey,
   runGateKey,
   runsKey,
+  semaphoreKey,
   tagKey,
 } from "./key.ts";
 
@@ -20,7 +21,8 @@ describe("a gate's key", () => {
     expect(queueKey("stripe")).toBe("queue:stripe");
     expect(poolKey("gpu")).toBe("pool:gpu");
     expect(poolKey("tenant=acme")).toBe("pool:tenant=acme");
-    expect(mutexKey("nightly")).toBe("mutex:nightly");
+    expect(mutexKey("nightly", "default")).toBe("mutex:default/nightly");
+    expect(semaphoreKey("my-config/workflow", "team")).toBe("semaphore:team/my-config/workflow");
     expect(runsKey).toBe("runs");
     expect(tagKey("env")).toBe("tag:env");
     expect(tagKey("env", "prod")).toBe("tag:env=prod");

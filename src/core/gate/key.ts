@@ -19,9 +19,14 @@ export function poolKey(name: string): string {
   return `pool:${name}`;
 }
 
-export function mutexKey(name: string): string {
-  return `mutex:${name}`;
-}
+/** The namespace of runs that say nothing else. */
+export const DEFAULT_NAMESPACE = "default";
+
+/** A namespace has no slash, so the name may have some. */
+export const mutexKey = (name: string, namespace: string): string => `mutex:${namespace}/${name}`;
+
+/** The name is NAME, or CONFIGMAP/KEY. */
+export const semaphoreKey = (name: string, namespace: string): string => `semaphore:${namespace}/${name}`;
 
 export function semaphoreKey(name: string): string {
   return `semaphore:${name}`;

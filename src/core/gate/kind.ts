@@ -5,7 +5,7 @@
 import type { Limit, Line } from "./gate.ts";
 import { UNLIMITED } from "./gate.ts";
 import { familyOf, parseKey } from "./key.ts";
-import { called, ofRun, only } from "./title.ts";
+import { called, inNamespace, ofRun, only } from "./title.ts";
 
 /** The line and limit of a new gate. */
 export interface Born {
@@ -75,20 +75,20 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     title: called("pool"),
   },
   mutex: {
-    key: "mutex:NAME",
+    key: "mutex:NAMESPACE/NAME",
     means: "A lock that one unit may hold at a time.",
-    askedBy: "steps and workflows that name it in `mutexes`",
+    askedBy: "tasks, steps and workflows that name it in `mutexes`",
     line: "strict",
     limit: 1,
-    title: called("mutex"),
+    title: inNamespace("mutex"),
   },
   semaphore: {
-    key: "semaphore:NAME",
-    means: "Reserved: nothing asks for it yet, so it has no effect.",
-    askedBy: "nothing",
+    key: "semaphore:NAMESPACE/NAME or semaphore:NAMESPACE/CONFIGMAP/KEY",
+    means: "A lock with as many slots as its limit says.",
+    askedBy: "tasks, steps and workflows that name it in `semaphores`",
     line: "strict",
     limit: null,
-    title: called("semaphore"),
+    title: inNamespace("semaphore"),
   },
 };
 

@@ -1,10 +1,21 @@
 /** The titles of gates in sentences. A kind's row in kind.ts says which of these it uses. */
+import { DEFAULT_NAMESPACE } from "./key.ts";
 
 /** `queue "stripe"` */
 export const called =
   (kind: string) =>
   (name: string): string =>
     `${kind} "${name}"`;
+
+/** `mutex "books"`, and for a lock of another namespace than the default: `mutex "books" of namespace "global"` */
+export const inNamespace =
+  (kind: string) =>
+  (name: string): string => {
+    const [namespace = "", ...rest] = name.split("/");
+    if (rest.length === 0) return called(kind)(name);
+    const suffix = namespace === DEFAULT_NAMESPACE ? "" : ` of namespace "${namespace}"`;
+    return `${called(kind)(rest.join("/"))}${suffix}`;
+  };
 
 /** For a kind with a single gate, which has a title of its own. */
 export const only =

@@ -1,5 +1,6 @@
 /** A task as its author writes it. It is checked together with its app. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { LockAsks } from "../gate/lock.ts";
 import type { Duration } from "../time.ts";
 import type { Carrying } from "../workflow/carried.ts";
 import type { SignalOptions, SignalSent } from "../workflow/signal-options.ts";
@@ -74,6 +75,9 @@ export interface TaskDefinition<Input, Output, Parsed = Input> {
   readonly priority?: number;
   readonly input?: StandardSchemaV1<Input, Parsed>;
   readonly pools?: PoolAsks | ((input: Parsed) => PoolAsks);
+  /** Held by each attempt. A function gets the input. */
+  readonly mutexes?: LockAsks["mutexes"] | ((input: Parsed) => LockAsks["mutexes"]);
+  readonly semaphores?: LockAsks["semaphores"] | ((input: Parsed) => LockAsks["semaphores"]);
   readonly retry?: RetryOptions;
   /** How long one attempt may run. */
   readonly timeout?: Duration;

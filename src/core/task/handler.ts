@@ -1,6 +1,8 @@
 /** A task's definition as the options that are stored with its units, and with the units it handles. */
 import { APP_DEFAULTS } from "../app/app.ts";
-import { asksFor, asksOfEveryTask } from "../gate/asks.ts";
+import { asksFor, asksOfEveryTask, storedAsk } from "../gate/asks.ts";
+import { DEFAULT_NAMESPACE } from "../gate/key.ts";
+import { isText, locksOf } from "../gate/lock.ts";
 import { parseDuration } from "../time.ts";
 import type { OptionsOfTask } from "../unit-options.ts";
 import { optionsOfTask } from "../unit-options.ts";
@@ -26,11 +28,12 @@ export function storedHandler(
   if (handler === undefined) return undefined;
   const { queue = APP_DEFAULTS.queue, priority = 0, goodUntil, pools } = handler;
   const fixed = typeof pools === "function" ? {} : pools;
+  const locks = locksOf(handler, isText);
   return {
     task: handler.id,
     queue,
     priority,
-    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed })].map(({ gate, slots }) => [gate, slots]),
+    asks: [...asksOfEveryTask(queue), ...asksFor({ pools: fixed, locks }, DEFAULT_NAMESPACE)].map(storedAsk),
     goodForMs: goodUntil === undefined ? null : parseDuration(goodUntil),
     options: optionsOfTask(ownOptions(handler)),
     of,

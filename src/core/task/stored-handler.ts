@@ -1,3 +1,5 @@
+import type { StoredAsk } from "../gate/asks.ts";
+
 /**
  * The task that handles a failure, as the failing unit carries it in its options. So it can be put in line
  * by any worker, also by one that recovers the unit and does not know its app.
@@ -7,7 +9,7 @@ export interface StoredHandler {
   readonly queue: string;
   readonly priority: number;
   /** All its asks, by full key. */
-  readonly asks: readonly (readonly [gate: string, slots: number])[];
+  readonly asks: readonly StoredAsk[];
   readonly goodForMs: number | null;
   /** JSON text of its own options. */
   readonly options: string;

@@ -12,6 +12,7 @@ import type { Need } from "./graph.ts";
 import type { EachHandle, StepHandle } from "./handle.ts";
 import { eachHandleOf, endingIn, handleOf, isHandle } from "./handle.ts";
 import { readItems } from "./items.ts";
+import { locksIn, withLocks } from "./locks.ts";
 import type { GroupOptions, RunStepOptions } from "./nested-options.ts";
 import { Outside } from "./outside.ts";
 import type {
@@ -203,14 +204,23 @@ export class Build implements Builder {
     outer: readonly Need[] = [],
   ): void {
     const { name } = step;
-    const { after, when, ...overrides } = options;
+    const { after, when, ...rest } = options;
+    const overrides = withLocks(rest, (value, field) => this.#wire(value, `step "${name}": ${field}`));
+    const locks = locksIn(overrides);
     const condition =
       when === undefined ? null : readCondition(when, (value) => this.#wire(value, `step "${name}": when`));
     const needs = needsOf(
       [...this.#explicit(name, after), ...outer],
-      [...templatesIn(step).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
+      [...templatesIn({ ...step, locks }).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],
     );
-    this.#steps.push(Object.freeze({ ...step, needs, when: condition, options: overrides }) as PlannedStep);
+    const planned = {
+      ...step,
+      needs,
+      when: condition,
+      options: overrides,
+      ...(locks.length > 0 ? { locks } : {}),
+    };
+    this.#steps.push(Object.freeze(planned) as PlannedStep);
   }
 
   #wire(value: unknown, name: string, item?: ItemScope): Template {

@@ -1,6 +1,7 @@
 /**
  * The options of a step over a list: how many items run at once, what a failure means, and each item's input.
  */
+import type { Lock } from "../gate/lock.ts";
 import type { Items, OnItemFailure } from "./graph.ts";
 import type { ItemScope, Reference } from "./reference.ts";
 import { referTo } from "./reference.ts";
@@ -40,13 +41,19 @@ export interface RenderedItem {
   /** Only a waiting step has one. */
   readonly otherwise?: Template;
   readonly each?: { readonly items: Items; readonly concurrency?: Template | null | undefined } | null;
+  readonly locks?: readonly Pick<Lock<Template>, "name" | "namespace">[] | undefined;
 }
 
 /** All templates that are filled in before the step can begin. */
-export function templatesIn({ input, each, otherwise }: RenderedItem): readonly Template[] {
-  if (each) return [...listsIn(each.items), each.concurrency ?? null, input];
-  return otherwise === undefined ? [input] : [input, otherwise];
+export function templatesIn({ input, each, otherwise, ...rest }: RenderedItem): readonly Template[] {
+  const named = namesIn(rest);
+  if (each) return [...listsIn(each.items), each.concurrency ?? null, input, ...named];
+  return otherwise === undefined ? [input, ...named] : [input, otherwise, ...named];
 }
+
+/** The names of its locks. */
+export const namesIn = ({ locks = [] }: Pick<RenderedItem, "locks">): readonly Template[] =>
+  locks.flatMap(({ name, namespace }) => [name, namespace]);
 
 export function listsIn(items: Items): readonly Template[] {
   if ("zip" in items) return items.zip;

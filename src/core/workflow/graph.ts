@@ -2,6 +2,8 @@
  * The graph of a run, as plain data. It is stored with the run. So a redeploy never changes a run half-way,
  * and any process that has the store can move a run on, whatever code it was built with.
  */
+import type { StoredAsk } from "../gate/asks.ts";
+import type { Lock } from "../gate/lock.ts";
 import type { RetryPolicy } from "../task/retry.ts";
 import type { StoredHandler } from "../task/stored-handler.ts";
 import type { Condition } from "./condition.ts";
@@ -88,6 +90,8 @@ interface AnyStep {
   readonly when: Condition | null;
   /** Its failure does not fail the run. */
   readonly mayFail: boolean;
+  /** What it holds besides its pools. The namespace of the run, and parts of names, are known only in the run. */
+  readonly locks?: readonly Lock<Template>[];
 }
 
 /** A step that calls a task. Graphs of earlier versions have no other steps, and name no kind. */
@@ -98,11 +102,8 @@ export interface TaskStep extends AnyStep {
   readonly queue: string;
   /** Null means the run's own priority. */
   readonly priority: number | null;
-  /**
-   * Pools and mutexes, by full key. The asks of every task (cluster, queue) and the run's own gate are not
-   * included.
-   */
-  readonly asks: readonly (readonly [gate: string, slots: number])[];
+  /** Pools, by full key. The asks of every task (cluster, queue) and the run's own gate are not included. */
+  readonly asks: readonly StoredAsk[];
   readonly gate: RunGateName;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
@@ -140,8 +141,8 @@ export interface RunStep extends AnyStep {
   readonly graph: number;
   /** Null means the priority of the run that it belongs to. */
   readonly priority: number | null;
-  /** Pools and mutexes, by full key. The child run holds them until it ends. */
-  readonly asks: readonly (readonly [gate: string, slots: number])[];
+  /** Pools, by full key. The child run holds them until it ends. */
+  readonly asks: readonly StoredAsk[];
   readonly timeoutMs: number | null;
   /** The task that handles the failure of each child run. */
   readonly onFailure?: StoredHandler;

@@ -3,7 +3,7 @@ import { unknownAmong } from "../app/near.ts";
 import type { Problems } from "../app/rule.ts";
 import { templatesOf } from "./condition.ts";
 import type { RenderedItem } from "./each.ts";
-import { listsIn, templatesIn } from "./each.ts";
+import { listsIn, namesIn, templatesIn } from "./each.ts";
 import type { GraphStep } from "./graph.ts";
 import type { Source, Template } from "./template.ts";
 import { sourcesIn } from "./template.ts";
@@ -83,7 +83,7 @@ function* failedProblems(
 /** An item is known only in the input of a step over a list. */
 function* itemProblems(field: string, { each, when, ...step }: StepShape): Problems {
   const elsewhere = [
-    ...(each ? [...listsIn(each.items), each.concurrency ?? null] : templatesIn(step)),
+    ...(each ? [...listsIn(each.items), each.concurrency ?? null, ...namesIn(step)] : templatesIn(step)),
     ...(when ? templatesOf(when) : []),
   ];
   if (elsewhere.flatMap(sourcesIn).some(isItem)) yield outsideOfItems(field);

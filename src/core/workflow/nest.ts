@@ -11,8 +11,9 @@ import type { AnyWorkflow } from "./definition.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import { gateOf, podOf, withCpus } from "./executor.ts";
 import type { Graph, GraphStep, Graphs, RunGate, RunGateName, RunStep, TaskStep } from "./graph.ts";
+import { lockField, locksOfTask } from "./locks.ts";
 import { eachOf, millis, taskStep } from "./resolve-step.ts";
-import { runAsks } from "./run-asks.ts";
+import { capsOfRun } from "./run-asks.ts";
 import type { PlannedRun, PlannedTask, StepPlan } from "./steps.ts";
 import { waitStep } from "./wait-step.ts";
 
@@ -114,22 +115,25 @@ export class Nest {
     if (calls.group) {
       const group = ofGroup(name, calls.group, options);
       const graph = this.#number(owner, group.plan, () => this.#graph(group, owner, undefined));
-      const asks = pairs(asksFor(options));
-      return { ...shared, workflow: name, group: true, graph, asks, timeoutMs: group.timeoutMs };
+      const asks = pairs(asksFor({ pools: options.pools }, ""));
+      const held = lockField(step.locks ?? []);
+      return { ...shared, workflow: name, group: true, graph, asks, ...held, timeoutMs: group.timeoutMs };
     }
-    return { ...shared, ...this.#call(calls.workflow(), options, owner), group: false };
+    return { ...shared, ...this.#call(calls.workflow(), step, owner), group: false };
   }
 
-  #call(given: AnyWorkflow, options: PlannedRun["options"], owner: Owner) {
+  #call(given: AnyWorkflow, { options, locks = [] }: PlannedRun, owner: Owner) {
     const workflow = this.#app.workflows.get(given.id) ?? given;
     const handler = storedHandler(workflow.onFailure, { kind: "workflow", name: workflow.id });
     const detached = detachedOf(options);
-    const held = detached ? runAsks(workflow, detached.tags) : asksFor(workflow);
+    const held = detached ? capsOfRun(workflow, detached.tags) : [];
+    const pools = [workflow, options].flatMap(({ pools }) => asksFor({ pools }, ""));
     return {
       workflow: workflow.id,
       ...(detached ? { priority: options.priority ?? workflow.priority ?? 0 } : {}),
       graph: detached ? this.#detached(workflow) : this.#nested(workflow, owner),
-      asks: pairs([...held, ...asksFor(options)]),
+      asks: pairs([...held, ...pools]),
+      ...lockField([...locksOfTask(workflow), ...locks]),
       timeoutMs: millis(options.timeout ?? workflow.timeout),
       ...(handler ? { onFailure: handler } : {}),
       ...(detached ? { detached: { ...detached, tags: { ...workflow.tags, ...detached.tags } } } : {}),

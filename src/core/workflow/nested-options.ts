@@ -5,7 +5,7 @@
 import type { PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { EachOptions } from "./each.ts";
-import type { StepOptions } from "./step-options.ts";
+import type { StepLocks, StepOptions } from "./step-options.ts";
 
 type When = Pick<StepOptions, "after" | "when">;
 
@@ -27,9 +27,10 @@ export interface DetachedOptions {
 /** What a run holds from its start to its end, and how it counts in the run that it belongs to. */
 interface RunStepOverrides {
   readonly priority?: number;
-  /** Held in addition to the pools of the workflow. */
+  /** Held in addition to the pools and locks of the workflow. */
   readonly pools?: PoolAsks;
-  readonly mutexes?: readonly string[];
+  readonly mutexes?: StepLocks["mutexes"];
+  readonly semaphores?: StepLocks["semaphores"];
   /** How long it may take once it has started. Replaces the workflow's `timeout`. */
   readonly timeout?: Duration;
   /** Its failure does not fail the run. */

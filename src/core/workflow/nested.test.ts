@@ -182,11 +182,9 @@ describe("the graphs of a tree", () => {
     const held = of("held", (s) => s.step("tick", tick), { mutexes: ["m"], pools: { gpu: 1 } });
     const main = of("main", (s) => void s.run("a", held, undefined, { pools: { gpu: 2 } }));
     const app = checkApp({ tasks: [tick], workflows: [main, held], pools: { gpu: { limit: 5 } } });
-    const { root } = graphsOf(main, app, { cpus: 4 });
-    expect((root.steps[0] as RunStep).asks).toEqual([
-      ["pool:gpu", 3],
-      ["mutex:m", 1],
-    ]);
+    const [step] = graphsOf(main, app, { cpus: 4 }).root.steps;
+    expect((step as RunStep).asks).toEqual([["pool:gpu", 3]]);
+    expect(step?.locks).toEqual([{ kind: "mutex", name: "m", namespace: null, slots: 1 }]);
   });
 
   it("keep a detached run whole, with its place in the line of runs", () => {

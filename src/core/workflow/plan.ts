@@ -3,6 +3,7 @@
  * again. A step can be a workflow itself, so both are defined together.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Lock, LockAsks } from "../gate/lock.ts";
 import type { AnyTask, FailureHandler, PoolAsks } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
 import type { Carrying } from "./carried.ts";
@@ -33,8 +34,9 @@ export interface WorkflowOptions {
   /** How many tasks of a run may run at once, those of its groups and child workflows included. */
   readonly parallelism?: number;
   readonly executor?: ExecutorChoice;
-  /** Held by the run from its start to its end, like `pools`. */
-  readonly mutexes?: readonly string[];
+  /** Held by the run from its start to its end, like `pools`. A function gets the input of the run. */
+  readonly mutexes?: LockAsks["mutexes"] | ((input: never) => LockAsks["mutexes"]);
+  readonly semaphores?: LockAsks["semaphores"] | ((input: never) => LockAsks["semaphores"]);
   readonly pools?: PoolAsks;
   /**
    * A task of the same app. It is put in line with what failed, in the transaction in which a run fails.
@@ -74,6 +76,8 @@ interface AnyPlanned {
   readonly each: PlannedEach | null;
   readonly needs: readonly Need[];
   readonly when: Condition | null;
+  /** The locks among its options. Wrong ones are left out; the app check reports them. */
+  readonly locks?: readonly Lock<Template>[];
 }
 
 export interface PlannedTask extends AnyPlanned {

@@ -1,6 +1,6 @@
 /** A planned step that calls a task, with every default filled in. */
 import { APP_DEFAULTS } from "../app/app.ts";
-import { asksFor } from "../gate/asks.ts";
+import { asksFor, storedAsk } from "../gate/asks.ts";
 import type { AnyTask } from "../task/definition.ts";
 import { storedHandler } from "../task/handler.ts";
 import { retryPolicy } from "../task/retry.ts";
@@ -8,11 +8,12 @@ import type { Duration } from "../time.ts";
 import { parseDuration } from "../time.ts";
 import type { PlannedEach } from "./each.ts";
 import type { GraphEach, TaskStep } from "./graph.ts";
+import { lockField, locksOfTask } from "./locks.ts";
 import type { PlannedTask } from "./steps.ts";
 
 /** The step's own options come first, then those of its task. */
 export function taskStep(
-  { name, input, each, needs, when, options }: PlannedTask,
+  { name, input, each, needs, when, options, locks }: PlannedTask,
   task: AnyTask,
 ): Omit<TaskStep, "gate" | "pod"> {
   const handler = storedHandler(task.onFailure, { kind: "task", name: task.id });
@@ -26,7 +27,8 @@ export function taskStep(
     each: each && eachOf(each),
     needs,
     when,
-    asks: asksFor({ pools, mutexes: options.mutexes }).map(({ gate, slots }) => [gate, slots]),
+    asks: asksFor({ pools }, "").map(storedAsk),
+    ...lockField([...locksOfTask(task), ...(locks ?? [])]),
     retry: retryPolicy(options.retry ?? task.retry),
     timeoutMs: millis(options.timeout ?? task.timeout),
     ...(handler ? { onFailure: handler } : {}),

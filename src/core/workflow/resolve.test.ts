@@ -8,6 +8,7 @@ import type { ExecutorChoice } from "./executor.ts";
 import { inProcess, kubernetes, parallel } from "./executor.ts";
 import type { TaskStep } from "./graph.ts";
 import { zip } from "./items.ts";
+import { locksOfTask } from "./locks.ts";
 import { graphProblems } from "./problems.ts";
 import { graphOf, mostWorkers } from "./resolve.ts";
 import { runAsks, runTags } from "./run-asks.ts";
@@ -81,10 +82,8 @@ describe("a run is made of", () => {
           name: "again",
           queue: "default",
           priority: -1,
-          asks: [
-            ["pool:tenant=acme", 1],
-            ["mutex:books", 1],
-          ],
+          asks: [["pool:tenant=acme", 1]],
+          locks: [{ kind: "mutex", name: "books", namespace: null, slots: 1 }],
           retry: { attempts: 2, backoff: "fixed", delayMs: 3000 },
           timeoutMs: 5000,
           mayFail: true,
@@ -131,7 +130,7 @@ describe("a run is made of", () => {
           onFailure: "cancel",
         },
         needs: [{ step: "load", on: "succeeded" }],
-        asks: [["mutex:books", 1]],
+        locks: [{ kind: "mutex", name: "books", namespace: null, slots: 1 }],
         gate: "workers",
       },
       {
@@ -228,7 +227,8 @@ describe("a run asks", () => {
   });
 
   it("the run cap, both gates of each tag, and what its workflow holds", () => {
-    expect(runAsks(made, { team: "b", tenant: "acme" })).toEqual([
+    const tags = { team: "b", tenant: "acme" };
+    expect(runAsks(made, { tags, locks: locksOfTask(made), namespace: "ops" })).toEqual([
       { gate: "runs", slots: 1 },
       { gate: "tag:env", slots: 1 },
       { gate: "tag:env=prod", slots: 1 },
@@ -237,12 +237,14 @@ describe("a run asks", () => {
       { gate: "tag:tenant", slots: 1 },
       { gate: "tag:tenant=acme", slots: 1 },
       { gate: "pool:database", slots: 2 },
-      { gate: "mutex:nightly", slots: 1 },
+      { gate: "mutex:ops/nightly", slots: 1 },
     ]);
   });
 
   it("the same whether its workflow's tags are given again or not", () => {
-    expect(runAsks(made, runTags(made))).toEqual(runAsks(made));
+    const asks = (tags: Readonly<Record<string, string>>) =>
+      runAsks(made, { tags, locks: [], namespace: "default" });
+    expect(asks(runTags(made))).toEqual(asks({}));
   });
 });
 

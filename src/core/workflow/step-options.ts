@@ -1,10 +1,12 @@
 /** The options of a step, next to its input. */
+import type { LockAsks } from "../gate/lock.ts";
 import type { PoolAsks } from "../task/definition.ts";
 import type { RetryOverrides } from "../task/retry.ts";
 import type { Duration } from "../time.ts";
 import type { ExecutorChoice } from "./executor.ts";
 import type { StepEnding, StepEndings } from "./handle.ts";
 import type { StepCondition } from "./when.ts";
+import type { Wired } from "./wired.ts";
 
 /** Overrides of the task's options, and when the step may start. */
 export interface StepOptions extends StepOverrides {
@@ -12,6 +14,9 @@ export interface StepOptions extends StepOverrides {
   /** The step is skipped if this does not hold. */
   readonly when?: StepCondition;
 }
+
+/** Names of locks may refer to the input of the run and to outputs of earlier steps. */
+export type StepLocks = LockAsks<Wired<string>>;
 
 export interface StepOverrides {
   readonly queue?: string;
@@ -21,7 +26,9 @@ export interface StepOverrides {
   /** Replaces the task's `retry`, except for its `when`. */
   readonly retry?: RetryOverrides;
   readonly timeout?: Duration;
-  readonly mutexes?: readonly string[];
+  /** Held by each attempt, in addition to the locks of the task. */
+  readonly mutexes?: StepLocks["mutexes"];
+  readonly semaphores?: StepLocks["semaphores"];
   /** Its failure does not fail the run. */
   readonly mayFail?: boolean;
   readonly executor?: ExecutorChoice;

@@ -2,6 +2,7 @@
  * The task that handles a failure. It is made here, next to the decision that a unit has failed, and written
  * in the transaction that records the failure: there is never the one without the other.
  */
+import { askOf } from "../../core/gate/asks.ts";
 import { endError } from "../../core/task/end-error.ts";
 import type { Failure, FailureError } from "../../core/task/failure.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -29,11 +30,7 @@ export function handlerOf(unit: Failing, { to, body }: HowItEnded, newId: () => 
   const { onFailure } = storedOptions(unit.options);
   if (!onFailure) return undefined;
   const { task, queue, priority, asks, goodForMs, options } = onFailure;
-  const lane = laneOf(
-    queue,
-    task,
-    asks.map(([gate, slots]) => ({ gate, slots })),
-  );
+  const lane = laneOf(queue, task, asks.map(askOf));
   const input = JSON.stringify(failureOf(unit, to, body));
   const never = { key: null, runAt: null, delayMs: null, goodUntil: null };
   return { id: newId(), name: task, priority, lane, input, options, goodForMs, ...never };

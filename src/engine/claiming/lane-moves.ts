@@ -5,14 +5,14 @@
  */
 import type { Plan } from "../../core/gate/admit.ts";
 import { blockingKeys } from "../../core/gate/blocking.ts";
-import type { Gate } from "../../core/gate/gate.ts";
-import { bounded } from "../../core/gate/gate.ts";
+import type { Gate, Line } from "../../core/gate/gate.ts";
+import { bounded, lineOf } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { GateReason, Reason } from "../../core/gate/reason.ts";
 import { isOfLocks } from "../../core/lock/request.ts";
 import { asksOf } from "../../store/lane.ts";
-import { slotsAt } from "../../store/parked.ts";
+import { parkedSlots, slotsAt } from "../../store/parked.ts";
 import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
 import type { Standing } from "./snapshot.ts";
 import { placeOf } from "./snapshot.ts";
@@ -65,7 +65,7 @@ function moveOf(
     stamp: lane.stamp,
     state,
     parked: parkOn ?? null,
-    ...(parkOn ? { slots: slotsAt(lane, parkOn) } : {}),
+    ...(parkOn ? { slots: parkedSlots(lane, parkOn) } : {}),
     mark,
     blocked,
     head,
@@ -108,7 +108,7 @@ class Parking {
     ) as GateReason[];
     const isNear = reasons.some((reason) => "gate" in reason && this.#parksOn(reason.gate));
     if (at.length === 0 && isNear) return this.stays(lane);
-    const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#gates.get(gate)?.line === "skip");
+    const out = at.filter(({ gate, kind }) => !STANDING.has(kind) || this.#lineAt(lane, gate) === "skip");
     // A unit that waits at a cap has no place in the line of a lock, so no decision at the lock needs it.
     if (out.length > 0) return keep(lane, out);
     if (at.length === 0 || this.#isFront(lane)) return undefined;
@@ -135,11 +135,17 @@ class Parking {
     return !isWholeLine(key) || (this.#hasSeveralQueues && key.startsWith("queue:"));
   }
 
+  /** The line in which units of the lane wait for the gate. */
+  #lineAt({ asks }: LaneRow, gate: string): Line | undefined {
+    const [row, ask] = [this.#gates.get(gate), asksOf(asks).find((each) => each.gate === gate)];
+    return row && lineOf(ask ?? {}, row);
+  }
+
   /** True if the lane keeps a place at more than one gate and is among the first that do. */
   #isFront({ asks }: LaneRow): boolean {
-    const lines = asksOf(asks).filter(({ gate }) => {
-      const row = this.#gates.get(gate);
-      return row !== undefined && row.line === "strict" && bounded(row);
+    const lines = asksOf(asks).filter((ask) => {
+      const row = this.#gates.get(ask.gate);
+      return row !== undefined && lineOf(ask, row) === "strict" && bounded(row);
     });
     if (lines.length < 2) return false;
     this.#fronts += 1;

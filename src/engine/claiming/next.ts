@@ -3,7 +3,7 @@
  * until it is decided, so a look without a result changes nothing.
  */
 import type { Plan } from "../../core/gate/admit.ts";
-import { room } from "../../core/gate/gate.ts";
+import { lineOf, room } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Reason } from "../../core/gate/reason.ts";
@@ -43,7 +43,7 @@ export function nextOf(outcome: Outcome): LaneRow[] {
     const left = free.get(gate) ?? 0;
     // Units were passed over because of this lane. They wait until a pass has looked at it.
     if (plan.unseen.has(gate)) return true;
-    if (left < slots) return left > 0 && front(gate, slots);
+    if (left < slots) return left > 0 && front(lane, slots);
     const isSpokenFor = (hold: string): boolean =>
       (ready.get(hold)?.get(gate) ?? 0) >= (plan.free.get(gate) ?? 0);
     if (holdsOf(lane, view).some(isSpokenFor)) return false;
@@ -111,11 +111,12 @@ const holdsOf = (lane: LaneRow, view: View): string[] => [
 const servedBy = (lane: LaneRow, { sessions }: View): string => `workers ${serving(sessions, lane)}`;
 
 /** Says whether a line keeps slots for a unit that needs more than are free. */
-function frontAt(view: View): (gate: string, slots: number) => boolean {
+function frontAt(view: View): (lane: LaneRow, slots: number) => boolean {
   const held = heldPerGate(view.usage);
   const rows = new Map(view.gates.map((row) => [row.key, row]));
-  return (gate, slots) => {
-    const row = rows.get(gate);
-    return row !== undefined && row.line !== "skip" && room(row, held.get(gate) ?? 0) < slots;
+  return ({ asks, parked }, slots) => {
+    const row = rows.get(parked ?? "");
+    const ask = asksOf(asks).find(({ gate }) => gate === parked) ?? {};
+    return row !== undefined && lineOf(ask, row) !== "skip" && room(row, held.get(row.key) ?? 0) < slots;
   };
 }

@@ -2,7 +2,7 @@
  * The gates as a claimer last saw them: which of them it locks exclusively, and how many units of a lane
  * could pass. An unknown gate is assumed to bind.
  */
-import { bounded, most, UNLIMITED } from "../../core/gate/gate.ts";
+import { bounded, lineOf, most, UNLIMITED } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { inByteOrder } from "../../core/text.ts";
 import { asksOf } from "../../store/lane.ts";
@@ -66,10 +66,10 @@ export class SeenGates {
    */
   queuedFor({ asks }: Asking): number {
     let queued = 0;
-    for (const { gate, slots } of asksOf(asks)) {
-      const row = this.#gates.get(gate);
-      if (row?.line === "strict" && bounded(row))
-        queued = Math.max(queued, Math.min(MOST_QUEUED, most(row, slots)) + 1);
+    for (const ask of asksOf(asks)) {
+      const row = this.#gates.get(ask.gate);
+      if (row && lineOf(ask, row) === "strict" && bounded(row))
+        queued = Math.max(queued, Math.min(MOST_QUEUED, most(row, ask.slots)) + 1);
     }
     return queued;
   }

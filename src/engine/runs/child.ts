@@ -1,6 +1,7 @@
 /** A step that is a run: what it asks for, and what it has from the runs above it. */
 
 import { SluiceError } from "../../core/error.ts";
+import { askOf } from "../../core/gate/asks.ts";
 import { childrenKey } from "../../core/gate/key.ts";
 import { optionsOfRun, storedOptions } from "../../core/unit-options.ts";
 import type { RunStep } from "../../core/workflow/graph.ts";
@@ -16,7 +17,7 @@ const MOST_DEPTH = 64;
 
 /** `window` is the gate of the step's items. A run of its own asks for nothing of this run. */
 export function laneOfChild({ run }: Home, step: RunStep, window?: string): LaneSpec {
-  const asks = step.asks.map(([gate, slots]) => ({ gate, slots }));
+  const asks = step.asks.map(askOf);
   if (step.detached) return laneOf(RUNS, step.workflow, asks);
   const own = [childrenKey(run.id), ...(window ? [window] : [])];
   return laneOf(NESTED, step.workflow, [...own.map((gate) => ({ gate, slots: 1 })), ...asks]);

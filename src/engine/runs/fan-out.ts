@@ -17,6 +17,7 @@ import type { LaneSpec } from "../../store/lane.ts";
 import type { Fan, ItemSeen, NewUnit, RunMove, RunSeen, StepMove } from "../../store/runs.ts";
 import { refuseTooDeep } from "./child.ts";
 import type { Home } from "./home.ts";
+import { withLocks } from "./home.ts";
 import { boundedText } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { alike, laneOfStep, unitOf, waitsForOthers } from "./unit.ts";
@@ -41,37 +42,39 @@ interface Room {
 /** Starts a step. If its items are not a list, the step fails and says why. */
 export function begin(
   home: Home,
-  step: UnitStep,
+  written: UnitStep,
   values: Values,
   kept: Kept,
   settings: UnitSettings,
   room: Room,
 ): FanMove {
   try {
+    const step = withLocks(home, written, values);
     if (step.kind === "run") refuseTooDeep(home, step);
     const gates = [{ key: windowKey(home.run.id, step.name), limit: windowOf(step, values) }];
     const fan = { lane: laneOfItems(home, step).id, total: itemsOf(step, values).length, created: 0 };
     // One timer for the whole list: an item mostly waits for the items before it, which must not count as
     // waiting too long.
     const timers = waitsForOthers(step) ? [{ lane: fan.lane, afterMs: settings.claimTimeoutMs }] : [];
-    return { ...create(home, step, fan, values, kept, settings, room), gates, timers };
+    return { ...create(home, written, fan, values, kept, settings, room), gates, timers };
   } catch (error) {
     if (error instanceof SluiceError && error.code === "DATA_TOO_LARGE") throw error;
     const { name, code, message } = error as { name: string; code?: string; message: string };
-    return { ...NO_FAN, steps: [moved(step, "failed", null, JSON.stringify({ name, code, message }))] };
+    return { ...NO_FAN, steps: [moved(written, "failed", null, JSON.stringify({ name, code, message }))] };
   }
 }
 
 /** Creates the next items of a step, from where its row says. */
 export function create(
   home: Home,
-  step: UnitStep,
+  written: UnitStep,
   fan: Fan,
   values: Values,
   kept: Kept,
   settings: UnitSettings,
   room: Room,
 ): FanMove {
+  const step = withLocks(home, written, values);
   const items = itemsOf(step, values);
   const shared = alike(home, step, laneOfItems(home, step));
   const most = Math.min(items.length, fan.created + A_BATCH);

@@ -1,12 +1,17 @@
 /** A run as the home of its steps: where it stands in its tree, and which gates its steps ask for. */
-import { childrenKey, leavesKey, runGateKey } from "../../core/gate/key.ts";
+import { storedAsk } from "../../core/gate/asks.ts";
+import { childrenKey, DEFAULT_NAMESPACE, leavesKey, runGateKey } from "../../core/gate/key.ts";
 import type { Nesting } from "../../core/unit-options.ts";
 import { storedOptions } from "../../core/unit-options.ts";
-import type { Graph, RunGate, TaskStep } from "../../core/workflow/graph.ts";
+import type { Graph, RunGate, TaskStep, UnitStep } from "../../core/workflow/graph.ts";
+import { asksNow } from "../../core/workflow/locks.ts";
+import type { Values } from "../../core/workflow/template.ts";
 import type { RunSeen } from "../../store/runs.ts";
 
 export interface Home extends Nesting {
   readonly run: RunSeen;
+  /** The namespace of its locks. */
+  readonly namespace: string;
   /** The gates that its tasks ask for because of their place in the tree. */
   readonly ofLeaves: readonly string[];
 }
@@ -33,7 +38,13 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
     ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
   ];
-  return { ...above, run, owner, leaves, ofLeaves };
+  return { ...above, run, namespace: DEFAULT_NAMESPACE, owner, leaves, ofLeaves };
+}
+
+/** The step with the asks for its locks, whose names are known now. Throws if one of them is not a name. */
+export function withLocks<Step extends UnitStep>({ namespace }: Home, step: Step, values: Values): Step {
+  if (!step.locks) return step;
+  return { ...step, asks: [...step.asks, ...asksNow(step, namespace, values).map(storedAsk)] };
 }
 
 /** The gate of the executor that a step runs on. */

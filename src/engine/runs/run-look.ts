@@ -7,7 +7,7 @@ import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import { keptSteps } from "../../core/run/take-over.ts";
 import { storedOptions } from "../../core/unit-options.ts";
-import type { Graph, GraphStep, RunStep, UnitStep } from "../../core/workflow/graph.ts";
+import type { Graph, GraphStep, UnitStep } from "../../core/workflow/graph.ts";
 import type { Json } from "../../core/workflow/template.ts";
 import type { NewUnit, RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../../store/runs.ts";
 import { STILL } from "../../store/runs.ts";
@@ -16,7 +16,7 @@ import { refuseTooDeep } from "./child.ts";
 import type { Kept } from "./fan-out.ts";
 import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
 import type { Home } from "./home.ts";
-import { homeOf } from "./home.ts";
+import { homeOf, withLocks } from "./home.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
@@ -124,29 +124,30 @@ export class RunLook {
   }
 
   /** Puts a step in line, or leaves it to the next look if this one has built enough. */
-  #open(step: UnitStep, input: Json | undefined) {
+  #open(written: UnitStep, input: Json | undefined) {
     if (this.#wanted.isFull) {
       this.#again = true;
       return [];
     }
-    if (step.kind === "run" && this.#isTooDeep(step)) return [];
+    const step = this.#readied(written);
+    if (!step) return [];
     const text = input === undefined ? "" : this.#text(`The input of step "${step.name}"`, input);
     // A step that ends at once affects other steps.
     if (step.kind === "run" && step.detached?.wait === false) this.#again = true;
     return [{ step, unit: unitOf(this.#home, step, text, this.#settings) }];
   }
 
-  /** The step fails and says why. */
-  #isTooDeep(step: RunStep): boolean {
+  /** The step with its locks. If it cannot begin, it fails and says why. */
+  #readied(step: UnitStep): UnitStep | undefined {
     try {
-      refuseTooDeep(this.#home, step);
-      return false;
+      if (step.kind === "run") refuseTooDeep(this.#home, step);
+      return withLocks(this.#home, step, valuesOf(this.#graph, this.#now()));
     } catch (error) {
       const { name, code, message } = error as SluiceError;
       const body = JSON.stringify({ name, code, message });
       this.#steps.push({ name: step.name, state: "failed", unit: null, body });
       this.#again = true;
-      return true;
+      return undefined;
     }
   }
 

@@ -1,5 +1,5 @@
 /** A step as a unit: its asks, its input, and what its worker and its recovery need to know. */
-import { asksOfEveryTask } from "../../core/gate/asks.ts";
+import { askOf, asksOfEveryTask } from "../../core/gate/asks.ts";
 import { optionsOfTask } from "../../core/unit-options.ts";
 import type { TaskStep, UnitStep } from "../../core/workflow/graph.ts";
 import type { LaneSpec } from "../../store/lane.ts";
@@ -67,7 +67,7 @@ export function laneOfStep(home: Home, step: UnitStep, window?: string): LaneSpe
   const asks = [
     ...asksOfEveryTask(step.queue),
     ...own.map((gate) => ({ gate, slots: 1 })),
-    ...step.asks.map(([gate, slots]) => ({ gate, slots })),
+    ...step.asks.map(askOf),
   ];
   return laneOf(step.queue, step.task, asks);
 }

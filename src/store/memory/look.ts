@@ -1,5 +1,6 @@
 /** The view of passes and explanations: usage, lanes, heads, sessions and lost claims. */
 import { queueKey } from "../../core/gate/key.ts";
+import { isWithin } from "../../core/number.ts";
 import type { ParkedList } from "../parked.ts";
 import type { HeadRow, LaneRow, LostRow, PrefetchedRow, SessionRow, Usage } from "../store.ts";
 import type { LaneRecord, RunningRecord, Tables, WaitingRecord } from "./tables.ts";
@@ -87,16 +88,19 @@ export function parkedQueues(tables: Tables, gate: string): { gate: string; queu
   return [...queues].sort().map((queue) => ({ gate, queue }));
 }
 
-/** The best lanes of each list: of one queue, parked on one gate, and asking it for at most `most` slots. */
+/** The best lanes of each list: of one queue, parked on one gate, and asking it for as many slots as the list says. */
 export function parkedOn(
   tables: Tables,
   lists: readonly ParkedList[],
   without: ReadonlySet<string>,
 ): LaneRow[] {
-  return lists.flatMap(({ gate, queue, most, take }) =>
+  return lists.flatMap(({ gate, queue, least, most, take }) =>
     tables.lane
       .of(gate)
-      .filter((lane) => lane.queue === queue && lane.parkedSlots <= most && !without.has(lane.id))
+      .filter(
+        (lane) =>
+          lane.queue === queue && isWithin(lane.parkedSlots, { least, most }) && !without.has(lane.id),
+      )
       .sort(byHead)
       .slice(0, take)
       .map((lane) => laneRow(tables, lane)),

@@ -4,7 +4,7 @@ export interface LaneRow {
   readonly id: string;
   readonly queue: string;
   readonly task: string;
-  /** JSON text: [[gate, slots], …]. */
+  /** JSON text: [[gate, slots], …], as `laneOf` writes it. */
   readonly asks: string;
   readonly rank: number;
   readonly state: LaneState;
@@ -26,7 +26,7 @@ export interface LaneMove {
   readonly stamp: number;
   readonly state: LaneState;
   readonly parked: string | null;
-  /** How many slots it asks of the gate it is parked on; 1 if absent. */
+  /** Its `parkedSlots` at the gate it is parked on; 1 if absent. */
   readonly slots?: number;
   readonly mark: LaneRow["mark"];
   readonly blocked: string;

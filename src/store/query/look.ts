@@ -118,13 +118,13 @@ export const selectParkedQueues = (
     gates.map((gate) => ({ gate })),
   )}`.as(({ gate, queue }) => ({ gate: text(gate), queue: textOrNull(queue) }));
 
-/** The best lanes of a queue that are parked on a gate and ask it for at most `most` slots. */
+/** The best lanes of a queue that are parked on a gate and ask it for as many slots as the list says. */
 export const selectParked = (lists: readonly ParkedList[], without: readonly string[]): Sql<LaneRow> =>
   each(
-    { gate: "text", queue: "text", most: "int", take: "int" },
-    lists.map(({ gate, queue, most, take }) => ({ gate, queue, most, take })),
+    { gate: "text", queue: "text", least: "int", most: "int", take: "int" },
+    lists.map(({ gate, queue, least, most, take }) => ({ gate, queue, least, most, take })),
     (of) => sql`SELECT ${LANE} FROM ${LANE_FROM} WHERE l.parked = ${of("gate")} AND l.queue = ${of("queue")}
-      AND l.parked_slots <= ${of("most")} AND l.id ${noneOf(without)} ORDER BY ${BY_HEAD} LIMIT ${of("take")}`,
+      AND l.parked_slots >= ${of("least")} AND l.parked_slots <= ${of("most")} AND l.id ${noneOf(without)} ORDER BY ${BY_HEAD} LIMIT ${of("take")}`,
   ).as(laneRow);
 
 /** Open lanes that the scope does not name, best first within each queue. */
