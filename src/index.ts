@@ -10,6 +10,7 @@ export type { LimitView } from "./api/limits.ts";
 export type {
   AcquireOptions,
   Lock,
+  LockName,
   LockSettings,
   Mutex,
   Permit,

@@ -1,8 +1,10 @@
 /** Locks in plain code: a mutex, a semaphore or a pool that a program holds while it does something. */
 import { hostname } from "node:os";
 import { SluiceError } from "../core/error.ts";
-import { checkKey } from "../core/gate/check-key.ts";
+import { checkKey, noKey } from "../core/gate/check-key.ts";
 import type { Ask } from "../core/gate/gate.ts";
+import { DEFAULT_NAMESPACE, familyOf, mutexKey, poolKey, semaphoreKey } from "../core/gate/key.ts";
+import { checkLock } from "../core/gate/lock.ts";
 import { checkNumber, PRIORITIES } from "../core/number.ts";
 import { checkText, shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
@@ -64,6 +66,11 @@ export interface Lock<Slots = SlotOptions> {
 /** A mutex has one slot. */
 export type Mutex = Lock<unknown>;
 
+export interface LockName {
+  /** Equal names of two namespaces are two locks. Default: "default". */
+  readonly namespace?: string;
+}
+
 export interface LockSettings {
   /** How long a lock stays with a process that died or is cut off. Default: 15s. */
   readonly lease?: Duration;
@@ -72,6 +79,9 @@ export interface LockSettings {
 const OF_TRY: OptionNames<TryAcquireOptions> = { priority: true, signal: true, holder: true };
 const OF_ACQUIRE: OptionNames<AcquireOptions> = { ...OF_TRY, timeout: true };
 const OF_SETTINGS: OptionNames<LockSettings> = { lease: true };
+
+const OF_NAME: OptionNames<LockName> = { namespace: true };
+const NO_FAMILY = 'It stands for every value, so no program can hold it. Name one value, like "tenant=acme".';
 
 const LEASE = "15s";
 /** Below this, a short pause of the process would cost it its locks. */
@@ -102,8 +112,21 @@ export class Locks {
     this.#refuseNever = refuseNever;
   }
 
+  named(kind: "mutex" | "semaphore", name: string, options: LockName): Lock {
+    const { namespace = DEFAULT_NAMESPACE } = knownOptions(`${kind} ${shortly(name)}`, options, OF_NAME);
+    checkLock(`sluice.${kind}`, { kind, name, namespace, slots: 1 }, DEFAULT_NAMESPACE);
+    const isMutex = kind === "mutex";
+    return this.#lock((isMutex ? mutexKey : semaphoreKey)(name, namespace), !isMutex);
+  }
+
+  pool(name: string): Lock {
+    checkText("The name of a pool", name);
+    if (familyOf(poolKey(name)) === null && name.includes("=")) throw noKey(poolKey(name), NO_FAMILY);
+    return this.#lock(poolKey(name), true);
+  }
+
   /** `slotted` tells whether a caller may ask for several slots. */
-  lock(gate: string, slotted: boolean): Lock {
+  #lock(gate: string, slotted: boolean): Lock {
     checkKey(gate);
     const fields = slotted ? { slots: true } : {};
     const asking = (given: Given, names: object): Asking =>

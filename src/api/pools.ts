@@ -5,6 +5,7 @@ import { checkKey } from "../core/gate/check-key.ts";
 import type { Limit } from "../core/gate/gate.ts";
 import { draining } from "../core/gate/gate.ts";
 import { familyOf, kindOf, poolKey } from "../core/gate/key.ts";
+import { shownName } from "../core/lock/request.ts";
 import { checkText } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
@@ -59,7 +60,7 @@ export class Pools {
       throw new SluiceError("UNKNOWN_POOL", `There is no pool "${name}" in this store.`, {
         remedies: [{ action: "listPools" }, { action: "makePool", pool: name, limit: 5 }],
       });
-    return { ...pool, holders };
+    return { ...pool, holders: holders.map((holder) => ({ ...holder, name: shownName(holder.name) })) };
   }
 
   /**

@@ -5,7 +5,6 @@
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
 import type { Ask } from "../core/gate/gate.ts";
-import { mutexKey, poolKey, semaphoreKey } from "../core/gate/key.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
@@ -47,7 +46,7 @@ import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { Limits, Queues } from "./limits.ts";
-import type { Lock, LockSettings, Mutex } from "./locks.ts";
+import type { Lock, LockName, LockSettings, Mutex } from "./locks.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { largeAsks, newTask, refuseNever } from "./new-task.ts";
@@ -182,18 +181,18 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** A lock that one holder has at a time. It stands in the same line as the steps and workflows that name it. */
-  mutex(name: string): Mutex {
-    return this.#locks.lock(mutexKey(name), false);
+  mutex(name: string, options: LockName = {}): Mutex {
+    return this.#locks.named("mutex", name, options);
   }
 
   /** A lock with as many slots as its limit. Until somebody sets the limit, requests wait. */
-  semaphore(name: string): Lock {
-    return this.#locks.lock(semaphoreKey(name), true);
+  semaphore(name: string, options: LockName = {}): Lock {
+    return this.#locks.named("semaphore", name, options);
   }
 
   /** Slots of a pool, as tasks and steps hold them. */
   pool(name: string): Lock {
-    return this.#locks.lock(poolKey(name), true);
+    return this.#locks.pool(name);
   }
 
   /** Puts a run in line. It starts when the run cap and the limits of its tags admit it. */

@@ -124,6 +124,10 @@ const REFUSED = {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
     cure: "Remove it from the app, or reset its limit.",
   },
+  LOCK_LOST: {
+    means: "A program no longer holds its lock: the lease was not renewed in time, or somebody cancelled it.",
+    cure: "Stop what the lock protects. Acquire the lock again before you go on.",
+  },
   LOCK_TIMEOUT: {
     means: "A program waited for a lock as long as it said, and did not get it.",
     cure: "Find out who holds it with `sluice why`, or wait longer.",

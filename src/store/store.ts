@@ -33,7 +33,7 @@ export type * from "./ports/inspection.ts";
 export type * from "./ports/lanes.ts";
 export type * from "./ports/lines.ts";
 export type * from "./ports/maintenance.ts";
-export type * from "./ports/passes.ts";
+export * from "./ports/passes.ts";
 export * from "./ports/reports.ts";
 export type * from "./ports/requests.ts";
 export * from "./ports/runs.ts";

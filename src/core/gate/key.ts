@@ -28,10 +28,6 @@ export const mutexKey = (name: string, namespace: string): string => `mutex:${na
 /** The name is NAME, or CONFIGMAP/KEY. */
 export const semaphoreKey = (name: string, namespace: string): string => `semaphore:${namespace}/${name}`;
 
-export function semaphoreKey(name: string): string {
-  return `semaphore:${name}`;
-}
-
 /** Every run asks for it. */
 export const runsKey = "runs";
 

@@ -48,11 +48,13 @@ function moveOf(
   const reasons = first && plan.waiting.get(first.id);
   const undecided = first !== undefined && reasons === undefined;
   const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
-  // Requests for locks come and go with their lanes, so their lanes have no history and rest when empty.
-  const isPassing = isOfLocks(lane.queue);
-  const isSilent = undecided || isPassing;
+  const ofLocks = isOfLocks(lane.queue);
+  // Lanes of requests have no history. It would grow with every use of a lock.
+  const isSilent = undecided || ofLocks;
   const blocked = isSilent ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
-  const rests = parking.isCrowded || lane.state === "parked" || isPassing;
+  // While others wait for the lock, its next user will be here soon.
+  const isDeserted = ofLocks && !parking.isContended(lane);
+  const rests = parking.isCrowded || lane.state === "parked" || isDeserted;
   const isEmpty = rests && !cut && !scope.sideBySide;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
@@ -82,13 +84,26 @@ class Parking {
   readonly #plan: Plan;
   readonly #gates: ReadonlyMap<string, GateRow>;
   readonly #hasSeveralQueues: boolean;
+  /** The lanes with units that stay in line. */
+  readonly #inLine: readonly LaneRow[];
   #fronts = 0;
 
-  constructor({ view, plan }: Outcome) {
+  constructor({ view, plan, standing, gone }: Outcome) {
     this.isCrowded = view.beyond.length + view.lanes.length > CROWDED;
     this.#plan = plan;
     this.#gates = new Map(view.gates.map((gate) => [gate.key, gate]));
+    this.#inLine = standing.flatMap(({ lane, units }) =>
+      units.some(({ id }) => !gone.has(id)) ? [lane] : [],
+    );
     this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
+  }
+
+  /** Units of other lanes wait at one of its gates. */
+  isContended({ id, asks }: LaneRow): boolean {
+    const own = new Set(asksOf(asks).map(({ gate }) => gate));
+    return this.#inLine.some(
+      (other) => other.id !== id && asksOf(other.asks).some(({ gate }) => own.has(gate)),
+    );
   }
 
   /** The keys under which the wait of the lane is recorded. */

@@ -67,6 +67,10 @@ export class Sight {
     }
   }
 
+  get others(): readonly string[] {
+    return this.#elsewhere;
+  }
+
   /** The given lanes that are in sight. */
   known(lanes: readonly { readonly id: string }[]): LaneSpec[] {
     return lanes.flatMap(({ id }) => this.#lanes.get(id) ?? []);

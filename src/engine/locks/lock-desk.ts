@@ -174,9 +174,10 @@ export class LockDesk {
     const { id } = request;
     try {
       await this.#open();
-      if (request.isWanted) await this.#store.enqueue([unitOf(id, request.wish, this.#process)]);
+      const unit = unitOf(id, request.wish, this.#process);
+      if (request.isWanted) await this.#store.enqueue([unit]);
       request.inLine();
-      this.#service?.wake();
+      this.#service?.wake([unit.lane]);
     } catch (error) {
       if (request.refuse(error)) this.#book.dismiss(id);
     }
@@ -264,9 +265,16 @@ export class LockDesk {
         process: this.#process,
         leaseMs: this.#options.leaseMs,
         executor: this.#executor,
-        arrived: (id) => {
-          this.#told.forget(id);
-          this.#rest();
+        heard: {
+          arrived: (id) => {
+            this.#told.forget(id);
+            this.#rest();
+          },
+          waits: () => this.#book.wanted.length > 0,
+          laneOf: (id) => {
+            const request = this.#book.get(id);
+            return request && unitOf(id, request.wish, this.#process).lane;
+          },
         },
         look: () => this.#look(),
         watch: (event) => this.#watch(event),

@@ -67,17 +67,13 @@ export class LockExecutor implements Executor {
   }
 }
 
-const LOSSES = {
-  CANCELLED: ["CANCELLED", "Somebody cancelled the lock. It is free once you release it."],
-  WORKER_STOPPED: ["CLOSED", "The client that held the lock was closed."],
-} as const;
-
-/** The reasons of a worker, in the words of a lock. */
+/** A worker cannot always tell a cancel from a lost lease, so both are one reason here. */
 function lossFor(cause: unknown): SluiceError {
-  const code = cause instanceof SluiceError ? cause.code : "";
-  const [known, text] = LOSSES[code as keyof typeof LOSSES] ?? [
-    "LEASE_LOST",
-    "The lock is lost: its lease could not be renewed in time, so another holder may have it.",
-  ];
-  return new SluiceError(known, text, { cause });
+  if (cause instanceof SluiceError && cause.code === "WORKER_STOPPED")
+    return new SluiceError("CLOSED", "The client that held the lock was closed.", { cause });
+  return new SluiceError(
+    "LOCK_LOST",
+    "The lock is lost: its lease could not be renewed in time, or somebody cancelled it. Another holder may have it.",
+    { cause },
+  );
 }

@@ -5,12 +5,14 @@
 import { LOCKS, processName, requestsOf } from "../../core/lock/request.ts";
 import type { Env } from "../../env/env.ts";
 import type { Executor } from "../../executor/executor.ts";
+import type { LaneSpec } from "../../store/lane.ts";
 import type { Store } from "../../store/store.ts";
 import type { Service, StopOptions } from "../service.ts";
 import { Services } from "../services.ts";
 import { Tender } from "../tending/tender.ts";
 import { Worker } from "../worker/worker.ts";
 import type { WorkerEvent } from "../worker/worker-event.ts";
+import type { Heard } from "./request-claims.ts";
 import { RequestClaims } from "./request-claims.ts";
 
 /** The most locks that one process holds at once. */
@@ -25,8 +27,7 @@ interface Serving {
   readonly process: string;
   readonly leaseMs: number;
   readonly executor: Executor;
-  /** The store knows that this request is over. */
-  readonly arrived: (id: string) => void;
+  readonly heard: Heard;
   /** A unit may have left the line without us. Called with every poll, and when something was cancelled. */
   readonly look: () => void;
   readonly watch: (event: WorkerEvent) => void;
@@ -38,7 +39,7 @@ export class LockService implements Service {
   readonly #all: Services;
 
   constructor(store: Store, env: Env, serving: Serving) {
-    const { process, leaseMs, executor, arrived, look, watch } = serving;
+    const { process, leaseMs, executor, heard, look, watch } = serving;
     const seat = {
       name: processName(process),
       slots: SLOTS,
@@ -47,7 +48,7 @@ export class LockService implements Service {
       queues: [LOCKS],
       tasks: [requestsOf(process)],
     };
-    this.#claims = new RequestClaims(store, seat, env, arrived);
+    this.#claims = new RequestClaims(store, seat, env, heard);
     const lease = { leaseMs, heartbeatMs: Math.floor(leaseMs / HEARTBEATS) };
     this.#worker = new Worker(this.#claims, executor, env, { slots: SLOTS, lease, graceMs: 0, watch });
     const looked = (parkedOn: readonly string[]): void => {
@@ -68,7 +69,9 @@ export class LockService implements Service {
     return this.#all.stop(options);
   }
 
-  wake(): void {
+  /** Units of these lanes were put in line. */
+  wake(lanes: readonly LaneSpec[]): void {
+    this.#claims.asked(lanes);
     this.#worker.wake();
   }
 

@@ -2,6 +2,7 @@
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type { Claimed, Moves, News, NewTask, Scope } from "../store.ts";
+import { HANDED_MS } from "../store.ts";
 import { unbornIn } from "../unborn.ts";
 import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, insertGates, takeIn } from "./arrival.ts";
@@ -122,21 +123,24 @@ interface Alike {
   readonly ids: string[];
   readonly held: boolean;
   readonly ownLeaseMs: number | null;
+  /** The session that they are handed to, if it is not the claimer's. */
+  readonly handedTo: string | undefined;
 }
 
 const claims = ({ scope, moves }: Decided, dialect: Dialect): Sql<Claimed>[] =>
-  alike(moves).flatMap((group) =>
-    claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect),
-  );
+  alike(moves).flatMap(({ handedTo, ...group }) => {
+    const leaseMs = handedTo === undefined ? moves.claimLeaseMs : HANDED_MS;
+    return claim({ ...group, session: handedTo ?? scope.session, leaseMs }, dialect);
+  });
 
 /** Claims of the same kind are made by one statement. There are hardly ever more than two kinds. */
 function alike({ claim: claims }: Moves): Alike[] {
   const groups = new Map<string, Alike>();
-  for (const { id, held, leaseMs = null } of claims) {
-    const key = `${held ? 0 : 1} ${leaseMs}`;
+  for (const { id, held, leaseMs = null, session } of claims) {
+    const key = `${held ? 0 : 1} ${leaseMs} ${session ?? ""}`;
     const group = groups.get(key);
     if (group) group.ids.push(id);
-    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs });
+    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs, handedTo: session });
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
