@@ -2,7 +2,6 @@
 import { hostname } from "node:os";
 import { SluiceError } from "../core/error.ts";
 import { checkKey, noKey } from "../core/gate/check-key.ts";
-import type { Ask } from "../core/gate/gate.ts";
 import { DEFAULT_NAMESPACE, familyOf, mutexKey, poolKey, semaphoreKey } from "../core/gate/key.ts";
 import { checkLock } from "../core/gate/lock.ts";
 import { checkNumber, PRIORITIES } from "../core/number.ts";
@@ -16,6 +15,7 @@ import { closed, Lifetime } from "../store/lifetime.ts";
 import type { Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { checkSignal, knownOptions } from "./call-options.ts";
+import type { LargeAsks } from "./large-asks.ts";
 
 export interface TryAcquireOptions {
   /** Higher priorities come first in the line. Default: 0. */
@@ -95,21 +95,15 @@ export class Locks {
   readonly #store: Store;
   readonly #env: Env;
   readonly #leaseMs: number;
-  readonly #refuseNever: (asks: readonly Ask[]) => Promise<void>;
+  readonly #large: LargeAsks;
   readonly #life = new Lifetime();
   #desk: Promise<LockDesk> | undefined;
 
-  /** `refuseNever` fails if the asks are larger than a limit. */
-  constructor(
-    store: Store,
-    env: Env,
-    settings: LockSettings,
-    refuseNever: (asks: readonly Ask[]) => Promise<void>,
-  ) {
+  constructor(store: Store, env: Env, settings: LockSettings, large: LargeAsks) {
     this.#store = store;
     this.#env = env;
     this.#leaseMs = leaseOf(settings);
-    this.#refuseNever = refuseNever;
+    this.#large = large;
   }
 
   named(kind: "mutex" | "semaphore", name: string, options: LockName): Lock {
@@ -134,12 +128,12 @@ export class Locks {
     return {
       acquire: async (given = {}) => {
         const asked = asking(given, OF_ACQUIRE);
-        await this.#refuse(asked);
+        await this.#large.refuse([asked]);
         return (await this.#open()).acquire(asked);
       },
       tryAcquire: async (given = {}) => {
         const asked = asking(given, OF_TRY);
-        await this.#refuse(asked);
+        await this.#large.refuse([asked]);
         return (await this.#open()).tryAcquire(asked);
       },
     };
@@ -149,10 +143,6 @@ export class Locks {
     await this.#life.close(async () => {
       await (await this.#desk)?.close(options);
     });
-  }
-
-  async #refuse({ gate, slots }: Asking): Promise<void> {
-    if (slots > 1) await this.#refuseNever([{ gate, slots }]);
   }
 
   #open(): Promise<LockDesk> {

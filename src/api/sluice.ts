@@ -4,7 +4,6 @@
  */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
-import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
@@ -18,7 +17,6 @@ import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
 import { hostEnv } from "../env/host.ts";
 import { checked } from "../store/checked.ts";
-import { asksOf } from "../store/lane.ts";
 import { closed, Lifetime } from "../store/lifetime.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import type { OptionNames, WaitOptions, Within } from "./call-options.ts";
@@ -45,11 +43,12 @@ import { explainWait, isUnset, timesInLine } from "./explain.ts";
 import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
+import { LargeAsks } from "./large-asks.ts";
 import { Limits, Queues } from "./limits.ts";
 import type { Lock, LockName, LockSettings, Mutex } from "./locks.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
-import { largeAsks, newTask, refuseNever } from "./new-task.ts";
+import { newTask } from "./new-task.ts";
 import { DEFAULT_STORE, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
@@ -107,6 +106,7 @@ export class Sluice implements AsyncDisposable {
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
   readonly #locks: Locks;
+  readonly #large: LargeAsks;
 
   constructor(store: Store, app: App | undefined, env: Env, locks: LockSettings = {}) {
     this.store = store;
@@ -118,7 +118,8 @@ export class Sluice implements AsyncDisposable {
     this.runs = new Runs(store, app, env);
     this.queue = new RunQueue(store, this.limits);
     this.schedules = new Schedules(store, app, env);
-    this.#locks = new Locks(store, env, locks, (asks) => this.#refuseAsks(asks));
+    this.#large = new LargeAsks(store, app);
+    this.#locks = new Locks(store, env, locks, this.#large);
   }
 
   /** Puts one task in line. `within` is your own PostgreSQL client with an open transaction. */
@@ -156,7 +157,7 @@ export class Sluice implements AsyncDisposable {
       checkQueue(this.#app, task, options.queue);
       tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app?.pools));
     }
-    await this.#refuseNever(tasks);
+    await this.#large.refuseIn(tasks);
     const enqueued = await this.store.enqueue(tasks, within);
     if (within === undefined) this.#tell(tasks);
     return enqueued;
@@ -166,18 +167,6 @@ export class Sluice implements AsyncDisposable {
     const delayed = tasks.filter(({ runAt, delayMs }) => runAt !== null || delayMs !== null).length;
     if (delayed > 0) this.store.hint("later");
     if (delayed < tasks.length) this.store.hint("work");
-  }
-
-  async #refuseNever(tasks: readonly NewTask[]): Promise<void> {
-    const large = [...new Set(tasks.map(({ lane }) => lane.asks))].flatMap((asks) => largeAsks(asksOf(asks)));
-    await this.#refuseAsks(large);
-  }
-
-  /** If a gate has no limit yet, the limit that the app declares counts. */
-  async #refuseAsks(large: readonly Ask[]): Promise<void> {
-    if (large.length === 0) return;
-    const limits = await this.store.limits(large.map(({ gate }) => gate));
-    refuseNever(large, limits, this.#app && limitsOf(this.#app));
   }
 
   /** A lock that one holder has at a time. It stands in the same line as the steps and workflows that name it. */
@@ -223,7 +212,7 @@ export class Sluice implements AsyncDisposable {
   ): Promise<{ id: string; created: boolean }> {
     const { app, known } = workflowOf(this.#app, workflow);
     const run = await newRun(app, known, input, { ...options, id: this.#env.newId() });
-    await this.#refuseAsks(largeAsks(asksOf(run.lane.asks)));
+    await this.#large.refuseIn([run]);
     const [submitted] = await this.store.submit([run], within);
     if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
     return submitted as { id: string; created: boolean };
