@@ -9,11 +9,10 @@ export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";
 export type {
   AcquireOptions,
-  Lock,
+  LockHandle,
   LockName,
   LockSettings,
   Mutex,
-  Permit,
   SlotOptions,
   TryAcquireOptions,
 } from "./api/locks.ts";
@@ -88,5 +87,6 @@ export {
   type StepCondition,
   when,
 } from "./core/workflow/when.ts";
+export type { Permit } from "./engine/locks/permit.ts";
 export type { WorkerEvent } from "./engine/worker/worker.ts";
 export type { Store, TaskState } from "./store/store.ts";

@@ -7,8 +7,8 @@ export const defects: readonly Defect[] = [
     id: "connect-declares",
     means: "whoever connects to enqueue or to look changes the limits of everybody",
     file: "src/api/sluice.ts",
-    from: "  return new Sluice(opened, app, env);",
-    to: '  if (app) await declareApp(opened, app, { occasion: "deploy" });\n  return new Sluice(opened, app, env);',
+    from: "  return new Sluice(opened, app, env, locks);",
+    to: '  if (app) await declareApp(opened, app, { occasion: "deploy" });\n  return new Sluice(opened, app, env, locks);',
     noticedBy: { file: "src/api/deploy.test.ts", test: "changes no limit: not of its own app" },
   },
   {

@@ -9,6 +9,7 @@ import { checkText, shortly } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import type { Asking, LockDesk } from "../engine/locks/lock-desk.ts";
+import type { Permit } from "../engine/locks/permit.ts";
 import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
 import { closed, Lifetime } from "../store/lifetime.ts";
@@ -40,23 +41,8 @@ export interface SlotOptions {
   readonly slots?: number;
 }
 
-/** A lock that is held. Use it with `await using`, or call `release`. */
-export interface Permit extends AsyncDisposable {
-  /** The ID of the request. `sluice why ID` knows it. */
-  readonly id: string;
-  /**
-   * Grows with every grant of any lock. Pass it to the system that you write to, and let that system refuse writes with
-   * a smaller number than it has seen.
-   */
-  readonly fence: number;
-  /** Aborted when the lock is lost: the lease could not be renewed, somebody cancelled it, or the client was closed. */
-  readonly signal: AbortSignal;
-  /** Gives the lock back. Resolves when the store knows it. A second call does nothing. */
-  release(): Promise<void>;
-}
-
 /** A lock by its name. Nothing happens in the store until it is asked for. */
-export interface Lock<Slots = SlotOptions> {
+export interface LockHandle<Slots = SlotOptions> {
   /** Waits for the lock. Higher priorities and earlier requests come first. */
   acquire(options?: AcquireOptions & Slots): Promise<Permit>;
   /** Undefined if the lock cannot be had at once. */
@@ -64,7 +50,7 @@ export interface Lock<Slots = SlotOptions> {
 }
 
 /** A mutex has one slot. */
-export type Mutex = Lock<unknown>;
+export type Mutex = LockHandle<unknown>;
 
 export interface LockName {
   /** Equal names of two namespaces are two locks. Default: "default". */
@@ -106,21 +92,21 @@ export class Locks {
     this.#large = large;
   }
 
-  named(kind: "mutex" | "semaphore", name: string, options: LockName): Lock {
+  named(kind: "mutex" | "semaphore", name: string, options: LockName): LockHandle {
     const { namespace = DEFAULT_NAMESPACE } = knownOptions(`${kind} ${shortly(name)}`, options, OF_NAME);
     checkLock(`sluice.${kind}`, { kind, name, namespace, slots: 1 }, DEFAULT_NAMESPACE);
     const isMutex = kind === "mutex";
     return this.#lock((isMutex ? mutexKey : semaphoreKey)(name, namespace), !isMutex);
   }
 
-  pool(name: string): Lock {
+  pool(name: string): LockHandle {
     checkText("The name of a pool", name);
     if (familyOf(poolKey(name)) === null && name.includes("=")) throw noKey(poolKey(name), NO_FAMILY);
     return this.#lock(poolKey(name), true);
   }
 
   /** `slotted` tells whether a caller may ask for several slots. */
-  #lock(gate: string, slotted: boolean): Lock {
+  #lock(gate: string, slotted: boolean): LockHandle {
     checkKey(gate);
     const fields = slotted ? { slots: true } : {};
     const asking = (given: Given, names: object): Asking =>

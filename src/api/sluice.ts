@@ -45,7 +45,7 @@ import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
 import { LargeAsks } from "./large-asks.ts";
 import { Limits, Queues } from "./limits.ts";
-import type { Lock, LockName, LockSettings, Mutex } from "./locks.ts";
+import type { LockHandle, LockName, LockSettings, Mutex } from "./locks.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { newTask } from "./new-task.ts";
@@ -175,12 +175,12 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** A lock with as many slots as its limit. Until somebody sets the limit, requests wait. */
-  semaphore(name: string, options: LockName = {}): Lock {
+  semaphore(name: string, options: LockName = {}): LockHandle {
     return this.#locks.named("semaphore", name, options);
   }
 
   /** Slots of a pool, as tasks and steps hold them. */
-  pool(name: string): Lock {
+  pool(name: string): LockHandle {
     return this.#locks.pool(name);
   }
 

@@ -2,6 +2,7 @@
  * Every code that an error of ours can have, with its meaning and cure. Codes are stable; a program may
  * branch on them. Errors that a task throws keep their own codes.
  */
+import { OF_LOCKS } from "./lock-error-code.ts";
 import { OF_PODS } from "./pod-error-code.ts";
 
 interface CodeMeaning {
@@ -123,14 +124,6 @@ const REFUSED = {
   GATE_IN_USE: {
     means: "A gate cannot be deleted: an app declares it, or units ask for it.",
     cure: "Remove it from the app, or reset its limit.",
-  },
-  LOCK_LOST: {
-    means: "A program no longer holds its lock: the lease was not renewed in time, or somebody cancelled it.",
-    cure: "Stop what the lock protects. Acquire the lock again before you go on.",
-  },
-  LOCK_TIMEOUT: {
-    means: "A program waited for a lock as long as it said, and did not get it.",
-    cure: "Find out who holds it with `sluice why`, or wait longer.",
   },
   NOT_ASIDE: {
     means: "The task, run or lane was not set aside, so there is nothing to restore.",
@@ -389,7 +382,7 @@ const OF_ENDING = {
   },
 } as const satisfies Record<string, CodeMeaning>;
 
-export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_PODS } as const;
+export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_LOCKS, ...OF_PODS } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -401,6 +394,7 @@ export const ERROR_GROUPS: readonly (readonly [
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
+  ["Locks of programs", OF_LOCKS],
   ["Steps in pods", OF_PODS],
 ];
 

@@ -1,7 +1,7 @@
 // What a lock promises to plain code, the same on every store.
 
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
-import type { Lock, Mutex, Permit, Sluice } from "../../src/index.ts";
+import type { LockHandle, Mutex, Permit, Sluice } from "../../src/index.ts";
 import { defineApp, task } from "../../src/index.ts";
 import { describeOn } from "../e2e/support/places.ts";
 import { until } from "../e2e/support/until.ts";
@@ -324,8 +324,8 @@ describe("a call", () => {
 
   test("has the types that people expect", () => {
     expectTypeOf<Awaited<ReturnType<Mutex["acquire"]>>>().toEqualTypeOf<Permit>();
-    expectTypeOf<Awaited<ReturnType<Lock["tryAcquire"]>>>().toEqualTypeOf<Permit | undefined>();
+    expectTypeOf<Awaited<ReturnType<LockHandle["tryAcquire"]>>>().toEqualTypeOf<Permit | undefined>();
     expectTypeOf<Permit>().toExtend<AsyncDisposable>();
-    expectTypeOf<Parameters<Lock["acquire"]>[0]>().toExtend<{ slots?: number } | undefined>();
+    expectTypeOf<Parameters<LockHandle["acquire"]>[0]>().toExtend<{ slots?: number } | undefined>();
   });
 });

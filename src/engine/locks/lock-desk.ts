@@ -18,9 +18,9 @@ import { Book } from "./book.ts";
 import { LockExecutor } from "./lock-executor.ts";
 import { LockService } from "./lock-service.ts";
 import type { Permit } from "./permit.ts";
+import { Releases } from "./releases.ts";
 import type { Wish } from "./request.ts";
 import { Request } from "./request.ts";
-import { Told } from "./told.ts";
 
 export interface Asking extends Wish {
   readonly signal: AbortSignal | undefined;
@@ -41,7 +41,7 @@ export class LockDesk {
   readonly #options: DeskOptions;
   readonly #process: string;
   readonly #book = new Book();
-  readonly #told = new Told();
+  readonly #releases = new Releases();
   readonly #executor: LockExecutor;
   #service: LockService | undefined;
   /** The service starts and stops one step after the other. */
@@ -62,7 +62,7 @@ export class LockDesk {
         this.#book.remove(request);
         this.#rest();
       },
-      this.#told,
+      this.#releases,
       () => env.monotonic(),
     );
   }
@@ -243,7 +243,7 @@ export class LockDesk {
   }
 
   #watch(event: WorkerEvent): void {
-    if (event.kind === "sessionEnded" || event.kind === "storeGone") this.#told.forgetAll();
+    if (event.kind === "sessionEnded" || event.kind === "storeGone") this.#releases.forgetAll();
     if (event.kind === "sessionEnded") this.#look();
     if (event.kind === "storeGone") this.#storeGone(event.error);
   }
@@ -267,7 +267,7 @@ export class LockDesk {
         executor: this.#executor,
         heard: {
           arrived: (id) => {
-            this.#told.forget(id);
+            this.#releases.forget(id);
             this.#rest();
           },
           waits: () => this.#book.wanted.length > 0,
@@ -310,7 +310,7 @@ export class LockDesk {
 
   /** A release is over when the store knows of it. */
   get #isIdle(): boolean {
-    return this.#book.isEmpty && this.#told.isEmpty;
+    return this.#book.isEmpty && this.#releases.isEmpty;
   }
 
   /** If nothing is held or wanted any more, the process may end, and the desk closes after a while. */

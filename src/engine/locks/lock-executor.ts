@@ -5,8 +5,8 @@
 import { SluiceError } from "../../core/error.ts";
 import type { Ending, Executor, Job } from "../../executor/executor.ts";
 import { LockGrant } from "./grant.ts";
+import type { Releases } from "./releases.ts";
 import type { Request } from "./request.ts";
-import type { Told } from "./told.ts";
 
 const OVER: Ending = { ok: true, result: "null" };
 const TOO_LATE: Ending = {
@@ -19,7 +19,7 @@ const TOO_LATE: Ending = {
 export class LockExecutor implements Executor {
   readonly #requestOf: (id: string) => Request | undefined;
   readonly #ended: (request: Request) => void;
-  readonly #told: Told;
+  readonly #releases: Releases;
   readonly #clock: () => number;
   readonly #ends = new Set<() => void>();
 
@@ -27,12 +27,12 @@ export class LockExecutor implements Executor {
   constructor(
     requestOf: (id: string) => Request | undefined,
     ended: (request: Request) => void,
-    told: Told,
+    releases: Releases,
     clock: () => number,
   ) {
     this.#requestOf = requestOf;
     this.#ended = ended;
-    this.#told = told;
+    this.#releases = releases;
     this.#clock = clock;
   }
 
@@ -49,10 +49,10 @@ export class LockExecutor implements Executor {
         resolve(OVER);
       };
       this.#ends.add(end);
-      const grant = new LockGrant(job.fence, end, this.#told.of(job.id));
+      const grant = new LockGrant(job.fence, end, this.#releases.of(job.id));
       const lose = (): void => {
         request.lost();
-        this.#told.forget(job.id);
+        this.#releases.forget(job.id);
         this.#ended(request);
         grant.abort(lossFor(job.signal.reason));
       };

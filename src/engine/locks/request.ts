@@ -30,7 +30,7 @@ export interface Wish {
 }
 
 /** A caller that waits. */
-export interface Caller {
+interface Caller {
   granted(permit: Permit): void;
   refused(error: unknown): void;
 }

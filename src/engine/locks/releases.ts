@@ -4,7 +4,7 @@ interface Telling {
   resolve(): void;
 }
 
-export class Told {
+export class Releases {
   readonly #open = new Map<string, Telling>();
 
   get isEmpty(): boolean {

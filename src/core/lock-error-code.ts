@@ -1,0 +1,11 @@
+/** How a program loses a lock, or does not get one. */
+export const OF_LOCKS = {
+  LOCK_LOST: {
+    means: "A program no longer holds its lock: the lease was not renewed in time, or somebody cancelled it.",
+    cure: "Stop what the lock protects. Acquire the lock again before you go on.",
+  },
+  LOCK_TIMEOUT: {
+    means: "A program waited for a lock as long as it said, and did not get it.",
+    cure: "Find out who holds it, or wait longer.",
+  },
+} as const;
