@@ -35,10 +35,10 @@ export const shipAll = workflow({
   },
 });
 
-export const release = workflow({
-  id: "release",
+export const publishSite = workflow({
+  id: "publish-site",
   steps: (s) => {
-    const checks = s.group("checks", { parallelism: 1, failFast: true }, (g) => {
+    const checks = s.group("checks", { parallelism: 1 }, (g) => {
       const linted = g.step("lint", lint);
       const scanned = g.step("scan", scan);
       return { lint: linted.output, scan: scanned.output };
@@ -59,13 +59,15 @@ export const countDown: WorkflowDefinition<number, unknown> = workflow({
 export const nightly = workflow({
   id: "nightly",
   steps: (s, orders: Reference<Order[]>) => {
-    const started = s.run("audit", release, undefined, { detached: { wait: false, tags: { env: "prod" } } });
+    const started = s.run("site", publishSite, undefined, {
+      detached: { wait: false, tags: { env: "prod" } },
+    });
     const labels = s.each("ship", orders, shipOrder);
-    return { audit: started.output.id, count: s.step("report", report, [], { after: [labels] }).output };
+    return { site: started.output.id, count: s.step("report", report, [], { after: [labels] }).output };
   },
 });
 
 export default defineApp({
   tasks: [reserve, label, lint, scan, publish, halve, report],
-  workflows: [shipOrder, shipAll, release, countDown, nightly],
+  workflows: [shipOrder, shipAll, publishSite, countDown, nightly],
 });

@@ -8,7 +8,7 @@ import { catalogue, closeBooks, order, storefront } from "./workflows.ts";
 
 const TENANTS = ["acme", "bell", "crane", "dorn"];
 /** So many runs wait at least, whenever we look. */
-const WAITING = 4;
+const WAITING = 6;
 
 export async function onDev(sluice: Sluice, { signal }: { signal: AbortSignal }): Promise<void> {
   const buy = (n: number, tenant = TENANTS[n % TENANTS.length] as string): Promise<{ id: string }> => {

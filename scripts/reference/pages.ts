@@ -76,8 +76,12 @@ const events = page(
 const LINES = `The line says which units may overtake:
 
 - \`skip\`: every unit behind a blocked unit may overtake it.
-- \`bypass\`: small asks may overtake a large ask. This ends after 100 overtakes or after one minute. Then freed slots are saved up for the large ask. In each lane, only the first unit counts overtakes and time.
-- \`strict\`: the first unit goes first. Later units may overtake it in four cases: it also waits for a \`skip\` gate, one of its gates is paused or unset, it asks for more than a limit, or no worker that can run it is free.`;
+- \`bypass\`: small asks may overtake a large ask. After 100 overtakes, or after one minute, freed slots are saved up for the large ask. In each lane, only the first unit counts overtakes and time.
+- \`strict\`: the first unit goes first. Later units may overtake it only in these cases:
+  - It also waits for a \`skip\` gate.
+  - One of its gates is paused or unset.
+  - It asks for more slots than a limit allows.
+  - No worker that can run it is free.`;
 
 const sayLimit = (limit: Limit): string =>
   limit === null ? "unset" : limit === UNLIMITED ? "unlimited" : String(limit);
@@ -90,7 +94,7 @@ const namedIn = (key: string): string =>
 
 const gates = page(
   "Kinds of gates",
-  "A gate is anything with a limit. The first word of its key is its kind. A unit (a task, a run, a step or an item of a list) asks several gates for slots. It gets all of these slots or none.",
+  "A gate is a place where slots are counted. It can have a limit. The first word of its key is its kind. A unit (a task, a run, a step or an item of a list) asks several gates for slots. It gets all of these slots or none.",
   table(
     ["Key", "What it limits", "Asked for by", "Line", "Default limit", "Name in messages"],
     Object.entries(KINDS).map(([kind, { key, means, askedBy, line, limit, title }]) => [

@@ -77,7 +77,7 @@ export class Limits {
     if (problem) throw new SluiceError("BAD_LEASE", `${key}: its lease ${problem}.`);
     checkKey(key);
     if (isNew) mustBeKey(key);
-    else await this.mustBeKnown(key, isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : []);
+    else await this.#mustBeKnown(key, isGateKey(key) ? [{ action: "makeGate", gate: key, limit }] : []);
     return (await this.#change({ key, to: "value", limit, leaseMs, by })) as { from: Limit; limit: Limit };
   }
 
@@ -106,11 +106,13 @@ export class Limits {
     if (kept) throw gateKept(key, kept);
   }
 
-  /**
-   * A misspelt key would set a limit that binds nothing, so it is refused. A run's own gates come and go with
-   * the run. `makes` are remedies for a key that is right.
-   */
-  async mustBeKnown(key: string, makes: readonly Remedy[] = []): Promise<void> {
+  /** A misspelt key would set a limit that binds nothing, so it is refused. */
+  mustBeKnown(key: string): Promise<void> {
+    return this.#mustBeKnown(key, []);
+  }
+
+  /** A run's own gates come and go with the run. `makes` are remedies for a key that is right. */
+  async #mustBeKnown(key: string, makes: readonly Remedy[]): Promise<void> {
     checkKey(key);
     const known = await this.known();
     if (isAmong(known, key)) return;

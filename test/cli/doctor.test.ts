@@ -20,6 +20,7 @@ const CHECKS = [
   "claims",
   "epochs",
   "line",
+  "waits",
   "rows",
   "recovery",
   "stopping",

@@ -82,7 +82,7 @@ test("schedules set creates and changes a schedule of a task, and remove takes i
   expect(await set("at noon", "--task", "nobody")).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^error BAD_SCHEDULE: schedule "nags": task there is no task "nobody".*; cron /,
+      /^error BAD_SCHEDULE: schedule "nags": task: there is no task "nobody".*; cron: /,
     ),
   });
   expect(await set("0 3 * * *")).toMatchObject({

@@ -67,9 +67,10 @@ export async function besideSqlite(path: string): Promise<Aside> {
 }
 
 export async function emptyTables(aside: Aside): Promise<void> {
-  // The schema creates the session of runs and the row that declarations lock, so both stay.
+  // The schema creates the session of runs, the queue of child runs and the row that declarations lock, so they stay.
   const came: Readonly<Record<string, string>> = {
     session: " WHERE id <> '@runs'",
+    queue: " WHERE name <> '@nested'",
     deploy: " WHERE app <> ''",
   };
   const kept = (table: string): string => came[table] ?? "";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import app, { countDown, nightly, release, shipAll } from "../../examples/nested/workflows.ts";
+import app, { countDown, nightly, publishSite, shipAll } from "../../examples/nested/workflows.ts";
 import { connect } from "../../src/index.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
 
@@ -22,14 +22,14 @@ test("the example of nested workflows runs", async () => {
     first: "label of w",
     rest: [{ label: "label of x" }, { label: "label of y" }],
   });
-  expect(await resultOf((await sluice.submit(release, undefined)).id)).toBe("published");
+  expect(await resultOf((await sluice.submit(publishSite, undefined)).id)).toBe("published");
   expect(await resultOf((await sluice.submit(countDown, 5)).id)).toBe(2);
-  const { audit, count } = (await resultOf((await sluice.submit(nightly, [order("z")])).id)) as {
-    audit: string;
+  const { site, count } = (await resultOf((await sluice.submit(nightly, [order("z")])).id)) as {
+    site: string;
     count: number;
   };
   expect(count).toBe(0);
-  expect(await sluice.runs.ended(audit)).toMatchObject({ result: "published", tags: { env: "prod" } });
+  expect(await sluice.runs.ended(site)).toMatchObject({ result: "published", tags: { env: "prod" } });
   await sluice.close();
 });
 
