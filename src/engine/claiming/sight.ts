@@ -4,7 +4,7 @@
  */
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
-import { LOCKS } from "../../core/lock/request.ts";
+import { isOfLocks, LOCKS } from "../../core/lock/request.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { LaneRow, Scope, View } from "../../store/store.ts";
@@ -64,6 +64,23 @@ export class Sight {
       this.#aside.delete(spec.id);
       this.#looked.delete(spec.id);
       if (!this.#lanes.has(spec.id)) this.#lanes.set(spec.id, { ...spec, place: UNKNOWN_PLACE, flows: true });
+      this.#bringBack(spec);
+    }
+  }
+
+  /**
+   * While a program holds a lock, nothing of its own waits there, so the lanes of those that do were put aside. With
+   * its release they concern us: one of them is next.
+   */
+  #bringBack(spec: LaneSpec): void {
+    const isOwn = isOfLocks(spec.queue);
+    if (this.#aside.size === 0 || !(isOwn || this.#elsewhere.includes(LOCKS))) return;
+    const gates = asksOf(spec.asks).flatMap(({ gate }) => (this.#gates.isUnlimited(gate) ? [] : [gate]));
+    for (const lane of [...this.#aside.values()]) {
+      if (!(isOwn || isOfLocks(lane.queue)) || !asksOf(lane.asks).some(({ gate }) => gates.includes(gate)))
+        continue;
+      this.#aside.delete(lane.id);
+      this.#lanes.set(lane.id, { ...lane, place: UNKNOWN_PLACE, flows: true });
     }
   }
 

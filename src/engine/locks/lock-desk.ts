@@ -13,6 +13,7 @@ import { closed } from "../../store/lifetime.ts";
 import type { NewTask, Store } from "../../store/store.ts";
 import { reasonsOf } from "../claiming/wait.ts";
 import type { StopOptions } from "../service.ts";
+import { SWEEP_AFTER_MS } from "../tending/tender.ts";
 import type { WorkerEvent } from "../worker/worker-event.ts";
 import { Book } from "./book.ts";
 import { LockExecutor } from "./lock-executor.ts";
@@ -33,6 +34,8 @@ interface DeskOptions {
 
 /** How long the desk stays open without a request. */
 const IDLE_MS = 10_000;
+/** At its end, the desk sweeps so many times at most. */
+const MOST_SWEEPS = 50;
 const STAY_MS = 24 * 60 * 60 * 1_000;
 
 export class LockDesk {
@@ -49,6 +52,7 @@ export class LockDesk {
   #stay: Cancel | undefined;
   #idle: Cancel | undefined;
   #isClosed = false;
+  #hasAsked = false;
   #looking: Promise<void> | undefined;
 
   constructor(store: Store, env: Env, options: DeskOptions) {
@@ -144,6 +148,7 @@ export class LockDesk {
       this.#service = undefined;
     });
     if (waiting.length > 0) await this.#store.withdraw(waiting).catch(() => {});
+    await this.#sweep();
     this.#stay?.();
     this.#idle?.();
   }
@@ -174,6 +179,7 @@ export class LockDesk {
     const { id } = request;
     try {
       await this.#open();
+      this.#hasAsked = true;
       const unit = unitOf(id, request.wish, this.#process);
       if (request.isWanted) await this.#store.enqueue([unit]);
       request.inLine();
@@ -288,6 +294,14 @@ export class LockDesk {
     const service = this.#service;
     this.#service = undefined;
     await service?.stop({ graceMs: 0 });
+    await this.#sweep();
+  }
+
+  /** The session is over, so nobody else uses the lanes of this process. The poll of any process sweeps the rest. */
+  async #sweep(): Promise<void> {
+    if (!this.#hasAsked) return;
+    for (let turn = 0; turn < MOST_SWEEPS; turn += 1)
+      if ((await this.#store.sweepRequests(SWEEP_AFTER_MS).catch(() => 0)) === 0) return;
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
